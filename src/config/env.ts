@@ -1,0 +1,164 @@
+import { join, resolve } from 'node:path';
+import {
+  boolean,
+  duration,
+  EnvFault,
+  integer,
+  key256,
+  oneOf,
+  type Parse,
+  secret,
+  setOf,
+  size,
+  string,
+  url,
+} from './parse.js';
+
+interface Variable<T, D> {
+  readonly parse: Parse<T>;
+  readonly fallback: D;
+  readonly meaning: string;
+  /** Shown by `--help` and in the README where the default depends on another variable. */
+  readonly shownDefault?: string;
+}
+
+const declare = <T, D extends T | undefined>(
+  parse: Parse<T>,
+  fallback: D,
+  meaning: string,
+  shownDefault?: string,
+): Variable<T, D> => ({ parse, fallback, meaning, ...(shownDefault === undefined ? {} : { shownDefault }) });
+
+/** Every variable, once. What depends on another one is settled in `readEnv`. */
+export const VARIABLES = {
+  PORT: declare(integer(0, 65_535), 3000, 'port to listen on (0: any free one)'),
+  HOST: declare(string, '127.0.0.1', 'address to listen on', '127.0.0.1 (0.0.0.0 in the container image)'),
+  SIDES: declare(
+    setOf('platform', 'partner'),
+    new Set(['platform', 'partner'] as const),
+    'which sides this instance serves',
+    'platform,partner',
+  ),
+  DATABASE_URL: declare(
+    url('postgres', 'postgresql'),
+    undefined,
+    'PostgreSQL to use',
+    'embedded PostgreSQL under DATA_DIR',
+  ),
+  DATABASE_POOL: declare(integer(2, 200), 10, 'database connections of one instance'),
+  DATA_DIR: declare(string, './data', 'embedded database, video files, generated secrets'),
+  STORAGE_URL: declare(url('file', 's3'), undefined, 'where video bytes are kept', 'file:DATA_DIR/videos'),
+  ADMIN_TOKEN: declare(
+    secret(16),
+    undefined,
+    'bearer token of the admin API and /metrics',
+    'generated with the embedded database, else required',
+  ),
+  SECRETS_KEY: declare(
+    key256,
+    undefined,
+    'seals the keys that partners issued to us; signs download links',
+    'generated with the embedded database, else required',
+  ),
+  DEMO: declare(
+    boolean,
+    undefined,
+    'demo hauler, keys, partner data and connections',
+    'true with the embedded database, else false',
+  ),
+  OUTBOUND_ALLOW_PRIVATE: declare(
+    boolean,
+    undefined,
+    'allow http and private addresses in outbound calls (decision 50)',
+    'true with DEMO, else false',
+  ),
+  PUBLIC_URL: declare(url('http', 'https'), undefined, 'the address in download links', 'the host that was asked'),
+  HTTP_BODY_LIMIT: declare(size, 1_048_576, 'largest JSON body', '1mb'),
+  RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key and minute (0: off)'),
+  PARTNER_BODY_LIMIT: declare(size, 268_435_456, "largest answer that is read from a partner's API", '256mb'),
+  VISION_LINK_TTL: declare(duration, 8 * 3_600_000, 'how long a hosted download link lives', '8h'),
+  VISION_MAX_CLIP_MINUTES: declare(integer(1, 1440), 60, 'longest on-demand clip'),
+  VISION_REQUEST_DEADLINE: declare(duration, 24 * 3_600_000, 'when an unanswered video request is given up', '24h'),
+  VIDEO_RETENTION_DAYS: declare(integer(0, 36_500), 0, 'delete stored video older than this (0: never)'),
+  DOWNLOAD_CONCURRENCY: declare(integer(1, 256), 16, 'downloads at once in this instance'),
+  DOWNLOAD_CONCURRENCY_PER_CONNECTION: declare(integer(1, 64), 4, 'downloads at once of one connection'),
+  SHUTDOWN_GRACE: declare(duration, 10_000, 'how long a stop waits for what is in flight', '10s'),
+  LOG_LEVEL: declare(
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'info',
+    'least severe log line written',
+  ),
+  MIGRATE_ON_START: declare(boolean, true, 'apply pending migrations at boot'),
+} as const;
+
+type Declared = typeof VARIABLES;
+type Parsed = { [K in keyof Declared]: Declared[K] extends Variable<infer T, infer D> ? T | D : never };
+export type Side = 'platform' | 'partner';
+
+/** The settled configuration; every part of the service is given this and nothing else. */
+export interface Env extends Omit<Parsed, 'STORAGE_URL' | 'DEMO' | 'OUTBOUND_ALLOW_PRIVATE' | 'SIDES'> {
+  readonly SIDES: ReadonlySet<Side>;
+  readonly STORAGE_URL: string;
+  readonly DEMO: boolean;
+  readonly OUTBOUND_ALLOW_PRIVATE: boolean;
+  /** No DATABASE_URL: this process supervises a PostgreSQL of its own under DATA_DIR. */
+  readonly EMBEDDED: boolean;
+}
+
+/** What is true only once the database's secrets are at hand: see `database/secrets.ts`. */
+export type SettledEnv = Env & {
+  readonly DATABASE_URL: string;
+  readonly ADMIN_TOKEN: string;
+  readonly SECRETS_KEY: Buffer;
+};
+
+/** Injection token of `SettledEnv`. */
+export const ENV = Symbol('ENV');
+
+export class InvalidEnvironment extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(
+      `The environment has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    );
+    this.name = 'InvalidEnvironment';
+  }
+}
+
+/**
+ * Reads the configuration, or refuses with all faults at once. Values are never repeated in a fault: some are secret.
+ * An empty variable counts as absent, as compose files pass it.
+ */
+export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
+  const faults: string[] = [];
+  const parsed: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries(VARIABLES)) {
+    const text = source[name]?.trim();
+    parsed[name] = variable.fallback;
+    if (text === undefined || text === '') continue;
+    try {
+      parsed[name] = variable.parse(text);
+    } catch (error) {
+      if (!(error instanceof EnvFault)) throw error;
+      faults.push(`${name} ${error.message}`);
+    }
+  }
+  const values = parsed as Parsed;
+  const embedded = !source['DATABASE_URL']?.trim();
+  if (!embedded) {
+    for (const name of ['ADMIN_TOKEN', 'SECRETS_KEY'] as const) {
+      if (!source[name]?.trim()) faults.push(`${name} is required with DATABASE_URL`);
+    }
+  }
+  if (faults.length > 0) throw new InvalidEnvironment(faults);
+  const dataDir = resolve(values.DATA_DIR);
+  // `npm run start:prod` promises "no demo" even where someone tries it with the embedded database.
+  const demo = values.DEMO ?? (embedded && source['npm_lifecycle_event'] !== 'start:prod');
+  return {
+    ...values,
+    DATA_DIR: dataDir,
+    EMBEDDED: embedded,
+    STORAGE_URL: values.STORAGE_URL ?? `file:${join(dataDir, 'videos')}`,
+    DEMO: demo,
+    OUTBOUND_ALLOW_PRIVATE: values.OUTBOUND_ALLOW_PRIVATE ?? demo,
+  };
+}

@@ -1,0 +1,80 @@
+import bytes from 'bytes';
+import ms, { type StringValue } from 'ms';
+
+/** One fault of one variable; `read` of env.ts gathers them all before it refuses. */
+export class EnvFault extends Error {}
+
+export type Parse<T> = (text: string) => T;
+
+/** A duration in milliseconds: `500ms 10s 5m 8h 7d`; a bare number is seconds. */
+export const duration: Parse<number> = (text) => {
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
+  const value = /^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text) ? ms(text as StringValue) : undefined;
+  if (value === undefined) throw new EnvFault('must be a duration such as 500ms, 10s, 5m, 8h or 7d');
+  return value;
+};
+
+/** A size in bytes: `512kb 1mb 2gb`; a bare number is bytes. */
+export const size: Parse<number> = (text) => {
+  const value = /^\d+(\.\d+)?\s*(b|kb|mb|gb)?$/i.test(text) ? bytes.parse(text) : null;
+  if (value === null) throw new EnvFault('must be a size such as 512kb, 1mb or 2gb');
+  return value;
+};
+
+export const integer =
+  (min: number, max: number): Parse<number> =>
+  (text) => {
+    const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max)) throw new EnvFault(`must be a whole number from ${min} to ${max}`);
+    return value;
+  };
+
+export const boolean: Parse<boolean> = (text) => {
+  if (text === 'true' || text === '1') return true;
+  if (text === 'false' || text === '0') return false;
+  throw new EnvFault('must be true or false');
+};
+
+export const string: Parse<string> = (text) => text;
+
+export const oneOf =
+  <const T extends readonly string[]>(...allowed: T): Parse<T[number]> =>
+  (text) => {
+    if (!allowed.includes(text)) throw new EnvFault(`must be one of ${allowed.join(', ')}`);
+    return text;
+  };
+
+export const setOf =
+  <const T extends readonly string[]>(...allowed: T): Parse<ReadonlySet<T[number]>> =>
+  (text) => {
+    const parts = text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+    if (parts.length === 0 || parts.some((part) => !allowed.includes(part))) {
+      throw new EnvFault(`must name one or more of ${allowed.join(', ')}, separated by commas`);
+    }
+    return new Set(parts);
+  };
+
+export const url =
+  (...protocols: string[]): Parse<string> =>
+  (text) => {
+    const protocol = URL.canParse(text) ? new URL(text).protocol.replace(/:$/, '') : '';
+    if (!protocols.includes(protocol))
+      throw new EnvFault(`must be an address that begins with ${protocols.join(': or ')}:`);
+    return text;
+  };
+
+export const secret =
+  (minimum: number): Parse<string> =>
+  (text) => {
+    if (text.length < minimum) throw new EnvFault(`must have at least ${minimum} characters`);
+    return text;
+  };
+
+/** 32 bytes written as 64 hexadecimal digits. */
+export const key256: Parse<Buffer> = (text) => {
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw new EnvFault('must be 32 bytes in hex: 64 hexadecimal digits');
+  return Buffer.from(text, 'hex');
+};
