@@ -1,0 +1,30 @@
+/** What stands in the place of a secret. */
+export const REDACTED = '[redacted]';
+
+/** An address without its user name, query and fragment: a signed link is a secret, its host and path are not. */
+export function redactUrl(text: string): string {
+  if (!URL.canParse(text)) return REDACTED;
+  const { protocol, host, pathname, search } = new URL(text);
+  return `${protocol}//${host}${pathname}${search === '' ? '' : `?${REDACTED}`}`;
+}
+
+/** Every http(s) address within a text is redacted as `redactUrl` does. */
+export function redactUrls(text: string): string {
+  return text.replace(/https?:\/\/[^\s"'<>\\^`{|}]+/gi, (found) => redactUrl(found));
+}
+
+/**
+ * Replaces the given secrets wherever they stand in a text: as they are, percent-encoded, within JSON, in base64 as
+ * basic authentication would carry them. Empty secrets are ignored.
+ */
+export function redactSecrets(text: string, secrets: readonly string[]): string {
+  const forms = new Set<string>();
+  for (const secret of secrets) {
+    if (secret === '') continue;
+    const base64 = Buffer.from(secret).toString('base64');
+    for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]) forms.add(form);
+    for (const form of [base64, base64.replace(/=+$/, ''), encodeURIComponent(base64)]) forms.add(form);
+  }
+  // The longest first: a form that contains another one must go as a whole.
+  return [...forms].sort((a, b) => b.length - a.length).reduce((rest, form) => rest.replaceAll(form, REDACTED), text);
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createServer, request as plainRequest, type Server } from 'node:http';
+import { request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { guardedAgents, isPublicAddress, resolvedUrlFault, urlFault } from '../../src/outbound/address-guard.js';
+
+const strict = { allowPrivate: false };
+const open = { allowPrivate: true };
+
+describe('isPublicAddress', () => {
+  test.each([
+    '8.8.8.8',
+    '93.184.216.34',
+    '100.63.255.255',
+    '100.128.0.1',
+    '172.15.255.255',
+    '172.32.0.1',
+    '192.0.1.1',
+    '198.17.255.255',
+    '223.255.255.255',
+    '2606:4700:4700::1111',
+    '2001:4860:4860::8888',
+    '2a00:1450::1',
+  ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true));
+
+  test.each([
+    '0.0.0.0',
+    '10.1.2.3',
+    '100.64.0.1',
+    '100.100.100.200',
+    '127.0.0.1',
+    '127.255.255.254',
+    '168.63.129.16',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.0.0.192',
+    '192.0.2.1',
+    '192.168.1.1',
+    '198.18.0.1',
+    '198.51.100.7',
+    '203.0.113.9',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::127.0.0.1',
+    '::ffff:127.0.0.1',
+    '::ffff:8.8.8.8',
+    '::ffff:0:127.0.0.1',
+    '64:ff9b::7f00:1',
+    '64:ff9b:1::1',
+    '100::1',
+    '2001::1',
+    '2001:db8::1',
+    '2002:7f00:1::',
+    '3fff::1',
+    '5f00::1',
+    'fc00::1',
+    'fd00:ec2::254',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fec0::1',
+    'ff02::1',
+    'example.com',
+    '',
+  ])('%s is not', (address) => expect(isPublicAddress(address)).toBe(false));
+});
+
+describe('urlFault', () => {
+  test.each([
+    ['https://video.example.com/a?b=c', undefined],
+    ['https://8.8.8.8/', undefined],
+    ['https://[2606:4700::1]:8443/', undefined],
+    ['http://video.example.com/', 'https://'],
+    ['ftp://video.example.com/', 'https://'],
+    ['file:///etc/passwd', 'https://'],
+    ['nonsense', 'valid URL'],
+    ['https://user@example.com/', 'user name'],
+    ['https://:secret@example.com/', 'user name'],
+    ['https://127.0.0.1/', 'public'],
+    ['https://2130706433/', 'public'],
+    ['https://0x7f.1/', 'public'],
+    ['https://0177.0.0.1/', 'public'],
+    ['https://127.1/', 'public'],
+    ['https://①②⑦.0.0.1/', 'public'],
+    ['https://[::1]/', 'public'],
+    ['https://[::ffff:7f00:1]/', 'public'],
+    ['https://localhost/', 'public'],
+    ['https://api.LOCALHOST./', 'public'],
+  ])('%s', (url, fault) => {
+    if (fault === undefined) expect(urlFault(url, strict)).toBeUndefined();
+    else expect(urlFault(url, strict)).toContain(fault);
+  });
+
+  test('for development http and private addresses are allowed, credentials and other schemes never', () => {
+    expect(urlFault('http://127.0.0.1:3000/x', open)).toBeUndefined();
+    expect(urlFault('http://localhost:3000/x', open)).toBeUndefined();
+    expect(urlFault('ftp://127.0.0.1/x', open)).toContain('https://');
+    expect(urlFault('http://a:b@127.0.0.1/x', open)).toContain('user name');
+  });
+});
+
+describe('resolvedUrlFault', () => {
+  test('a name that leads to this machine is refused when it is saved', async () => {
+    const { hostname } = await import('node:os');
+    await expect(resolvedUrlFault(`https://${hostname()}/`, strict)).resolves.toContain('public');
+    await expect(resolvedUrlFault('https://8.8.8.8/', strict)).resolves.toBeUndefined();
+  });
+  test('a name that does not resolve is no fault: each call checks it again', async () => {
+    await expect(resolvedUrlFault('https://no-such-host.invalid/', strict)).resolves.toBeUndefined();
+  });
+});
+
+describe('guardedAgents', () => {
+  let server: Server;
+  let hits = 0;
+  beforeAll(async () => {
+    server = createServer((_, res) => {
+      hits += 1;
+      res.end('reached');
+    });
+    await new Promise<void>((done) => server.listen(0, done));
+  });
+  afterAll(() => void server.close());
+
+  const call = (policy: { allowPrivate: boolean }): Promise<string> => {
+    const { httpAgent } = guardedAgents(policy);
+    const { port } = server.address() as AddressInfo;
+    return new Promise((done) => {
+      plainRequest({ host: 'localhost', port, agent: httpAgent }, (res) => {
+        res.resume();
+        res.on('end', () => done(String(res.statusCode)));
+      })
+        .on('error', (error: NodeJS.ErrnoException) => done(error.code ?? error.message))
+        .end();
+    });
+  };
+
+  test('a name that resolves to a private address is refused before anything is sent', async () => {
+    await expect(call(strict)).resolves.toBe('ADDRESS_REFUSED');
+    expect(hits).toBe(0);
+    await expect(call(open)).resolves.toBe('200');
+    expect(hits).toBe(1);
+  });
+
+  test('over https too', async () => {
+    const { httpsAgent } = guardedAgents(strict);
+    const code = await new Promise((done) => {
+      request({ host: 'localhost', port: 1, agent: httpsAgent })
+        .on('error', (error: NodeJS.ErrnoException) => done(error.code))
+        .end();
+    });
+    expect(code).toBe('ADDRESS_REFUSED');
+  });
+});
