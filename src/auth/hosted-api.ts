@@ -1,0 +1,34 @@
+import { applyDecorators, Controller, SetMetadata, UseGuards } from '@nestjs/common';
+import { ApiResponse, ApiSecurity } from '@nestjs/swagger';
+import { type ApiContract, type ErrorKind, KIND_STATUS } from '../contracts/common/api-contract.js';
+import { ErrorResponse } from '../contracts/common/error-body.dto.js';
+import { ApiKeyGuard, HOSTED_CONTRACT } from './api-key.guard.js';
+
+/** One line above a controller names its contract: prefix, key, documentation and error replies come with it. */
+export function HostedApi(api: ApiContract): ClassDecorator {
+  return applyDecorators(
+    Controller(api.prefix),
+    SetMetadata(HOSTED_CONTRACT, api),
+    UseGuards(ApiKeyGuard),
+    ApiSecurity(api.keyHeader),
+    ...errorReplies(api),
+  );
+}
+
+/** Section 4 names these for every route; what else a contract can answer is told where a route adds it. */
+const DOCUMENTED: Partial<Record<ErrorKind, string>> = {
+  invalid: 'A field is missing or malformed; `details.violations` names every one',
+  unauthorized: 'The API key is missing or does not match',
+  notFound: 'There is no such thing',
+  conflict: 'It exists already',
+  ruleViolated: 'A business rule is violated; `details.violations` names every offending element',
+  tooManyRequests: 'Too many requests with this key; `Retry-After` says when to come back',
+  internal: 'Unexpected error; `details.requestId` names the incident',
+  unavailable: 'The service cannot answer now; `Retry-After` says when to come back',
+};
+
+function errorReplies(api: ApiContract): ReturnType<typeof ApiResponse>[] {
+  return (Object.entries(DOCUMENTED) as [ErrorKind, string][])
+    .filter(([kind]) => api.errors[kind] !== undefined)
+    .map(([kind, description]) => ApiResponse({ status: KIND_STATUS[kind], description, type: ErrorResponse }));
+}

@@ -1,0 +1,27 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import type { InterfaceName } from '../contracts/common/api-contract.js';
+
+/** Who is calling: what its API key says (decisions 1, 2, 17). */
+export interface Principal {
+  readonly keyId: string;
+  readonly interfaces: ReadonlySet<InterfaceName>;
+  /** The hauler that owns the key; a site key may have none. */
+  readonly haulerId: string | null;
+  /** On a vision key: the only customer that may be read. */
+  readonly customerId: string | null;
+}
+
+/** A caller of the platform's own interfaces always belongs to a hauler. */
+export type HaulerPrincipal = Principal & { readonly haulerId: string };
+
+export interface AuthenticatedRequest extends Request {
+  principal?: Principal;
+}
+
+/** The caller, as the guard of the route has found it. */
+export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext): Principal => {
+  const { principal } = context.switchToHttp().getRequest<AuthenticatedRequest>();
+  if (principal === undefined) throw new Error('@Caller() stands on a route without an API-key guard');
+  return principal;
+});

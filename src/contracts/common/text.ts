@@ -1,0 +1,26 @@
+/** Unicode code points, not UTF-16 units: what the lengths of the contracts count (decision 8). */
+export function codePoints(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0xd800 && unit <= 0xdbff) count--;
+  }
+  return count;
+}
+
+/** Valid Unicode without U+0000 (decision 8): PostgreSQL can hold no other. */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** Any version of the 8-4-4-4-12 form, either case (decision 6). */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** `materials[2]`, then `.quantity`, or `["a.b"]` where the name is no plain identifier (decision 9). */
+export function joinPath(parent: string, key: string | number): string {
+  if (typeof key === 'number') return `${parent}[${key}]`;
+  if (!/^[A-Za-z_$][\w$]*$/.test(key)) return `${parent}[${JSON.stringify(key)}]`;
+  return parent === '' ? key : `${parent}.${key}`;
+}

@@ -1,0 +1,102 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayField,
+  EnumField,
+  InstantField,
+  NumberField,
+  ObjectField,
+  TextField,
+  TextMapField,
+  UuidField,
+} from '../common/fields.js';
+import type { Instant } from '../common/instant.js';
+
+export const UNITS_OF_MEASURE = ['Ton', 'Gallon', 'Pound', 'Kilogram', 'Cubic Yard', 'Cubic Meter', 'Item'] as const;
+export type UnitOfMeasure = (typeof UNITS_OF_MEASURE)[number];
+
+/** One line of a ticket (section 2.2). */
+export class MaterialItem {
+  @UuidField({
+    description: "Identifier of the material in the partner's system",
+    example: '7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21',
+  })
+  id!: string;
+
+  @TextField({ description: 'Material name', max: 255, example: 'Mixed construction debris' })
+  name!: string;
+
+  @NumberField({
+    description: 'Quantity in `unitOfMeasure`; zero and negative are allowed, reversals exist',
+    example: 12.48,
+  })
+  quantity!: number;
+
+  @NumberField({
+    description: 'Price of one unit in cents; 15.5 is 0.155 of a dollar',
+    optional: true,
+    example: 6250.5,
+  })
+  unitPriceCents?: number;
+
+  @EnumField({ description: 'Unit of `quantity`', values: UNITS_OF_MEASURE, example: 'Ton' })
+  unitOfMeasure!: UnitOfMeasure;
+}
+
+/** The inbound or the outbound weighing (section 2.2). */
+export class FlowData {
+  @TextField({
+    description: 'Number of the ticket, unique for this flow at its site',
+    min: 1,
+    max: 255,
+    example: 'IN-204817',
+  })
+  ticketNumber!: string;
+
+  @InstantField({
+    description: 'When this flow was last updated; the newest wins, in whatever order pushes arrive',
+    example: '2026-01-31T08:30:00Z',
+  })
+  updatedAt!: Instant;
+}
+
+/** Body of `POST /platform-api/v1/tickets` (section 2.2; limits by decision 9). */
+export class CreateScaleTicketRequest {
+  @UuidField({
+    description: "Identifier of the disposal site in the partner's system",
+    example: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10',
+  })
+  siteId!: string;
+
+  @ArrayField(() => MaterialItem, { description: 'What was weighed', min: 1, max: 1000 })
+  materials!: MaterialItem[];
+
+  @ObjectField(() => FlowData, { description: 'Weighing on the way in', optional: true })
+  inboundFlow?: FlowData;
+
+  @ObjectField(() => FlowData, { description: 'Weighing on the way out', optional: true })
+  outboundFlow?: FlowData;
+
+  @TextMapField({
+    description: 'Data of the integration that no standard field covers; every value is text',
+    optional: true,
+    maxEntries: 100,
+    maxName: 255,
+    maxValue: 4000,
+    example: { truckNumber: '42' },
+  })
+  customFields?: Record<string, string>;
+}
+
+/** Answer of `POST /platform-api/v1/tickets` (section 2.3). */
+export class CreateScaleTicketResponse {
+  @ApiProperty({ description: 'Always true here', example: true })
+  success!: boolean;
+
+  @ApiProperty({
+    description: 'Identifier of the disposal ticket',
+    format: 'uuid',
+    maxLength: 36,
+    example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d',
+  })
+  disposalTicketId!: string;
+}

@@ -1,0 +1,33 @@
+import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
+import type {
+  ContinuousQuery,
+  ContinuousResponse,
+  CreateVideoRequest,
+  CreateVideoResponse,
+  ListVideosQuery,
+  ListVideosResponse,
+} from './vision.dto.js';
+
+/** Vision API 1.11.0 (sections 2.5a, 2.6, 4.4 to 4.6): hosted by partners, called by the platform. */
+export const VISION_API = defineApi({
+  name: 'vision',
+  title: 'Vision API',
+  version: '1.11.0',
+  prefix: '/video-platform/v1',
+  keyHeader: 'API-KEY',
+  routes: {
+    requestVideo: { method: 'POST', path: '/videos/requests' },
+    listVideos: { method: 'GET', path: '/videos' },
+    listContinuous: { method: 'GET', path: '/videos/continuous' },
+  },
+  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'INTERNAL_ERROR', 'NOT_FOUND'],
+  errors: { ...COMMON_ERRORS, notFound: 'NOT_FOUND', gone: 'NOT_FOUND', rangeNotSatisfiable: 'INVALID_PAYLOAD' },
+  plainErrorPaths: ['/video-platform/v1/videos/continuous'],
+});
+
+/** The hosted controller and the outbound client both implement this. */
+export interface VisionApi<Caller> {
+  requestVideo(request: CreateVideoRequest, caller: Caller): Promise<CreateVideoResponse>;
+  listVideos(query: ListVideosQuery, caller: Caller): Promise<ListVideosResponse>;
+  listContinuous(query: ContinuousQuery, caller: Caller): Promise<ContinuousResponse>;
+}

@@ -1,0 +1,211 @@
+import {
+  ArrayField,
+  BooleanField,
+  EnumField,
+  InstantField,
+  IntegerField,
+  ObjectField,
+  TextField,
+} from '../common/fields.js';
+import type { Instant } from '../common/instant.js';
+import { PageQuery, Pagination } from '../common/pagination.dto.js';
+
+export const VIDEO_STATUSES = ['processing', 'ready', 'failed'] as const;
+export type VideoStatus = (typeof VIDEO_STATUSES)[number];
+
+const IDENTIFIER = { min: 1, max: 255 };
+const CUSTOMER = {
+  ...IDENTIFIER,
+  description: 'Customer identifier or name',
+  example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566',
+};
+const TRUCK = {
+  ...IDENTIFIER,
+  description: 'Truck identifier, as work orders and routing name it',
+  example: 'TRUCK-7',
+};
+const CAMERA = {
+  ...IDENTIFIER,
+  description: 'Placement (`front`, `rear`, `left`, `right`) or number (`1`, `2`, `3`)',
+  example: 'front',
+};
+const START = { description: 'Start of the range', example: '2026-01-31T08:30:00Z' };
+const END = { description: 'End of the range', example: '2026-01-31T08:35:00Z' };
+
+/** Body of `POST /video-platform/v1/videos/requests` (section 2.5a). */
+export class CreateVideoRequest {
+  @TextField(CUSTOMER)
+  customerId!: string;
+
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @TextField(CAMERA)
+  cameraId!: string;
+
+  @InstantField(START)
+  startTime!: Instant;
+
+  @InstantField(END)
+  endTime!: Instant;
+}
+
+/** The 202 answer of a video request (section 2.5a). */
+export class CreateVideoResponse {
+  @BooleanField({ description: 'Whether the request was accepted', example: true })
+  success!: boolean;
+
+  @TextField({ ...IDENTIFIER, description: 'Identifier to poll with', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
+  requestId!: string;
+
+  @EnumField({ description: 'State of the request', values: VIDEO_STATUSES, example: 'processing' })
+  status!: VideoStatus;
+
+  @TextField({ description: 'The state in words', optional: true, max: 10_000, example: 'Looking for the recordings' })
+  message?: string;
+}
+
+/** Query of `GET /video-platform/v1/videos` (section 4.5). */
+export class ListVideosQuery extends PageQuery {
+  @TextField(CUSTOMER)
+  customerId!: string;
+
+  @TextField({ ...TRUCK, optional: true })
+  truckId?: string;
+
+  @TextField({ ...CAMERA, optional: true })
+  cameraId?: string;
+
+  @TextField({
+    ...IDENTIFIER,
+    description: 'One video request; how its state is polled',
+    optional: true,
+    example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d',
+  })
+  requestId?: string;
+
+  @InstantField({ ...START, optional: true, inQuery: true })
+  startTime?: Instant;
+
+  @InstantField({ ...END, optional: true, inQuery: true })
+  endTime?: Instant;
+}
+
+/** Query of `GET /video-platform/v1/videos/continuous` (section 4.6). */
+export class ContinuousQuery extends PageQuery {
+  @TextField(CUSTOMER)
+  customerId!: string;
+
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @TextField({ ...CAMERA, optional: true })
+  cameraId?: string;
+
+  @InstantField({ ...START, inQuery: true })
+  startTime!: Instant;
+
+  @InstantField({ ...END, inQuery: true })
+  endTime!: Instant;
+}
+
+/** One chunk of a continuous recording (section 2.6). */
+export class Recording {
+  @TextField({ ...IDENTIFIER, description: 'Chunk identifier', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
+  id!: string;
+
+  @TextField(CUSTOMER)
+  customerId!: string;
+
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @TextField(CAMERA)
+  cameraId!: string;
+
+  @InstantField(START)
+  startTime!: Instant;
+
+  @InstantField(END)
+  endTime!: Instant;
+
+  @IntegerField({ description: 'Length in seconds', min: 0, max: 31_536_000, example: 300 })
+  durationSeconds!: number;
+
+  @TextField({
+    description: 'Where the file is, for a while',
+    min: 1,
+    max: 8192,
+    format: 'uri',
+    example: 'https://video.example.com/files/019a8b7c?sig=…',
+  })
+  downloadUrl!: string;
+
+  @InstantField({ description: 'When `downloadUrl` dies', optional: true, example: '2026-01-31T16:35:00Z' })
+  expiresAt?: Instant;
+}
+
+/** One on-demand clip: a chunk's fields, and the request that it answers (decision 38). */
+export class Video extends Recording {
+  @TextField({
+    ...IDENTIFIER,
+    description: 'The request that the clip answers',
+    optional: true,
+    example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e',
+  })
+  requestId?: string;
+}
+
+/** State of one request, in a list that asks by `requestId` (decision 40). */
+export class VideoRequestState {
+  @TextField({ ...IDENTIFIER, description: 'The request', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' })
+  requestId!: string;
+
+  @EnumField({ description: 'State of the request', values: VIDEO_STATUSES, example: 'ready' })
+  status!: VideoStatus;
+
+  @TextField({
+    description: 'The state in words',
+    optional: true,
+    max: 10_000,
+    example: 'Nothing was recorded between 08:30 and 08:35',
+  })
+  message?: string;
+}
+
+export class VideoList {
+  @ArrayField(() => Video, { description: 'Prepared clips, oldest first' })
+  videos!: Video[];
+
+  @ObjectField(() => Pagination, { description: 'Where this page stands' })
+  pagination!: Pagination;
+
+  @ObjectField(() => VideoRequestState, { description: 'State of the request that was asked for', optional: true })
+  request?: VideoRequestState;
+}
+
+/** Answer of `GET /video-platform/v1/videos` (section 4.5, decision 38). */
+export class ListVideosResponse {
+  @BooleanField({ description: 'Always true here', example: true })
+  success!: boolean;
+
+  @ObjectField(() => VideoList, { description: 'The page' })
+  data!: VideoList;
+}
+
+export class RecordingList {
+  @ArrayField(() => Recording, { description: 'Recording chunks, oldest first', optional: true })
+  recordings?: Recording[];
+
+  @ObjectField(() => Pagination, { description: 'Where this page stands', optional: true })
+  pagination?: Pagination;
+}
+
+/** Answer of `GET /video-platform/v1/videos/continuous` (section 2.6). */
+export class ContinuousResponse {
+  @BooleanField({ description: 'Always true here', example: true })
+  success!: boolean;
+
+  @ObjectField(() => RecordingList, { description: 'The page' })
+  data!: RecordingList;
+}

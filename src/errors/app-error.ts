@@ -1,0 +1,62 @@
+import type { ApiContract, ErrorKind, KindOf } from '../contracts/common/api-contract.js';
+import { summarise, type Violation } from '../contracts/common/violation.js';
+
+export interface AppErrorOptions {
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/**
+ * An expected failure, in the words of what happened. The filter turns its kind into the status and into the code that
+ * the contract of the asked route has for it.
+ */
+export class AppError extends Error {
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    readonly kind: ErrorKind,
+    message: string,
+    options: AppErrorOptions = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'AppError';
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** An error of one interface: only kinds that its contract has a code for compile (section 7's closed sets). */
+export function apiError<C extends ApiContract>(
+  _api: C,
+  kind: KindOf<C>,
+  message: string,
+  options?: AppErrorOptions,
+): AppError {
+  return new AppError(kind, message, options);
+}
+
+/** 400 or 422 with every violation at once (decision 11). */
+export function violated<C extends ApiContract>(
+  api: C,
+  kind: KindOf<C>,
+  violations: readonly Violation[],
+  options: AppErrorOptions = {},
+): AppError {
+  return apiError(api, kind, summarise(violations), { ...options, details: { ...options.details, violations } });
+}
+
+/** 400 on any route, with every violation at once. */
+export function invalid(violations: readonly Violation[]): AppError {
+  return new AppError('invalid', summarise(violations), { details: { violations } });
+}
+
+/** 503 that tells when to come back (decision 13). */
+export function unavailable(
+  message: string,
+  options: AppErrorOptions & { readonly retryAfterSeconds?: number } = {},
+): AppError {
+  const headers = { ...options.headers, 'Retry-After': String(options.retryAfterSeconds ?? 1) };
+  return new AppError('unavailable', message, { ...options, headers });
+}

@@ -1,0 +1,50 @@
+import { type ApiContract, type ErrorKind, KIND_STATUS } from '../contracts/common/api-contract.js';
+import { ACCOUNT_API } from '../contracts/accounts/account.api.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { SCALE_API } from '../contracts/scale/scale.api.js';
+import { SITE_API } from '../contracts/site/site.api.js';
+import { VISION_API } from '../contracts/vision/vision.api.js';
+import type { ErrorResponse } from '../contracts/common/error-body.dto.js';
+import type { AppError } from './app-error.js';
+
+const CONTRACTS: readonly ApiContract[] = [SCALE_API, ACCOUNT_API, SITE_API, VISION_API, ADMIN_API];
+
+/** Codes where no contract is asked: an unknown path, health, documents (decision 10). */
+const FALLBACK: Partial<Record<ErrorKind, string>> = ADMIN_API.errors;
+
+/** Express matches paths whatever their case and final slash; so must the lookup of what was asked. */
+function normalise(path: string): string {
+  return path.toLowerCase().replace(/\/+$/, '');
+}
+
+const byPath = new Map<string, ApiContract>(
+  CONTRACTS.flatMap((api) =>
+    Object.values(api.routes).map((route) => [normalise(api.prefix + route.path), api] as const),
+  ),
+);
+const plainPaths = new Set(CONTRACTS.flatMap((api) => (api.plainErrorPaths ?? []).map(normalise)));
+
+export interface ErrorReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ErrorResponse;
+}
+
+/** The common error body (section 2.1), with the code of the contract that the path belongs to (section 7). */
+export function errorReply(error: AppError, path: string): ErrorReply {
+  const asked = normalise(path);
+  const codes = byPath.get(asked)?.errors ?? FALLBACK;
+  const details = plainPaths.has(asked) ? undefined : error.details;
+  return {
+    status: KIND_STATUS[error.kind],
+    headers: error.headers,
+    body: {
+      success: false,
+      error: {
+        code: codes[error.kind] ?? FALLBACK[error.kind] ?? 'INTERNAL_ERROR',
+        message: error.message,
+        ...(details === undefined ? {} : { details }),
+      },
+    },
+  };
+}

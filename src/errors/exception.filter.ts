@@ -1,0 +1,89 @@
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  HttpException,
+  Logger,
+  NotFoundException,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { ErrorKind } from '../contracts/common/api-contract.js';
+import { AppError } from './app-error.js';
+import { errorReply } from './error-body.js';
+
+/** Knows a failure of some layer below, such as a lost database, as an expected one; `undefined` where it does not. */
+export type Translate = (error: unknown) => AppError | undefined;
+
+/** The methods that the path of a request has, none of them the one that was asked. */
+export type AllowedMethods = (path: string) => readonly string[];
+
+const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
+  400: 'invalid',
+  404: 'notFound',
+  405: 'methodNotAllowed',
+  413: 'tooLarge',
+  415: 'unsupportedMediaType',
+  429: 'tooManyRequests',
+  503: 'unavailable',
+};
+
+/** Makes the common error body out of everything that can go wrong in any route (decisions 3 to 14). */
+@Catch()
+export class CommonErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('Errors');
+
+  constructor(
+    private readonly translations: readonly Translate[],
+    private readonly allowedMethods: AllowedMethods,
+  ) {}
+
+  catch(exception: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.reply(exception, http.getRequest<Request>(), http.getResponse<Response>());
+  }
+
+  reply(exception: unknown, request: Request, response: Response): void {
+    const error = this.expected(exception, request) ?? this.unexpected(exception, request);
+    if (response.headersSent || request.destroyed) {
+      // Half an answer is worse than none: the caller must see that it broke.
+      response.destroy();
+      return;
+    }
+    const { status, headers, body } = errorReply(error, request.path);
+    // What is left of a refused body is not worth reading: the connection ends with the answer.
+    if (!request.complete && error.kind === 'tooLarge') response.set('Connection', 'close');
+    response.status(status).set(headers).json(body);
+  }
+
+  private expected(exception: unknown, request: Request): AppError | undefined {
+    if (exception instanceof AppError) return exception;
+    for (const translate of this.translations) {
+      const error = translate(exception);
+      if (error !== undefined) return error;
+    }
+    if (exception instanceof NotFoundException) return this.unknownRoute(request);
+    if (exception instanceof URIError)
+      return new AppError('invalid', 'the path must be a valid percent-encoded address');
+    if (exception instanceof HttpException) {
+      const kind = KIND_OF_STATUS[exception.getStatus()];
+      return kind === undefined ? undefined : new AppError(kind, exception.message);
+    }
+    return undefined;
+  }
+
+  private unknownRoute(request: Request): AppError {
+    const allowed = this.allowedMethods(request.path);
+    if (allowed.length === 0) return new AppError('notFound', `there is nothing at ${request.path}`);
+    return new AppError('methodNotAllowed', `${request.path} takes ${allowed.join(', ')}`, {
+      headers: { Allow: allowed.join(', ') },
+    });
+  }
+
+  private unexpected(exception: unknown, request: Request): AppError {
+    const requestId = request.res?.getHeader('X-Request-Id');
+    this.logger.error({ err: exception, requestId, method: request.method, path: request.path }, 'unexpected error');
+    return new AppError('internal', 'An unexpected error happened; it has been logged under the request id', {
+      details: { requestId },
+    });
+  }
+}

@@ -1,0 +1,75 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
+import { JsonFault, readJson } from '../contracts/common/json.js';
+import { AppError, invalid } from '../errors/app-error.js';
+
+/** A request whose body was read by `@JsonBody()`; `rawBody` is it, byte for byte, after any content coding. */
+export interface BodyRequest extends Request {
+  rawBody?: Buffer;
+}
+
+/** Where the Express application keeps its reader of bodies. */
+const READER = 'haulbridge body reader';
+
+/** Gives the application a reader of bodies of at most `limit` bytes (`HTTP_BODY_LIMIT`). */
+export function limitJsonBody(application: Application, limit: number): void {
+  application.set(READER, express.raw({ type: () => true, limit }));
+}
+
+/**
+ * The JSON body of a route, held to its DTO by the validation pipe. It is read here and not by a middleware, so that
+ * nothing of it is looked at before the guards have let the caller in (decision 3). The DTO's class must be imported as
+ * a value: `import type` would silently disable the validation.
+ */
+export const JsonBody = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<unknown> => {
+  const http = context.switchToHttp();
+  const request = http.getRequest<BodyRequest>();
+  requireJson(request.headers['content-type']);
+  const bytes = await readBytes(request, http.getResponse<Response>());
+  request.rawBody = bytes;
+  try {
+    return readJson(bytes);
+  } catch (error) {
+    if (error instanceof JsonFault) throw invalid([error.violation]);
+    throw error;
+  }
+});
+
+function requireJson(contentType: string | undefined): void {
+  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
+  if (type.trim() === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset))) return;
+  throw new AppError('unsupportedMediaType', 'the body must be sent as Content-Type: application/json, in UTF-8');
+}
+
+function readBytes(request: Request, response: Response): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const read = request.app.get(READER) as RequestHandler;
+    void read(request, response, (error?: unknown) => {
+      if (error !== undefined && error !== null) reject(bodyError(error));
+      else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+    });
+  });
+}
+
+/** The failures of Express's body reader, in our words. */
+function bodyError(error: unknown): unknown {
+  const type = typeof error === 'object' && error !== null && 'type' in error ? error.type : undefined;
+  switch (type) {
+    case 'entity.too.large':
+      return new AppError(
+        'tooLarge',
+        `the body must not be larger than ${(error as { limit?: number }).limit ?? 0} bytes`,
+      );
+    case 'encoding.unsupported':
+      return new AppError(
+        'unsupportedMediaType',
+        'the body must be sent without a content coding, or with gzip, deflate or br',
+      );
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return new AppError('invalid', 'the body ended before its announced length', { cause: error });
+    default:
+      return new AppError('invalid', 'the body could not be read', { cause: error });
+  }
+}

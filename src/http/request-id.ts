@@ -1,0 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestHandler } from 'express';
+
+const ACCEPTABLE = /^[\x21-\x7e]{1,128}$/;
+
+/** Every answer carries `X-Request-Id`; a caller's own is echoed if it is harmless (decision 14). */
+export const requestId: RequestHandler = (request, response, next) => {
+  const given = request.headers['x-request-id'];
+  response.setHeader('X-Request-Id', typeof given === 'string' && ACCEPTABLE.test(given) ? given : randomUUID());
+  next();
+};
