@@ -1,0 +1,14 @@
+import type { Response } from 'express';
+
+/** A finished answer with a status and headers of its own; a replay sends the very same again (decision 16). */
+export interface Answer<Body = unknown> {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Body;
+}
+
+/** Puts the answer's status and headers on the response and hands its body to Nest. */
+export function send<Body>(response: Response, answer: Answer<Body>): Body {
+  response.status(answer.status).set(answer.headers);
+  return answer.body;
+}
