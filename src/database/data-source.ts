@@ -1,0 +1,26 @@
+import type { DataSourceOptions, EntitySchema } from 'typeorm';
+import { PoolClient } from './pool-client.js';
+import type { SettledEnv } from '../config/env.js';
+
+/** Every entity of every room; each room keeps its own to itself. */
+const ENTITIES: (EntitySchema | (new () => object))[] = [];
+
+/** How long a request waits for a connection, new or free, before the database counts as away (decision 13). */
+const CONNECT_TIMEOUT_MS = 3000;
+
+/** The pool of this instance. Migrations are applied by `migrate.ts` alone, the schema is never derived from entities. */
+export function createDataSourceOptions(env: Pick<SettledEnv, 'DATABASE_URL' | 'DATABASE_POOL'>): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url: env.DATABASE_URL,
+    entities: ENTITIES,
+    synchronize: false,
+    migrationsRun: false,
+    installExtensions: false,
+    logging: false,
+    poolSize: env.DATABASE_POOL,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    applicationName: 'haulbridge',
+    extra: { Client: PoolClient, onConnect: PoolClient.prepare, keepAlive: true, idleTimeoutMillis: 0 },
+  };
+}

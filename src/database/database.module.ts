@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ENV, type SettledEnv } from '../config/env.js';
+import { createDataSourceOptions } from './data-source.js';
+
+/** The one `DataSource` of the process; injected by its class. It is closed at shutdown, after all else. */
+@Module({
+  imports: [
+    TypeOrmModule.forRootAsync({
+      inject: [ENV],
+      // A database that is away at boot ends the boot with its reason: whoever starts the service starts it again.
+      useFactory: (env: SettledEnv) => ({ ...createDataSourceOptions(env), retryAttempts: 0 }),
+    }),
+  ],
+})
+export class DatabaseModule {}

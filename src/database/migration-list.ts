@@ -1,0 +1,5 @@
+import type { MigrationInterface } from 'typeorm';
+import { CreateHaulers1763600000000 } from '../../migrations/1763600000000-create-haulers.js';
+
+/** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
+export const MIGRATIONS: (new () => MigrationInterface)[] = [CreateHaulers1763600000000];

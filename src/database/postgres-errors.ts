@@ -1,0 +1,81 @@
+import { QueryFailedError } from 'typeorm';
+
+/** The SQLSTATEs that this service expects, by name (PostgreSQL manual, appendix A). */
+export const SQLSTATE = {
+  notNullViolation: '23502',
+  foreignKeyViolation: '23503',
+  uniqueViolation: '23505',
+  checkViolation: '23514',
+  readOnlyTransaction: '25006',
+  serializationFailure: '40001',
+  deadlockDetected: '40P01',
+  undefinedTable: '42P01',
+  lockNotAvailable: '55P03',
+  queryCanceled: '57014',
+} as const;
+
+/** The server could not be reached, or did not take the connection; `cause` says why. */
+export class DatabaseConnectionError extends Error {
+  constructor(cause: unknown) {
+    super('no connection to the database', { cause });
+    this.name = 'DatabaseConnectionError';
+  }
+}
+
+interface PostgresError {
+  readonly code?: string;
+  readonly constraint?: string;
+  readonly message?: string;
+}
+
+/** The SQLSTATE of an error of pg or TypeORM; undefined for any other. */
+export function sqlState(error: unknown): string | undefined {
+  const code = driverError(error)?.code;
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** True for a breach of exactly this unique constraint or index: a violation is expected by name, never in general. */
+export function isUniqueViolation(error: unknown, constraintName: string): boolean {
+  const cause = driverError(error);
+  return cause?.code === SQLSTATE.uniqueViolation && cause.constraint === constraintName;
+}
+
+/** True where the same transaction, run again, may well succeed. */
+export function isTransient(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === SQLSTATE.serializationFailure || state === SQLSTATE.deadlockDetected;
+}
+
+const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
+  SQLSTATE.readOnlyTransaction, // a server that has just become a standby
+  SQLSTATE.lockNotAvailable,
+  SQLSTATE.queryCanceled, // statement timeout
+]);
+
+/** Connection exceptions, insufficient resources (too many connections), operator intervention (shutdown, starting up). */
+const UNAVAILABLE_CLASSES = /^(08|53|57P)/;
+
+/** What pg and its pool say without any code. */
+const UNAVAILABLE_MESSAGES =
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Driver not Connected)/;
+
+const SOCKET_CODES = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/;
+
+/**
+ * True where the database is away or overloaded (decision 13, answered with 503): refused, cut or timed-out
+ * connections, a server that starts or stops, too many connections, a pool without a free one, a statement timeout.
+ * A partner's refused connection is not meant, and not matched.
+ */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseConnectionError) return true;
+  const state = sqlState(error);
+  if (state !== undefined) return UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.test(state);
+  const cause = driverError(error);
+  if (UNAVAILABLE_MESSAGES.test(cause?.message ?? '')) return true;
+  return error instanceof QueryFailedError && SOCKET_CODES.test(cause?.code ?? '');
+}
+
+function driverError(error: unknown): PostgresError | undefined {
+  if (error instanceof QueryFailedError) return error.driverError as PostgresError;
+  return error instanceof Error ? (error as PostgresError) : undefined;
+}

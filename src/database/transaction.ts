@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import { PoolClient, STATEMENT_TIMEOUT_MS } from './pool-client.js';
+import { isTransient } from './postgres-errors.js';
+
+export interface TransactionOptions {
+  /** Tries in all when PostgreSQL asks for another one (deadlock, serialization failure). */
+  readonly attempts?: number;
+  readonly isolation?: 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
+  /** Milliseconds that each statement may take, for work that no caller waits for. */
+  readonly statementTimeoutMs?: number;
+}
+
+/**
+ * Runs `work` in one transaction on one connection and returns its result after the commit. After a deadlock or a
+ * serialization failure the whole of `work` runs again: it must have no effect outside the database.
+ * A lost connection is never tried again, for the commit may have arrived.
+ */
+export async function inTransaction<T>(
+  dataSource: DataSource,
+  work: (manager: EntityManager) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  const attempts = options.attempts ?? 5;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await runOnce(dataSource, work, options);
+    } catch (error) {
+      if (!isTransient(error) || attempt >= attempts) throw error;
+      await delay(Math.random() * 10 * 2 ** attempt);
+    }
+  }
+}
+
+async function runOnce<T>(
+  dataSource: DataSource,
+  work: (manager: EntityManager) => Promise<T>,
+  options: TransactionOptions,
+): Promise<T> {
+  const runner = dataSource.createQueryRunner();
+  let client: unknown;
+  try {
+    client = await runner.connect();
+    await runner.startTransaction(options.isolation);
+    if (options.statementTimeoutMs !== undefined) await allow(runner, client, options.statementTimeoutMs);
+    const result = await work(runner.manager);
+    await runner.commitTransaction();
+    return result;
+  } catch (error) {
+    // The first error is the one that counts; on a lost connection there is nothing to roll back.
+    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  } finally {
+    if (client instanceof PoolClient) client.allow(STATEMENT_TIMEOUT_MS);
+    await runner.release();
+  }
+}
+
+async function allow(runner: QueryRunner, client: unknown, milliseconds: number): Promise<void> {
+  await runner.query(`SET LOCAL statement_timeout = ${Math.round(milliseconds)}`);
+  if (client instanceof PoolClient) client.allow(milliseconds);
+}
