@@ -1,0 +1,22 @@
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { readEnv, type SettledEnv } from '../../src/config/env.js';
+import { testServer } from './test-database.js';
+
+export const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
+
+/**
+ * A configuration as `settleEnv` gives it: any free port, a data folder of its own, no log. `overrides` are settled
+ * values, such as a duration in milliseconds.
+ */
+export function testEnv(overrides: Partial<SettledEnv> & Pick<SettledEnv, 'DATABASE_URL'>): SettledEnv {
+  const env = readEnv({
+    PORT: '0',
+    DATABASE_URL: overrides.DATABASE_URL,
+    DATA_DIR: mkdtempSync(join(testServer().folder, 'data-')),
+    ADMIN_TOKEN: TEST_ADMIN_TOKEN,
+    SECRETS_KEY: '5a'.repeat(32),
+    LOG_LEVEL: 'silent',
+  });
+  return { ...(env as SettledEnv), ...overrides };
+}

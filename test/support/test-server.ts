@@ -1,0 +1,103 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { lockFolder } from '../../src/database/embedded/folder-lock.js';
+import { stopOrphan } from '../../src/database/embedded/postmaster.js';
+import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
+import { migrate } from '../../src/database/migrate.js';
+
+/** What the test files are told of the run's server; the variables are inherited by Jest's workers. */
+export interface TestServer {
+  /** Of a database in which other databases can be created. */
+  readonly adminUrl: string;
+  /** Of the migrated template; every database of this run begins with it. */
+  readonly template: string;
+  /** For files of the tests; removed at the end. */
+  readonly folder: string;
+}
+
+export const TEST_SERVER_VARIABLE = 'HAULBRIDGE_TEST_SERVER';
+
+const FOLDER_PREFIX = 'haulbridge-test-';
+
+/** Starts a server of its own in a temporary folder, or uses the one of TEST_DATABASE_URL. */
+export async function startTestServer(): Promise<{ stop(): Promise<void> }> {
+  await sweep();
+  const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
+  const own = process.env['TEST_DATABASE_URL'] ? undefined : await startOwn(folder);
+  const adminUrl = process.env['TEST_DATABASE_URL'] ?? own?.url ?? '';
+  const server: TestServer = { adminUrl, template: `haulbridge_test_${process.pid}`, folder };
+  let stopped: Promise<void> | undefined;
+  const stop = () =>
+    (stopped ??= (own === undefined ? dropDatabases(server) : own.stop()).finally(() =>
+      rmSync(folder, { recursive: true, force: true }),
+    ));
+  try {
+    await createTemplate(server);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  process.env[TEST_SERVER_VARIABLE] = JSON.stringify(server);
+  return { stop };
+}
+
+async function startOwn(folder: string) {
+  const log = { debug: () => undefined, info: () => undefined, warn: (text: string) => console.warn(text) };
+  try {
+    return await startEmbeddedPostgres({ dataDir: join(folder, 'server'), log, durable: false, maxConnections: 400 });
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function createTemplate({ adminUrl, template }: TestServer): Promise<void> {
+  await onServer(adminUrl, (client) => client.query(`CREATE DATABASE ${template}`));
+  await migrate(databaseUrl(adminUrl, template));
+}
+
+async function dropDatabases({ adminUrl, template }: TestServer): Promise<void> {
+  await onServer(adminUrl, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      'SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1)',
+      [template],
+    );
+    for (const { name } of rows) await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  });
+}
+
+/** Removes what runs that were killed have left. A folder younger than a minute may belong to a run that begins now. */
+async function sweep(): Promise<void> {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(FOLDER_PREFIX))) {
+    const folder = join(tmpdir(), name);
+    try {
+      const { mtimeMs, uid } = statSync(folder);
+      if (uid !== process.getuid?.() || Date.now() - mtimeMs < 60_000) continue;
+      const server = join(folder, 'server');
+      const lock = lockFolder(server);
+      await stopOrphan(join(server, 'postgres'));
+      lock.release();
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Held by a run that lives, or gone meanwhile.
+    }
+  }
+}
+
+export async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+export function databaseUrl(adminUrl: string, database: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
