@@ -77,5 +77,5 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 function driverError(error: unknown): PostgresError | undefined {
   if (error instanceof QueryFailedError) return error.driverError as PostgresError;
-  return error instanceof Error ? (error) : undefined;
+  return error instanceof Error ? error : undefined;
 }

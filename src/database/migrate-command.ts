@@ -1,0 +1,23 @@
+import { InvalidEnvironment, readEnv } from '../config/env.js';
+import { StartRefused } from './embedded/start-refused.js';
+import { migrate } from './migrate.js';
+import { settleEnv } from './settle-env.js';
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** `npm run migrate`: applies what is pending and exits, 0 if the schema is then complete. */
+async function run(): Promise<void> {
+  const { env, stop } = await settleEnv(readEnv(), { debug: () => undefined, info: say, warn: say });
+  try {
+    const applied = await migrate(env.DATABASE_URL);
+    say(applied.length === 0 ? 'No migration is pending.' : `Applied ${applied.join(', ')}.`);
+  } finally {
+    await stop();
+  }
+}
+
+run().catch((error: unknown) => {
+  const known = error instanceof StartRefused || error instanceof InvalidEnvironment;
+  process.stderr.write(`${known ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,34 @@
+import type { Env, SettledEnv } from '../config/env.js';
+import type { EmbeddedPostgres } from './embedded/start-embedded-postgres.js';
+import type { SupervisorLog } from './embedded/server.js';
+import { settleSecrets } from './secrets.js';
+
+export interface Settled {
+  readonly env: SettledEnv;
+  /** Stops the embedded database; call it after all else, and also when the boot fails later. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the embedded database where no DATABASE_URL is set, and finds the secrets that belong to it.
+ * Throws `StartRefused`, whose message is made to be printed alone.
+ */
+export async function settleEnv(env: Env, log: SupervisorLog): Promise<Settled> {
+  let embedded: EmbeddedPostgres | undefined;
+  if (env.EMBEDDED) {
+    // Loaded only where it is used: a production boot has no need of it.
+    const { startEmbeddedPostgres } = await import('./embedded/start-embedded-postgres.js');
+    embedded = await startEmbeddedPostgres({ dataDir: env.DATA_DIR, log });
+  }
+  try {
+    const url = embedded?.url ?? env.DATABASE_URL;
+    if (url === undefined) throw new Error('readEnv gives either EMBEDDED or DATABASE_URL');
+    return {
+      env: { ...env, DATABASE_URL: url, ...settleSecrets(env) },
+      stop: async () => embedded?.stop(),
+    };
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+}
