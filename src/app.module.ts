@@ -1,0 +1,33 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { AuthModule } from './auth/auth.module.js';
+import { ConfigModule } from './config/config.module.js';
+import type { SettledEnv, Side } from './config/env.js';
+import { DatabaseModule } from './database/database.module.js';
+import { HealthModule } from './health/health.module.js';
+import { ObservabilityModule } from './observability/observability.module.js';
+
+type Modules = NonNullable<DynamicModule['imports']>;
+
+/** What each side brings; what both need stands in `AppModule.of`. */
+const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
+  platform: [],
+  partner: [],
+};
+
+@Module({})
+export class AppModule {
+  static of(env: SettledEnv, logger: Logger): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.of(env),
+        ObservabilityModule.of(logger),
+        DatabaseModule,
+        AuthModule,
+        HealthModule,
+        ...[...env.SIDES].flatMap((side) => SIDE_MODULES[side]),
+      ],
+    };
+  }
+}

@@ -1,0 +1,46 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Application } from 'express';
+import helmet from 'helmet';
+import { AppModule } from './app.module.js';
+import type { SettledEnv } from './config/env.js';
+import { isDatabaseUnavailable } from './database/postgres-errors.js';
+import { type AppError, unavailable } from './errors/app-error.js';
+import { CommonErrorFilter } from './errors/exception.filter.js';
+import { ValidationPipe } from './errors/validation.pipe.js';
+import { allowedMethods } from './http/allowed-methods.js';
+import { limitJsonBody } from './http/json-body.js';
+import { requestId } from './http/request-id.js';
+import { limitServer } from './http/server-limits.js';
+import { createLogger, NestLogger } from './observability/logger.js';
+import { Metrics } from './observability/metrics.js';
+import { observeRequests } from './observability/request-observer.js';
+
+/** The application as it runs, in production and in tests alike; the caller listens and closes. */
+export async function createApp(env: SettledEnv): Promise<NestExpressApplication> {
+  const logger = createLogger(env);
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env, logger), {
+    bodyParser: false,
+    abortOnError: false,
+    logger: new NestLogger(logger),
+  });
+  const express = app.getHttpAdapter().getInstance() as Application;
+  // Nobody conditions on an entity tag of these answers, and no query of the contracts is nested: both would cost every request.
+  app.set('etag', false).set('query parser', 'simple').disable('x-powered-by');
+  app.use(requestId, observeRequests(logger, app.get(Metrics)), secureHeaders());
+  limitJsonBody(express, env.HTTP_BODY_LIMIT);
+  app.useGlobalPipes(new ValidationPipe());
+  app.useGlobalFilters(new CommonErrorFilter([databaseAway], (path) => allowedMethods(express, path)));
+  limitServer(app.getHttpServer());
+  return app;
+}
+
+/** As helmet sets them for an API (decision 14); plain http must stay possible for Swagger UI in a closed network. */
+function secureHeaders() {
+  return helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } });
+}
+
+function databaseAway(error: unknown): AppError | undefined {
+  if (!isDatabaseUnavailable(error)) return undefined;
+  return unavailable('the service cannot reach its database; try again shortly', { cause: error });
+}

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { HealthController } from './health.controller.js';
+import { PoolMetrics } from './pool-metrics.js';
+import { ReadinessService } from './readiness.service.js';
+
+@Module({ controllers: [HealthController], providers: [ReadinessService, PoolMetrics] })
+export class HealthModule {}

@@ -1,0 +1,26 @@
+import type { Application } from 'express';
+
+interface Layer {
+  match(path: string): boolean;
+  readonly route?: { readonly path: unknown; readonly methods: Readonly<Record<string, boolean>> };
+}
+
+/** The methods of the routes that a path matches, out of Express's own table: what a 405 names in `Allow` (decision 10). */
+export function allowedMethods(application: Application, path: string): readonly string[] {
+  const layers = application.router.stack as unknown as Layer[];
+  const methods = layers
+    .filter((layer) => layer.route !== undefined && matches(layer, path))
+    .flatMap((layer) => Object.keys(layer.route?.methods ?? {}))
+    .filter((method) => method !== '_all')
+    .map((method) => method.toUpperCase());
+  return [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)].sort();
+}
+
+function matches(layer: Layer, path: string): boolean {
+  try {
+    return layer.match(path);
+  } catch {
+    // A path that cannot be decoded matches nothing.
+    return false;
+  }
+}

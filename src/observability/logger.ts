@@ -1,0 +1,70 @@
+import type { LoggerService } from '@nestjs/common';
+import { destination, type Logger, pino } from 'pino';
+import type { Env } from '../config/env.js';
+
+/**
+ * Structured logs on standard output. Lines are gathered up to 4 KiB or a second, so that a busy hot path pays for one
+ * write in many; what matters most (a fatal line, the end of the process) is flushed at once.
+ */
+export function createLogger(env: Pick<Env, 'LOG_LEVEL'>): Logger {
+  const out = destination({ fd: 1, sync: false, minLength: 4096 });
+  const logger = pino({ level: env.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime }, out);
+  setInterval(() => out.flush(), 1000).unref();
+  process.once('exit', () => flushSync(out));
+  return logger;
+}
+
+function flushSync(out: ReturnType<typeof destination>): void {
+  try {
+    out.flushSync();
+  } catch {
+    // Standard output was closed by its reader: nobody is left to tell.
+  }
+}
+
+/** Nest's logger over pino. Nest calls `error(message, stack?, context?)` and `log(message, ...rest, context?)`. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write('info', message, rest);
+  }
+
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write('error', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.write('fatal', message, rest);
+  }
+
+  /** An object as the message is the line's fields, and the text after it the message. */
+  private write(
+    level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace',
+    message: unknown,
+    rest: unknown[],
+  ): void {
+    const context = typeof rest.at(-1) === 'string' ? (rest.at(-1) as string) : undefined;
+    const between = rest.slice(0, context === undefined ? rest.length : -1).filter((item) => item !== undefined);
+    if (message instanceof Error) this.logger[level]({ context, err: message }, message.message);
+    else if (typeof message === 'object' && message !== null)
+      this.logger[level]({ context, ...message }, between.map(String).join(' '));
+    else
+      this.logger[level](
+        { context, ...(between.length > 0 ? { stack: between.map(String).join('\n') } : {}) },
+        String(message),
+      );
+  }
+}

@@ -1,0 +1,34 @@
+import type { Request, RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import type { Metrics } from './metrics.js';
+
+/** A request in which a guard has found the caller. */
+interface ObservedRequest extends Request {
+  principal?: { readonly haulerId: string | null };
+  route?: { readonly path?: unknown };
+}
+
+/**
+ * One log line and one observation for every answer. Neither query strings nor headers are logged: keys and signatures
+ * travel there.
+ */
+export function observeRequests(logger: Logger, metrics: Metrics): RequestHandler {
+  return (request: ObservedRequest, response, next) => {
+    const started = performance.now();
+    response.once('close', () => {
+      const milliseconds = performance.now() - started;
+      const route = typeof request.route?.path === 'string' ? request.route.path : 'none';
+      const status = response.writableFinished ? response.statusCode : 499;
+      metrics.requests.observe({ method: request.method, route, status }, milliseconds / 1000);
+      logger.info({
+        requestId: response.getHeader('X-Request-Id'),
+        method: request.method,
+        path: request.path,
+        status,
+        ms: Math.round(milliseconds * 100) / 100,
+        haulerId: request.principal?.haulerId ?? undefined,
+      });
+    });
+    next();
+  };
+}

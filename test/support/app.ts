@@ -1,0 +1,75 @@
+import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { DataSource } from 'typeorm';
+import { createApp } from '../../src/app.setup.js';
+import type { SettledEnv } from '../../src/config/env.js';
+import { createTestDatabase } from './database.js';
+import { testEnv } from './env.js';
+
+export interface Reply<Body = unknown> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+  readonly text: string;
+}
+
+export interface TestApp {
+  readonly app: NestExpressApplication;
+  readonly url: string;
+  readonly env: SettledEnv;
+  readonly dataSource: DataSource;
+  /** A call of the admin API, `path` below `/admin/v1`. */
+  admin<Body = Record<string, never>>(method: string, path: string, body?: unknown): Promise<Reply<Body>>;
+  /** Any call; an object is sent as JSON, text and bytes as they are. */
+  call<Body = Record<string, never>>(method: string, path: string, options?: CallOptions): Promise<Reply<Body>>;
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface TestAppOptions {
+  readonly env?: Partial<SettledEnv>;
+  /** A second instance on the database of a first one; that one drops it. */
+  readonly on?: TestApp;
+}
+
+/** The whole service on a free port, over real HTTP and a database of its own. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = options.on === undefined ? await createTestDatabase() : undefined;
+  const env = testEnv({ DATABASE_URL: database?.url ?? options.on?.env.DATABASE_URL, ...options.env });
+  const app = await createApp(env);
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const call: TestApp['call'] = (method, path, request) => send(url + path, method, request);
+  return {
+    app,
+    url,
+    env,
+    dataSource: app.get(DataSource),
+    call,
+    admin: (method, path, body) =>
+      call(method, `/admin/v1${path}`, { headers: { Authorization: `Bearer ${env.ADMIN_TOKEN}` }, body }),
+    close: async () => {
+      app.getHttpServer().closeAllConnections();
+      await app.close();
+      await database?.drop();
+    },
+  };
+}
+
+async function send<Body>(url: string, method: string, { headers = {}, body }: CallOptions = {}): Promise<Reply<Body>> {
+  const raw = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(url, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const json = response.headers.get('content-type')?.includes('json') === true && text !== '';
+  return { status: response.status, headers: response.headers, body: (json ? JSON.parse(text) : text) as Body, text };
+}
