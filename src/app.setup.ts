@@ -17,8 +17,7 @@ import { Metrics } from './observability/metrics.js';
 import { observeRequests } from './observability/request-observer.js';
 
 /** The application as it runs, in production and in tests alike; the caller listens and closes. */
-export async function createApp(env: SettledEnv): Promise<NestExpressApplication> {
-  const logger = createLogger(env);
+export async function createApp(env: SettledEnv, logger = createLogger(env)): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env, logger), {
     bodyParser: false,
     abortOnError: false,

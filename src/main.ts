@@ -4,14 +4,17 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createApp } from './app.setup.js';
 import { readEnv, type SettledEnv } from './config/env.js';
 import { migrate } from './database/migrate.js';
-import { settleEnv } from './database/secrets.js';
+import { settleEnv } from './database/settle-env.js';
+import { createLogger } from './observability/logger.js';
 
 /** Boots, listens, and stops on SIGTERM or SIGINT within SHUTDOWN_GRACE. */
 async function main(): Promise<void> {
-  const { env, stop } = await settleEnv(readEnv());
+  const declared = readEnv();
+  const logger = createLogger(declared);
+  const { env, stop } = await settleEnv(declared, logger);
   try {
     if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL);
-    const app = await createApp(env);
+    const app = await createApp(env, logger);
     await app.listen(env.PORT, env.HOST);
     stopOnSignal(app, env, stop);
     announce(app, env);

@@ -6,7 +6,6 @@ export function limitServer(server: Server): void {
   server.headersTimeout = 10_000;
   server.requestTimeout = 60_000;
   server.keepAliveTimeout = 65_000;
-  server.connectionsCheckingInterval = 5_000;
   server.on('clientError', answerUnreadable);
 }
 

@@ -4,7 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DataSource } from 'typeorm';
 import { createApp } from '../../src/app.setup.js';
 import type { SettledEnv } from '../../src/config/env.js';
-import { createTestDatabase } from './database.js';
+import { createTestDatabase } from './test-database.js';
 import { testEnv } from './env.js';
 
 export interface Reply<Body = unknown> {
@@ -33,14 +33,14 @@ export interface CallOptions {
 
 export interface TestAppOptions {
   readonly env?: Partial<SettledEnv>;
-  /** A second instance on the database of a first one; that one drops it. */
+  /** A second instance on the database and with the configuration of a first one; that one drops it. */
   readonly on?: TestApp;
 }
 
 /** The whole service on a free port, over real HTTP and a database of its own. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.on === undefined ? await createTestDatabase() : undefined;
-  const env = testEnv({ DATABASE_URL: database?.url ?? options.on?.env.DATABASE_URL, ...options.env });
+  const env = options.on?.env ?? testEnv({ DATABASE_URL: database?.url ?? '', ...options.env });
   const app = await createApp(env);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
@@ -67,7 +67,7 @@ async function send<Body>(url: string, method: string, { headers = {}, body }: C
   const response = await fetch(url, {
     method,
     headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
-    ...(body === undefined ? {} : { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
   });
   const text = await response.text();
   const json = response.headers.get('content-type')?.includes('json') === true && text !== '';
