@@ -1,0 +1,140 @@
+import type { EntityManager } from 'typeorm';
+import type { Answer } from '../http/answer.js';
+
+/** The right to answer one request: scope (hauler and path), the caller's key, SHA-256 of the body (decision 16). */
+export interface Claim {
+  readonly haulerId: string;
+  readonly path: string;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+}
+
+/**
+ * - `claimed`: nobody has answered; do the work, then `keep` the answer or `drop` the claim before the commit.
+ * - `replay`: send this answer; its body is the text that went out the first time.
+ * - `reused`: the key was answered for another body.
+ * - `behind`: the same key stands earlier in this batch; claim again once this transaction has ended.
+ */
+export type Outcome =
+  | { readonly state: 'claimed' }
+  | { readonly state: 'replay'; readonly answer: Answer<string> }
+  | { readonly state: 'reused' }
+  | { readonly state: 'behind' };
+
+/** An answer to keep. The body is kept as the JSON text that Express makes of it. */
+export interface KeptAnswer {
+  readonly claim: Claim;
+  readonly answer: Answer;
+}
+
+/** What runs the SQL: an `EntityManager` inside the caller's transaction. */
+export type Runner = Pick<EntityManager, 'query'>;
+
+/** How long an answer is kept (decision 16), as PostgreSQL reads it. */
+export const KEPT_FOR = '24 hours';
+
+const REPLAYED = { 'Content-Type': 'application/json; charset=utf-8', 'Idempotency-Replayed': 'true' };
+
+interface KeyRow {
+  readonly hauler_id: string;
+  readonly path: string;
+  readonly key: string;
+}
+
+interface AnsweredRow extends KeyRow {
+  readonly fingerprint: Buffer;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/**
+ * Claims keys inside the caller's transaction, which must be READ COMMITTED: one outcome per claim, in their order.
+ * A key that another transaction holds is waited for until that one ends. What is claimed is released by a rollback.
+ */
+export async function claim(runner: Runner, claims: readonly Claim[]): Promise<Outcome[]> {
+  const firsts = new Map<string, Claim>();
+  for (const one of claims) if (!firsts.has(nameOf(one))) firsts.set(nameOf(one), one);
+  const claimed = new Set((await insert(runner, [...firsts.values()])).map(nameOfRow));
+  const held = [...firsts.values()].filter((one) => !claimed.has(nameOf(one)));
+  const answered = new Map((await select(runner, held)).map((row) => [nameOfRow(row), row]));
+  return claims.map((one) => {
+    if (claimed.has(nameOf(one))) return { state: firsts.get(nameOf(one)) === one ? 'claimed' : 'behind' };
+    return outcomeOf(one, answered.get(nameOf(one)));
+  });
+}
+
+/** Keeps the answers of claimed keys, in the transaction that did what they tell of. */
+export async function keep(runner: Runner, answers: readonly KeptAnswer[]): Promise<void> {
+  if (answers.length === 0) return;
+  await runner.query(
+    `UPDATE idempotency_keys AS kept
+        SET status = answer.status, headers = answer.headers::jsonb, body = answer.body
+       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::text[])
+              AS answer (hauler_id, path, key, status, headers, body)
+      WHERE (kept.hauler_id, kept.path, kept.key) = (answer.hauler_id, answer.path, answer.key)`,
+    [
+      ...keyColumns(answers.map((one) => one.claim)),
+      answers.map(({ answer }) => answer.status),
+      answers.map(({ answer }) => JSON.stringify(answer.headers)),
+      answers.map(({ answer }) => JSON.stringify(answer.body)),
+    ],
+  );
+}
+
+/** Gives claimed keys up: the next request with one of them is the first again. For answers that are not kept. */
+export async function drop(runner: Runner, claims: readonly Claim[]): Promise<void> {
+  if (claims.length === 0) return;
+  await runner.query(
+    `DELETE FROM idempotency_keys
+      WHERE (hauler_id, path, key) IN (SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[]))`,
+    keyColumns(claims),
+  );
+}
+
+/** Takes what is new or too old. Waiting for one another in one order, batches cannot deadlock. */
+async function insert(runner: Runner, claims: Claim[]): Promise<KeyRow[]> {
+  if (claims.length === 0) return [];
+  const sorted = claims.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  return runner.query<KeyRow[]>(
+    `INSERT INTO idempotency_keys AS kept (hauler_id, path, key, fingerprint)
+     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[])
+     ON CONFLICT (hauler_id, path, key) DO UPDATE
+        SET fingerprint = excluded.fingerprint, status = NULL, headers = NULL, body = NULL, created_at = now()
+      WHERE kept.created_at <= now() - interval '${KEPT_FOR}' OR kept.status IS NULL
+     RETURNING hauler_id, path, key`,
+    [...keyColumns(sorted), sorted.map((one) => one.fingerprint)],
+  );
+}
+
+/** A statement of its own: its snapshot shows what the transaction that was waited for has committed. */
+async function select(runner: Runner, claims: readonly Claim[]): Promise<AnsweredRow[]> {
+  if (claims.length === 0) return [];
+  return runner.query<AnsweredRow[]>(
+    `SELECT hauler_id, path, key, fingerprint, status, headers, body FROM idempotency_keys
+      WHERE (hauler_id, path, key) IN (SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[]))`,
+    keyColumns(claims),
+  );
+}
+
+function outcomeOf(claim: Claim, row: AnsweredRow | undefined): Outcome {
+  if (row === undefined) throw new Error('claims need a READ COMMITTED transaction: an answered key was not seen');
+  if (!row.fingerprint.equals(claim.fingerprint)) return { state: 'reused' };
+  return {
+    state: 'replay',
+    answer: { status: row.status, headers: { ...row.headers, ...REPLAYED }, body: row.body },
+  };
+}
+
+function keyColumns(claims: readonly Claim[]): string[][] {
+  return [claims.map((one) => one.haulerId), claims.map((one) => one.path), claims.map((one) => one.key)];
+}
+
+/** No part can hold a blank. */
+function nameOf(claim: Claim): string {
+  return `${claim.haulerId} ${claim.path} ${claim.key}`;
+}
+
+function nameOfRow(row: KeyRow): string {
+  return `${row.hauler_id} ${row.path} ${row.key}`;
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
+import { type AppError, apiError, invalid } from '../errors/app-error.js';
+import type { BodyRequest } from '../http/json-body.js';
+import type { Claim } from './claims.js';
+
+const HEADER = 'Idempotency-Key';
+const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * The caller's `Idempotency-Key`; undefined where it sent none. Empty, longer than 255, not visible ASCII or repeated:
+ * 400 (decision 16).
+ */
+export function idempotencyKeyOf(request: BodyRequest): string | undefined {
+  const key = request.headers[HEADER.toLowerCase()];
+  if (key === undefined) return undefined;
+  // Node joins a repeated header with commas, which a single key may hold too: only the raw headers tell them apart.
+  const times = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === HEADER.toLowerCase());
+  if (times.length === 1 && typeof key === 'string' && ACCEPTABLE.test(key)) return key;
+  const message = `${HEADER} must be sent once, as 1 to 255 visible ASCII characters`;
+  throw invalid([{ path: HEADER, rule: 'isIdempotencyKey', message }]);
+}
+
+/**
+ * What a request whose body `@JsonBody()` has read claims on a route of `api`: hauler, path, key, and a fingerprint of
+ * the body byte for byte. Undefined without an `Idempotency-Key`.
+ */
+export function claimOf(request: BodyRequest, api: ApiContract, path: string, haulerId: string): Claim | undefined {
+  const key = idempotencyKeyOf(request);
+  if (key === undefined) return undefined;
+  if (request.rawBody === undefined) throw new Error('an idempotent route reads its body with @JsonBody()');
+  const fingerprint = createHash('sha256').update(request.rawBody).digest();
+  return { haulerId, path: api.prefix + path, key, fingerprint };
+}
+
+/** The same key with another body: Scale says 422, Account 409 (decision 16). */
+export function keyReused<Api extends ApiContract>(api: Api, kind: KindOf<Api>): AppError {
+  return apiError(api, kind, `this ${HEADER} was used with another body; a new request needs a new key`, {
+    details: { reason: 'IDEMPOTENCY_KEY_REUSED' },
+  });
+}
