@@ -6,7 +6,7 @@ import { settleSecrets } from './secrets.js';
 export interface Settled {
   readonly env: SettledEnv;
   /** Stops the embedded database; call it after all else, and also when the boot fails later. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /**

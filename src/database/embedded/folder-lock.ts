@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { StartRefused } from './start-refused.js';
 
 export interface FolderLock {
-  release(): void;
+  readonly release: () => void;
 }
 
 const SQLITE_BUSY = 5;

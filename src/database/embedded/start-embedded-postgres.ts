@@ -22,7 +22,7 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** With user and password, of the database `haulbridge`. */
   readonly url: string;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 const DATABASE = 'haulbridge';
