@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { KioskEntity } from '../../src/site-sync/catalog/kiosk.entity.js';
+import { MaterialEntity } from '../../src/site-sync/catalog/material.entity.js';
+import { SiteEntity } from '../../src/site-sync/catalog/site.entity.js';
+import { CatalogService } from '../../src/site-sync/catalog/catalog.service.js';
+import { CatalogFixture } from '../support/catalog.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+describe('CatalogService.resolve', () => {
+  const service = new CatalogService();
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let catalog: CatalogFixture;
+  let hauler: string;
+  let site: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    dataSource = await database.connect();
+    catalog = new CatalogFixture(dataSource);
+    hauler = await catalog.hauler();
+    site = await catalog.site(hauler);
+  });
+  afterAll(() => database.drop());
+
+  const sitesOf = async (materialId: string) => {
+    const findings = await service.resolve(dataSource, [{ haulerId: hauler, siteId: site, materialIds: [materialId] }]);
+    const sites = findings.sitesOf(hauler, materialId);
+    return sites === undefined ? undefined : [...sites].sort();
+  };
+
+  test('knows a site, and not one that nobody told of', async () => {
+    const unknown = randomUUID();
+    const findings = await service.resolve(dataSource, [
+      { haulerId: hauler, siteId: site, materialIds: [] },
+      { haulerId: hauler, siteId: unknown, materialIds: [] },
+    ]);
+    expect(findings.hasSite(hauler, site)).toBe(true);
+    expect(findings.hasSite(hauler, unknown)).toBe(false);
+  });
+
+  test("does not know another hauler's sites and materials (decision 1)", async () => {
+    const other = await catalog.hauler();
+    const material = await catalog.material(hauler, { siteId: site });
+    const findings = await service.resolve(dataSource, [{ haulerId: other, siteId: site, materialIds: [material] }]);
+    expect(findings.hasSite(other, site)).toBe(false);
+    expect(findings.sitesOf(other, material)).toBeUndefined();
+  });
+
+  test('keeps apart what two haulers call by the same id', async () => {
+    const other = await catalog.hauler();
+    const otherSite = await catalog.site(other);
+    const id = await catalog.material(hauler, { siteId: site });
+    await catalog.material(other, { siteId: otherSite }, { id });
+    const findings = await service.resolve(dataSource, [
+      { haulerId: hauler, siteId: site, materialIds: [id] },
+      { haulerId: other, siteId: otherSite, materialIds: [id] },
+    ]);
+    expect([...findings.sitesOf(hauler, id)!]).toEqual([site]);
+    expect([...findings.sitesOf(other, id)!]).toEqual([otherSite]);
+  });
+
+  test('tells the site of a material that hangs on a site, on a kiosk, and on both (decision 32)', async () => {
+    const second = await catalog.site(hauler);
+    const kiosk = await catalog.kiosk(hauler, second);
+    expect(await sitesOf(await catalog.material(hauler, { siteId: site }))).toEqual([site]);
+    expect(await sitesOf(await catalog.material(hauler, { kioskId: kiosk }))).toEqual([second]);
+    expect(await sitesOf(await catalog.material(hauler, { siteId: site, kioskId: kiosk }))).toEqual(
+      [site, second].sort(),
+    );
+  });
+
+  test('tells an unknown material from one whose kiosk is unknown', async () => {
+    expect(await sitesOf(randomUUID())).toBeUndefined();
+    expect(await sitesOf(await catalog.material(hauler, { kioskId: randomUUID() }))).toEqual([]);
+  });
+
+  test('accepts inactive sites and materials (decision 24)', async () => {
+    const closed = await catalog.site(hauler, { active: false });
+    const retired = await catalog.material(hauler, { siteId: closed }, { active: false });
+    const findings = await service.resolve(dataSource, [{ haulerId: hauler, siteId: closed, materialIds: [retired] }]);
+    expect(findings.hasSite(hauler, closed)).toBe(true);
+    expect(findings.sitesOf(hauler, retired)?.has(closed)).toBe(true);
+  });
+
+  test('finds at once what was absent a moment ago', async () => {
+    const id = randomUUID();
+    expect(await sitesOf(id)).toBeUndefined();
+    await catalog.material(hauler, { siteId: site }, { id });
+    expect(await sitesOf(id)).toEqual([site]);
+  });
+
+  test('the entities fit the tables', async () => {
+    const id = await catalog.site(hauler);
+    const kioskId = await catalog.kiosk(hauler, id);
+    const materialId = await catalog.material(hauler, { kioskId });
+    const found = await Promise.all([
+      dataSource.getRepository(SiteEntity).findOneByOrFail({ externalId: id }),
+      dataSource.getRepository(KioskEntity).findOneByOrFail({ externalId: kioskId }),
+      dataSource.getRepository(MaterialEntity).findOneByOrFail({ externalId: materialId }),
+    ]);
+    expect(found).toMatchObject([
+      { haulerId: hauler, active: true, name: 'Site', line1: null, digest: expect.any(Buffer) },
+      { siteExternalId: id, createdAt: expect.any(Date) },
+      { kioskExternalId: kioskId, siteExternalId: null, measureUnit: 'Ton' },
+    ]);
+  });
+});
