@@ -53,7 +53,7 @@ function readBytes(request: Request, response: Response): Promise<Buffer> {
 }
 
 /** The failures of Express's body reader, in our words. */
-function bodyError(error: unknown): unknown {
+function bodyError(error: unknown): AppError {
   const type = typeof error === 'object' && error !== null && 'type' in error ? error.type : undefined;
   switch (type) {
     case 'entity.too.large':

@@ -213,12 +213,11 @@ function listRule(options: ListOptions, what: string, element: (value: unknown) 
   };
 }
 
-const listSchema = (options: ListOptions): ApiPropertyOptions =>
-  ({
-    isArray: true,
-    ...(options.min === undefined ? {} : { minItems: options.min }),
-    ...(options.max === undefined ? {} : { maxItems: options.max }),
-  }) as ApiPropertyOptions;
+const listSchema = (options: ListOptions): ApiPropertyOptions => ({
+  isArray: true,
+  ...(options.min === undefined ? {} : { minItems: options.min }),
+  ...(options.max === undefined ? {} : { maxItems: options.max }),
+});
 
 /** An array of objects, each validated under its own path, `materials[2].quantity`. */
 export function ArrayField(type: () => new () => object, options: ListOptions): PropertyDecorator {
@@ -292,7 +291,7 @@ export function TextMapField(options: TextMapOptions): PropertyDecorator {
       description: options.description,
       selfRequired: options.optional !== true,
       example: options.example,
-    } as ApiPropertyOptions),
+    }),
     ...(options.optional === true ? [IsOptional()] : []),
     ValidateBy({
       name: 'isTextMap',

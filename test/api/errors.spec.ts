@@ -1,0 +1,92 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+interface ErrorAnswer {
+  readonly success: boolean;
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/** What no HTTP client would send, and the whole answer to it. */
+function sendBytes(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1', () => socket.write(bytes));
+    socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
+    socket.on('close', () => resolve(answer)).on('error', reject);
+  });
+}
+
+describe('what no route answers (decisions 3, 10)', () => {
+  it.each([
+    ['GET', '/nope'],
+    ['POST', '/platform-api/v1/unknown'],
+    ['GET', '/'],
+    ['GET', '/%ff'],
+    ['GET', '/platform-api/v2/tickets'],
+  ])('%s %s is 404 in the common body', async (method, path) => {
+    const { status, body } = await service.call<ErrorAnswer>(method, path);
+    expect(status).toBe(404);
+    expect(body).toMatchObject({ success: false, error: { code: 'NOT_FOUND' } });
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+    'a wrong method, %s, is 405 and names the right ones',
+    async (method) => {
+      const { status, headers, body } = await service.call<ErrorAnswer>(method, '/health/live');
+      expect(status).toBe(405);
+      expect(headers.get('allow')).toBe('GET, HEAD');
+      expect(body).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
+    },
+  );
+
+  it('what is no HTTP at all is told so in the common body', async () => {
+    const answer = await sendBytes('\x00\x01garbage\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('"success":false');
+  });
+
+  it('headers without end are cut off', async () => {
+    const answer = await sendBytes(`GET /health/live HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(answer).toContain('"code":"INVALID_PAYLOAD"');
+  });
+});
+
+describe('every answer (decision 14)', () => {
+  it.each([
+    ['a harmless id', 'abc-123!', true],
+    ['128 characters', 'x'.repeat(128), true],
+    ['129 characters', 'x'.repeat(129), false],
+    ['a blank inside', 'a b', false],
+    ['not ASCII', 'caf\u00e9', false],
+  ])("echoes the caller's request id: %s", async (_name, id, echoed) => {
+    const { headers } = await service.call('GET', '/health/live', { headers: { 'X-Request-Id': id } });
+    const answered = headers.get('x-request-id');
+    if (echoed) expect(answered).toBe(id);
+    else expect(answered).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('carries security headers and no advertisement, errors included', async () => {
+    for (const path of ['/health/live', '/nope']) {
+      const { headers } = await service.call('GET', path);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toContain("default-src 'self'");
+      expect(headers.get('x-powered-by')).toBeNull();
+      expect(headers.get('x-request-id')).not.toBeNull();
+    }
+  });
+});
+
+describe('health', () => {
+  it('is live and ready', async () => {
+    expect((await service.call('GET', '/health/live')).body).toEqual({ status: 'ok' });
+    expect((await service.call('GET', '/health/ready')).body).toEqual({ status: 'ok' });
+  });
+});

@@ -1,0 +1,107 @@
+/** Who may import whom (design/architecture.md). Levels 2 and 3 never import a neighbour, but for what is named here. */
+const room = (...names) => `^src/(${names.join('|')})/`;
+const L0 = ['contracts', 'config'];
+const L1 = ['database', 'errors', 'http', 'observability', 'outbound'];
+const L2 = ['auth', 'partner-client', 'storage', 'jobs', 'idempotency'];
+const L3 = ['scale', 'accounts', 'site-sync', 'vision'];
+const L4 = ['admin', 'docs', 'health', 'cli', 'demo'];
+const ENTRY = '^src/(app\\.module|app\\.setup|main)\\.ts$';
+
+const above = {
+  0: [...L1, ...L2, ...L3, ...L4],
+  1: [...L2, ...L3, ...L4],
+  2: [...L3, ...L4],
+  3: L4,
+};
+
+const noUpward = (level, rooms) => ({
+  name: `level-${level}-imports-no-higher-level`,
+  severity: 'error',
+  from: { path: room(...rooms) },
+  to: { path: `${room(...above[level])}|${ENTRY}` },
+});
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    { name: 'no-barrels', severity: 'error', from: {}, to: { path: '^src/.*/index\\.ts$' } },
+    {
+      name: 'no-dev-dependencies',
+      severity: 'error',
+      from: { path: '^(src|migrations)/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    noUpward(0, L0),
+    noUpward(1, L1),
+    noUpward(2, L2),
+    noUpward(3, L3),
+    {
+      name: 'entry-is-the-top',
+      severity: 'error',
+      from: { path: room(...L0, ...L1, ...L2, ...L3) },
+      to: { path: ENTRY },
+    },
+    {
+      name: 'level-2-rooms-are-strangers',
+      severity: 'error',
+      from: { path: `^src/(${L2.join('|')})/` },
+      to: { path: room(...L2), pathNot: '^src/$1/' },
+    },
+    {
+      name: 'level-3-rooms-are-strangers',
+      comment: "only scale reads site-sync's catalog service",
+      severity: 'error',
+      from: { path: `^src/(${L3.join('|')})/` },
+      to: { path: room(...L3), pathNot: '^src/($1/|site-sync/catalog/catalog\\.(service|module)\\.ts$)' },
+    },
+    {
+      name: 'catalog-is-read-by-scale-alone',
+      severity: 'error',
+      from: { path: '^src/(accounts|vision)/' },
+      to: { path: '^src/site-sync/' },
+    },
+    {
+      name: 'hosted-never-imports-its-parent',
+      severity: 'error',
+      from: { path: '^src/(site-sync|vision)/hosted/' },
+      to: { path: '^src/(site-sync|vision)/(?!hosted/)' },
+    },
+    {
+      name: 'hosted-calls-no-partner',
+      severity: 'error',
+      from: { path: '^src/(site-sync|vision)/hosted/' },
+      to: { path: '^src/partner-client/' },
+    },
+    {
+      name: 'parent-never-imports-hosted',
+      severity: 'error',
+      from: { path: '^src/(site-sync|vision)/(?!hosted/)' },
+      to: { path: '^src/(site-sync|vision)/hosted/' },
+    },
+    {
+      name: 'entities-stay-at-home',
+      comment: 'an entity is imported in its own room and by the data source',
+      severity: 'error',
+      from: { path: '^src/([^/]+)/', pathNot: '^src/database/data-source\\.ts$' },
+      to: { path: '^src/[^/]+/.*\\.entity\\.ts$', pathNot: '^src/$1/' },
+    },
+    {
+      name: 'axios-only-outbound',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(partner-client|storage/download)/' },
+      to: { path: '^node_modules/(axios|@nestjs/axios)/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

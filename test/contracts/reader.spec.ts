@@ -1,0 +1,107 @@
+import 'reflect-metadata';
+import { describe, expect, it } from '@jest/globals';
+import { readerOf } from '../../src/contracts/common/reader.js';
+import type { Violation } from '../../src/contracts/common/violation.js';
+import { CreateScaleTicketRequest } from '../../src/contracts/scale/scale.dto.js';
+import { ListVideosQuery } from '../../src/contracts/vision/vision.dto.js';
+
+const ID = '7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21';
+const material = { id: ID, name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' };
+const ticket = { siteId: ID, materials: [material] };
+
+function read<T extends object>(
+  type: new () => T,
+  value: unknown,
+): { result: T; paths: string[]; violations: Violation[] } {
+  const violations: Violation[] = [];
+  const result = readerOf(type)(value, '', violations);
+  return { result, paths: violations.map(({ path }) => path), violations };
+}
+
+describe('a DTO class, compiled', () => {
+  it('drops unknown fields, and null where a field is optional', () => {
+    const { result, paths } = read(CreateScaleTicketRequest, { ...ticket, extra: 1, inboundFlow: null });
+    expect(paths).toEqual([]);
+    expect(Object.keys(result)).toEqual(['siteId', 'materials']);
+  });
+
+  it('reads a UUID as lower case and an instant in its canonical form', () => {
+    const flow = { ticketNumber: '1', updatedAt: '2026-01-31t10:30:00.5+02:00' };
+    const { result } = read(CreateScaleTicketRequest, { ...ticket, siteId: ID.toUpperCase(), inboundFlow: flow });
+    expect(result.siteId).toBe(ID);
+    expect(result.inboundFlow?.updatedAt).toBe('2026-01-31T08:30:00.500000Z');
+  });
+
+  it('tells every violation at once, each under its own path', () => {
+    const { violations } = read(CreateScaleTicketRequest, {
+      materials: [material, 7, { ...material, quantity: '1', unitPriceCents: Number.POSITIVE_INFINITY }, [], null],
+      inboundFlow: [],
+      outboundFlow: { ticketNumber: '' },
+      customFields: { ok: 'x', 'a.b': 1, nothing: null },
+    });
+    expect(violations.map(({ path, rule }) => [path, rule])).toEqual([
+      ['siteId', 'isDefined'],
+      ['materials[1]', 'isObject'],
+      ['materials[2].quantity', 'isNumber'],
+      ['materials[2].unitPriceCents', 'isNumber'],
+      ['materials[3]', 'isObject'],
+      ['materials[4]', 'isObject'],
+      ['inboundFlow', 'isObject'],
+      ['outboundFlow.ticketNumber', 'isLength'],
+      ['outboundFlow.updatedAt', 'isDefined'],
+      ['customFields["a.b"]', 'isTextMap'],
+      ['customFields.nothing', 'isTextMap'],
+    ]);
+    expect(violations[2]?.message).toBe('materials[2].quantity must be a finite number');
+  });
+
+  it.each([[null], [[]], ['x'], [7]])('refuses %j in place of the body', (value) => {
+    expect(read(CreateScaleTicketRequest, value).paths).toEqual(['']);
+  });
+
+  it('is not taken in by names of the object prototype', () => {
+    const body = JSON.parse(
+      `{"siteId":"${ID}","materials":[${JSON.stringify(material)}],"constructor":{},"customFields":{"__proto__":"a","constructor":"b","toString":"c"}}`,
+    ) as unknown;
+    const { result, paths } = read(CreateScaleTicketRequest, body);
+    expect(paths).toEqual([]);
+    expect(result).toBeInstanceOf(CreateScaleTicketRequest);
+    expect(Object.entries(result.customFields ?? {})).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+      ['toString', 'c'],
+    ]);
+    expect(read(CreateScaleTicketRequest, Object.create({ siteId: ID, materials: [material] })).paths).toEqual([
+      'siteId',
+      'materials',
+    ]);
+  });
+
+  it('counts code points, not UTF-16 units', () => {
+    const named = (name: string) =>
+      read(CreateScaleTicketRequest, { ...ticket, materials: [{ ...material, name }] }).paths;
+    expect(named('😀'.repeat(255))).toEqual([]);
+    expect(named('😀'.repeat(256))).toEqual(['materials[0].name']);
+    expect(named('x'.repeat(256))).toEqual(['materials[0].name']);
+    expect(named('')).toEqual([]);
+  });
+
+  it('reads a query: whole numbers, and a + that arrived as a blank', () => {
+    const { result, paths } = read(ListVideosQuery, {
+      customerId: 'c',
+      page: '2',
+      pageSize: '100',
+      startTime: '2026-01-31T10:30:00 02:00',
+    });
+    expect(paths).toEqual([]);
+    expect(result).toMatchObject({ page: 2, pageSize: 100, startTime: '2026-01-31T08:30:00.000000Z' });
+  });
+
+  it.each(['0', '-1', '1.0', '1e2', '', 'x', '101', ' 1', '0x10'])('refuses pageSize=%s', (pageSize) => {
+    expect(read(ListVideosQuery, { customerId: 'c', pageSize }).paths).toEqual(['pageSize']);
+  });
+
+  it('refuses a parameter that is given twice', () => {
+    expect(read(ListVideosQuery, { customerId: ['a', 'b'] }).paths).toEqual(['customerId']);
+  });
+});
