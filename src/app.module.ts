@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { AdminModule } from './admin/admin.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { SettledEnv, Side } from './config/env.js';
@@ -26,6 +27,7 @@ export class AppModule {
         DatabaseModule,
         AuthModule,
         HealthModule,
+        AdminModule,
         ...[...env.SIDES].flatMap((side) => SIDE_MODULES[side]),
       ],
     };

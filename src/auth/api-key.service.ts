@@ -1,14 +1,57 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ApiContract } from '../contracts/common/api-contract.js';
-import { apiError } from '../errors/app-error.js';
+import { type AppError, apiError, unavailable } from '../errors/app-error.js';
+import { hashKey, isWellFormedKey } from './api-key.js';
+import { KeyCache } from './key-cache.js';
+import { KeyRotation } from './key-rotation.service.js';
+import { type KnownKey, opens } from './known-key.js';
+import { LastUse } from './last-use.js';
 import type { Principal } from './principal.js';
+import { soleHeader } from './sole-header.js';
+
+/** What a request waits for its key to be read, which leaves time to answer within 5 s (decision 13). */
+const PATIENCE_MS = 2500;
 
 /** Knows who calls by the API key of the request. */
 @Injectable()
 export class ApiKeyService {
-  /** The caller, or `unauthorized` whatever is wrong with the key: absent, twice, unknown, expired, of another interface. */
-  async authenticate(_request: Request, api: ApiContract): Promise<Principal> {
-    throw apiError(api, 'unauthorized', `send a valid key in the header ${api.keyHeader}`);
+  constructor(
+    private readonly cache: KeyCache,
+    private readonly rotation: KeyRotation,
+    private readonly lastUse: LastUse,
+  ) {}
+
+  /**
+   * The caller, or `unauthorized` whatever is wrong with the key: absent, twice, unknown, revoked, expired, of another
+   * interface (section 5, decisions 2 and 10). A database that is away is `unavailable`, never a wrong key.
+   * A platform key always has a hauler: the table's check holds for it.
+   */
+  async authenticate(request: Pick<Request, 'rawHeaders'>, api: ApiContract): Promise<Principal> {
+    const text = soleHeader(request, api.keyHeader);
+    if (text === undefined || !isWellFormedKey(text)) throw refused(api);
+    const key = await this.find(hashKey(text));
+    const now = Date.now();
+    if (key === undefined || !opens(key, api, now)) throw refused(api);
+    if (key.dormant && !(await this.rotation.activate(key))) throw refused(api);
+    this.lastUse.note(key, now);
+    return key.principal;
   }
+
+  private find(hash: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+    const found = this.cache.find(hash);
+    return found instanceof Promise ? withinPatience(found) : found;
+  }
+}
+
+function refused(api: ApiContract): AppError {
+  return apiError(api, 'unauthorized', `send a valid API key, once, in the header ${api.keyHeader}`);
+}
+
+function withinPatience<T>(promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(unavailable('the key could not be checked in time; try again shortly'));
+    const timer = setTimeout(late, PATIENCE_MS);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

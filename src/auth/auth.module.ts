@@ -1,8 +1,23 @@
 import { Global, Module } from '@nestjs/common';
+import { AdminGuard } from './admin.guard.js';
+import { ApiKeyAdmin } from './api-key-admin.service.js';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { ApiKeyService } from './api-key.service.js';
+import { HaulersService } from './haulers.service.js';
+import { KeyCache } from './key-cache.js';
+import { KeyLookup } from './key-lookup.js';
+import { KeyRotation } from './key-rotation.service.js';
+import { LastUse } from './last-use.js';
 
-/** Who may call: global, since every hosted controller's guard needs it. */
+const keyCache = {
+  provide: KeyCache,
+  inject: [KeyLookup],
+  useFactory: (lookup: KeyLookup) => new KeyCache((hash) => lookup.find(hash)),
+};
+
+const exported = [AdminGuard, ApiKeyAdmin, ApiKeyGuard, ApiKeyService, HaulersService, KeyRotation];
+
+/** Who may call: global, since every controller's guard needs it. */
 @Global()
-@Module({ providers: [ApiKeyService, ApiKeyGuard], exports: [ApiKeyService, ApiKeyGuard] })
+@Module({ providers: [...exported, KeyLookup, keyCache, LastUse], exports: exported })
 export class AuthModule {}

@@ -27,7 +27,7 @@ const DOCUMENTED: Partial<Record<ErrorKind, string>> = {
   unavailable: 'The service cannot answer now; `Retry-After` says when to come back',
 };
 
-function errorReplies(api: ApiContract): ReturnType<typeof ApiResponse>[] {
+export function errorReplies(api: ApiContract): ReturnType<typeof ApiResponse>[] {
   return (Object.entries(DOCUMENTED) as [ErrorKind, string][])
     .filter(([kind]) => api.errors[kind] !== undefined)
     .map(([kind, description]) => ApiResponse({ status: KIND_STATUS[kind], description, type: ErrorResponse }));

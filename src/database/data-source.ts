@@ -3,10 +3,18 @@ import { KioskEntity } from '../site-sync/catalog/kiosk.entity.js';
 import { MaterialEntity } from '../site-sync/catalog/material.entity.js';
 import { SiteEntity } from '../site-sync/catalog/site.entity.js';
 import { PoolClient } from './pool-client.js';
+import { ApiKeyEntity } from '../auth/api-key.entity.js';
+import { HaulerEntity } from '../auth/hauler.entity.js';
 import type { SettledEnv } from '../config/env.js';
 
 /** Every entity of every room; each room keeps its own to itself. */
-const ENTITIES: (EntitySchema | (new () => object))[] = [SiteEntity, KioskEntity, MaterialEntity];
+const ENTITIES: (EntitySchema | (new () => object))[] = [
+  HaulerEntity,
+  ApiKeyEntity,
+  SiteEntity,
+  KioskEntity,
+  MaterialEntity,
+];
 
 /** How long a request waits for a connection, new or free, before the database counts as away (decision 13). */
 const CONNECT_TIMEOUT_MS = 3000;

@@ -1,11 +1,13 @@
 import type { MigrationInterface } from 'typeorm';
 import { CreateHaulers1763600000000 } from '../../migrations/1763600000000-create-haulers.js';
+import { CreateApiKeys1763600050000 } from '../../migrations/1763600050000-create-api-keys.js';
 import { CreateIdempotencyKeys1763600100000 } from '../../migrations/1763600100000-create-idempotency-keys.js';
 import { CreateCatalog1763600210000 } from '../../migrations/1763600210000-create-catalog.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateHaulers1763600000000,
+  CreateApiKeys1763600050000,
   CreateIdempotencyKeys1763600100000,
   CreateCatalog1763600210000,
 ];

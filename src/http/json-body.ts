@@ -1,4 +1,4 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator } from '@nestjs/common';
 import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
 import { JsonFault, readJson } from '../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
@@ -6,6 +6,11 @@ import { AppError, invalid } from '../errors/app-error.js';
 /** A request whose body was read by `@JsonBody()`; `rawBody` is it, byte for byte, after any content coding. */
 export interface BodyRequest extends Request {
   rawBody?: Buffer;
+}
+
+export interface BodyOptions {
+  /** A request without a body counts as `{}`. */
+  readonly optional?: boolean;
 }
 
 /** Where the Express application keeps its reader of bodies. */
@@ -21,9 +26,10 @@ export function limitJsonBody(application: Application, limit: number): void {
  * nothing of it is looked at before the guards have let the caller in (decision 3). The DTO's class must be imported as
  * a value: `import type` would silently disable the validation.
  */
-export const JsonBody = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<unknown> => {
+export const JsonBody = createParamDecorator(async (options: BodyOptions | undefined, context): Promise<unknown> => {
   const http = context.switchToHttp();
   const request = http.getRequest<BodyRequest>();
+  if (options?.optional === true && !hasBody(request)) return {};
   requireJson(request.headers['content-type']);
   const bytes = await readBytes(request, http.getResponse<Response>());
   request.rawBody = bytes;
@@ -34,6 +40,11 @@ export const JsonBody = createParamDecorator(async (_data: unknown, context: Exe
     throw error;
   }
 });
+
+/** As RFC 9112, section 6.3 tells it. */
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
 
 function requireJson(contentType: string | undefined): void {
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');

@@ -14,6 +14,8 @@ export interface FieldOptions {
   readonly example?: unknown;
   readonly optional?: boolean;
   readonly deprecated?: boolean;
+  /** In answers: always there, and `null` where there is nothing to tell. */
+  readonly nullable?: boolean;
 }
 
 interface Rule {
@@ -36,6 +38,7 @@ function field(
       required: options.optional !== true,
       ...(options.example === undefined ? {} : { example: options.example }),
       ...(options.deprecated === true ? { deprecated: true } : {}),
+      ...(options.nullable === true ? { nullable: true } : {}),
     } as ApiPropertyOptions),
     ...(options.optional === true ? [IsOptional()] : []),
     ValidateBy({ name: rule.name, validator: { validate: rule.validate, defaultMessage: () => rule.must } }),

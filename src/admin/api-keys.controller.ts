@@ -1,0 +1,60 @@
+import { Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { AdminApi } from '../auth/admin-api.js';
+import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
+import { KeyRotation } from '../auth/key-rotation.service.js';
+import {
+  ApiKey,
+  ApiKeyQuery,
+  IssueApiKeyRequest,
+  IssuedApiKey,
+  RotateApiKeyRequest,
+} from '../contracts/admin/api-key.dto.js';
+import { IdParam, type List, listOf } from '../contracts/admin/list.dto.js';
+import { JsonBody } from '../http/json-body.js';
+
+@AdminApi('api-keys')
+export class ApiKeysController {
+  constructor(
+    private readonly keys: ApiKeyAdmin,
+    private readonly rotation: KeyRotation,
+  ) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Issue an API key', description: 'The key is shown in this answer only.' })
+  @ApiBody({ type: IssueApiKeyRequest })
+  @ApiCreatedResponse({ description: 'The key', type: IssuedApiKey })
+  issue(@JsonBody() request: IssueApiKeyRequest): Promise<IssuedApiKey> {
+    return this.keys.issue(request);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List API keys', description: 'Newest first, without the keys themselves.' })
+  @ApiOkResponse({ description: 'A page of keys', type: listOf(ApiKey) })
+  list(@Query() query: ApiKeyQuery): Promise<List<ApiKey>> {
+    return this.keys.list(query);
+  }
+
+  @Post(':id/rotate')
+  @ApiOperation({
+    summary: 'Rotate an API key',
+    description:
+      'The new key is dormant until its first use; from then on the old one lives for the overlap. Rotating again before that first use replaces the dormant key.',
+  })
+  @ApiBody({ type: RotateApiKeyRequest, required: false })
+  @ApiCreatedResponse({ description: 'The new key', type: IssuedApiKey })
+  rotate(
+    @Param() { id }: IdParam,
+    @JsonBody({ optional: true }) { overlapSeconds }: RotateApiKeyRequest,
+  ): Promise<IssuedApiKey> {
+    return this.rotation.rotate(id, overlapSeconds);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Revoke an API key', description: 'For good, on every instance within 5 s.' })
+  @ApiNoContentResponse({ description: 'The key is revoked' })
+  revoke(@Param() { id }: IdParam): Promise<void> {
+    return this.keys.revoke(id);
+  }
+}

@@ -1,0 +1,19 @@
+import { applyDecorators, Controller, UseGuards } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { AdminGuard } from './admin.guard.js';
+import { errorReplies } from './hosted-api.js';
+
+/** Name of the admin API's security scheme in its document. */
+export const ADMIN_SECURITY = 'ADMIN-TOKEN';
+
+/** One line above a controller of the admin API: its place under `/admin/v1`, the guard, documentation and error replies. */
+export function AdminApi(resource: string): ClassDecorator {
+  return applyDecorators(
+    Controller(`${ADMIN_API.prefix}/${resource}`),
+    UseGuards(AdminGuard),
+    ApiTags(resource),
+    ApiBearerAuth(ADMIN_SECURITY),
+    ...errorReplies(ADMIN_API),
+  );
+}

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type { ApiKey, ApiKeyQuery, IssueApiKeyRequest, IssuedApiKey } from '../contracts/admin/api-key.dto.js';
+import type { List } from '../contracts/admin/list.dto.js';
+import { epochMillis } from '../contracts/common/instant.js';
+import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import { apiError, invalid } from '../errors/app-error.js';
+import { createKey } from './api-key.js';
+import { ApiKeyEntity } from './api-key.entity.js';
+import { issuedKey, newKeyRow, shownKey } from './api-key-row.js';
+import { HaulersService } from './haulers.service.js';
+import { issueViolations, needsHauler } from './issue-rules.js';
+import { KeyCache } from './key-cache.js';
+
+/** Issues, lists and revokes API keys (decision 17). */
+@Injectable()
+export class ApiKeyAdmin {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly haulers: HaulersService,
+    private readonly cache: KeyCache,
+  ) {}
+
+  async issue(request: IssueApiKeyRequest): Promise<IssuedApiKey> {
+    const violations = issueViolations(request, Date.now());
+    // A key for site or vision alone may name a hauler that only the partner side knows.
+    if (needsHauler(request) && request.haulerId !== undefined && !(await this.haulers.exists(request.haulerId))) {
+      violations.push({ path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the id of a hauler' });
+    }
+    if (violations.length > 0) throw invalid(violations);
+    const created = createKey();
+    const row = newKeyRow(created, {
+      haulerId: request.haulerId ?? null,
+      customerId: request.customerId ?? null,
+      interfaces: [...new Set(request.interfaces)],
+      name: request.name ?? null,
+      expiresAt: request.expiresAt === undefined ? null : new Date(epochMillis(request.expiresAt)),
+    });
+    await this.dataSource.manager.insert(ApiKeyEntity, row);
+    return issuedKey(created, row);
+  }
+
+  /** Newest first. */
+  async list(query: ApiKeyQuery): Promise<List<ApiKey>> {
+    const page = pageRequest(query);
+    const [rows, total] = await this.dataSource.manager.findAndCount(ApiKeyEntity, {
+      where: query.haulerId === undefined ? {} : { haulerId: query.haulerId },
+      order: { createdAt: 'DESC', id: 'DESC' },
+      skip: page.offset,
+      take: page.pageSize,
+    });
+    return { data: rows.map(shownKey), pagination: paginationOf(page, total) };
+  }
+
+  /** For good, on every instance within 5 s; a key that is revoked already stays so. */
+  async revoke(id: string): Promise<void> {
+    const [rows]: [{ hash: Buffer }[], number] = await this.dataSource.query(
+      'UPDATE api_keys SET revoked_at = COALESCE(revoked_at, now()) WHERE id = $1 RETURNING hash',
+      [id],
+    );
+    const [revoked] = rows;
+    if (revoked === undefined) throw apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
+    this.cache.forget(revoked.hash.toString('base64url'));
+  }
+}

@@ -1,0 +1,51 @@
+import { formatInstant } from '../contracts/common/instant.js';
+import type { ApiKey, IssuedApiKey } from '../contracts/admin/api-key.dto.js';
+import { uuidv7 } from '../database/uuid.js';
+import type { NewKey } from './api-key.js';
+import type { ApiKeyEntity } from './api-key.entity.js';
+
+export type KeyOwner = Pick<ApiKeyEntity, 'haulerId' | 'customerId' | 'interfaces' | 'name' | 'expiresAt'>;
+
+/** The row of a key that is issued now and has never been used. */
+export function newKeyRow({ hash, prefix }: NewKey, owner: KeyOwner): ApiKeyEntity {
+  return {
+    ...owner,
+    id: uuidv7(),
+    hash,
+    prefix,
+    createdAt: new Date(),
+    revokedAt: null,
+    lastUsedAt: null,
+    replacesId: null,
+    overlapSeconds: null,
+    activatedAt: null,
+    retiresAt: null,
+  };
+}
+
+/** Epoch milliseconds at which a key ends by itself: it expires, or its overlap with a successor is over. */
+export function endOf({ expiresAt, retiresAt }: Pick<ApiKeyEntity, 'expiresAt' | 'retiresAt'>): number {
+  return Math.min(expiresAt?.getTime() ?? Infinity, retiresAt?.getTime() ?? Infinity);
+}
+
+/** What the admin API tells of a key. Its `expiresAt` is the end that counts, a running overlap's included. */
+export function shownKey(row: ApiKeyEntity): ApiKey {
+  const end = endOf(row);
+  return {
+    id: row.id,
+    prefix: row.prefix,
+    haulerId: row.haulerId,
+    customerId: row.customerId,
+    interfaces: row.interfaces,
+    name: row.name,
+    createdAt: formatInstant(row.createdAt),
+    expiresAt: end === Infinity ? null : formatInstant(new Date(end)),
+    lastUsedAt: row.lastUsedAt === null ? null : formatInstant(row.lastUsedAt),
+    revokedAt: row.revokedAt === null ? null : formatInstant(row.revokedAt),
+  };
+}
+
+/** The one answer that carries the key itself. */
+export function issuedKey({ key }: NewKey, row: ApiKeyEntity): IssuedApiKey {
+  return { ...shownKey(row), key };
+}

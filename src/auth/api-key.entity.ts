@@ -1,0 +1,55 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { InterfaceName } from '../contracts/common/api-contract.js';
+
+/** An API key that we issued (decision 17); the key itself is never stored. */
+@Entity('api_keys')
+export class ApiKeyEntity {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('bytea')
+  hash!: Buffer;
+
+  @Column('text')
+  prefix!: string;
+
+  @Column('uuid', { name: 'hauler_id', nullable: true })
+  haulerId!: string | null;
+
+  @Column('text', { name: 'customer_id', nullable: true })
+  customerId!: string | null;
+
+  @Column('text', { array: true })
+  interfaces!: InterfaceName[];
+
+  @Column('text', { nullable: true })
+  name!: string | null;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt!: Date;
+
+  @Column('timestamptz', { name: 'expires_at', nullable: true })
+  expiresAt!: Date | null;
+
+  @Column('timestamptz', { name: 'revoked_at', nullable: true })
+  revokedAt!: Date | null;
+
+  @Column('timestamptz', { name: 'last_used_at', nullable: true })
+  lastUsedAt!: Date | null;
+
+  /** On the product of a rotation: the key that it takes over from. */
+  @Column('uuid', { name: 'replaces_id', nullable: true })
+  replacesId!: string | null;
+
+  /** On the product of a rotation: how long the key before it lives from the first use of this one. */
+  @Column('integer', { name: 'overlap_seconds', nullable: true })
+  overlapSeconds!: number | null;
+
+  /** First use of the product of a rotation; until then it is dormant. */
+  @Column('timestamptz', { name: 'activated_at', nullable: true })
+  activatedAt!: Date | null;
+
+  /** When the overlap with its successor ends. Beside `expiresAt`, which successors inherit. */
+  @Column('timestamptz', { name: 'retires_at', nullable: true })
+  retiresAt!: Date | null;
+}

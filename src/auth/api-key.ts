@@ -1,0 +1,54 @@
+import { hash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/**
+ * The form of our keys (decision 17): `hb_`, 32 random bytes in base 62, then the CRC-32 of all before it in base 62.
+ * Letters and digits only, so that a double click selects all of it. The checksum tells a mistyped or truncated key
+ * from an unknown one without asking the database, and lets secret scanners know a leaked key for certain.
+ */
+const MARK = 'hb_';
+const SECRET_BYTES = 32;
+const SECRET_DIGITS = 43;
+const CHECK_DIGITS = 6;
+const FORM = new RegExp(`^${MARK}[0-9A-Za-z]{${SECRET_DIGITS + CHECK_DIGITS}}$`);
+
+/** How much of a key is shown in lists: enough to tell keys apart, with 208 secret bits left. */
+const PREFIX_LENGTH = MARK.length + 8;
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+export interface NewKey {
+  /** Shown once, never stored. */
+  readonly key: string;
+  readonly prefix: string;
+  readonly hash: Buffer;
+}
+
+export function createKey(): NewKey {
+  const body = MARK + base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_DIGITS);
+  const key = body + checksum(body);
+  return { key, prefix: key.slice(0, PREFIX_LENGTH), hash: Buffer.from(hashKey(key), 'base64url') };
+}
+
+/** Whether a text has the form of a key and its checksum is right; says nothing of whether it was ever issued. */
+export function isWellFormedKey(text: string): boolean {
+  return FORM.test(text) && checksum(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
+}
+
+/**
+ * The SHA-256 of a key, base64url. One fast hash is enough: a slow one protects secrets that can be guessed, and nobody
+ * guesses 256 random bits. Keys are looked up by this hash, so the time of a lookup tells nothing about any key.
+ */
+export function hashKey(key: string): string {
+  return hash('sha256', key, 'base64url');
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), CHECK_DIGITS);
+}
+
+function base62(value: bigint, length: number): string {
+  let digits = '';
+  for (let rest = value; digits.length < length; rest /= 62n) digits = (DIGITS[Number(rest % 62n)] ?? '') + digits;
+  return digits;
+}

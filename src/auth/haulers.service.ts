@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type { CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
+import type { List } from '../contracts/admin/list.dto.js';
+import { formatInstant } from '../contracts/common/instant.js';
+import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import { isUniqueViolation } from '../database/postgres-errors.js';
+import { uuidv7 } from '../database/uuid.js';
+import { apiError } from '../errors/app-error.js';
+import { HaulerEntity } from './hauler.entity.js';
+
+/** The tenants of the platform (decision 1). */
+@Injectable()
+export class HaulersService {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** `conflict` where the given id is taken. */
+  async create({ id = uuidv7(), name }: CreateHaulerRequest): Promise<Hauler> {
+    const row: HaulerEntity = { id, name, createdAt: new Date() };
+    try {
+      await this.dataSource.manager.insert(HaulerEntity, row);
+    } catch (error) {
+      if (!isUniqueViolation(error, 'haulers_pkey')) throw error;
+      throw apiError(ADMIN_API, 'conflict', `there is a hauler ${id} already`);
+    }
+    return shown(row);
+  }
+
+  /** Newest first. */
+  async list(query: PageQuery): Promise<List<Hauler>> {
+    const page = pageRequest(query);
+    const [rows, total] = await this.dataSource.manager.findAndCount(HaulerEntity, {
+      order: { createdAt: 'DESC', id: 'DESC' },
+      skip: page.offset,
+      take: page.pageSize,
+    });
+    return { data: rows.map(shown), pagination: paginationOf(page, total) };
+  }
+
+  async get(id: string): Promise<Hauler> {
+    const row = await this.dataSource.manager.findOneBy(HaulerEntity, { id });
+    if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no hauler ${id}`);
+    return shown(row);
+  }
+
+  async exists(id: string): Promise<boolean> {
+    return await this.dataSource.manager.existsBy(HaulerEntity, { id });
+  }
+}
+
+function shown(row: HaulerEntity): Hauler {
+  return { id: row.id, name: row.name, createdAt: formatInstant(row.createdAt) };
+}

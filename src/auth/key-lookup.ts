@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { knownKey, type KnownKey, type KnownKeyRow } from './known-key.js';
+
+type Waiting = Map<string, PromiseWithResolvers<KnownKey | undefined>>;
+
+/**
+ * Finds keys by their hashes, all those asked for while the last statement ran in the next one: however many keys are
+ * in use, or invented by a stranger, one database connection serves them.
+ */
+@Injectable()
+export class KeyLookup {
+  private waiting: Waiting = new Map();
+  private running = false;
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  find(hash: string): Promise<KnownKey | undefined> {
+    let answer = this.waiting.get(hash);
+    if (answer === undefined) {
+      answer = Promise.withResolvers();
+      this.waiting.set(hash, answer);
+    }
+    if (!this.running) void this.run();
+    return answer.promise;
+  }
+
+  private async run(): Promise<void> {
+    this.running = true;
+    while (this.waiting.size > 0) {
+      const batch = this.waiting;
+      this.waiting = new Map();
+      await this.answer(batch);
+    }
+    this.running = false;
+  }
+
+  private async answer(batch: Waiting): Promise<void> {
+    try {
+      const found = await this.select([...batch.keys()]);
+      for (const [hash, { resolve }] of batch) resolve(found.get(hash));
+    } catch (error) {
+      for (const { reject } of batch.values()) reject(error);
+    }
+  }
+
+  private async select(hashes: string[]): Promise<Map<string, KnownKey>> {
+    const rows: KnownKeyRow[] = await this.dataSource.query(
+      `SELECT id, hash, hauler_id, customer_id, interfaces, expires_at, retires_at, revoked_at, last_used_at,
+              replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
+         FROM api_keys
+        WHERE hash = ANY ($1::bytea[])`,
+      [hashes.map((hash) => Buffer.from(hash, 'base64url'))],
+    );
+    return new Map(rows.map(knownKey).map((key) => [key.hash, key]));
+  }
+}

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type { IssuedApiKey } from '../contracts/admin/api-key.dto.js';
+import { inTransaction } from '../database/transaction.js';
+import { apiError } from '../errors/app-error.js';
+import { createKey } from './api-key.js';
+import { ApiKeyEntity } from './api-key.entity.js';
+import { endOf, issuedKey, newKeyRow } from './api-key-row.js';
+import { KeyCache } from './key-cache.js';
+import type { KnownKey } from './known-key.js';
+
+/** How long the old key lives after the first use of the new one, in seconds: 24 h unless said otherwise. */
+const DEFAULT_OVERLAP_SECONDS = 86_400;
+
+/** Replaces keys without a gap (decision 17). */
+@Injectable()
+export class KeyRotation {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly cache: KeyCache,
+  ) {}
+
+  /**
+   * Issues the successor of a key, dormant until its first use; an earlier successor that was never used is revoked.
+   * The old key lives on for `overlapSeconds` (0 to 604800) from that first use. Rotating a dormant key replaces it.
+   * `notFound`; `conflict` for a key that is revoked or has expired.
+   */
+  async rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedApiKey> {
+    const { issued, replaced } = await inTransaction(this.dataSource, async (manager) => {
+      const key = await lockKey(manager, id);
+      const replacesId = isDormant(key) ? key.replacesId : key.id;
+      const replaced = await revokeDormant(manager, replacesId);
+      const { haulerId, customerId, interfaces, name, expiresAt } = key;
+      const created = createKey();
+      const owner = { haulerId, customerId, interfaces, name, expiresAt };
+      const row = { ...newKeyRow(created, owner), replacesId, overlapSeconds };
+      await manager.insert(ApiKeyEntity, row);
+      return { issued: issuedKey(created, row), replaced };
+    });
+    for (const hash of replaced) this.cache.forget(hash);
+    return issued;
+  }
+
+  /**
+   * The first use of a dormant key: from now on the old key's overlap runs. Done once, whichever instance is first.
+   * False where the key was replaced or revoked meanwhile.
+   */
+  async activate(key: KnownKey): Promise<boolean> {
+    const { alive, retired } = await inTransaction(this.dataSource, (manager) => activateRow(manager, key));
+    this.cache.forget(key.hash);
+    if (retired !== undefined) this.cache.forget(retired);
+    return alive;
+  }
+}
+
+/** The key, fit to be rotated, its row and those of its successors locked, oldest first as everywhere. */
+async function lockKey(manager: EntityManager, id: string): Promise<ApiKeyEntity> {
+  const found = await manager.findOneBy(ApiKeyEntity, { id });
+  if (found === null) throw apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
+  const root = isDormant(found) ? found.replacesId : found.id;
+  await manager.query('SELECT FROM api_keys WHERE id = $1 OR replaces_id = $1 ORDER BY id FOR UPDATE', [root]);
+  const key = await manager.findOneByOrFail(ApiKeyEntity, { id });
+  if (key.revokedAt !== null) throw apiError(ADMIN_API, 'conflict', 'the key is revoked: issue a new one');
+  if (endOf(key) <= Date.now()) throw apiError(ADMIN_API, 'conflict', 'the key has expired: issue a new one');
+  return key;
+}
+
+function isDormant(key: ApiKeyEntity): boolean {
+  return key.replacesId !== null && key.activatedAt === null;
+}
+
+async function revokeDormant(manager: EntityManager, replacesId: string | null): Promise<string[]> {
+  const [rows]: [{ hash: Buffer }[], number] = await manager.query(
+    `UPDATE api_keys SET revoked_at = now()
+      WHERE replaces_id = $1 AND activated_at IS NULL AND revoked_at IS NULL
+      RETURNING hash`,
+    [replacesId],
+  );
+  return rows.map(({ hash }) => hash.toString('base64url'));
+}
+
+async function activateRow(manager: EntityManager, key: KnownKey): Promise<{ alive: boolean; retired?: string }> {
+  const { keyId } = key.principal;
+  await manager.query(
+    `SELECT FROM api_keys
+      WHERE id = $1 OR id = (SELECT replaces_id FROM api_keys WHERE id = $1)
+      ORDER BY id FOR UPDATE`,
+    [keyId],
+  );
+  const [activated]: [unknown[], number] = await manager.query(
+    `UPDATE api_keys SET activated_at = now(), last_used_at = now()
+      WHERE id = $1 AND activated_at IS NULL AND revoked_at IS NULL
+      RETURNING id`,
+    [keyId],
+  );
+  if (activated.length === 0) {
+    const row = await manager.findOneBy(ApiKeyEntity, { id: keyId });
+    return { alive: row !== null && row.revokedAt === null };
+  }
+  const [retired]: [{ hash: Buffer }[], number] = await manager.query(
+    `UPDATE api_keys AS old
+        SET retires_at = LEAST(old.retires_at, now() + make_interval(secs => new.overlap_seconds))
+       FROM api_keys AS new
+      WHERE new.id = $1 AND old.id = new.replaces_id
+      RETURNING old.hash`,
+    [keyId],
+  );
+  const hash = retired[0]?.hash.toString('base64url');
+  return { alive: true, ...(hash === undefined ? {} : { retired: hash }) };
+}

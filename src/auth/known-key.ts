@@ -1,0 +1,49 @@
+import type { ApiContract, InterfaceName } from '../contracts/common/api-contract.js';
+import type { Principal } from './principal.js';
+
+/** What the hot path knows of an issued key. */
+export interface KnownKey {
+  readonly hash: string;
+  readonly principal: Principal;
+  /** Epoch milliseconds at which it expires, or its overlap with a successor ends; infinite for most. */
+  readonly endsAt: number;
+  readonly revoked: boolean;
+  /** Made by a rotation and not used yet (decision 17). */
+  readonly dormant: boolean;
+  /** Epoch milliseconds; 0 for never. */
+  readonly lastUsedAt: number;
+}
+
+export interface KnownKeyRow {
+  readonly id: string;
+  readonly hash: Buffer;
+  readonly hauler_id: string | null;
+  readonly customer_id: string | null;
+  readonly interfaces: InterfaceName[];
+  readonly expires_at: Date | null;
+  readonly retires_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly dormant: boolean;
+}
+
+export function knownKey(row: KnownKeyRow): KnownKey {
+  return {
+    hash: row.hash.toString('base64url'),
+    principal: {
+      keyId: row.id,
+      haulerId: row.hauler_id,
+      customerId: row.customer_id,
+      interfaces: new Set(row.interfaces),
+    },
+    endsAt: Math.min(row.expires_at?.getTime() ?? Infinity, row.retires_at?.getTime() ?? Infinity),
+    revoked: row.revoked_at !== null,
+    dormant: row.dormant,
+    lastUsedAt: row.last_used_at?.getTime() ?? 0,
+  };
+}
+
+/** Whether a key lets its holder into an interface now; one that is good elsewhere is no key here (decision 2). */
+export function opens(key: KnownKey, api: ApiContract, now: number): boolean {
+  return !key.revoked && now < key.endsAt && api.name !== 'admin' && key.principal.interfaces.has(api.name);
+}

@@ -1,0 +1,119 @@
+import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
+import { EnumListField, InstantField, IntegerField, TextField, UuidField } from '../common/fields.js';
+import { type Instant } from '../common/instant.js';
+import { PageQuery } from '../common/pagination.dto.js';
+
+const ID = '0197a1c8-02d1-7c55-8a3e-5b7d9e1f2a34';
+const HAULER_ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+const MAX_OVERLAP_SECONDS = 7 * 86_400;
+
+export class IssueApiKeyRequest {
+  @UuidField({
+    description: 'Hauler that owns the key; required for scale and account. A site key reads this hauler only.',
+    optional: true,
+    example: HAULER_ID,
+  })
+  haulerId?: string;
+
+  @TextField({
+    description: 'The only customer that a vision key may read; absent: all',
+    min: 1,
+    max: 255,
+    optional: true,
+    example: 'green-valley',
+  })
+  customerId?: string;
+
+  @EnumListField({
+    description: 'Interfaces that the key opens',
+    values: INTERFACES,
+    min: 1,
+    max: 100,
+    example: ['scale', 'account'],
+  })
+  interfaces!: InterfaceName[];
+
+  @TextField({ description: 'Name for people', min: 1, max: 200, optional: true, example: 'Weighbridge north' })
+  name?: string;
+
+  @InstantField({
+    description: 'When the key ends by itself; absent: never',
+    optional: true,
+    example: '2027-11-20T00:00:00Z',
+  })
+  expiresAt?: Instant;
+}
+
+export class RotateApiKeyRequest {
+  @IntegerField({
+    description: 'How long the old key lives after the first use of the new one, in seconds',
+    min: 0,
+    max: MAX_OVERLAP_SECONDS,
+    default: 86_400,
+    optional: true,
+    example: 3600,
+  })
+  overlapSeconds?: number;
+}
+
+export class ApiKeyQuery extends PageQuery {
+  @UuidField({ description: 'Keys of this hauler only', optional: true, example: HAULER_ID })
+  haulerId?: string;
+}
+
+/** An issued key, without the key. */
+export class ApiKey {
+  @UuidField({ description: 'Id of the key', example: ID })
+  id!: string;
+
+  @TextField({ description: 'What the key begins with', example: 'hb_7Kq2mZ9x', max: 11 })
+  prefix!: string;
+
+  @UuidField({ description: 'Hauler that owns the key', nullable: true, example: HAULER_ID })
+  haulerId!: string | null;
+
+  @TextField({
+    description: 'The only customer that it may read in vision',
+    nullable: true,
+    max: 255,
+    example: 'green-valley',
+  })
+  customerId!: string | null;
+
+  @EnumListField({
+    description: 'Interfaces that it opens',
+    values: INTERFACES,
+    max: INTERFACES.length,
+    example: ['scale', 'account'],
+  })
+  interfaces!: InterfaceName[];
+
+  @TextField({ description: 'Name for people', nullable: true, max: 200, example: 'Weighbridge north' })
+  name!: string | null;
+
+  @InstantField({ description: 'When it was issued', example: '2026-11-20T14:03:27.512Z' })
+  createdAt!: string;
+
+  @InstantField({
+    description: 'When it ends by itself; once its successor is in use, the end of the overlap',
+    nullable: true,
+    example: '2027-11-20T00:00:00Z',
+  })
+  expiresAt!: string | null;
+
+  @InstantField({ description: 'Last use, to the minute', nullable: true, example: '2026-11-20T15:11:02.004Z' })
+  lastUsedAt!: string | null;
+
+  @InstantField({ description: 'When it was revoked', nullable: true, example: '2026-11-21T08:00:00Z' })
+  revokedAt!: string | null;
+}
+
+/** The answer to issuing and rotating: the only one that carries the key. */
+export class IssuedApiKey extends ApiKey {
+  @TextField({
+    description: 'The key itself, shown this once',
+    max: 52,
+    example: 'hb_7Kq2mZ9xTgV4cW1nB8yLr5dPsJ3fHk6QoUaEiXwMvRt0000000',
+  })
+  key!: string;
+}

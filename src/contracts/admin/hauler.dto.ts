@@ -1,0 +1,23 @@
+import { InstantField, TextField, UuidField } from '../common/fields.js';
+
+const ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+const NAME = { min: 1, max: 200, check: (value: string) => value.trim() !== '' };
+
+export class CreateHaulerRequest {
+  @UuidField({ description: 'Id to give the hauler; made up if absent', optional: true, example: ID })
+  id?: string;
+
+  @TextField({ description: 'Name of the hauler', example: 'Green Valley Hauling', ...NAME })
+  name!: string;
+}
+
+export class Hauler {
+  @UuidField({ description: 'Id of the hauler, the `haulerId` of the Site API', example: ID })
+  id!: string;
+
+  @TextField({ description: 'Name of the hauler', example: 'Green Valley Hauling', ...NAME })
+  name!: string;
+
+  @InstantField({ description: 'When it was created', example: '2026-11-20T14:03:27.512Z' })
+  createdAt!: string;
+}

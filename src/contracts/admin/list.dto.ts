@@ -1,0 +1,42 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { UuidField } from '../common/fields.js';
+import { Pagination } from '../common/pagination.dto.js';
+
+/** The id of a resource in a path. */
+export class IdParam {
+  @UuidField({ description: 'Id of the resource', example: '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10' })
+  id!: string;
+}
+
+/** One page of a list of the admin API. */
+export interface List<T> {
+  readonly data: T[];
+  readonly pagination: Required<Pagination>;
+}
+
+type Class<T = object> = new () => T;
+
+const lists = new Map<Class, Class<List<unknown>>>();
+
+/** The class that documents a list of these elements: `@ApiOkResponse({ type: listOf(Hauler) })`. */
+export function listOf<T extends object>(element: Class<T>): Class<List<T>> {
+  let list = lists.get(element);
+  if (list === undefined) {
+    list = defineList(element);
+    lists.set(element, list);
+  }
+  return list as Class<List<T>>;
+}
+
+function defineList(element: Class): Class<List<unknown>> {
+  class Page implements List<unknown> {
+    @ApiProperty({ description: 'The elements of this page', type: element, isArray: true })
+    data!: unknown[];
+
+    @ApiProperty({ description: 'Where this page stands in the list', type: Pagination })
+    pagination!: Required<Pagination>;
+  }
+  // The name of the schema in the document.
+  Object.defineProperty(Page, 'name', { value: `${element.name}List` });
+  return Page;
+}
