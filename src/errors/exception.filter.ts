@@ -44,7 +44,7 @@ export class CommonErrorFilter implements ExceptionFilter {
 
   reply(exception: unknown, request: Request, response: Response): void {
     const error = this.expected(exception, request) ?? this.unexpected(exception, request);
-    if (response.headersSent || request.destroyed) {
+    if (response.headersSent || response.destroyed) {
       // Half an answer is worse than none: the caller must see that it broke.
       response.destroy();
       return;
