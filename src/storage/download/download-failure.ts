@@ -1,0 +1,87 @@
+import { errorCode, sentenceOf } from '../storage-errors.js';
+
+/** What the caller may do about a failure: come back, ask for a fresh link, or give the file up. */
+export type Advice = 'retry' | 'relink' | 'give-up';
+
+/** Every way a download ends without its file; `StorageUnavailable` alone comes beside them. */
+export const DOWNLOAD_FAILURES = {
+  /** The host is busy or away, the connection broke, the body was cut off, a time limit passed. */
+  retryable: 'retry',
+  /** The signal was given. */
+  cancelled: 'retry',
+  /** 401, 403, 404, 410. */
+  'link-refused': 'relink',
+  /** The guard of decision 50. */
+  'address-refused': 'give-up',
+  'bad-answer': 'give-up',
+  'too-large': 'give-up',
+  'wrong-length': 'give-up',
+  empty: 'give-up',
+  'not-mp4': 'give-up',
+} as const satisfies Record<string, Advice>;
+
+export type DownloadFailureKind = keyof typeof DOWNLOAD_FAILURES;
+
+/** `message` is a sentence for an admin; it names hosts, never paths or queries, since signed links are secrets. */
+export class DownloadFailed extends Error {
+  readonly advice: Advice;
+  /** What the host asked for by `Retry-After`, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    readonly kind: DownloadFailureKind,
+    message: string,
+    options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'DownloadFailed';
+    this.advice = DOWNLOAD_FAILURES[kind];
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+export const tooLarge = (host: string, maxBytes: number): DownloadFailed =>
+  new DownloadFailed('too-large', `The file of ${host} is larger than ${maxBytes} bytes.`);
+
+/** `Retry-After` in milliseconds: seconds, or a date; undefined when absent or unreadable. */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+const REFUSED = new Set([401, 403, 404, 410]);
+const PASSING = new Set([408, 425, 429]);
+
+/** An answer whose status is neither 200 nor 206, nor a redirect. */
+export function statusFailure(host: string, status: number, retryAfter: string | undefined, now: number) {
+  if (REFUSED.has(status)) return new DownloadFailed('link-refused', `${host} refused the link with ${status}.`);
+  if (PASSING.has(status) || status >= 500)
+    return new DownloadFailed('retryable', `${host} answered ${status}.`, {
+      retryAfterMs: retryAfterMs(retryAfter, now),
+    });
+  return new DownloadFailed('bad-answer', `${host} answered ${status} instead of the file.`);
+}
+
+const WORDS: Record<string, string> = {
+  ECONNREFUSED: 'takes no connection',
+  ECONNRESET: 'broke the connection',
+  EPIPE: 'broke the connection',
+  ENOTFOUND: 'has an unknown name',
+  EAI_AGAIN: 'has a name that could not be resolved just now',
+  ETIMEDOUT: 'could not be reached in time',
+  EHOSTUNREACH: 'could not be reached',
+  ENETUNREACH: 'could not be reached',
+};
+
+/** An error of the connection, or of what came over it. The guard's refusals are told by their code. */
+export function connectionFailure(host: string, error: unknown): DownloadFailed {
+  if (error instanceof DownloadFailed) return error;
+  const code = errorCode(error) ?? '';
+  if (code === 'ADDRESS_REFUSED') return new DownloadFailed('address-refused', sentenceOf(error), { cause: error });
+  if (code.startsWith('HPE_'))
+    return new DownloadFailed('retryable', `${host} broke HTTP (${code}).`, { cause: error });
+  const words = WORDS[code] ?? `failed (${code || sentenceOf(error)})`;
+  return new DownloadFailed('retryable', `${host} ${words}.`, { cause: error });
+}

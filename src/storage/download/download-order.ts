@@ -1,0 +1,40 @@
+import type { DownloadLimits } from './limits.js';
+
+/** Injection token of the `Downloader`. */
+export const DOWNLOADER = Symbol('DOWNLOADER');
+
+export interface DownloadOrder {
+  /** A secret, as it may be signed; it appears in no error. */
+  readonly url: string;
+  /** Of `storageName`. */
+  readonly name: string;
+  /** Default true: goes on where an earlier attempt at this name ended, if the host still has the same file. */
+  readonly resume?: boolean;
+  /** Bytes, where the partner said so; another length is `wrong-length`. */
+  readonly expectedSize?: number;
+  /** Refuses what does not begin as an MP4 file. */
+  readonly mp4?: boolean;
+  readonly onProgress?: (progress: DownloadProgress) => void;
+  readonly signal?: AbortSignal;
+  readonly limits?: Partial<DownloadLimits>;
+}
+
+export interface DownloadProgress {
+  /** Bytes, those of earlier attempts included. */
+  readonly received: number;
+  readonly total: number | undefined;
+}
+
+export interface Downloaded {
+  /** Bytes. */
+  readonly size: number;
+  /** Hexadecimal, of all the bytes that are stored. */
+  readonly sha256: string;
+  /** Bytes that came from earlier attempts. */
+  readonly resumedFrom: number;
+}
+
+/** Decision 47. Rejects with `DownloadFailed` or `StorageUnavailable`; what is half fetched is then kept if it can be. */
+export interface Downloader {
+  download(order: DownloadOrder): Promise<Downloaded>;
+}

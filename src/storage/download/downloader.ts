@@ -1,0 +1,88 @@
+import type { OutboundPolicy } from '../../outbound/address-guard.js';
+import { MP4_HEAD_BYTES, mp4Sniffer } from '../mp4.js';
+import type { Storage, StorageWriter } from '../storage.js';
+import { isStorageError, StorageUnavailable, WriterSuperseded } from '../storage-errors.js';
+import { type Kept, isKept } from './answer-rules.js';
+import { DownloadFailed, tooLarge } from './download-failure.js';
+import type { Downloaded, Downloader } from './download-order.js';
+import { DOWNLOAD_LIMITS, type DownloadLimits } from './limits.js';
+import { linkOpener } from './link-request.js';
+import { paced } from './paced.js';
+import { type Running, startTransfer, type Transfer } from './transfer.js';
+
+/** Moves the body into the writer; checks what can be checked on the way. */
+async function receive(writer: StorageWriter, transfer: Transfer, { order, limits }: Running): Promise<void> {
+  const { host, response, total } = transfer;
+  const sniff = order.mp4 === true && writer.length === 0 ? mp4Sniffer() : undefined;
+  let told = performance.now();
+  for await (const chunk of paced(response, host, limits)) {
+    if (writer.length + chunk.length > (total ?? Infinity))
+      throw new DownloadFailed('wrong-length', `${host} sent more than ${total} bytes.`);
+    if (writer.length + chunk.length > limits.maxBytes) throw tooLarge(host, limits.maxBytes);
+    if (sniff?.(chunk) === false) throw notMp4(host);
+    await writer.append(chunk);
+    if (performance.now() - told < limits.progressMs) continue;
+    told = performance.now();
+    order.onProgress?.({ received: writer.length, total });
+  }
+  if (writer.length === 0) throw new DownloadFailed('empty', `${host} sent an empty file.`);
+  if (sniff !== undefined && writer.length < MP4_HEAD_BYTES) throw notMp4(host);
+  if (total !== undefined && writer.length !== total)
+    throw new DownloadFailed('retryable', `${host} sent ${writer.length} of ${total} bytes.`);
+}
+
+const notMp4 = (host: string): DownloadFailed => new DownloadFailed('not-mp4', `What ${host} sent is not an MP4 file.`);
+
+async function fetchInto(writer: StorageWriter, running: Running): Promise<Downloaded> {
+  const kept: Kept | undefined = isKept(writer.memo) ? writer.memo : undefined;
+  let resumedFrom = writer.length;
+  // Killed between the last byte and its publication: nothing is left to ask for.
+  if (kept === undefined || writer.length !== kept.total) {
+    const transfer = await startTransfer(writer, kept, running);
+    resumedFrom = writer.length;
+    await receive(writer, transfer, running);
+  }
+  const { order } = running;
+  if (order.expectedSize !== undefined && writer.length !== order.expectedSize)
+    throw new DownloadFailed('wrong-length', `The file has ${writer.length} bytes instead of ${order.expectedSize}.`);
+  const published = await writer.publish();
+  order.onProgress?.({ received: published.size, total: published.size });
+  return { ...published, resumedFrom };
+}
+
+/** What an attempt failed with, as the caller is told it. */
+function toldAs(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted && !isStorageError(error))
+    return new DownloadFailed('cancelled', 'The download was stopped.', { cause: error });
+  if (error instanceof WriterSuperseded) return new DownloadFailed('retryable', error.message, { cause: error });
+  return error;
+}
+
+/** Bytes are worth keeping where another try may use them, and where they do not themselves fill the disk. */
+function worthKeeping(error: unknown): boolean {
+  if (error instanceof StorageUnavailable) return error.trouble !== 'full';
+  return error instanceof DownloadFailed && error.advice !== 'give-up';
+}
+
+export function createDownloader(
+  storage: Storage,
+  policy: OutboundPolicy,
+  defaults: Partial<DownloadLimits> = {},
+): Downloader {
+  const openLink = linkOpener(policy);
+  return {
+    async download(order) {
+      const limits = { ...DOWNLOAD_LIMITS, ...defaults, ...order.limits };
+      const signal = order.signal ?? new AbortController().signal;
+      const writer = await storage.writer(order.name, { resume: order.resume ?? true });
+      try {
+        return await fetchInto(writer, { order, limits, signal, openLink });
+      } catch (error) {
+        const failure = toldAs(error, signal);
+        // What went wrong first is what counts; a sweep removes what cannot be tidied up now.
+        await (worthKeeping(failure) ? writer.suspend() : writer.discard()).catch(() => undefined);
+        throw failure;
+      }
+    },
+  };
+}

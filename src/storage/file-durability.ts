@@ -1,0 +1,59 @@
+import { type FileHandle, mkdir, open, rename, statfs, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
+import { errorCode, fullDisk, isErrorLike, StorageUnavailable } from './storage-errors.js';
+
+/** A system error as the storage's own, told in words and without paths; any other error stays as it is. */
+export function fileFailure(error: unknown): unknown {
+  const code = errorCode(error);
+  if (code === undefined || !isErrorLike(error) || !('errno' in error)) return error;
+  const words = `${getSystemErrorMessage(Number(error.errno))} (${code})`;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return fullDisk(words, error);
+  return new StorageUnavailable('failed', `The video storage failed: ${words}.`, error);
+}
+
+/** Writes all of the chunks; the system may take less at once, and does so just before a disk is full. */
+export async function writeAll(handle: FileHandle, chunks: Buffer[], position: number): Promise<void> {
+  const { bytesWritten } = await handle.writev(chunks, position);
+  const total = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  if (bytesWritten === total) return;
+  const rest = Buffer.concat(chunks);
+  let done = bytesWritten;
+  while (done < total) done += (await handle.write(rest, done, total - done, position + done)).bytesWritten;
+}
+
+/** Without this a power cut may forget that a file was created or renamed. */
+async function syncFolder(path: string): Promise<void> {
+  // Windows opens no folder as a file; its file systems log such changes themselves.
+  const handle = await open(path, 'r').catch((error: unknown) => {
+    if (process.platform === 'win32') return undefined;
+    throw error;
+  });
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Renames a file whose bytes are durable to its final path, and makes the new name durable as well. */
+export async function publishFile(from: string, to: string): Promise<void> {
+  const folder = dirname(to);
+  const firstMade = await mkdir(folder, { recursive: true });
+  await rename(from, to);
+  await syncFolder(folder);
+  if (firstMade === undefined) return;
+  for (let made = folder; made.length >= firstMade.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** Replaces a small file at once. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text);
+  await rename(`${path}.new`, path);
+}
+
+/** Refuses what cannot fit, before the disk is full: the database may live on it too. */
+export async function checkRoom(path: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(path);
+  if (bavail * bsize < bytes) throw fullDisk(`${bytes} bytes are needed, ${bavail * bsize} are free`);
+}

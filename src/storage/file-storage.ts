@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, rm, stat, statfs, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fileFailure } from './file-durability.js';
+import { openFileWriter } from './file-writer.js';
+import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
+import { errorCode, NotStored, sentenceOf } from './storage-errors.js';
+import { isStorageFolder, isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
+
+/** Where the folder or file is gone meanwhile, that is no trouble; all else is the storage's. */
+const absentAs =
+  <T>(absent: T) =>
+  (error: unknown): T => {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return absent;
+    throw fileFailure(error);
+  };
+
+const entriesOf = (path: string): Promise<string[]> => readdir(path).catch(absentAs<string[]>([]));
+
+async function statFile(root: string, name: string): Promise<StoredFile | undefined> {
+  const found = await stat(join(root, safeName(name))).catch(absentAs(undefined));
+  return found?.isFile() ? { name, size: found.size, modifiedAt: found.mtime } : undefined;
+}
+
+async function readFile(root: string, name: string, range: ByteRange = { start: 0 }): Promise<Readable> {
+  const handle = await open(join(root, safeName(name))).catch(absentAs(undefined));
+  if (handle === undefined) throw new NotStored(name);
+  return handle.createReadStream({ ...range, highWaterMark: 256 * 1024 });
+}
+
+async function* listFiles(root: string, folder?: string): AsyncGenerator<StoredFile> {
+  const folders = folder === undefined ? await entriesOf(root) : [safeFolder(folder)];
+  for (const name of folders.filter(isStorageFolder)) {
+    for (const spread of await entriesOf(join(root, name))) {
+      for (const entry of await entriesOf(join(root, name, spread))) {
+        const full = `${name}/${spread}/${entry}`;
+        const found = isStorageName(full) ? await statFile(root, full) : undefined;
+        if (found !== undefined) yield found;
+      }
+    }
+  }
+}
+
+async function checkFiles(root: string): Promise<StorageHealth> {
+  const probe = join(root, PARTIAL, `.probe-${randomBytes(6).toString('hex')}`);
+  try {
+    await mkdir(join(root, PARTIAL), { recursive: true });
+    const handle = await open(probe, 'wx');
+    try {
+      await handle.write('probe');
+      await handle.sync();
+    } finally {
+      await handle.close();
+      await unlink(probe);
+    }
+    const { bavail, bsize } = await statfs(root);
+    return { writable: true, freeBytes: bavail * bsize };
+  } catch (error) {
+    return { writable: false, reason: sentenceOf(fileFailure(error)) };
+  }
+}
+
+async function newestChange(path: string): Promise<number> {
+  const inside = await readdir(path).catch(() => []);
+  const times = [path, ...inside.map((entry) => join(path, entry))].map((entry) =>
+    stat(entry).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    ),
+  );
+  return Math.max(...(await Promise.all(times)));
+}
+
+async function sweepFiles(root: string, olderThanMs: number): Promise<number> {
+  let removed = 0;
+  for (const entry of await entriesOf(join(root, PARTIAL))) {
+    const path = join(root, PARTIAL, entry);
+    if (Date.now() - (await newestChange(path)) < olderThanMs) continue;
+    await rm(path, { recursive: true, force: true }).catch(absentAs(undefined));
+    removed += 1;
+  }
+  return removed;
+}
+
+/**
+ * Files below `root`: published ones as `recordings/ab/<uuid>.mp4`, temporaries in a folder each under `.partial`, on
+ * the same file system, so that a rename publishes. Several instances may share the root.
+ */
+export function fileStorage(root: string): Storage {
+  return {
+    kind: 'files',
+    writer: async (name, options) => openFileWriter(root, safeName(name), options?.resume ?? true),
+    stat: (name) => statFile(root, name),
+    read: (name, range) => readFile(root, name, range),
+    delete: async (name) => unlink(join(root, safeName(name))).catch(absentAs(undefined)),
+    list: (folder) => listFiles(root, folder),
+    check: () => checkFiles(root),
+    sweep: (olderThanMs) => sweepFiles(root, olderThanMs),
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,210 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkRoom, fileFailure, publishFile, replaceFile, writeAll } from './file-durability.js';
+import type { Memo, StorageWriter } from './storage.js';
+import { errorCode, WriterSuperseded } from './storage-errors.js';
+import { partialOf } from './storage-name.js';
+
+const BLOCK_BYTES = 1024 * 1024;
+const BLOCK_CHUNKS = 512;
+/** A killed process loses at most what came since the last checkpoint: this long, or this much if that took longer. */
+const CHECKPOINT = { ms: 1000, bytes: BLOCK_BYTES };
+const STATE = 'state.json';
+
+interface State {
+  readonly part: string;
+  readonly length: number;
+  readonly memo: Memo;
+}
+
+const isState = (value: unknown): value is State =>
+  typeof value === 'object' &&
+  value !== null &&
+  'part' in value &&
+  /^[0-9a-f]{16}\.part$/.test(String(value.part)) &&
+  'length' in value &&
+  Number.isSafeInteger(value.length) &&
+  'memo' in value &&
+  typeof value.memo === 'object';
+
+/**
+ * One file's bytes on their way. Every start from zero takes a file of a new name, and a continued one is written at
+ * its own offsets: so a late writer whose lease has ended either adds the same bytes in the same places, or writes to
+ * a file that is no longer there, and can never spoil or publish what its successor has.
+ */
+class FileWriter implements StorageWriter {
+  length = 0;
+  memo: Memo | undefined;
+  readonly #folder: string;
+  /** Of the part; stays known when it is closed, so that nothing of a successor is ever removed. */
+  #name: string | undefined;
+  #handle: FileHandle | undefined;
+  #hash = createHash('sha256');
+  /** Bytes of an earlier attempt that the hash has not seen yet. */
+  #unhashed = 0;
+  #block: Buffer[] = [];
+  #blockBytes = 0;
+  #writing: Promise<void> = Promise.resolve();
+  #checkpoint = { length: 0, at: 0, running: Promise.resolve() };
+
+  constructor(
+    readonly root: string,
+    readonly name: string,
+  ) {
+    this.#folder = join(root, partialOf(name));
+  }
+
+  async takeUp(): Promise<void> {
+    const text = await readFile(join(this.#folder, STATE), 'utf8').catch(() => '');
+    const state: unknown = text.startsWith('{') ? parsed(text) : undefined;
+    if (!isState(state)) return;
+    const handle = await open(join(this.#folder, state.part), 'r+').catch(() => undefined);
+    if (handle === undefined) return;
+    this.#name = state.part;
+    this.#handle = handle;
+    if ((await handle.stat()).size < state.length) return this.#close();
+    this.memo = state.memo;
+    this.length = this.#unhashed = state.length;
+    this.#checkpoint = { length: state.length, at: Date.now(), running: Promise.resolve() };
+  }
+
+  async begin(memo?: Memo, size = 0): Promise<void> {
+    await this.#close();
+    await guarded(async () => {
+      await mkdir(this.#folder, { recursive: true });
+      const name = `${randomBytes(8).toString('hex')}.part`;
+      this.#handle = await open(join(this.#folder, name), 'wx');
+      this.#name = name;
+      for (const other of await readdir(this.#folder))
+        if (other !== name) await rm(join(this.#folder, other), { force: true });
+      await checkRoom(this.#folder, size);
+    });
+    this.memo = memo;
+    this.length = this.#unhashed = 0;
+    this.#hash = createHash('sha256');
+    this.#checkpoint = { length: 0, at: Date.now(), running: Promise.resolve() };
+  }
+
+  async append(chunk: Buffer): Promise<void> {
+    if (this.#unhashed > 0) await guarded(() => this.#hashKept());
+    this.#hash.update(chunk);
+    this.#block.push(chunk);
+    this.#blockBytes += chunk.length;
+    this.length += chunk.length;
+    // The next block gathers while this one is written.
+    if (this.#blockBytes >= BLOCK_BYTES || this.#block.length >= BLOCK_CHUNKS) await guarded(() => this.#nextBlock());
+  }
+
+  async suspend(): Promise<void> {
+    if (this.memo === undefined) return this.discard();
+    try {
+      await guarded(async () => {
+        await this.#flush();
+        await this.#checkpoint.running;
+        await this.#keep(this.length);
+      });
+    } finally {
+      await this.#close();
+    }
+  }
+
+  async discard(): Promise<void> {
+    await this.#close();
+    await guarded(async () => {
+      if (this.#name !== undefined) await rm(join(this.#folder, this.#name), { force: true });
+      const rest = this.#name === undefined ? [] : await readdir(this.#folder).catch(() => []);
+      // A part that is left belongs to a successor.
+      if (rest.every((entry) => !entry.endsWith('.part'))) await rm(this.#folder, { recursive: true, force: true });
+    });
+  }
+
+  async publish(): Promise<{ size: number; sha256: string }> {
+    const handle = this.#open();
+    return guarded(async () => {
+      await this.#flush();
+      if (this.#unhashed > 0) await this.#hashKept();
+      await this.#checkpoint.running;
+      await handle.truncate(this.length);
+      await handle.datasync();
+      await this.#close();
+      await publishFile(join(this.#folder, this.#name ?? ''), join(this.root, this.name));
+      await rm(this.#folder, { recursive: true, force: true });
+      return { size: this.length, sha256: this.#hash.digest('hex') };
+    });
+  }
+
+  #open(): FileHandle {
+    if (this.#handle === undefined) throw new TypeError('the writer has not begun, or is spent');
+    return this.#handle;
+  }
+
+  async #nextBlock(): Promise<void> {
+    await this.#writing;
+    const handle = this.#open();
+    const [block, end] = [this.#block, this.length];
+    const start = end - this.#blockBytes;
+    this.#block = [];
+    this.#blockBytes = 0;
+    this.#writing = writeAll(handle, block, start).then(() => this.#checkpointIfDue(end));
+    // Whoever awaits it next hears of the failure; until then it must not count as unhandled.
+    this.#writing.catch(() => undefined);
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#blockBytes > 0) await this.#nextBlock();
+    await this.#writing;
+  }
+
+  /** Runs beside the writing: waiting for the disk here would hold up the network. */
+  #checkpointIfDue(length: number): void {
+    const last = this.#checkpoint;
+    const due = Date.now() - last.at >= CHECKPOINT.ms && length - last.length >= CHECKPOINT.bytes;
+    if (!due || this.memo === undefined) return;
+    const running = last.running.then(() => this.#keep(length));
+    running.catch(() => undefined);
+    this.#checkpoint = { length, at: Date.now(), running };
+  }
+
+  /** The state never names more bytes than are durable. */
+  async #keep(length: number): Promise<void> {
+    await this.#open().datasync();
+    if (this.memo === undefined || this.#name === undefined) return;
+    const state: State = { part: this.#name, length, memo: this.memo };
+    await replaceFile(join(this.#folder, STATE), JSON.stringify(state));
+  }
+
+  async #hashKept(): Promise<void> {
+    const kept = { start: 0, end: this.#unhashed - 1, autoClose: false, highWaterMark: BLOCK_BYTES };
+    for await (const chunk of this.#open().createReadStream(kept)) this.#hash.update(chunk as Buffer);
+    this.#unhashed = 0;
+  }
+
+  async #close(): Promise<void> {
+    const handle = this.#handle;
+    await Promise.allSettled([this.#writing, this.#checkpoint.running]);
+    this.#handle = undefined;
+    this.#block = [];
+    this.#blockBytes = 0;
+    await handle?.close().catch(() => undefined);
+  }
+}
+
+const guarded = <T>(work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
+    throw errorCode(error) === 'ENOENT' ? new WriterSuperseded(error) : fileFailure(error);
+  });
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export async function openFileWriter(root: string, name: string, resume: boolean): Promise<StorageWriter> {
+  const writer = new FileWriter(root, name);
+  if (resume) await guarded(() => writer.takeUp());
+  return writer;
+}

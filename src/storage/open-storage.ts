@@ -1,0 +1,9 @@
+import type { Storage } from './storage.js';
+import { parseStorageUrl } from './storage-url.js';
+
+/** Opens what `STORAGE_URL` names. Each kind is loaded only where it is used: the AWS SDK costs boot time and memory. */
+export async function openStorage(storageUrl: string): Promise<Storage> {
+  const config = parseStorageUrl(storageUrl);
+  if (config.kind === 'files') return (await import('./file-storage.js')).fileStorage(config.root);
+  return (await import('./s3-storage.js')).s3Storage(config);
+}

@@ -1,0 +1,74 @@
+import type { Readable } from 'node:stream';
+
+/** Injection token of the `Storage` that `STORAGE_URL` names. */
+export const STORAGE = Symbol('STORAGE');
+
+/** Both ends included, in bytes, as in an HTTP `Range`; without `end` up to the last byte. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end?: number;
+}
+
+export interface StoredFile {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly modifiedAt: Date;
+}
+
+export interface StorageHealth {
+  readonly writable: boolean;
+  /** Bytes; absent where the storage cannot tell (S3). */
+  readonly freeBytes?: number;
+  /** A sentence; only when not writable. */
+  readonly reason?: string;
+}
+
+/** What a writer's owner wants to know again after an interruption, for instance the `ETag` of a half fetched file. */
+export type Memo = Readonly<Record<string, string | number>>;
+
+/**
+ * The writing of one file, at a temporary place until `publish`. A killed process leaves the bytes up to its last
+ * checkpoint for the next writer of the same name. After `suspend`, `discard` or `publish` the writer is spent.
+ * Every method may reject with `StorageUnavailable`, or with `WriterSuperseded` where another writer of that name went
+ * on and this one's bytes are gone.
+ */
+export interface StorageWriter {
+  /** Bytes accepted so far, those of an earlier attempt included: the offset of the next byte. */
+  readonly length: number;
+  /** Of the attempt that is continued; absent when this writer starts from zero. */
+  readonly memo: Memo | undefined;
+  /**
+   * Starts from zero: what is there is thrown away. `memo` is kept with the bytes; without one they cannot be taken up
+   * again. `size`, where known, is checked against the free space.
+   */
+  begin(memo?: Memo, size?: number): Promise<void>;
+  /** Resolves when more may come, not when the bytes are durable. The chunk must not be changed afterwards. */
+  append(chunk: Buffer): Promise<void>;
+  /** Lays the bytes down for a later writer; without a memo it is the same as `discard`. */
+  suspend(): Promise<void>;
+  discard(): Promise<void>;
+  /** Makes the whole file appear under its name at once, durably; a file of that name is replaced. */
+  publish(): Promise<{ size: number; sha256: string }>;
+}
+
+/** Video bytes, in files or S3; names are those of `storageName` only. Rejects with `StorageUnavailable`. */
+export interface Storage {
+  readonly kind: 'files' | 's3';
+  /** With `resume` (the default) it continues an interrupted writing of that name, if there is one with a memo. */
+  writer(name: string, options?: { readonly resume?: boolean }): Promise<StorageWriter>;
+  /** Undefined when there is no such file. */
+  stat(name: string): Promise<StoredFile | undefined>;
+  /** Rejects with `NotStored` when there is no such file. The reader must consume or destroy the stream. */
+  read(name: string, range?: ByteRange): Promise<Readable>;
+  /** Nothing happens when there is no such file. */
+  delete(name: string): Promise<void>;
+  /** Every published file of a folder (`recordings`), or of all; in no promised order. */
+  list(folder?: string): AsyncIterable<StoredFile>;
+  /** Writes and removes a probe; never rejects. */
+  check(): Promise<StorageHealth>;
+  /** Removes temporaries that nobody has touched for so many milliseconds; the number removed. */
+  sweep(olderThanMs: number): Promise<number>;
+  /** Ends idle connections. */
+  close(): void;
+}

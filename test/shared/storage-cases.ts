@@ -1,0 +1,275 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, test } from '@jest/globals';
+import type { Storage, StorageWriter } from '../../src/storage/storage.js';
+import { NotStored, WriterSuperseded } from '../../src/storage/storage-errors.js';
+import { storageName } from '../../src/storage/storage-name.js';
+import { ContentRefused, storeStream } from '../../src/storage/store-stream.js';
+
+/** A storage under test, and a look behind it. */
+export interface StorageUnderTest {
+  readonly storage: Storage;
+  /** Temporaries that exist, whatever they are. */
+  readonly leftovers: () => Promise<string[]>;
+}
+
+export const MIB = 1024 * 1024;
+export const sha256 = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
+export const newName = (): string => storageName('recordings', randomUUID());
+
+/** As the network brings it: in pieces that fit no boundary. */
+async function appendAll(writer: StorageWriter, body: Buffer): Promise<void> {
+  for (let at = 0; at < body.length; at += 65_521) await writer.append(body.subarray(at, at + 65_521));
+}
+
+async function listed<T>(files: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const file of files) found.push(file);
+  return found;
+}
+
+export const contentOf = async (storage: Storage, name: string): Promise<Buffer> => buffer(await storage.read(name));
+
+/** What every storage does, whatever it is made of. */
+export function storageCases(given: () => StorageUnderTest): void {
+  const put = async (body: Buffer, name = newName()): Promise<string> => {
+    const writer = await given().storage.writer(name);
+    await writer.begin();
+    await appendAll(writer, body);
+    await writer.publish();
+    return name;
+  };
+
+  describe('publishing', () => {
+    test.each([
+      ['nothing', 0],
+      ['one byte', 1],
+      ['just one part', 5 * MIB],
+      ['one part and a byte', 5 * MIB + 1],
+      ['two parts', 10 * MIB],
+      ['some parts and a rest', 11 * MIB + 12_345],
+    ])('%s comes back as it was written', async (_, size) => {
+      const { storage, leftovers } = given();
+      const [name, body] = [newName(), randomBytes(size)];
+      const writer = await storage.writer(name);
+      await writer.begin({ validator: '"a"', total: size }, size);
+      await appendAll(writer, body);
+      expect(await storage.stat(name)).toBeUndefined();
+      expect(await writer.publish()).toEqual({ size, sha256: sha256(body) });
+      expect(await storage.stat(name)).toMatchObject({ name, size });
+      expect((await contentOf(storage, name)).equals(body)).toBe(true);
+      expect(await leftovers()).toEqual([]);
+    });
+
+    test('a file of the same name is replaced', async () => {
+      const { storage } = given();
+      const name = await put(Buffer.from('old and longer'));
+      await put(Buffer.from('new'), name);
+      expect(String(await contentOf(storage, name))).toBe('new');
+    });
+  });
+
+  describe('an interrupted writing', () => {
+    const memo = { validator: '"v1"', total: 12 * MIB };
+
+    test('goes on where it was suspended, with its memo and the hash of all bytes', async () => {
+      const { storage, leftovers } = given();
+      const [name, body] = [newName(), randomBytes(memo.total)];
+      const first = await storage.writer(name);
+      await first.begin(memo, body.length);
+      await appendAll(first, body.subarray(0, 11 * MIB));
+      await first.suspend();
+      expect(await storage.stat(name)).toBeUndefined();
+
+      const second = await storage.writer(name);
+      expect(second.memo).toEqual(memo);
+      expect(second.length).toBeGreaterThanOrEqual(10 * MIB);
+      await appendAll(second, body.subarray(second.length));
+      expect(await second.publish()).toEqual({ size: body.length, sha256: sha256(body) });
+      expect((await contentOf(storage, name)).equals(body)).toBe(true);
+      expect(await leftovers()).toEqual([]);
+    });
+
+    test('starts from zero where that is asked for, or where there is no memo', async () => {
+      const { storage, leftovers } = given();
+      const name = newName();
+      for (const kept of [memo, undefined]) {
+        const first = await storage.writer(name);
+        await first.begin(kept);
+        await appendAll(first, randomBytes(6 * MIB));
+        await first.suspend();
+        const second = await storage.writer(name, { resume: kept === undefined });
+        expect([second.length, second.memo]).toEqual([0, undefined]);
+        await second.begin(memo);
+        await second.append(Buffer.from('afresh'));
+        await second.publish();
+        expect(String(await contentOf(storage, name))).toBe('afresh');
+        expect(await leftovers()).toEqual([]);
+      }
+    });
+
+    test('is discarded without a trace', async () => {
+      const { storage, leftovers } = given();
+      const name = newName();
+      const first = await storage.writer(name);
+      await first.begin(memo);
+      await appendAll(first, randomBytes(6 * MIB));
+      await first.suspend();
+      await (await storage.writer(name)).discard();
+      expect(await leftovers()).toEqual([]);
+      expect(await storage.stat(name)).toBeUndefined();
+    });
+  });
+
+  describe('a late writer, whose lease another one has taken over', () => {
+    const memo = { validator: '"v1"', total: 12 * MIB };
+
+    test('publishes nothing and spoils nothing where its successor started from zero', async () => {
+      const { storage } = given();
+      const [name, body] = [newName(), randomBytes(memo.total)];
+      const late = await storage.writer(name);
+      await late.begin(memo);
+      await appendAll(late, randomBytes(11 * MIB));
+      const successor = await storage.writer(name, { resume: false });
+      await successor.begin(memo);
+      await appendAll(successor, body.subarray(0, 6 * MIB));
+      await appendAll(late, randomBytes(MIB)).catch(() => undefined);
+      await late.publish().catch((error: unknown) => expect(error).toBeInstanceOf(WriterSuperseded));
+      await late.discard();
+      await appendAll(successor, body.subarray(6 * MIB));
+      await successor.publish();
+      expect((await contentOf(storage, name)).equals(body)).toBe(true);
+    });
+
+    test('and its successor add the same bytes where both continue the same file', async () => {
+      const { storage } = given();
+      const [name, body] = [newName(), randomBytes(memo.total)];
+      const first = await storage.writer(name);
+      await first.begin(memo);
+      await appendAll(first, body.subarray(0, 6 * MIB));
+      await first.suspend();
+      const late = await storage.writer(name);
+      const successor = await storage.writer(name);
+      await appendAll(late, body.subarray(late.length, 11 * MIB));
+      await appendAll(successor, body.subarray(successor.length));
+      await successor.publish();
+      expect((await contentOf(storage, name)).equals(body)).toBe(true);
+      await late.discard();
+      expect((await contentOf(storage, name)).equals(body)).toBe(true);
+    });
+  });
+
+  describe('reading', () => {
+    const body = randomBytes(300_000);
+
+    test.each([
+      [{ start: 0 }, 0, 300_000],
+      [{ start: 0, end: 1 }, 0, 2],
+      [{ start: 7, end: 7 }, 7, 8],
+      [{ start: 1000, end: 1999 }, 1000, 2000],
+      [{ start: 299_999 }, 299_999, 300_000],
+    ])('the range %j', async (range, from, to) => {
+      const { storage } = given();
+      const name = await put(body);
+      expect((await buffer(await storage.read(name, range))).equals(body.subarray(from, to))).toBe(true);
+    });
+
+    test('what is not there', async () => {
+      const { storage } = given();
+      const name = newName();
+      expect(await storage.stat(name)).toBeUndefined();
+      await expect(storage.read(name)).rejects.toThrow(NotStored);
+      await storage.delete(name);
+    });
+  });
+
+  test('deleted files are gone, listed ones are those of the folder', async () => {
+    const { storage } = given();
+    const name = await put(Buffer.from('kept'));
+    const other = await put(Buffer.from('clip'), storageName('clips', randomUUID()));
+    const gone = await put(Buffer.from('gone'));
+    await storage.delete(gone);
+    const half = await storage.writer(newName());
+    await half.begin({ validator: '"v"', total: 12 * MIB });
+    await appendAll(half, randomBytes(6 * MIB));
+    const names = (files: { name: string }[]): string[] => files.map((file) => file.name);
+    const all = names(await listed(storage.list()));
+    expect(all).toEqual(expect.arrayContaining([name, other]));
+    expect(all).not.toContain(gone);
+    expect(all.filter((found) => found.includes('partial'))).toEqual([]);
+    expect(names(await listed(storage.list('clips')))).toEqual([other]);
+    await half.discard();
+  });
+
+  test.each([
+    '../outside.mp4',
+    'recordings/../../etc/passwd',
+    '/etc/passwd',
+    'recordings/ab/x.mp4',
+    'recordings/ab/01990000-0000-7000-8000-0000000000ab.mp4/..',
+    'recordings/ab/01990000-0000-7000-8000-0000000000ab.mp4\0',
+    'Recordings/ab/01990000-0000-7000-8000-0000000000ab.mp4',
+    '.partial/ab/01990000-0000-7000-8000-0000000000ab.mp4',
+    '',
+  ])('the name %j is refused everywhere', async (name) => {
+    const { storage } = given();
+    await expect(storage.writer(name)).rejects.toThrow(TypeError);
+    await expect(storage.stat(name)).rejects.toThrow(TypeError);
+    await expect(storage.read(name)).rejects.toThrow(TypeError);
+    await expect(storage.delete(name)).rejects.toThrow(TypeError);
+    await expect(listed(storage.list('..'))).rejects.toThrow(TypeError);
+  });
+
+  test('a sweep removes what nobody touched for long enough, and nothing else', async () => {
+    const { storage, leftovers } = given();
+    const name = await put(Buffer.from('published'));
+    const half = await storage.writer(newName());
+    await half.begin({ validator: '"v"', total: 12 * MIB });
+    await appendAll(half, randomBytes(6 * MIB));
+    await half.suspend();
+    expect(await storage.sweep(60_000)).toBe(0);
+    expect(await leftovers()).not.toEqual([]);
+    await new Promise((done) => setTimeout(done, 20));
+    expect(await storage.sweep(10)).toBeGreaterThan(0);
+    expect(await leftovers()).toEqual([]);
+    expect(await storage.stat(name)).toMatchObject({ size: 9 });
+  });
+
+  test('a healthy storage says so and leaves no probe', async () => {
+    const { storage, leftovers } = given();
+    expect(await storage.check()).toMatchObject({ writable: true });
+    expect(await leftovers()).toEqual([]);
+  });
+
+  describe('storing a stream', () => {
+    const mp4 = Buffer.concat([Buffer.from('0000001c66747970', 'hex'), randomBytes(100)]);
+    const limits = { maxBytes: 200, mp4: true };
+
+    test('whole', async () => {
+      const { storage } = given();
+      const name = newName();
+      const pieces = [mp4.subarray(0, 3), mp4.subarray(3)];
+      expect(await storeStream(storage, name, Readable.from(pieces), limits)).toEqual({
+        size: mp4.length,
+        sha256: sha256(mp4),
+      });
+      expect((await contentOf(storage, name)).equals(mp4)).toBe(true);
+    });
+
+    test.each([
+      ['empty', [Buffer.alloc(0)]],
+      ['not-mp4', [Buffer.from('<html>no</html>')]],
+      ['not-mp4', [mp4.subarray(0, 6)]],
+      ['too-large', [mp4, mp4]],
+    ])('%s: nothing is stored', async (kind, pieces) => {
+      const { storage, leftovers } = given();
+      const name = newName();
+      const stored = storeStream(storage, name, Readable.from(pieces), limits);
+      await expect(stored).rejects.toThrow(ContentRefused);
+      await expect(stored).rejects.toMatchObject({ kind });
+      expect(await storage.stat(name)).toBeUndefined();
+      expect(await leftovers()).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface S3Server {
+  /** For `STORAGE_URL`. */
+  storageUrl(prefix: string): string;
+  /** Where the server keeps the bucket and its unfinished uploads. */
+  readonly directory: string;
+  stop(): Promise<void>;
+}
+
+const BUCKET = 'videos';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function listening(child: ChildProcess): Promise<void> {
+  for await (const chunk of child.stdout ?? []) if (String(chunk).includes('listening')) return;
+  throw new Error('the S3 server did not start');
+}
+
+/** A real S3 server in a process of its own, on a free port, with the keys it knows in this process's environment. */
+export async function startS3Server(): Promise<S3Server> {
+  const directory = await mkdtemp(join(tmpdir(), 'haulbridge-s3-'));
+  const port = await freePort();
+  const bin = join(import.meta.dirname, '../../node_modules/s3rver/bin/s3rver.js');
+  const args = [bin, '-d', directory, '-a', '127.0.0.1', '-p', String(port), '-s', '--configure-bucket', BUCKET];
+  const child = spawn(process.execPath, ['--no-deprecation', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await listening(child);
+  child.stdout.resume();
+  process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
+  return {
+    storageUrl: (prefix) => `s3://${BUCKET}/${prefix}?endpoint=http://127.0.0.1:${port}&region=us-east-1`,
+    directory: join(directory, BUCKET),
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
