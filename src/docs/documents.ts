@@ -1,0 +1,78 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { SecuritySchemeObject } from '@nestjs/swagger/dist/interfaces/open-api-spec.interface.js';
+import { ACCOUNT_API } from '../contracts/accounts/account.api.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type { ApiContract } from '../contracts/common/api-contract.js';
+import { SCALE_API } from '../contracts/scale/scale.api.js';
+import { SITE_API } from '../contracts/site/site.api.js';
+import { VISION_API } from '../contracts/vision/vision.api.js';
+import { finish } from './finish.js';
+
+/** One published document: `/docs/<name>.json` and `.yaml`. */
+export interface Publication {
+  readonly api: ApiContract;
+  readonly description: string;
+}
+
+export const PUBLICATIONS: readonly Publication[] = [
+  {
+    api: SCALE_API,
+    description:
+      'Push scale tickets into the platform. Send a ticket whenever it is created or updated in your system: a ticket is known by its site, ' +
+      'direction and ticket number, the newest `updatedAt` wins, and sending the same again changes nothing.',
+  },
+  {
+    api: ACCOUNT_API,
+    description:
+      'Create customer accounts in the platform. Keep the `accountId` and `accountNumber` of the answer: they name the account from then on.',
+  },
+  {
+    api: SITE_API,
+    description:
+      "The interface that a partner hosts so that the platform can synchronise a hauler's disposal sites, kiosks and materials. " +
+      'What answers here is the reference partner, which serves as the sandbox.',
+  },
+  {
+    api: VISION_API,
+    description:
+      'The interface that a partner hosts so that the platform can ask for truck-camera clips and fetch continuous recordings. ' +
+      'What answers here is the reference partner, which serves as the sandbox.',
+  },
+  { api: ADMIN_API, description: 'Administration of haulers, API keys, connections, and of what was pushed, synchronised and recorded.' },
+];
+
+/** The OpenAPI document of one contract, out of the classes and controllers that serve it. */
+export function documentOf(whole: OpenAPIObject, { api, description }: Publication): OpenAPIObject {
+  const base = new DocumentBuilder()
+    .setTitle(`haulbridge ${api.title}`)
+    .setDescription(description)
+    .setVersion(api.version)
+    .setLicense('MIT', 'https://opensource.org/license/mit')
+    .addServer('/', 'This service')
+    .addSecurity(api.keyHeader, securityScheme(api))
+    .build();
+  const paths = Object.fromEntries(Object.entries(whole.paths).filter(([path]) => belongs(api, path)));
+  return finish({ ...base, paths, components: { ...whole.components, ...base.components } }, api);
+}
+
+/** All routes of the application in one document, from which each publication takes its own. */
+export function wholeDocument(app: INestApplication): OpenAPIObject {
+  return SwaggerModule.createDocument(app, new DocumentBuilder().build(), {
+    operationIdFactory: (_controller, method) => method,
+    autoTagControllers: false,
+  });
+}
+
+function belongs(api: ApiContract, path: string): boolean {
+  const routes = Object.values(api.routes).map((route) => api.prefix + route.path);
+  return routes.length === 0 ? path.startsWith(`${api.prefix}/`) : routes.includes(path);
+}
+
+function securityScheme(api: ApiContract): SecuritySchemeObject {
+  if (api.keyHeader === 'Authorization') {
+    return { type: 'http', scheme: 'bearer', description: 'The admin token of this service (RFC 6750)' };
+  }
+  return { type: 'apiKey', in: 'header', name: api.keyHeader, description: `API key of the ${api.title}` };
+}
+
