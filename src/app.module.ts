@@ -1,6 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { AdminModule } from './admin/admin.module.js';
+import { PartnerAdminModule } from './admin/partner-admin.module.js';
+import { PlatformAdminModule } from './admin/platform-admin.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { SettledEnv, Side } from './config/env.js';
@@ -12,8 +14,8 @@ type Modules = NonNullable<DynamicModule['imports']>;
 
 /** What each side brings; what both need stands in `AppModule.of`. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
-  platform: [],
-  partner: [],
+  platform: [PlatformAdminModule],
+  partner: [PartnerAdminModule],
 };
 
 @Module({})

@@ -5,6 +5,7 @@ import helmet from 'helmet';
 import { AppModule } from './app.module.js';
 import type { SettledEnv } from './config/env.js';
 import { isDatabaseUnavailable } from './database/postgres-errors.js';
+import { serveDocuments } from './docs/swagger.js';
 import { type AppError, unavailable } from './errors/app-error.js';
 import { CommonErrorFilter } from './errors/exception.filter.js';
 import { ValidationPipe } from './errors/validation.pipe.js';
@@ -30,6 +31,7 @@ export async function createApp(env: SettledEnv, logger = createLogger(env)): Pr
   limitJsonBody(express, env.HTTP_BODY_LIMIT);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new CommonErrorFilter([databaseAway], (path) => allowedMethods(express, path)));
+  serveDocuments(app);
   limitServer(app.getHttpServer());
   return app;
 }

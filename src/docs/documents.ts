@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { SecuritySchemeObject } from '@nestjs/swagger/dist/interfaces/open-api-spec.interface.js';
+
+import { ADMIN_SECURITY } from '../auth/admin-api.js';
 import { ACCOUNT_API } from '../contracts/accounts/account.api.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ApiContract } from '../contracts/common/api-contract.js';
@@ -39,7 +40,10 @@ export const PUBLICATIONS: readonly Publication[] = [
       'The interface that a partner hosts so that the platform can ask for truck-camera clips and fetch continuous recordings. ' +
       'What answers here is the reference partner, which serves as the sandbox.',
   },
-  { api: ADMIN_API, description: 'Administration of haulers, API keys, connections, and of what was pushed, synchronised and recorded.' },
+  {
+    api: ADMIN_API,
+    description: 'Administration of haulers, API keys, connections, and of what was pushed, synchronised and recorded.',
+  },
 ];
 
 /** The OpenAPI document of one contract, out of the classes and controllers that serve it. */
@@ -50,7 +54,7 @@ export function documentOf(whole: OpenAPIObject, { api, description }: Publicati
     .setVersion(api.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer('/', 'This service')
-    .addSecurity(api.keyHeader, securityScheme(api))
+    .addSecurity(api.name === 'admin' ? ADMIN_SECURITY : api.keyHeader, securityScheme(api))
     .build();
   const paths = Object.fromEntries(Object.entries(whole.paths).filter(([path]) => belongs(api, path)));
   return finish({ ...base, paths, components: { ...whole.components, ...base.components } }, api);
@@ -69,10 +73,9 @@ function belongs(api: ApiContract, path: string): boolean {
   return routes.length === 0 ? path.startsWith(`${api.prefix}/`) : routes.includes(path);
 }
 
-function securityScheme(api: ApiContract): SecuritySchemeObject {
+function securityScheme(api: ApiContract): Parameters<DocumentBuilder['addSecurity']>[1] {
   if (api.keyHeader === 'Authorization') {
     return { type: 'http', scheme: 'bearer', description: 'The admin token of this service (RFC 6750)' };
   }
   return { type: 'apiKey', in: 'header', name: api.keyHeader, description: `API key of the ${api.title}` };
 }
-

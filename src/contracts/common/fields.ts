@@ -18,6 +18,9 @@ export interface FieldOptions {
   readonly nullable?: boolean;
 }
 
+/** Told where only the size of the whole body bounds a field. */
+const DOCUMENTED_MAX = 1_048_576;
+
 interface Rule {
   readonly name: string;
   readonly validate: (value: unknown) => boolean;
@@ -73,7 +76,7 @@ export function TextField(options: TextOptions): PropertyDecorator {
     {
       type: 'string',
       ...(min === 0 ? {} : { minLength: min }),
-      ...(max === Number.POSITIVE_INFINITY ? {} : { maxLength: max }),
+      maxLength: Math.min(max, DOCUMENTED_MAX),
       ...(pattern === undefined ? {} : { pattern: pattern.source }),
       ...(options.format === undefined ? {} : { format: options.format }),
     },
@@ -219,7 +222,7 @@ function listRule(options: ListOptions, what: string, element: (value: unknown) 
 const listSchema = (options: ListOptions): ApiPropertyOptions => ({
   isArray: true,
   ...(options.min === undefined ? {} : { minItems: options.min }),
-  ...(options.max === undefined ? {} : { maxItems: options.max }),
+  maxItems: options.max ?? DOCUMENTED_MAX,
 });
 
 /** An array of objects, each validated under its own path, `materials[2].quantity`. */

@@ -1,0 +1,87 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { ApiContract } from '../contracts/common/api-contract.js';
+
+interface Operation {
+  operationId?: string;
+  summary?: string;
+  tags?: string[];
+  responses?: Record<string, { headers?: Record<string, unknown> }>;
+}
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+
+const HEADERS = {
+  'X-Request-Id': {
+    description:
+      "Names this request in the logs; the caller's own id is echoed if it is 1 to 128 visible ASCII characters",
+    schema: { type: 'string', maxLength: 128 },
+  },
+  'Retry-After': { description: 'Seconds until it is worth trying again', schema: { type: 'string', maxLength: 16 } },
+  'Access-Control-Allow-Origin': {
+    description: 'Never sent: no page of another origin is meant to call this interface',
+    schema: { type: 'string', maxLength: 255 },
+  },
+  RateLimit: {
+    description:
+      'What is left of the quota of this key; sent where the operator has turned rate limits on (the admin token has no quota)',
+    schema: { type: 'string', maxLength: 256 },
+  },
+  'RateLimit-Policy': {
+    description:
+      'The quota of this key; sent where the operator has turned rate limits on (the admin token has no quota)',
+    schema: { type: 'string', maxLength: 256 },
+  },
+};
+
+/** Adds what every answer of a contract carries, and leaves out the schemas that none of its routes mentions. */
+export function finish(document: OpenAPIObject, api: ApiContract): OpenAPIObject {
+  const tags = new Set<string>();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const operation = item[method] as Operation | undefined;
+      if (operation === undefined) continue;
+      if (api.name === 'admin') operation.operationId = adminOperationId(method, path);
+      operation.tags ??= [api.title];
+      operation.tags.forEach((tag) => tags.add(tag));
+      for (const [status, response] of Object.entries(operation.responses ?? {})) {
+        response.headers = { ...headersOf(status), ...response.headers };
+      }
+    }
+  }
+  const schemas = document.components?.schemas ?? {};
+  const used = mentioned(document.paths, schemas);
+  const kept = Object.entries(schemas).filter(([name]) => used.has(name));
+  return {
+    ...document,
+    tags: [...tags].sort().map((name) => ({ name, description: tagDescription(name, api) })),
+    components: { ...document.components, schemas: Object.fromEntries(kept) },
+  };
+}
+
+function tagDescription(tag: string, api: ApiContract): string {
+  return api.name === 'admin' ? `Calls below ${api.prefix}/${tag}` : `${api.title} ${api.version}`;
+}
+
+/** `GET /admin/v1/haulers/{id}` is `getHaulersById`: unique, whatever the controllers call their methods. */
+function adminOperationId(method: string, path: string): string {
+  const words = path
+    .split('/')
+    .slice(3)
+    .flatMap((part) => (part.startsWith('{') ? ['by', ...part.slice(1, -1).split('-')] : part.split('-')));
+  return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+function headersOf(status: string): Record<string, unknown> {
+  const { 'Retry-After': retryAfter, ...always } = HEADERS;
+  return { ...always, ...(status === '429' || status === '503' ? { 'Retry-After': retryAfter } : {}) };
+}
+
+/** Names of the schemas that a part of the document refers to, through other schemas too. */
+function mentioned(part: unknown, schemas: Readonly<Record<string, unknown>>, found = new Set<string>()): Set<string> {
+  for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+    if (found.has(name)) continue;
+    found.add(name);
+    mentioned(schemas[name], schemas, found);
+  }
+  return found;
+}
