@@ -10,7 +10,7 @@ import {
   IssuedApiKey,
   RotateApiKeyRequest,
 } from '../contracts/admin/api-key.dto.js';
-import { IdParam, type List, listOf } from '../contracts/admin/list.dto.js';
+import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 
 @AdminApi('api-keys')

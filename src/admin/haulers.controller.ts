@@ -3,7 +3,7 @@ import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation } from '@nestj
 import { AdminApi } from '../auth/admin-api.js';
 import { HaulersService } from '../auth/haulers.service.js';
 import { CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
-import { IdParam, type List, listOf } from '../contracts/admin/list.dto.js';
+import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';
 

@@ -8,6 +8,7 @@ import { KeyCache } from './key-cache.js';
 import { KeyLookup } from './key-lookup.js';
 import { KeyRotation } from './key-rotation.service.js';
 import { LastUse } from './last-use.js';
+import { RateLimit } from './rate-limit.js';
 
 const keyCache = {
   provide: KeyCache,
@@ -15,7 +16,7 @@ const keyCache = {
   useFactory: (lookup: KeyLookup) => new KeyCache((hash) => lookup.find(hash)),
 };
 
-const exported = [AdminGuard, ApiKeyAdmin, ApiKeyGuard, ApiKeyService, HaulersService, KeyRotation];
+const exported = [AdminGuard, ApiKeyAdmin, ApiKeyGuard, ApiKeyService, HaulersService, KeyRotation, RateLimit];
 
 /** Who may call: global, since every controller's guard needs it. */
 @Global()
