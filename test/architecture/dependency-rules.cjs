@@ -14,10 +14,12 @@ const above = {
   3: L4,
 };
 
+const DATA_SOURCE = '^src/database/data-source\\.ts$';
+
 const noUpward = (level, rooms) => ({
   name: `level-${level}-imports-no-higher-level`,
   severity: 'error',
-  from: { path: room(...rooms) },
+  from: { path: room(...rooms), pathNot: DATA_SOURCE },
   to: { path: `${room(...above[level])}|${ENTRY}` },
 });
 
@@ -36,6 +38,12 @@ module.exports = {
       severity: 'error',
       from: { path: '^(src|migrations)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'data-source-imports-entities-alone',
+      severity: 'error',
+      from: { path: DATA_SOURCE },
+      to: { path: room(...above[1]), pathNot: '\\.entity\\.ts$' },
     },
     noUpward(0, L0),
     noUpward(1, L1),
@@ -88,7 +96,7 @@ module.exports = {
       name: 'entities-stay-at-home',
       comment: 'an entity is imported in its own room and by the data source',
       severity: 'error',
-      from: { path: '^src/([^/]+)/', pathNot: '^src/database/data-source\\.ts$' },
+      from: { path: '^src/([^/]+)/', pathNot: DATA_SOURCE },
       to: { path: '^src/[^/]+/.*\\.entity\\.ts$', pathNot: '^src/$1/' },
     },
     {

@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import { createKey, hashKey, isWellFormedKey } from '../../src/auth/api-key.js';
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+describe('the form of a key (decision 17)', () => {
+  test('a mark, 32 random bytes and a checksum, in letters and digits, beginning with its shown prefix', () => {
+    for (let i = 0; i < 200; i++) {
+      const { key, prefix, hash } = createKey();
+      expect(key).toMatch(/^hb_[0-9A-Za-z]{49}$/);
+      expect(prefix).toMatch(/^hb_[0-9A-Za-z]{8}$/);
+      expect(key.startsWith(prefix)).toBe(true);
+      expect(isWellFormedKey(key)).toBe(true);
+      expect(hash.toString('base64url')).toBe(hashKey(key));
+      expect(hash.length).toBe(32);
+    }
+  });
+
+  test('no two are alike', () => {
+    expect(new Set(Array.from({ length: 1000 }, () => createKey().key)).size).toBe(1000);
+  });
+
+  test('every digit of the secret part occurs in every place but the first, whose value is bounded', () => {
+    const seen = Array.from({ length: 43 }, () => new Set<string>());
+    for (let i = 0; i < 3000; i++) {
+      const { key } = createKey();
+      seen.forEach((digits, place) => digits.add(key[3 + place] ?? ''));
+    }
+    for (const digits of seen.slice(1)) expect(digits.size).toBe(62);
+  });
+
+  test('any one changed, lost, added or swapped character is noticed', () => {
+    const { key } = createKey();
+    for (let place = 0; place < key.length; place++) {
+      for (const digit of DIGITS) {
+        if (digit === key[place]) continue;
+        expect(isWellFormedKey(key.slice(0, place) + digit + key.slice(place + 1))).toBe(false);
+      }
+      expect(isWellFormedKey(key.slice(0, place) + key.slice(place + 1))).toBe(false);
+      expect(isWellFormedKey(`${key.slice(0, place)}A${key.slice(place)}`)).toBe(false);
+      const [one, other] = [key[place], key[place + 1]];
+      if (other !== undefined && one !== other) {
+        expect(isWellFormedKey(key.slice(0, place) + other + one + key.slice(place + 2))).toBe(false);
+      }
+    }
+  });
+
+  test.each(['', ' ', 'hb_', `${createKey().key}\n`, ` ${createKey().key}`, createKey().key.toLowerCase()])(
+    'not a key: %j',
+    (text) => {
+      expect(isWellFormedKey(text)).toBe(false);
+    },
+  );
+
+  test('the hash is the SHA-256 of the whole key', () => {
+    expect(hashKey('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
+  });
+});
