@@ -5,6 +5,7 @@ import { SiteEntity } from '../site-sync/catalog/site.entity.js';
 import { PoolClient } from './pool-client.js';
 import { ApiKeyEntity } from '../auth/api-key.entity.js';
 import { HaulerEntity } from '../auth/hauler.entity.js';
+import { SilentLogger } from './silent-logger.js';
 import type { SettledEnv } from '../config/env.js';
 
 /** Every entity of every room; each room keeps its own to itself. */
@@ -28,7 +29,7 @@ export function createDataSourceOptions(env: Pick<SettledEnv, 'DATABASE_URL' | '
     synchronize: false,
     migrationsRun: false,
     installExtensions: false,
-    logging: false,
+    logger: new SilentLogger(),
     poolSize: env.DATABASE_POOL,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     applicationName: 'haulbridge',

@@ -1,6 +1,7 @@
 import { DataSource, MigrationExecutor } from 'typeorm';
 import { MIGRATIONS } from './migration-list.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
+import { SilentLogger } from './silent-logger.js';
 
 /** Any fixed number: all instances of this service must take the same lock. */
 const MIGRATION_LOCK = 4_867_391_202;
@@ -16,7 +17,7 @@ export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Pro
     url: databaseUrl,
     migrations,
     installExtensions: false,
-    logging: false,
+    logger: new SilentLogger(),
     poolSize: 1,
     connectTimeoutMS: 10_000,
     applicationName: 'haulbridge migrate',

@@ -44,7 +44,7 @@ export async function startTestServer(): Promise<{ stop(): Promise<void> }> {
 }
 
 async function startOwn(folder: string) {
-  const log = { debug: () => undefined, info: () => undefined, warn: (text: string) => console.warn(text) };
+  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
   try {
     return await startEmbeddedPostgres({ dataDir: join(folder, 'server'), log, durable: false, maxConnections: 400 });
   } catch (error) {

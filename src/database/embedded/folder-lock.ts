@@ -19,7 +19,7 @@ export function lockFolder(folder: string): FolderLock {
   let lock: DatabaseSync | undefined;
   try {
     lock = new DatabaseSync(join(folder, 'lock'));
-    lock.exec('BEGIN EXCLUSIVE');
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     lock?.close();
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) {

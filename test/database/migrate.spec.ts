@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import { migrate, pendingMigrations } from '../../src/database/migrate.js';
+import { MIGRATIONS } from '../../src/database/migration-list.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+class AddKept1900000000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE kept (id int)');
+  }
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE kept');
+  }
+}
+
+class Break1900000000001 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE broken (id nonsense)');
+  }
+  async down(): Promise<void> {}
+}
+
+const NAMES = MIGRATIONS.map(({ name }) => name);
+
+let database: TestDatabase;
+beforeEach(async () => void (database = await createTestDatabase({ migrated: false })));
+afterEach(() => database.drop());
+
+const tables = async (dataSource: DataSource): Promise<string[]> =>
+  (
+    await dataSource.query<{ name: string }[]>(
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1",
+    )
+  ).map(({ name }) => name);
+
+describe('migrate', () => {
+  test('applies everything once, in order', async () => {
+    expect(await migrate(database.url)).toEqual(NAMES);
+    expect(await migrate(database.url)).toEqual([]);
+    const dataSource = await database.connect();
+    expect(await tables(dataSource)).toContain('haulers');
+    expect(await dataSource.query('SELECT name FROM migrations ORDER BY id')).toEqual(NAMES.map((name) => ({ name })));
+  });
+
+  test('by six instances at once on an empty database: one applies, the others wait and find nothing to do', async () => {
+    const applied = await Promise.all(Array.from({ length: 6 }, () => migrate(database.url)));
+    expect(applied.filter((names) => names.length > 0)).toEqual([NAMES]);
+  });
+
+  test('applies all or nothing', async () => {
+    const faulty = migrate(database.url, [...MIGRATIONS, AddKept1900000000000, Break1900000000001]);
+    await expect(faulty).rejects.toThrow('type "nonsense" does not exist');
+    const dataSource = await database.connect();
+    expect(await tables(dataSource)).toEqual([]);
+    expect(await pendingMigrations(dataSource)).toEqual(NAMES);
+  });
+
+  test('adds to a database what a newer version brings', async () => {
+    await migrate(database.url);
+    const newer = [...MIGRATIONS, AddKept1900000000000];
+    const dataSource = await database.connect();
+    expect(await pendingMigrations(dataSource, newer)).toEqual(['AddKept1900000000000']);
+    expect(await migrate(database.url, newer)).toEqual(['AddKept1900000000000']);
+    expect(await pendingMigrations(dataSource, newer)).toEqual([]);
+  });
+
+  test('says that nothing is pending to an older version beside a newer one', async () => {
+    await migrate(database.url, [...MIGRATIONS, AddKept1900000000000]);
+    expect(await pendingMigrations(await database.connect())).toEqual([]);
+  });
+});
+
+describe('the migrations', () => {
+  test('are listed in the order of their times, and can all be taken back', async () => {
+    const times = NAMES.map((name) => Number(name.slice(-13)));
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    await migrate(database.url);
+    const runner = (await database.connect()).createQueryRunner();
+    for (const migration of [...MIGRATIONS].reverse()) await new migration().down(runner);
+    await runner.release();
+    expect(await tables(await database.connect())).toEqual(['migrations']);
+  });
+});

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { DataSource } from 'typeorm';
+import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { isDatabaseUnavailable, isTransient, isUniqueViolation } from '../../src/database/postgres-errors.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ migrated: false });
+  dataSource = await database.connect(2);
+  await dataSource.query('CREATE TABLE things (id int CONSTRAINT pk_things PRIMARY KEY, name text)');
+  await dataSource.query('CREATE UNIQUE INDEX uq_things_name ON things (name)');
+  await dataSource.query("INSERT INTO things VALUES (1, 'one')");
+});
+afterAll(() => database.drop());
+
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => Promise.reject(new Error('it did not fail')),
+    (error: unknown) => error,
+  );
+const failing = (sql: string) => failureOf(dataSource.query(sql));
+
+const pool = (url: string, size = 1) =>
+  new DataSource(createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: size }));
+
+function at(port: number, change: (url: URL) => void = () => undefined): string {
+  const url = new URL(database.url);
+  url.port = String(port);
+  change(url);
+  return url.href;
+}
+
+async function listen(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+describe('a unique violation', () => {
+  test('is recognised by the name of its constraint or index', async () => {
+    const error = await failing("INSERT INTO things VALUES (2, 'one')");
+    expect(isUniqueViolation(error, 'uq_things_name')).toBe(true);
+    expect(isUniqueViolation(error, 'pk_things')).toBe(false);
+    expect(isUniqueViolation(await failing('INSERT INTO things VALUES (1)'), 'pk_things')).toBe(true);
+    expect(isUniqueViolation(new Error('23505'), 'pk_things')).toBe(false);
+    expect(isTransient(error)).toBe(false);
+  });
+});
+
+describe('the database is away or overloaded', () => {
+  test.each([
+    ['a cut connection', 'SELECT pg_terminate_backend(pg_backend_pid())'],
+    ['a statement that took too long', 'DO $$ BEGIN SET LOCAL statement_timeout = 20; PERFORM pg_sleep(2); END $$'],
+    ['a standby', 'DO $$ BEGIN SET TRANSACTION READ ONLY; INSERT INTO things VALUES (3); END $$'],
+    ...['53300', '53200', '57P02', '57P03', '08006', '55P03'].map((state) => [
+      `SQLSTATE ${state}`,
+      `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${state}'; END $$`,
+    ]),
+  ])('after %s', async (_, sql) => {
+    expect(isDatabaseUnavailable(await failing(sql ?? ''))).toBe(true);
+  });
+
+  test('when nobody listens', async () => {
+    const server = createServer();
+    const port = await listen(server);
+    server.close();
+    expect(isDatabaseUnavailable(await failureOf(pool(at(port)).initialize()))).toBe(true);
+  });
+
+  test('when its name is unknown', async () => {
+    const url = at(5432, (address) => (address.hostname = 'no-such-host.invalid'));
+    expect(isDatabaseUnavailable(await failureOf(pool(url).initialize()))).toBe(true);
+  });
+
+  test('when it takes no more connections', async () => {
+    await dataSource.query("CREATE ROLE crowded LOGIN PASSWORD 'crowded' CONNECTION LIMIT 0");
+    const url = at(Number(new URL(database.url).port), (address) => (address.username = address.password = 'crowded'));
+    expect(isDatabaseUnavailable(await failureOf(pool(url).initialize()))).toBe(true);
+    await dataSource.query('DROP ROLE crowded');
+  });
+
+  // One test for three waits of 3 to 5 s each.
+  test('when it does not answer: no call waits longer than 5.5 s', async () => {
+    const start = performance.now();
+    for (const error of await Promise.all([neverGreeted(), noFreeConnection(), fallenSilent()])) {
+      expect(isDatabaseUnavailable(error)).toBe(true);
+    }
+    expect(performance.now() - start).toBeLessThan(5500);
+  });
+});
+
+/** The server accepts the connection and says nothing. */
+async function neverGreeted(): Promise<unknown> {
+  const server = createServer();
+  const error = await failureOf(pool(at(await listen(server))).initialize());
+  server.close();
+  return error;
+}
+
+/** Every connection of the pool is busy. */
+async function noFreeConnection(): Promise<unknown> {
+  const one = await pool(database.url).initialize();
+  const busy = one.createQueryRunner();
+  await busy.connect();
+  const error = await failureOf(one.query('SELECT 1'));
+  await busy.release();
+  expect(await one.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await one.destroy();
+  return error;
+}
+
+/** An open connection gets no answer any more; it must not be used again when the server is back. */
+async function fallenSilent(): Promise<unknown> {
+  const { port, silence, close } = await proxy();
+  const one = await pool(at(port)).initialize();
+  silence();
+  const error = await failureOf(one.query('SELECT 1'));
+  expect(await one.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await one.destroy();
+  close();
+  return error;
+}
+
+describe('all else is not the database being away', () => {
+  test.each(['SELECT nonsense', "INSERT INTO things VALUES (1, 'x')", 'SELECT 1 / 0'])('%s', async (sql) => {
+    expect(isDatabaseUnavailable(await failing(sql))).toBe(false);
+  });
+
+  test('a refused connection of a partner', async () => {
+    const server = createServer();
+    const port = await listen(server);
+    server.close();
+    const error = await failureOf(once(connect(port, '127.0.0.1'), 'connect'));
+    expect((error as NodeJS.ErrnoException).code).toBe('ECONNREFUSED');
+    expect(isDatabaseUnavailable(error)).toBe(false);
+  });
+
+  test.each([undefined, null, 'ECONNREFUSED', new Error('no')])('%s', (error) => {
+    expect(isDatabaseUnavailable(error)).toBe(false);
+  });
+});
+
+/** Stands before the database; silenced, it swallows all that comes in on the connections that it has. */
+async function proxy(): Promise<{ port: number; silence: () => void; close: () => void }> {
+  const { hostname, port } = new URL(database.url);
+  let open: Socket[] = [];
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.on('data', (data) => void (open.includes(client) && to.write(data)));
+      from.on('close', () => to.destroy());
+      from.on('error', () => to.destroy());
+    }
+    open.push(client);
+  });
+  return { port: await listen(server), silence: () => void (open = []), close: () => server.close() };
+}

@@ -1,0 +1,192 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { testServer } from '../support/test-database.js';
+
+const CLONE = join(import.meta.dirname, '../..');
+
+interface Prepare {
+  readonly mustInstall: (root: string) => boolean;
+  readonly mustBuild: (root: string) => 'none' | 'changed' | 'all';
+}
+const { mustInstall, mustBuild } = (await import(join(CLONE, 'scripts/prepare.mjs'))) as Prepare;
+
+let root: string;
+
+/** A small project whose compiler is the real one. */
+beforeEach(() => {
+  root = mkdtempSync(join(testServer().folder, 'clone-'));
+  for (const name of ['scripts/prepare.mjs', 'tsconfig.json', 'nest-cli.json'])
+    cpSync(join(CLONE, name), join(root, name));
+  write('package.json', JSON.stringify({ name: 'small', version: '1.0.0', type: 'module' }));
+  write('package-lock.json', '{}');
+  write('node_modules/.package-lock.json', '{}');
+  write('node_modules/.haulbridge-lock', '{}');
+  for (const name of ['.bin', '@nestjs', '@types', 'typescript']) {
+    symlinkSync(join(CLONE, 'node_modules', name), join(root, 'node_modules', name));
+  }
+  write('src/main.ts', 'export const answer: number = 42;\n');
+  write('migrations/1-first.ts', 'export const first = 1;\n');
+});
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+const age = (path: string, seconds: number) => utimesSync(join(root, path), seconds, seconds);
+const built = () => readdirSync(join(root, 'dist/src')).sort();
+
+function prepare() {
+  const { status, stderr, stdout } = spawnSync(process.execPath, ['scripts/prepare.mjs'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  return { status, text: stdout + stderr };
+}
+
+async function prepareBeside() {
+  const child = spawn(process.execPath, ['scripts/prepare.mjs'], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  child.stderr.on('data', (chunk) => (text += String(chunk)));
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, text };
+}
+
+describe('packages are installed', () => {
+  test.each<[string, boolean, () => void]>([
+    ['where there are none', true, () => rmSync(join(root, 'node_modules'), { recursive: true })],
+    ['where an install was cut short', true, () => rmSync(join(root, 'node_modules/.package-lock.json'))],
+    ['not where they are those of the lock file', false, () => undefined],
+    ['not where the lock file is the same, but younger', false, () => age('node_modules/.package-lock.json', 1000)],
+    [
+      'where they are those of another lock file, though an older one',
+      true,
+      () => {
+        write('package-lock.json', '{"other":true}');
+        age('package-lock.json', 1000);
+      },
+    ],
+    [
+      'where npm alone installed them before the lock file changed',
+      true,
+      () => {
+        rmSync(join(root, 'node_modules/.haulbridge-lock'));
+        age('node_modules/.package-lock.json', 1000);
+      },
+    ],
+    [
+      'not where npm alone installed them since',
+      false,
+      () => {
+        rmSync(join(root, 'node_modules/.haulbridge-lock'));
+        age('package-lock.json', 1000);
+      },
+    ],
+  ])('%s', (_, expected, arrange) => {
+    arrange();
+    expect(mustInstall(root)).toBe(expected);
+  });
+
+  test('as locked, with npm; and what comes next decides the exit code', () => {
+    const packages = {
+      '': { name: 'small', version: '1.0.0', dependencies: { part: 'file:part' } },
+      part: { version: '1.0.0' },
+      'node_modules/part': { resolved: 'part', link: true },
+    };
+    write('part/package.json', JSON.stringify({ name: 'part', version: '1.0.0' }));
+    write('package.json', JSON.stringify({ name: 'small', version: '1.0.0', dependencies: { part: 'file:part' } }));
+    write('package-lock.json', JSON.stringify({ name: 'small', version: '1.0.0', lockfileVersion: 3, packages }));
+    rmSync(join(root, 'node_modules'), { recursive: true });
+    const { status, text } = prepare();
+    expect(text).toContain('installing packages');
+    expect(existsSync(join(root, 'node_modules/part/package.json'))).toBe(true);
+    expect(mustInstall(root)).toBe(false);
+    // This project has no compiler.
+    expect(status).toBe(1);
+    expect(existsSync(join(root, '.prepare.lock'))).toBe(false);
+  });
+
+  test('or the exit code of npm is passed on', () => {
+    rmSync(join(root, 'node_modules'), { recursive: true });
+    rmSync(join(root, 'package-lock.json'));
+    const { status, text } = prepare();
+    expect(status).toBe(1);
+    expect(text).toContain('npm ci failed');
+    expect(existsSync(join(root, 'dist'))).toBe(false);
+  });
+});
+
+describe('sources are built', () => {
+  test('once, and again only when one of them changes, comes or goes', () => {
+    write('src/other.ts', 'export const other = 1;\n');
+    expect(mustBuild(root)).toBe('all');
+    expect(prepare()).toEqual({ status: 0, text: 'haulbridge: building …\n' });
+    expect(built()).toEqual(['main.js', 'main.js.map', 'other.js', 'other.js.map']);
+    const time = statSync(join(root, 'dist/src/main.js')).mtimeMs;
+    expect(mustBuild(root)).toBe('none');
+    expect(prepare()).toEqual({ status: 0, text: '' });
+    expect(statSync(join(root, 'dist/src/main.js')).mtimeMs).toBe(time);
+
+    rmSync(join(root, 'src/other.ts'));
+    write('src/main.ts', 'export const answer: number = 43;\n');
+    expect(mustBuild(root)).toBe('changed');
+    expect(prepare().status).toBe(0);
+    expect(built()).toEqual(['main.js', 'main.js.map']);
+    expect(readFileSync(join(root, 'dist/src/main.js'), 'utf8')).toContain('43');
+    expect(readdirSync(join(root, 'dist/migrations'))).toContain('1-first.js');
+
+    for (const name of ['migrations/2-second.ts', 'tsconfig.json', 'nest-cli.json', 'package-lock.json']) {
+      expect(mustBuild(root)).toBe('none');
+      const text = existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : undefined;
+      write(name, `${text ?? ''}\n`);
+      expect(mustBuild(root)).toBe(text === undefined ? 'changed' : 'all');
+      if (text === undefined) rmSync(join(root, name));
+      else restore(name, text);
+    }
+  });
+
+  test('or the start ends, and the next one tries again', () => {
+    write('src/main.ts', 'export const answer: number = "42";\n');
+    for (let i = 0; i < 2; i++) {
+      const { status, text } = prepare();
+      expect(status).toBe(1);
+      expect(text).toContain("Type 'string' is not assignable to type 'number'");
+    }
+  });
+
+  test('by one of two that start at once, while the other waits', async () => {
+    const both = await Promise.all([prepareBeside(), prepareBeside()]);
+    expect(both.map(({ status }) => status)).toEqual([0, 0]);
+    expect(both.map(({ text }) => text).join('')).toBe('haulbridge: building …\n');
+    expect(readdirSync(root).filter((name) => name.startsWith('.prepare'))).toEqual([]);
+  });
+
+  test('also where a preparation was killed', () => {
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    write('.prepare.lock', String(pid));
+    expect(prepare().status).toBe(0);
+    expect(readdirSync(root).filter((name) => name.startsWith('.prepare'))).toEqual([]);
+  });
+});
+
+/** Its text and its time, as they were when it was built. */
+function restore(name: string, text: string): void {
+  const { settings } = JSON.parse(readFileSync(join(root, 'dist/.built'), 'utf8')) as { settings: string };
+  write(name, text);
+  const time = Number(new RegExp(`^${name} \\d+ ([\\d.]+)$`, 'm').exec(settings)?.[1]) / 1000;
+  utimesSync(join(root, name), time, time);
+}

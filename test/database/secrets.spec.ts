@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readEnv } from '../../src/config/env.js';
+import { settleSecrets } from '../../src/database/secrets.js';
+import { settleEnv } from '../../src/database/settle-env.js';
+import { testServer } from '../support/test-database.js';
+
+let dataDir: string;
+beforeEach(() => void (dataDir = mkdtempSync(join(testServer().folder, 'secrets-'))));
+
+const embedded = (source: NodeJS.ProcessEnv = {}) => readEnv({ DATA_DIR: dataDir, ...source });
+const file = () => join(dataDir, 'secrets.json');
+const GIVEN = { ADMIN_TOKEN: 'given-by-the-operator', SECRETS_KEY: 'ab'.repeat(32) };
+
+describe('the secrets of an embedded database', () => {
+  test('are made once, readable by this user only, and found again', () => {
+    const first = settleSecrets(embedded());
+    expect(first.ADMIN_TOKEN.length).toBeGreaterThanOrEqual(32);
+    expect(first.SECRETS_KEY).toHaveLength(32);
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dataDir)).toEqual(['secrets.json']);
+    expect(settleSecrets(embedded())).toEqual(first);
+  });
+
+  test('differ from one data folder to the next', () => {
+    const first = settleSecrets(embedded());
+    dataDir = mkdtempSync(join(testServer().folder, 'secrets-'));
+    const second = settleSecrets(embedded());
+    expect(second.ADMIN_TOKEN).not.toBe(first.ADMIN_TOKEN);
+    expect(second.SECRETS_KEY).not.toEqual(first.SECRETS_KEY);
+  });
+
+  test('yield to the environment, one by one, and are kept', () => {
+    const made = settleSecrets(embedded());
+    expect(settleSecrets(embedded({ ADMIN_TOKEN: GIVEN.ADMIN_TOKEN }))).toEqual({
+      ADMIN_TOKEN: GIVEN.ADMIN_TOKEN,
+      SECRETS_KEY: made.SECRETS_KEY,
+    });
+    expect(settleSecrets(embedded(GIVEN))).toEqual({
+      ADMIN_TOKEN: GIVEN.ADMIN_TOKEN,
+      SECRETS_KEY: Buffer.from(GIVEN.SECRETS_KEY, 'hex'),
+    });
+    expect(settleSecrets(embedded())).toEqual(made);
+  });
+
+  test('are not made where both are given', () => {
+    settleSecrets(embedded(GIVEN));
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  test('are closed to others again where someone has opened them', () => {
+    settleSecrets(embedded());
+    chmodSync(file(), 0o644);
+    settleSecrets(embedded());
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+  });
+
+  test.each(['', '{', '{}', '{"adminToken":"short","secretsKey":"00"}', 'null'])(
+    'are not made anew over a damaged file: %j',
+    (text) => {
+      writeFileSync(file(), text);
+      expect(() => settleSecrets(embedded())).toThrow(/secrets\.json is damaged: restore it, or set/);
+      expect(readFileSync(file(), 'utf8')).toBe(text);
+    },
+  );
+});
+
+describe('settleEnv', () => {
+  test('starts nothing where DATABASE_URL is set', async () => {
+    const source = { ...GIVEN, DATA_DIR: join(dataDir, 'untouched'), DATABASE_URL: 'postgresql://u:p@localhost/db' };
+    const { env, stop } = await settleEnv(readEnv(source), silent);
+    expect(env).toMatchObject({ DATABASE_URL: source.DATABASE_URL, ADMIN_TOKEN: GIVEN.ADMIN_TOKEN });
+    expect(readdirSync(dataDir)).toEqual([]);
+    await stop();
+  });
+
+  test('stops the database again where the secrets cannot be had', async () => {
+    writeFileSync(file(), 'damaged');
+    await expect(settleEnv(embedded(), silent)).rejects.toThrow('is damaged');
+    expect(readdirSync(join(dataDir, 'postgres'))).not.toContain('postmaster.pid');
+  });
+});
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined };

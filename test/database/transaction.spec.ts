@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { DataSource, EntityManager } from 'typeorm';
+import { SQLSTATE, sqlState } from '../../src/database/postgres-errors.js';
+import { inTransaction } from '../../src/database/transaction.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ migrated: false });
+  dataSource = await database.connect(3);
+  await dataSource.query('CREATE TABLE counters (id int PRIMARY KEY, value int NOT NULL)');
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await dataSource.query('TRUNCATE counters');
+  await dataSource.query('INSERT INTO counters VALUES (1, 0), (2, 0)');
+});
+
+const add = (manager: EntityManager, id: number) =>
+  manager.query('UPDATE counters SET value = value + 1 WHERE id = $1', [id]);
+const values = async () =>
+  (await dataSource.query<{ value: number }[]>('SELECT value FROM counters ORDER BY id')).map(({ value }) => value);
+
+/** Resolves for each caller once `count` have called. */
+function barrier(count: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return () => {
+    if (--count <= 0) resolve();
+    return promise;
+  };
+}
+
+describe('inTransaction', () => {
+  test('gives the result after the commit', async () => {
+    expect(await inTransaction(dataSource, async (manager) => (await add(manager, 1), 'done'))).toBe('done');
+    expect(await values()).toEqual([1, 0]);
+  });
+
+  test('takes everything back when the work fails, and passes its error on', async () => {
+    const failure = new Error('no');
+    const work = inTransaction(dataSource, async (manager) => {
+      await add(manager, 1);
+      throw failure;
+    });
+    await expect(work).rejects.toBe(failure);
+    expect(await values()).toEqual([0, 0]);
+  });
+
+  test('runs the victim of a deadlock again', async () => {
+    const both = barrier(2);
+    let runs = 0;
+    const crosswise = (first: number, second: number) =>
+      inTransaction(dataSource, async (manager) => {
+        runs++;
+        await add(manager, first);
+        await both();
+        await add(manager, second);
+      });
+    await Promise.all([crosswise(1, 2), crosswise(2, 1)]);
+    expect(runs).toBe(3);
+    expect(await values()).toEqual([2, 2]);
+  });
+
+  test('runs again what could not be serialized', async () => {
+    const both = barrier(2);
+    const increment = () =>
+      inTransaction(
+        dataSource,
+        async (manager) => {
+          const [row] = await manager.query<{ value: number }[]>('SELECT value FROM counters WHERE id = 1');
+          await both();
+          await manager.query('UPDATE counters SET value = $1 WHERE id = 1', [(row?.value ?? 0) + 1]);
+        },
+        { isolation: 'SERIALIZABLE' },
+      );
+    await Promise.all([increment(), increment()]);
+    expect(await values()).toEqual([2, 0]);
+  });
+
+  test('gives up after the tries it was given', async () => {
+    let runs = 0;
+    const work = inTransaction(
+      dataSource,
+      async (manager) => {
+        runs++;
+        await manager.query("DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$");
+      },
+      { attempts: 3 },
+    );
+    await expect(work).rejects.toThrow('again');
+    expect(runs).toBe(3);
+  });
+
+  test('does not run again after any other error', async () => {
+    let runs = 0;
+    const work = inTransaction(dataSource, async (manager) => {
+      runs++;
+      await manager.query('INSERT INTO counters VALUES (1, 0)');
+    });
+    const error: unknown = await work.catch((reason: unknown) => reason);
+    expect(sqlState(error)).toBe(SQLSTATE.uniqueViolation);
+    expect(runs).toBe(1);
+  });
+
+  test('passes on the first error when the connection is lost, and the pool goes on', async () => {
+    const work = inTransaction(dataSource, (manager) => manager.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+    const error: unknown = await work.catch((reason: unknown) => reason);
+    expect(sqlState(error)).toBe('57P01');
+    expect(await values()).toEqual([0, 0]);
+  });
+
+  test('gives every connection back', async () => {
+    for (let i = 0; i < 10; i++) {
+      await inTransaction(dataSource, () => Promise.reject(new Error('no'))).catch(() => undefined);
+    }
+    await Promise.all(Array.from({ length: 12 }, () => inTransaction(dataSource, (manager) => add(manager, 1))));
+    expect(await values()).toEqual([12, 0]);
+  });
+
+  test('limits a statement to the time it was given, for this transaction only', async () => {
+    const slow = inTransaction(dataSource, (manager) => manager.query('SELECT pg_sleep(5)'), {
+      statementTimeoutMs: 50,
+    });
+    expect(sqlState(await slow.catch((reason: unknown) => reason))).toBe(SQLSTATE.queryCanceled);
+    for (let i = 0; i < 3; i++) {
+      expect(await dataSource.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '4s' }]);
+    }
+  });
+});

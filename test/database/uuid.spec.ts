@@ -1,0 +1,33 @@
+import { describe, expect, test } from '@jest/globals';
+import { uuidv7 } from '../../src/database/uuid.js';
+
+const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
+
+describe('uuidv7', () => {
+  test('has the form, version and variant of RFC 9562, and the time of its making', () => {
+    const before = Date.now();
+    const id = uuidv7();
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(timeOf(id)).toBeGreaterThanOrEqual(before);
+    expect(timeOf(id)).toBeLessThanOrEqual(Date.now() + 1);
+  });
+
+  test('grows with every call, within a millisecond too', () => {
+    const now = Date.now() + 1000;
+    const ids = Array.from({ length: 20_000 }, () => uuidv7(now));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual([...ids].sort());
+  });
+
+  test('grows also when the clock steps back', () => {
+    const now = Date.now() + 10_000;
+    const ids = [uuidv7(now), uuidv7(now - 5000), uuidv7(now - 9000), uuidv7(now + 1)];
+    expect(ids).toEqual([...ids].sort());
+  });
+
+  test('has random bits of every value', () => {
+    const seen = new Set<string>();
+    for (let i = 0; i < 5000; i++) for (const digit of uuidv7().slice(24)) seen.add(digit);
+    expect(seen.size).toBe(16);
+  });
+});
