@@ -1,12 +1,12 @@
 import type { DataSourceOptions, EntitySchema } from 'typeorm';
+import { ApiKeyEntity } from '../auth/api-key.entity.js';
+import { HaulerEntity } from '../auth/hauler.entity.js';
+import type { SettledEnv } from '../config/env.js';
 import { KioskEntity } from '../site-sync/catalog/kiosk.entity.js';
 import { MaterialEntity } from '../site-sync/catalog/material.entity.js';
 import { SiteEntity } from '../site-sync/catalog/site.entity.js';
 import { PoolClient } from './pool-client.js';
-import { ApiKeyEntity } from '../auth/api-key.entity.js';
-import { HaulerEntity } from '../auth/hauler.entity.js';
 import { SilentLogger } from './silent-logger.js';
-import type { SettledEnv } from '../config/env.js';
 
 /** Every entity of every room; each room keeps its own to itself. */
 const ENTITIES: (EntitySchema | (new () => object))[] = [
