@@ -53,7 +53,12 @@ export function documentOf(whole: OpenAPIObject, { api, description }: Publicati
     .setDescription(description)
     .setVersion(api.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addServer('/', 'This service')
+    .addServer(
+      '/',
+      'The instance that serves this document, be it local, staging or production',
+      {},
+      { 'x-internal': api.name === 'admin' },
+    )
     .addSecurity(api.name === 'admin' ? ADMIN_SECURITY : api.keyHeader, securityScheme(api))
     .build();
   const paths = Object.fromEntries(Object.entries(whole.paths).filter(([path]) => belongs(api, path)));

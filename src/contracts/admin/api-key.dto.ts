@@ -113,7 +113,7 @@ export class IssuedApiKey extends ApiKey {
   @TextField({
     description: 'The key itself, shown this once',
     max: 52,
-    example: 'hb_7Kq2mZ9xTgV4cW1nB8yLr5dPsJ3fHk6QoUaEiXwMvRt0000000',
+    example: 'hb_7Kq2mZ9xTgV4cW1nB8yLr5dPsJ3fHk6QoUaEiXwMvRt00000',
   })
   key!: string;
 }

@@ -30,7 +30,7 @@ export function listOf<T extends object>(element: Class<T>): Class<List<T>> {
 
 function defineList(element: Class): Class<List<unknown>> {
   class Page implements List<unknown> {
-    @ApiProperty({ description: 'The elements of this page', type: element, isArray: true })
+    @ApiProperty({ description: 'The elements of this page', type: element, isArray: true, maxItems: 100 })
     data!: unknown[];
 
     @ApiProperty({ description: 'Where this page stands in the list', type: Pagination })

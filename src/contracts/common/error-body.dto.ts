@@ -3,11 +3,16 @@ import { ApiProperty } from '@nestjs/swagger';
 export class ErrorBody {
   @ApiProperty({
     description: 'Machine-readable code, from the closed set of this interface',
+    maxLength: 64,
     example: 'INVALID_PAYLOAD',
   })
   code!: string;
 
-  @ApiProperty({ description: 'Sentence for a person', example: 'materials[2].quantity must be a finite number' })
+  @ApiProperty({
+    description: 'Sentence for a person',
+    maxLength: 100_000,
+    example: 'materials[2].quantity must be a finite number',
+  })
   message!: string;
 
   @ApiProperty({
