@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import type { DataSource, EntityManager } from 'typeorm';
+import { inTransaction } from '../database/transaction.js';
+import { type ClaimSql, claimSql, type DueRowsSql, dueRowsSql, NEXT_DUE } from './due-rows.sql.js';
+import { LeaseLost } from './lease-lost.js';
+import { identifier, LEASE_MS, type WorkKind } from './work-kind.js';
+
+/** When a row is due again: never (`done`), after a while, or at an instant. */
+export type Next = 'done' | { readonly afterMs: number } | { readonly at: Date };
+
+/** What is written with a move of the row: column to value. Objects are written as JSON. */
+export type Changes = Readonly<Record<string, unknown>>;
+
+/** A row that is leased to this process. */
+export interface Leased<Row extends object = object> {
+  readonly row: Row;
+  readonly leaseToken: string;
+}
+
+export interface Claimed extends Leased {
+  /** From 1: how often the row was tried since it last succeeded, this time included. */
+  readonly attempt: number;
+}
+
+/** Every statement over the due rows of one kind of work. Time is the database's: instances need not agree about it. */
+export class DueRows {
+  private readonly sql: DueRowsSql;
+  private readonly claiming: ClaimSql;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    readonly kind: WorkKind,
+  ) {
+    this.sql = dueRowsSql(kind);
+    this.claiming = claimSql(kind);
+  }
+
+  /** At most `limit` due rows, in the kind's order, leased from now on. Of a batch kind: the rows of one batch. */
+  async claim(limit: number): Promise<Claimed[]> {
+    const leaseToken = randomUUID();
+    const parameters = ['batch' in this.kind ? this.kind.batch.size : limit, this.leaseMs, leaseToken];
+    const rows = this.claiming.serialised
+      ? await this.claimAlone(parameters)
+      : await this.dataSource.query<ClaimedRow[]>(this.claiming.text, parameters);
+    return rows.map(({ due_row_attempts, ...row }) => ({ row, leaseToken, attempt: due_row_attempts }));
+  }
+
+  /** Renews what is still ours and returns it; what is missing in the answer was lost. */
+  async renew<L extends Leased>(leased: readonly L[]): Promise<Set<L>> {
+    const rows = await this.dataSource.query<{ place: number }[]>(this.sql.renew, [this.leaseMs, ...this.held(leased)]);
+    return new Set(rows.map(({ place }) => leased[place - 1]).filter((lease) => lease !== undefined));
+  }
+
+  /** After a failure: its sentence stays with the row. What was lost meanwhile is left alone. */
+  async fail(leased: readonly Leased[], lastError: string, delaysMs: readonly number[]): Promise<void> {
+    await this.dataSource.query(this.sql.fail, [lastError, delaysMs, ...this.held(leased)]);
+  }
+
+  /** Unfinished work, at a stop: still due, and this try does not count. */
+  async giveBack(leased: readonly Leased[]): Promise<void> {
+    await this.dataSource.query(this.sql.giveBack, this.held(leased));
+  }
+
+  /** Success of many rows at once. What was lost meanwhile is left alone. */
+  async finishAll(leased: readonly Leased[], next: Next): Promise<void> {
+    await this.dataSource.query(this.sql.finishAll, [...nextDue(next), ...this.held(leased)]);
+  }
+
+  /** Success of one row, with changes of its other columns. Throws `LeaseLost`. */
+  async finish(leased: Leased, next: Next, set: Changes, manager?: EntityManager): Promise<void> {
+    const released = {
+      due_at: NEXT_DUE,
+      leased_until: 'NULL',
+      lease_token: 'NULL',
+      attempts: '0',
+      last_error: 'NULL',
+    };
+    await this.write(leased, released, nextDue(next), set, manager);
+  }
+
+  /** Changes of a row that stays leased. Throws `LeaseLost`. */
+  async update(leased: Leased, set: Changes, manager?: EntityManager): Promise<void> {
+    await this.write(leased, {}, [], set, manager);
+  }
+
+  /** Locks the row until the end of the transaction. Throws `LeaseLost`. */
+  async hold(leased: Leased, manager: EntityManager): Promise<void> {
+    const { condition, values } = this.mine(leased, 0);
+    const rows = await manager.query<unknown[]>(
+      `SELECT 1 FROM ${this.sql.table} WHERE ${condition} FOR UPDATE`,
+      values,
+    );
+    if (rows.length === 0) throw new LeaseLost(this.kind.name);
+  }
+
+  private get leaseMs(): number {
+    return this.kind.leaseMs ?? LEASE_MS;
+  }
+
+  /** Under a lock, and the claim in a statement of its own: what is leased must be counted after the wait for it. */
+  private claimAlone(parameters: unknown[]): Promise<ClaimedRow[]> {
+    return inTransaction(this.dataSource, async (manager) => {
+      await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`due rows: ${this.kind.name}`]);
+      return manager.query<ClaimedRow[]>(this.claiming.text, parameters);
+    });
+  }
+
+  private async write(
+    leased: Leased,
+    expressions: Readonly<Record<string, string>>,
+    parameters: readonly unknown[],
+    set: Changes,
+    manager: EntityManager | undefined,
+  ): Promise<void> {
+    const given = Object.entries(set);
+    const columns = new Map(Object.entries(expressions));
+    given.forEach(([column], i) => columns.set(column, `$${parameters.length + i + 1}`));
+    const before = [...parameters, ...given.map(([, value]) => value)];
+    const { condition, values } = this.mine(leased, before.length);
+    const assignments = [...columns].map(([column, expression]) => `${identifier(column)} = ${expression}`);
+    const [, affected] = await (manager ?? this.dataSource).query<[unknown[], number]>(
+      `UPDATE ${this.sql.table} SET ${assignments.join(', ')} WHERE ${condition}`,
+      [...before, ...values],
+    );
+    if (affected === 0) throw new LeaseLost(this.kind.name);
+  }
+
+  private mine({ row, leaseToken }: Leased, before: number): { condition: string; values: unknown[] } {
+    const columns = [...Object.keys(this.kind.key), 'lease_token'];
+    return {
+      condition: columns.map((column, i) => `${column} = $${before + i + 1}`).join(' AND '),
+      values: [...this.keyOf(row), leaseToken],
+    };
+  }
+
+  /** Parameters of the leased rows: one array for each key column, then the tokens. */
+  private held(leased: readonly Leased[]): unknown[] {
+    const keys = leased.map(({ row }) => this.keyOf(row));
+    return [
+      ...Object.keys(this.kind.key).map((_, column) => keys.map((key) => key[column])),
+      leased.map(({ leaseToken }) => leaseToken),
+    ];
+  }
+
+  private keyOf(row: object): unknown[] {
+    return Object.keys(this.kind.key).map((column) => (row as Record<string, unknown>)[column]);
+  }
+}
+
+type ClaimedRow = object & { due_row_attempts: number };
+
+/** The two parameters of `NEXT_DUE`. */
+function nextDue(next: Next): [Date | null, number | null] {
+  if (next === 'done') return [null, null];
+  return 'at' in next ? [next.at, null] : [null, next.afterMs];
+}

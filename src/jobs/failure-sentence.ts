@@ -1,0 +1,28 @@
+import { redactUrls } from '../outbound/redaction.js';
+
+/** The longest sentence that a row keeps, in characters. */
+const LONGEST = 1_000;
+
+export interface FailureSentence {
+  readonly text: string;
+  readonly expected: boolean;
+  /** For the log, of a surprise only. */
+  readonly stack?: string;
+}
+
+/**
+ * What a row keeps of an error, for an admin. An error is expected where it says so (`expected`), as a partner's
+ * failures do: its message is then a sentence already. Links are cut, for they may be signed.
+ */
+export function failureSentence(error: unknown): FailureSentence {
+  const message = error instanceof Error ? error.message : String(error);
+  const expected = typeof error === 'object' && error !== null && (error as { expected?: unknown }).expected === true;
+  // PostgreSQL text holds no U+0000, and an error that could not be stored would be lost.
+  const text = redactUrls(message.toWellFormed().replaceAll('\0', '')).slice(0, LONGEST);
+  if (expected) return { text, expected };
+  return {
+    text: `An unexpected error happened: ${text}`,
+    expected,
+    ...(error instanceof Error && error.stack !== undefined ? { stack: redactUrls(error.stack) } : {}),
+  };
+}

@@ -1,0 +1,80 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { DataSource } from 'typeorm';
+import { ENV, type SettledEnv } from '../config/env.js';
+import { DueRows } from './due-rows.js';
+import { LEASE_MS, TICK_MS, type WorkKind } from './work-kind.js';
+import { WorkRunner } from './work-runner.js';
+
+/** Shares of SHUTDOWN_GRACE: for what is in work to end by itself, then for it to heed the abort. */
+const GRACE_SHARE = 0.5;
+const ABORT_SHARE = 0.2;
+
+/** Runs every registered kind of due rows while the service is up. */
+@Injectable()
+export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly runners = new Map<string, WorkRunner>();
+  private readonly heartbeats: NodeJS.Timeout[] = [];
+  private started = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly schedule: SchedulerRegistry,
+    @Inject(ENV) private readonly env: SettledEnv,
+  ) {}
+
+  /** To be called by a room's schedule provider in `onModuleInit`. */
+  register<Row extends object>(kind: WorkKind<Row>): void {
+    if (this.runners.has(kind.name)) throw new Error(`the work ${kind.name} is registered twice`);
+    // The rows that reach the handler are those that its own literal selects.
+    const runner = new WorkRunner(new DueRows(this.dataSource, kind));
+    this.runners.set(kind.name, runner);
+    if (this.started) this.start(runner);
+  }
+
+  /** Asks at once whether something of a kind is due, in this instance: after a row was made due. */
+  wake(name: string): void {
+    const runner = this.runners.get(name);
+    if (runner === undefined) throw new Error(`no work is registered as ${name}`);
+    if (this.started) void runner.tick();
+  }
+
+  /** Rows in work in this instance, by kind. */
+  running(): ReadonlyMap<string, number> {
+    return new Map([...this.runners].map(([name, runner]) => [name, runner.running]));
+  }
+
+  onApplicationBootstrap(): void {
+    this.started = true;
+    for (const runner of this.runners.values()) this.start(runner);
+  }
+
+  onModuleDestroy(): void {
+    for (const runner of this.runners.values()) runner.stopClaiming();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    const grace = this.env.SHUTDOWN_GRACE;
+    await Promise.all(
+      [...this.runners.values()].map((runner) => runner.drain(grace * GRACE_SHARE, grace * ABORT_SHARE)),
+    );
+    for (const heartbeat of this.heartbeats) clearInterval(heartbeat);
+  }
+
+  private start(runner: WorkRunner): void {
+    const { name, tickMs = TICK_MS, leaseMs = LEASE_MS } = runner.kind;
+    this.schedule.addInterval(
+      `due rows: ${name}`,
+      setInterval(() => void runner.tick(), tickMs),
+    );
+    // Not in the registry, which is cleared before the last runs have ended.
+    this.heartbeats.push(setInterval(() => void runner.heartbeat(), leaseMs / 3));
+    void runner.tick();
+  }
+}

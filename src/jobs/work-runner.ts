@@ -1,0 +1,180 @@
+import { Logger } from '@nestjs/common';
+import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { DEFAULT_BACKOFF, retryDelayMs } from './backoff.js';
+import type { Claimed, DueRows } from './due-rows.js';
+import { failureSentence } from './failure-sentence.js';
+import { LeaseLost, Stopping } from './lease-lost.js';
+import { Run } from './run.js';
+import { LEASE_MS, type WorkKind } from './work-kind.js';
+
+/** What is in work together: one row, or the rows of one batch. */
+interface InWork {
+  readonly runs: readonly Run[];
+  readonly abort: AbortController;
+  readonly ended: Promise<void>;
+  renewedAt: number;
+}
+
+/** Claims the due rows of one kind and runs them, never more at once than the kind says. */
+export class WorkRunner {
+  private readonly logger: Logger;
+  private readonly inWork = new Set<InWork>();
+  private claiming: Promise<void> | undefined;
+  private wanted = false;
+  private stopped = false;
+  private faults = new Set<string>();
+
+  constructor(
+    private readonly dueRows: DueRows,
+    private readonly now: () => Date = () => new Date(),
+  ) {
+    this.logger = new Logger(`Jobs ${dueRows.kind.name}`);
+  }
+
+  get kind(): WorkKind {
+    return this.dueRows.kind;
+  }
+
+  /** Rows in work in this instance. */
+  get running(): number {
+    return [...this.inWork].reduce((sum, { runs }) => sum + runs.length, 0);
+  }
+
+  /** Asks now whether something is due. Never rejects; resolves when what was due at the call is claimed. */
+  async tick(): Promise<void> {
+    this.wanted = true;
+    while (this.claiming === undefined && this.wanted && !this.stopped) {
+      this.wanted = false;
+      this.claiming = this.fill().finally(() => (this.claiming = undefined));
+      await this.claiming;
+    }
+    await this.claiming;
+  }
+
+  /** Renews the leases of everything in work by one statement, and stops what is no longer ours. */
+  async heartbeat(): Promise<void> {
+    const works = [...this.inWork];
+    const runs = works.flatMap((work) => work.runs.filter((run) => !run.isFinished));
+    if (runs.length === 0) return;
+    const asked = Date.now();
+    const held = await this.recover('renew', () => this.dueRows.renew(runs));
+    for (const work of works) {
+      const lost =
+        held === undefined
+          ? Date.now() - work.renewedAt > (this.kind.leaseMs ?? LEASE_MS)
+          : work.runs.some((run) => !run.isFinished && !held.has(run));
+      if (lost) work.abort.abort(new LeaseLost(this.kind.name));
+      else if (held !== undefined) work.renewedAt = asked;
+    }
+  }
+
+  /** Claims nothing more. */
+  stopClaiming(): void {
+    this.stopped = true;
+  }
+
+  /** Waits for what is in work, then aborts it, then gives back what still has not ended: each in milliseconds. */
+  async drain(graceMs: number, abortMs: number): Promise<void> {
+    this.stopped = true;
+    await this.claiming;
+    await this.ended(graceMs);
+    for (const { abort } of this.inWork) abort.abort(new Stopping());
+    await this.ended(abortMs);
+    const left = [...this.inWork].flatMap(({ runs }) => runs);
+    if (left.length > 0) await this.recover('give back', () => this.dueRows.giveBack(left));
+  }
+
+  private async fill(): Promise<void> {
+    while (!this.stopped) {
+      const free = this.kind.concurrency - this.inWork.size;
+      if (free <= 0) return;
+      const claimed = await this.recover('claim', () => this.dueRows.claim(free));
+      if (claimed === undefined || claimed.length === 0) return;
+      if ('batch' in this.kind) {
+        this.start(claimed);
+        continue;
+      }
+      for (const row of claimed) this.start([row]);
+      if (claimed.length < free) return;
+    }
+  }
+
+  private start(claimed: readonly Claimed[]): void {
+    const abort = new AbortController();
+    const runs = claimed.map((row) => new Run(this.dueRows, row, abort.signal));
+    const work: InWork = {
+      runs,
+      abort,
+      renewedAt: Date.now(),
+      // Not before this turn has ended: `work` must be in the set when its end takes it out.
+      ended: Promise.resolve()
+        .then(() => this.perform(runs, abort.signal))
+        .finally(() => {
+          this.inWork.delete(work);
+          void this.tick();
+        }),
+    };
+    this.inWork.add(work);
+  }
+
+  private async perform(runs: readonly Run[], signal: AbortSignal): Promise<void> {
+    try {
+      const next = 'batch' in this.kind ? await this.kind.runBatch(runs) : await this.kind.run(only(runs));
+      const left = runs.filter((run) => !run.isFinished);
+      if (left.length > 0) await this.recover('finish', () => this.dueRows.finishAll(left, next));
+    } catch (error) {
+      await this.recover('record', () => this.record(error, runs, signal));
+    }
+  }
+
+  /** All runs, finished ones too: their finish may have been rolled back, and if not, their lease is gone. */
+  private async record(error: unknown, runs: readonly Run[], signal: AbortSignal): Promise<void> {
+    if (signal.reason instanceof Stopping) return this.dueRows.giveBack(runs);
+    if (error instanceof LeaseLost || signal.reason instanceof LeaseLost) return;
+    const sentence = failureSentence(error);
+    const rule = this.kind.backoff ?? DEFAULT_BACKOFF;
+    const delays = runs.map((run) => retryDelayMs(error, rule, run.attempt, this.now(), Math.random()));
+    if (sentence.expected) this.logger.warn(`${describe(runs, this.kind)}: ${sentence.text}`);
+    else this.logger.error(`${describe(runs, this.kind)}: ${sentence.text}`, sentence.stack);
+    await this.dueRows.fail(runs, sentence.text, delays);
+  }
+
+  private async ended(withinMs: number): Promise<void> {
+    if (this.inWork.size === 0 || withinMs <= 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)));
+    await Promise.race([Promise.all([...this.inWork].map((work) => work.ended)), timeout]);
+    clearTimeout(timer);
+  }
+
+  /**
+   * A statement that fails never ends the loop: the lease runs out, and the row is claimed again. Said once, until it
+   * works again.
+   */
+  private async recover<T>(what: string, statement: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await statement();
+      if (this.faults.delete(what)) this.logger.log(`can ${what} again`);
+      return result;
+    } catch (error) {
+      if (!this.faults.has(what)) {
+        const away = isDatabaseUnavailable(error);
+        if (away) this.logger.warn(`cannot ${what}: the database is away`);
+        else this.logger.error({ err: error }, `cannot ${what}`);
+      }
+      this.faults.add(what);
+      return undefined;
+    }
+  }
+}
+
+function only(runs: readonly Run[]): Run {
+  const [run] = runs;
+  if (run === undefined) throw new Error('a run has a row');
+  return run;
+}
+
+function describe(runs: readonly Run[], kind: WorkKind): string {
+  const key = Object.keys(kind.key).map((column) => (runs[0]?.row as Record<string, unknown>)[column]);
+  return runs.length > 1 ? `${key.join(' ')} and ${runs.length - 1} more` : key.join(' ');
+}

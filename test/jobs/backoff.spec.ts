@@ -1,0 +1,33 @@
+import { describe, expect, test } from '@jest/globals';
+import { backoffMs, retryDelayMs } from '../../src/jobs/backoff.js';
+
+const rule = { firstMs: 1_000, factor: 2, maxMs: 60_000, jitter: 0.2 };
+const now = new Date('2026-01-31T08:30:00Z');
+
+describe('backoffMs', () => {
+  test.each([
+    [1, 0.5, 1_000],
+    [2, 0.5, 2_000],
+    [6, 0.5, 32_000],
+    [7, 0.5, 60_000],
+    [1e9, 0.5, 60_000],
+    [0, 0.5, 1_000],
+    [1, 0, 800],
+    [1, 0.75, 1_100],
+    [9, 0, 48_000],
+  ])('failure %d with chance %d: %d ms', (attempt, random, expected) => {
+    expect(backoffMs(rule, attempt, random)).toBe(expected);
+  });
+});
+
+describe('retryDelayMs', () => {
+  test.each<[string, unknown, number]>([
+    ['an error without advice follows the rule', new Error('no'), 4_000],
+    ['retryAfterMs', Object.assign(new Error(), { retryAfterMs: 1_500 }), 1_500],
+    ['retryAt', Object.assign(new Error(), { retryAt: new Date('2026-01-31T10:30:00Z') }), 7_200_000],
+    ['retryAt in the past', Object.assign(new Error(), { retryAt: new Date('2026-01-31T08:00:00Z') }), 0],
+    ['retryAt that is no date', Object.assign(new Error(), { retryAt: new Date('never') }), 4_000],
+    ['retryAt that is no Date', Object.assign(new Error(), { retryAt: 'soon' }), 4_000],
+    ['something that is no error', undefined, 4_000],
+  ])('%s', (_, error, expected) => expect(retryDelayMs(error, rule, 3, now, 0.5)).toBe(expected));
+});

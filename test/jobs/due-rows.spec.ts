@@ -1,0 +1,206 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { DueRows } from '../../src/jobs/due-rows.js';
+import { LeaseLost } from '../../src/jobs/lease-lost.js';
+import type { SingleWork, WorkKind } from '../../src/jobs/work-kind.js';
+import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from '../support/due-table.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+let database: TestDatabase;
+let first: DataSource;
+let second: DataSource;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ migrated: false });
+  first = await database.connect();
+  second = await database.connect();
+  await createParcels(first);
+});
+afterEach(() => first.query('TRUNCATE parcels'));
+afterAll(() => database.drop());
+
+const dueRows = (dataSource: DataSource, kind: Partial<SingleWork<Parcel>> = {}) =>
+  new DueRows(dataSource, { ...PARCELS, ...kind, run: async () => 'done' } as unknown as WorkKind);
+const ids = (claimed: { row: object }[]) => claimed.map(({ row }) => (row as Parcel).id);
+
+describe('claiming', () => {
+  test('takes what is due in order, no more than asked, under a lease, and counts the try', async () => {
+    const due = await addParcels(first, 3);
+    await addParcels(first, 1, { dueInMs: 60_000 });
+    const claimed = await dueRows(first).claim(2);
+    expect(ids(claimed)).toEqual(due.slice(0, 2));
+    expect(claimed[0]).toEqual({
+      row: { hauler_id: HAULER, id: due[0], weight: 1 },
+      leaseToken: expect.any(String),
+      attempt: 1,
+    });
+    const row = await parcel(first, due[0] ?? '');
+    expect(row).toMatchObject({ lease_token: claimed[0]?.leaseToken, attempts: 1, last_error: null });
+    expect((row.leased_until?.getTime() ?? 0) - Date.now()).toBeGreaterThan(200);
+    expect(ids(await dueRows(second).claim(10))).toEqual(due.slice(2));
+  });
+
+  test('follows another order where the kind has one', async () => {
+    const late = await addParcels(first, 1, { weight: 10 });
+    const early = await addParcels(first, 1, { weight: 5, dueInMs: -1_000 });
+    expect(ids(await dueRows(first, { order: ['weight'] }).claim(10))).toEqual([...early, ...late]);
+  });
+
+  test('leaves alone what the kind does not select, and what is never due', async () => {
+    await addParcels(first, 2);
+    await first.query('UPDATE parcels SET paused = true WHERE weight = 1');
+    await first.query('UPDATE parcels SET due_at = NULL WHERE weight = 2');
+    expect(await dueRows(first).claim(10)).toEqual([]);
+  });
+
+  test('two instances that claim at once never get the same row', async () => {
+    const due = await addParcels(first, 200);
+    const claims = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => dueRows(i % 2 === 0 ? first : second).claim(5)),
+    );
+    const all = claims.flatMap(ids);
+    expect(new Set(all).size).toBe(all.length);
+    expect(all.length).toBeGreaterThanOrEqual(190);
+    expect(due).toEqual(expect.arrayContaining(all));
+  });
+});
+
+describe('groups', () => {
+  const grouped = { group: { by: 'connection_id', concurrency: 2 }, order: ['weight'], concurrency: 5 };
+
+  test('a full group does not stand in the way of the others', async () => {
+    const a = await addParcels(first, 50, { connection: 'a' });
+    const b = await addParcels(first, 50, { connection: 'b', weight: 1_000 });
+    const c = await addParcels(first, 1, { connection: 'c', weight: 2_000 });
+    expect(ids(await dueRows(first, grouped).claim(5))).toEqual([...a.slice(0, 2), ...b.slice(0, 2), ...c]);
+    expect(await dueRows(second, grouped).claim(5)).toEqual([]);
+  });
+
+  test('the limit holds over instances that claim at once', async () => {
+    await addParcels(first, 50, { connection: 'a' });
+    await addParcels(first, 50, { connection: 'b' });
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => dueRows(i % 2 === 0 ? first : second, grouped).claim(5)),
+    );
+    expect(claims.flat()).toHaveLength(4);
+  });
+
+  test('room is given again by what has ended', async () => {
+    await addParcels(first, 5);
+    const rows = dueRows(first, grouped);
+    const claimed = await rows.claim(5);
+    expect(claimed).toHaveLength(2);
+    await rows.finishAll(claimed.slice(0, 1), 'done');
+    expect(await rows.claim(5)).toHaveLength(1);
+  });
+});
+
+describe('batches', () => {
+  test('brings together what belongs together, the first due row deciding', async () => {
+    const a = await addParcels(first, 3, { connection: 'a', dueInMs: -1_000 });
+    const b = await addParcels(first, 5, { connection: 'b', dueInMs: -9_000 });
+    const rows = new DueRows(first, {
+      ...PARCELS,
+      batch: { by: ['hauler_id', 'connection_id'], size: 4 },
+      runBatch: async () => 'done',
+    });
+    expect(ids(await rows.claim(1))).toEqual(b.slice(0, 4));
+    expect(ids(await rows.claim(1))).toEqual(b.slice(4));
+    expect(ids(await rows.claim(1))).toEqual(a);
+    expect(await rows.claim(1)).toEqual([]);
+  });
+});
+
+describe('a lease', () => {
+  test('that is renewed is not taken over; one that is not, is, and counts as a try', async () => {
+    const [kept = '', left = ''] = await addParcels(first, 2);
+    const claimed = await dueRows(first).claim(2);
+    const renew = async () => dueRows(first).renew(claimed.slice(0, 1));
+    for (let i = 0; i < 3; i++) {
+      await delay(200);
+      expect(await renew()).toEqual(new Set(claimed.slice(0, 1)));
+    }
+    const taken = await dueRows(second).claim(10);
+    expect(ids(taken)).toEqual([left]);
+    expect(taken[0]?.attempt).toBe(2);
+    expect((await parcel(first, kept)).lease_token).toBe(claimed[0]?.leaseToken);
+  });
+
+  test('a late owner can write nothing', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const old = await dueRows(first, { leaseMs: 1 }).claim(1);
+    await delay(20);
+    const [current] = await dueRows(second, { leaseMs: 60_000 }).claim(1);
+    const before = await parcel(first, id);
+    const [late] = old;
+    if (late === undefined || current === undefined) throw new Error('both have claimed');
+    const rows = dueRows(first);
+    await expect(rows.update(late, { weight: 99 })).rejects.toThrow(LeaseLost);
+    await expect(rows.finish(late, 'done', { weight: 99 })).rejects.toThrow(LeaseLost);
+    await expect(first.transaction((manager) => rows.hold(late, manager))).rejects.toThrow(LeaseLost);
+    await rows.fail(old, 'late', [0]);
+    await rows.giveBack(old);
+    await rows.finishAll(old, 'done');
+    expect(await rows.renew(old)).toEqual(new Set());
+    expect(await parcel(first, id)).toEqual(before);
+    await dueRows(second).finish(current, { afterMs: 5_000 }, { weight: 7, done_by: ['second'] });
+    const after = await parcel(first, id);
+    expect(after).toMatchObject({ weight: 7, done_by: ['second'], lease_token: null, leased_until: null, attempts: 0 });
+    expect((after.due_at?.getTime() ?? 0) - Date.now()).toBeGreaterThan(4_000);
+  });
+
+  test('a row that its own transaction has locked is still ours, and does not hold up the renewal of others', async () => {
+    await addParcels(first, 2);
+    const rows = dueRows(first);
+    const claimed = await rows.claim(2);
+    const [locked] = claimed;
+    if (locked === undefined) throw new Error('claimed');
+    await first.transaction(async (manager) => {
+      await rows.hold(locked, manager);
+      const started = Date.now();
+      expect(await rows.renew(claimed)).toEqual(new Set(claimed));
+      expect(Date.now() - started).toBeLessThan(1_000);
+      await delay(500);
+      // Both leases have ended; the locked row cannot be taken all the same.
+      expect(ids(await dueRows(second).claim(10))).toEqual(ids(claimed.slice(1)));
+    });
+  });
+
+  test('who takes the row off the list from outside takes the lease with it', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const rows = dueRows(first);
+    const claimed = await rows.claim(1);
+    await first.query('UPDATE parcels SET due_at = NULL, lease_token = NULL WHERE id = $1', [id]);
+    await rows.fail(claimed, 'too late', [0]);
+    expect(await parcel(first, id)).toMatchObject({ due_at: null, last_error: null });
+  });
+});
+
+describe('what is recorded', () => {
+  test('a failure keeps its sentence and is due later; a success clears both', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const rows = dueRows(first);
+    await rows.fail(await rows.claim(1), 'The partner could not be reached.', [30_000]);
+    const failed = await parcel(first, id);
+    expect(failed).toMatchObject({ last_error: 'The partner could not be reached.', attempts: 1, lease_token: null });
+    expect((failed.due_at?.getTime() ?? 0) - Date.now()).toBeGreaterThan(25_000);
+    await first.query('UPDATE parcels SET due_at = now()');
+    const again = await rows.claim(1);
+    expect(again[0]?.attempt).toBe(2);
+    await rows.finishAll(again, { at: new Date('2030-01-01T00:00:00.000Z') });
+    expect(await parcel(first, id)).toMatchObject({
+      last_error: null,
+      attempts: 0,
+      due_at: new Date('2030-01-01T00:00:00.000Z'),
+    });
+  });
+
+  test('what is given back is due at once, and the try does not count', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const rows = dueRows(first, { leaseMs: 60_000 });
+    await rows.giveBack(await rows.claim(1));
+    expect(await parcel(first, id)).toMatchObject({ attempts: 0, leased_until: null, lease_token: null });
+    expect(ids(await dueRows(second).claim(1))).toEqual([id]);
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, test } from '@jest/globals';
+import { defineStates, ForbiddenMove, type StateOf } from '../../src/jobs/states.js';
+
+const REQUEST = defineStates('a video request', {
+  submitting: ['processing', 'failed'],
+  processing: ['ready', 'failed'],
+  ready: [],
+  failed: [],
+});
+
+describe('a table of allowed moves', () => {
+  const states = ['submitting', 'processing', 'ready', 'failed'] as const satisfies StateOf<typeof REQUEST>[];
+  const allowed = ['submitting>processing', 'submitting>failed', 'processing>ready', 'processing>failed'];
+
+  test.each(states.flatMap((from) => states.map((to) => [from, to] as const)))('%s to %s', (from, to) => {
+    const move = () => REQUEST.assertMove(from, to);
+    if (allowed.includes(`${from}>${to}`)) expect(move).not.toThrow();
+    else expect(move).toThrow(new ForbiddenMove('a video request', from, to));
+    expect(REQUEST.canMove(from, to)).toBe(allowed.includes(`${from}>${to}`));
+  });
+
+  test('what follows from it', () => {
+    expect(REQUEST.all).toEqual(states);
+    expect(states.filter((state) => REQUEST.isFinal(state))).toEqual(['ready', 'failed']);
+    expect(REQUEST.before('failed')).toEqual(['submitting', 'processing']);
+    expect(REQUEST.before('submitting')).toEqual([]);
+  });
+
+  test('a state that the program does not know is refused', () => {
+    expect(() => REQUEST.assertMove('gone' as 'ready', 'failed')).toThrow('cannot move from gone to failed');
+  });
+});

@@ -1,0 +1,281 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { DueRows } from '../../src/jobs/due-rows.js';
+import { LeaseLost, Stopping } from '../../src/jobs/lease-lost.js';
+import type { Run } from '../../src/jobs/run.js';
+import type { SingleWork, WorkKind } from '../../src/jobs/work-kind.js';
+import { WorkRunner } from '../../src/jobs/work-runner.js';
+import { addParcels, createParcels, parcel, PARCELS, type Parcel } from '../support/due-table.js';
+import { eventually } from '../support/eventually.js';
+import { createTestDatabase, type TestDatabase, testServer } from '../support/test-database.js';
+import { onServer } from '../support/test-server.js';
+
+Logger.overrideLogger(false);
+
+let database: TestDatabase;
+let first: DataSource;
+let second: DataSource;
+const runners: WorkRunner[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase({ migrated: false });
+  first = await database.connect();
+  second = await database.connect();
+  await createParcels(first);
+});
+afterEach(async () => {
+  await Promise.all(runners.splice(0).map((runner) => runner.drain(0, 1_000)));
+  await first.query('TRUNCATE parcels');
+});
+afterAll(() => database.drop());
+
+type Work = Partial<SingleWork<Parcel>> & Pick<SingleWork<Parcel>, 'run'>;
+
+function runnerOf(dataSource: DataSource, kind: Work): WorkRunner {
+  const runner = new WorkRunner(new DueRows(dataSource, { ...PARCELS, ...kind }));
+  runners.push(runner);
+  return runner;
+}
+
+const count = async (condition: string): Promise<number> => {
+  const [row] = await first.query<{ n: number }[]>(`SELECT count(*)::int AS n FROM parcels WHERE ${condition}`);
+  return row?.n ?? 0;
+};
+
+/** Ends when it is aborted. */
+const untilAborted = (run: Run<Parcel>): Promise<never> =>
+  new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(run.signal.reason as Error)));
+
+describe('running', () => {
+  test('in order, never more at once than the kind says, until nothing is due', async () => {
+    const ids = await addParcels(first, 25);
+    const begun: string[] = [];
+    let now = 0;
+    let most = 0;
+    const runner = runnerOf(first, {
+      concurrency: 3,
+      run: async ({ row }) => {
+        begun.push(row.id);
+        most = Math.max(most, ++now);
+        await delay(5);
+        now--;
+        return 'done';
+      },
+    });
+    await runner.tick();
+    await eventually(async () => expect(await count('due_at IS NOT NULL')).toBe(0));
+    expect(begun).toEqual(ids);
+    expect(most).toBe(3);
+    expect(runner.running).toBe(0);
+  });
+
+  test('what the handler writes with its last move stands there, and its next time', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const runner = runnerOf(first, {
+      run: async (run) => {
+        await run.update({ weight: 41 });
+        await first.transaction(async (manager) => {
+          await run.hold(manager);
+          await run.finish({ afterMs: 60_000 }, { weight: 42 }, manager);
+        });
+        return 'done';
+      },
+    });
+    await runner.tick();
+    await eventually(async () => expect(await parcel(first, id)).toMatchObject({ weight: 42, lease_token: null }));
+    expect((await parcel(first, id)).due_at).not.toBeNull();
+  });
+
+  test.each([
+    [
+      'an expected error',
+      Object.assign(new Error('The partner did not answer.'), { expected: true }),
+      'The partner did not answer.',
+      60_000,
+    ],
+    [
+      'an error that knows when',
+      Object.assign(new Error('Busy.'), { expected: true, retryAfterMs: 7_000 }),
+      'Busy.',
+      7_000,
+    ],
+    [
+      'a surprise',
+      new Error('no\0 at https://x.example/a?sig=1'),
+      'An unexpected error happened: no at https://x.example/a?[redacted]',
+      60_000,
+    ],
+  ])('%s is recorded as a sentence, with the next time', async (_, error, sentence, afterMs) => {
+    const [id = ''] = await addParcels(first, 1);
+    const runner = runnerOf(first, { run: () => Promise.reject(error) });
+    await runner.tick();
+    await eventually(async () => expect((await parcel(first, id)).last_error).toBe(sentence));
+    const row = await parcel(first, id);
+    expect(row).toMatchObject({ attempts: 1, lease_token: null });
+    expect(Math.abs((row.due_at?.getTime() ?? 0) - Date.now() - afterMs)).toBeLessThan(2_000);
+  });
+
+  test('a finish that was rolled back with its transaction does not leave the row without a next time', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const runner = runnerOf(first, {
+      run: (run) =>
+        first.transaction(async (manager) => {
+          await run.finish('done', { weight: 42 }, manager);
+          throw new Error('after all not');
+        }),
+    });
+    await runner.tick();
+    await eventually(async () => expect((await parcel(first, id)).last_error).toContain('after all not'));
+    expect(await parcel(first, id)).toMatchObject({ weight: 1, lease_token: null, due_at: expect.any(Date) });
+  });
+
+  test('a batch is one call; what it does not finish itself ends as it says', async () => {
+    const [one = '', two = ''] = await addParcels(first, 2);
+    let calls = 0;
+    const kind: WorkKind<Parcel> = {
+      ...PARCELS,
+      batch: { by: ['connection_id'], size: 10 },
+      runBatch: async (runs) => {
+        calls++;
+        await runs[0]?.finish('done', { weight: 5 });
+        return { afterMs: 60_000 };
+      },
+    };
+    const runner = new WorkRunner(new DueRows(first, kind));
+    runners.push(runner);
+    await runner.tick();
+    await eventually(async () => expect(await count('lease_token IS NULL')).toBe(2));
+    expect(calls).toBe(1);
+    expect(await parcel(first, one)).toMatchObject({ weight: 5, due_at: null });
+    expect(await parcel(first, two)).toMatchObject({ weight: 2, due_at: expect.any(Date) });
+  });
+});
+
+describe('several instances', () => {
+  test('each row is run once, though the leases are short and the work is long', async () => {
+    await addParcels(first, 30);
+    const run = (name: string, dataSource: DataSource) => async (run: Run<Parcel>) => {
+      await delay(Math.random() * 900);
+      await dataSource.query('UPDATE parcels SET done_by = done_by || $1::text WHERE id = $2', [name, run.row.id]);
+      return 'done' as const;
+    };
+    const all = [runnerOf(first, { run: run('first', first) }), runnerOf(second, { run: run('second', second) })];
+    const beat = setInterval(() => all.forEach((runner) => void runner.heartbeat()), 130);
+    const ticks = setInterval(() => all.forEach((runner) => void runner.tick()), 50);
+    await eventually(async () => expect(await count('due_at IS NOT NULL')).toBe(0), 20_000);
+    clearInterval(beat);
+    clearInterval(ticks);
+    expect(await count('cardinality(done_by) = 1')).toBe(30);
+    expect(await count(`done_by = '{first}'`)).toBeGreaterThan(0);
+    expect(await count(`done_by = '{second}'`)).toBeGreaterThan(0);
+  });
+
+  test('an owner that stopped breathing is told so, and what it returns is not written', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    let reason: unknown;
+    const sleeper = runnerOf(first, {
+      run: async (run) => {
+        await untilAborted(run).catch((error: unknown) => (reason = error));
+        return 'done';
+      },
+    });
+    await sleeper.tick();
+    await delay(450);
+    const other = runnerOf(second, { run: async () => ({ afterMs: 60_000 }) });
+    await other.tick();
+    await eventually(async () => expect(await parcel(first, id)).toMatchObject({ lease_token: null }));
+    const before = await parcel(first, id);
+    await sleeper.heartbeat();
+    await eventually(() => expect(sleeper.running).toBe(0));
+    expect(reason).toBeInstanceOf(LeaseLost);
+    expect(await parcel(first, id)).toEqual(before);
+  });
+});
+
+describe('stopping', () => {
+  test('waits for what ends in time, aborts the rest, and gives back even what does not listen', async () => {
+    const ids = await addParcels(first, 3);
+    const reasons: unknown[] = [];
+    const runner = runnerOf(first, {
+      leaseMs: 60_000,
+      run: async (run) => {
+        if (run.row.weight === 1) await delay(100);
+        if (run.row.weight === 2) await untilAborted(run).finally(() => reasons.push(run.signal.reason));
+        if (run.row.weight === 3) await delay(2_000);
+        return 'done';
+      },
+    });
+    await runner.tick();
+    await addParcels(first, 1, { dueInMs: -1 });
+    const started = Date.now();
+    await runner.drain(300, 200);
+    expect(Date.now() - started).toBeLessThan(900);
+    const [one, two, three] = await Promise.all(ids.map((id) => parcel(first, id)));
+    expect(one).toMatchObject({ due_at: null });
+    for (const row of [two, three]) {
+      expect(row).toMatchObject({ due_at: expect.any(Date), leased_until: null, attempts: 0, last_error: null });
+    }
+    expect(reasons).toEqual([expect.any(Stopping)]);
+    expect(await count('attempts > 0')).toBe(0);
+  });
+});
+
+describe('a database that goes away', () => {
+  test('stops nothing: the loop goes on when it is back, and a run whose lease cannot be renewed is aborted', async () => {
+    const own = await createTestDatabase({ migrated: false });
+    const dataSource = await own.connect(4);
+    await createParcels(dataSource);
+    await addParcels(dataSource, 1);
+    const name = new URL(own.url).pathname.slice(1);
+    const server = (sql: string) => onServer(testServer().adminUrl, (client) => client.query(sql));
+    let tries = 0;
+    const runner = runnerOf(dataSource, {
+      run: async (run) => {
+        if (++tries === 1) await untilAborted(run);
+        return 'done';
+      },
+    });
+    try {
+      await runner.tick();
+      await server(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await server(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+      await delay(450);
+      await runner.heartbeat();
+      await eventually(() => expect(runner.running).toBe(0));
+      await runner.tick();
+      await server(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+      await runner.tick();
+      await eventually(async () => {
+        const rows = await dataSource.query<unknown[]>('SELECT 1 FROM parcels WHERE due_at IS NULL');
+        expect(rows).toHaveLength(1);
+      });
+      expect(tries).toBe(2);
+    } finally {
+      await own.drop();
+    }
+  });
+});
+
+describe('many rows', () => {
+  test('10,000 rows, one at a time each, by two instances', async () => {
+    await addParcels(first, 10_000);
+    const seen = new Map<string, number>();
+    const kind: Work = {
+      concurrency: 16,
+      leaseMs: 15_000,
+      run: async ({ row }) => {
+        seen.set(row.id, (seen.get(row.id) ?? 0) + 1);
+        return 'done';
+      },
+    };
+    const started = Date.now();
+    await Promise.all([runnerOf(first, kind).tick(), runnerOf(second, kind).tick()]);
+    await eventually(async () => expect(await count('due_at IS NOT NULL')).toBe(0), 25_000);
+    const seconds = (Date.now() - started) / 1_000;
+    expect(seen.size).toBe(10_000);
+    expect([...seen.values()].every((times) => times === 1)).toBe(true);
+    process.stdout.write(`10,000 rows in ${seconds.toFixed(1)} s\n`);
+  });
+});
