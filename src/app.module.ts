@@ -1,5 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
 import type { Logger } from 'pino';
+import { AccountsModule } from './accounts/accounts.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { PartnerAdminModule } from './admin/partner-admin.module.js';
 import { PlatformAdminModule } from './admin/platform-admin.module.js';
@@ -8,13 +10,14 @@ import { ConfigModule } from './config/config.module.js';
 import type { SettledEnv, Side } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { ObservabilityModule } from './observability/observability.module.js';
 
 type Modules = NonNullable<DynamicModule['imports']>;
 
 /** What each side brings; what both need stands in `AppModule.of`. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
-  platform: [PlatformAdminModule],
+  platform: [IdempotencyModule, AccountsModule, PlatformAdminModule],
   partner: [PartnerAdminModule],
 };
 
@@ -27,6 +30,7 @@ export class AppModule {
         ConfigModule.of(env),
         ObservabilityModule.of(logger),
         DatabaseModule,
+        ScheduleModule.forRoot(),
         AuthModule,
         HealthModule,
         AdminModule,

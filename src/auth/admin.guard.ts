@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { ENV, type SettledEnv } from '../config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { apiError } from '../errors/app-error.js';
-import { soleHeader } from './sole-header.js';
+import { soleHeader } from '../http/sole-header.js';
 
 /** Lets in who sends `Authorization: Bearer <ADMIN_TOKEN>`: the admin API and /metrics. */
 @Injectable()

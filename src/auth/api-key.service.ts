@@ -8,7 +8,7 @@ import { KeyRotation } from './key-rotation.service.js';
 import { type KnownKey, opens } from './known-key.js';
 import { LastUse } from './last-use.js';
 import type { Principal } from './principal.js';
-import { soleHeader } from './sole-header.js';
+import { soleHeader } from '../http/sole-header.js';
 
 /** What a request waits for its key to be read, which leaves time to answer within 5 s (decision 13). */
 const PATIENCE_MS = 2500;

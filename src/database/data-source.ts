@@ -1,4 +1,5 @@
 import type { DataSourceOptions, EntitySchema } from 'typeorm';
+import { AccountEntity } from '../accounts/account.entity.js';
 import { ApiKeyEntity } from '../auth/api-key.entity.js';
 import { HaulerEntity } from '../auth/hauler.entity.js';
 import type { SettledEnv } from '../config/env.js';
@@ -15,6 +16,7 @@ const ENTITIES: (EntitySchema | (new () => object))[] = [
   SiteEntity,
   KioskEntity,
   MaterialEntity,
+  AccountEntity,
 ];
 
 /** How long a request waits for a connection, new or free, before the database counts as away (decision 13). */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
 import { type AppError, apiError, invalid } from '../errors/app-error.js';
 import type { BodyRequest } from '../http/json-body.js';
+import { soleHeader } from '../http/sole-header.js';
 import type { Claim } from './claims.js';
 
 const HEADER = 'Idempotency-Key';
@@ -12,11 +13,9 @@ const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
  * 400 (decision 16).
  */
 export function idempotencyKeyOf(request: BodyRequest): string | undefined {
-  const key = request.headers[HEADER.toLowerCase()];
-  if (key === undefined) return undefined;
-  // Node joins a repeated header with commas, which a single key may hold too: only the raw headers tell them apart.
-  const times = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === HEADER.toLowerCase());
-  if (times.length === 1 && typeof key === 'string' && ACCEPTABLE.test(key)) return key;
+  if (request.headers[HEADER.toLowerCase()] === undefined) return undefined;
+  const key = soleHeader(request, HEADER);
+  if (key !== undefined && ACCEPTABLE.test(key)) return key;
   const message = `${HEADER} must be sent once, as 1 to 255 visible ASCII characters`;
   throw invalid([{ path: HEADER, rule: 'isIdempotencyKey', message }]);
 }

@@ -13,6 +13,7 @@ export const ACCOUNT_API = defineApi({
   errors: { ...COMMON_ERRORS, conflict: 'CONFLICT' },
 });
 
-export interface AccountApi<Caller> {
-  createAccount(request: CreateAccountRequest, caller: Caller): Promise<CreateAccountResponse>;
+/** `Replay` is how a host repeats an earlier answer: as the text that went out (decision 16). */
+export interface AccountApi<Caller, Replay = never> {
+  createAccount(request: CreateAccountRequest, caller: Caller): Promise<CreateAccountResponse | Replay>;
 }

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { isEmail } from 'class-validator';
 import { ObjectField, TextField } from '../common/fields.js';
+import { isBlank } from '../common/text.js';
 
 /** 50 states, the district, territories, freely associated states and military addresses, as the USPS codes them (decision 30). */
 export const STATE_CODES = (
@@ -77,7 +78,7 @@ export class CreateAccountRequest {
     description: 'Name of the customer account, unique per hauler whatever its case and spacing',
     min: 1,
     max: 200,
-    check: (value) => value.trim() !== '',
+    check: (value) => !isBlank(value),
     form: 'text that is not blank,',
     example: 'Lone Star Demolition LLC',
   })

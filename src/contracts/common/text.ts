@@ -13,6 +13,11 @@ export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
+/** Nothing to see: white space and characters that have no form of their own. */
+export function isBlank(text: string): boolean {
+  return /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]*$/u.test(text);
+}
+
 /** Any version of the 8-4-4-4-12 form, either case (decision 6). */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);

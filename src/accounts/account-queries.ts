@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, In } from 'typeorm';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type { Account, AccountQuery } from '../contracts/admin/account.dto.js';
+import type { List } from '../contracts/admin/list.dto.js';
+import { formatInstant } from '../contracts/common/instant.js';
+import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import { apiError } from '../errors/app-error.js';
+import { AccountEntity } from './account.entity.js';
+import { shownAccount } from './account-row.js';
+import { pageOfAccounts } from './account-page.js';
+
+/** What the administration reads of accounts. */
+@Injectable()
+export class AccountQueries {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Newest first. */
+  async list(query: AccountQuery): Promise<List<Account>> {
+    const page = pageRequest(query);
+    const { sql, parameters } = pageOfAccounts(query, page);
+    const [found] = await this.dataSource.query<[{ total: number; ids: string[] }]>(sql, parameters);
+    const rows = await this.dataSource.manager.find(AccountEntity, {
+      where: { id: In(found.ids) },
+      order: { id: 'DESC' },
+    });
+    return { data: rows.map(shown), pagination: paginationOf(page, found.total) };
+  }
+
+  async get(id: string): Promise<Account> {
+    const row = await this.dataSource.manager.findOneBy(AccountEntity, { id });
+    if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no account ${id}`);
+    return shown(row);
+  }
+}
+
+function shown(row: AccountEntity): Account {
+  return {
+    ...shownAccount(row),
+    haulerId: row.haulerId,
+    createdAt: formatInstant(row.createdAt),
+    updatedAt: formatInstant(row.updatedAt),
+  };
+}

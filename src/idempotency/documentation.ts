@@ -1,0 +1,19 @@
+import type { ApiHeaderOptions, ApiResponseOptions } from '@nestjs/swagger';
+
+/** The request header of decision 16, as the OpenAPI documents show it. */
+export const IDEMPOTENCY_HEADER: ApiHeaderOptions = {
+  name: 'Idempotency-Key',
+  description:
+    'Makes the request safe to send again: the same key with the same body gets the first answer again, for 24 hours',
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  example: '7f0e6c52-0c0e-4a3c-9d5c-2f0c8f1f6b1d',
+};
+
+/** The header of a repeated answer. */
+export const REPLAYED_HEADER: NonNullable<Extract<ApiResponseOptions, { headers?: unknown }>['headers']> = {
+  'Idempotency-Replayed': {
+    description: 'Present where this is the first answer again',
+    schema: { type: 'string', enum: ['true'] },
+  },
+};
