@@ -17,16 +17,25 @@ async function main(): Promise<void> {
     const app = await createApp(env, logger);
     await app.listen(env.PORT, env.HOST);
     stopOnSignal(app, env, stop);
-    announce(app, env);
+    await announce(app, env);
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-function announce(app: NestExpressApplication, env: SettledEnv): void {
+/** Where the service is, and with DEMO what to paste. A demo that cannot be set up is told, and does not stop the service. */
+async function announce(app: NestExpressApplication, env: SettledEnv): Promise<void> {
   const { port } = app.getHttpServer().address() as AddressInfo;
   process.stdout.write(`haulbridge listens on http://${env.HOST}:${port}\n`);
+  if (!env.DEMO) return;
+  const baseUrl = `http://${env.HOST === '0.0.0.0' || env.HOST === '::' ? '127.0.0.1' : env.HOST}:${port}`;
+  const [{ seedDemo }, { welcome }] = await Promise.all([import('./demo/seed.js'), import('./demo/welcome.js')]);
+  try {
+    process.stdout.write(welcome(env, baseUrl, await seedDemo(env, baseUrl)));
+  } catch (error) {
+    process.stderr.write(`The demo could not be set up: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
 }
 
 /**

@@ -1,0 +1,96 @@
+/** Fixed identifiers, so that the examples of the README work as pasted on every machine. */
+export const DEMO = {
+  haulerId: '5f0c1f2e-7a3b-4c8d-9e10-112233445566',
+  haulerName: 'Demo Hauling',
+  siteId: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10',
+  materialId: '7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21',
+  truckId: 'TRUCK-7',
+} as const;
+
+const TRANSFER_STATION = DEMO.siteId;
+const LANDFILL = '2d6f4b0e-91c4-4f5e-8a67-5b1e0c7d9f32';
+const INBOUND_SCALE = '1c9a7d20-4d66-4c8f-9a1b-3a8a8b0a2d21';
+const OUTBOUND_SCALE = '8e2b5c31-0f77-4d90-ab2c-4b9b9c1b3e43';
+const LANDFILL_SCALE = 'c3d1e5f7-2a48-4b6c-8d9e-5cacad2c4f54';
+const UPDATED = '2026-01-15T10:00:00Z';
+
+/** What the demo partner's system knows (section 2.4a). */
+export const DEMO_SITE_DATA = {
+  sites: [
+    {
+      id: TRANSFER_STATION,
+      name: 'Onion Creek Transfer Station',
+      address: {
+        line1: '4400 Creekside Road',
+        city: 'Austin',
+        state: 'Texas',
+        country: 'United States',
+        zipCode: '78744',
+      },
+      active: true,
+      updatedAt: UPDATED,
+    },
+    {
+      id: LANDFILL,
+      name: 'Red Mesa Landfill',
+      address: {
+        line1: '1 Mesa Haul Road',
+        city: 'Lockhart',
+        state: 'Texas',
+        country: 'United States',
+        zipCode: '78644',
+      },
+      active: true,
+      updatedAt: UPDATED,
+    },
+  ],
+  kiosks: [
+    { id: INBOUND_SCALE, siteId: TRANSFER_STATION, name: 'Inbound scale', active: true, updatedAt: UPDATED },
+    { id: OUTBOUND_SCALE, siteId: TRANSFER_STATION, name: 'Outbound scale', active: true, updatedAt: UPDATED },
+    { id: LANDFILL_SCALE, siteId: LANDFILL, name: 'Main scale', active: true, updatedAt: UPDATED },
+  ],
+  materials: [
+    {
+      id: DEMO.materialId,
+      siteId: TRANSFER_STATION,
+      kioskId: INBOUND_SCALE,
+      materialType: 'Mixed construction debris',
+      measureUnit: 'Ton',
+      updatedAt: UPDATED,
+    },
+    {
+      id: 'a6f1c2d3-58b9-4e0f-b1c2-6dbdbe3d5065',
+      kioskId: INBOUND_SCALE,
+      materialType: 'Clean concrete',
+      measureUnit: 'Ton',
+      updatedAt: UPDATED,
+    },
+    {
+      id: 'b7a2d3e4-69ca-4f10-82d3-7ececf4e6176',
+      kioskId: OUTBOUND_SCALE,
+      materialType: 'Recycled aggregate',
+      measureUnit: 'Cubic Yard',
+      updatedAt: UPDATED,
+    },
+    {
+      id: 'c8b3e4f5-7adb-4021-93e4-8fdfd05f7287',
+      siteId: LANDFILL,
+      materialType: 'Municipal solid waste',
+      measureUnit: 'Ton',
+      updatedAt: UPDATED,
+    },
+    {
+      id: 'd9c4f506-8bec-4132-a4f5-90e0e1608398',
+      kioskId: LANDFILL_SCALE,
+      materialType: 'Tyres',
+      measureUnit: 'Item',
+      updatedAt: UPDATED,
+    },
+  ],
+};
+
+/** The cameras of the demo truck, each with the number by which some systems know it (decision 45). */
+export const DEMO_CAMERAS = [
+  { cameraId: 'front', alias: '1' },
+  { cameraId: 'rear', alias: '2' },
+];

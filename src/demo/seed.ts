@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import type { SettledEnv } from '../config/env.js';
+import { AdminClient } from './admin-client.js';
+import { DEMO, DEMO_CAMERAS, DEMO_SITE_DATA } from './demo-data.js';
+import { demoKeys, type DemoKeys } from './demo-keys.js';
+
+const MINUTE_MS = 60_000;
+/** Recorded minutes that the demo truck brings; the clock in the picture has ten of them. */
+const RECORDED_MINUTES = 10;
+
+export interface Demo {
+  readonly keys: DemoKeys;
+  /** A range that lies within the recordings and crosses a chunk boundary. */
+  readonly clip: { readonly startTime: string; readonly endTime: string };
+}
+
+interface Connection {
+  readonly id: string;
+  readonly haulerId: string;
+  readonly interface: string;
+  readonly baseUrl: string;
+}
+
+/**
+ * Fills an empty service with a hauler, keys, a partner's sites and recordings, and connects the platform side to the
+ * partner side of this same process. Started again, it adds what is missing, and the minutes just past.
+ */
+export async function seedDemo(env: SettledEnv, baseUrl: string, now = Date.now()): Promise<Demo> {
+  const admin = new AdminClient(baseUrl, env.ADMIN_TOKEN);
+  if ((await admin.get(`/haulers/${DEMO.haulerId}`)) === undefined) {
+    await admin.json('POST', '/haulers', { id: DEMO.haulerId, name: DEMO.haulerName });
+  }
+  const keys = await demoKeys(admin, env.DATA_DIR);
+  const lastMinute = Math.floor(now / MINUTE_MS) - 1;
+  if (env.SIDES.has('partner')) {
+    await admin.json('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, DEMO_SITE_DATA);
+    await uploadRecordings(admin, lastMinute);
+  }
+  if (env.SIDES.has('platform') && env.SIDES.has('partner')) await connect(admin, baseUrl, keys.partner, lastMinute);
+  const middle = (lastMinute - RECORDED_MINUTES / 2) * MINUTE_MS;
+  return { keys, clip: { startTime: instant(middle - 10_000), endTime: instant(middle + 10_000) } };
+}
+
+async function uploadRecordings(admin: AdminClient, lastMinute: number): Promise<void> {
+  for (const { cameraId, alias } of DEMO_CAMERAS) {
+    await admin.json('PUT', '/hosted/cameras', {
+      customerId: DEMO.haulerId,
+      truckId: DEMO.truckId,
+      cameraId,
+      aliases: [alias],
+    });
+    for (let minute = lastMinute - RECORDED_MINUTES; minute < lastMinute; minute++) {
+      const query = new URLSearchParams({
+        customerId: DEMO.haulerId,
+        truckId: DEMO.truckId,
+        cameraId,
+        startTime: instant(minute * MINUTE_MS),
+        endTime: instant((minute + 1) * MINUTE_MS),
+      });
+      await admin.upload(`/hosted/recordings?${query.toString()}`, await recordedMinute(cameraId, minute % 10));
+    }
+  }
+}
+
+/** The files stand beside the source, from where `dist` reads them too. */
+async function recordedMinute(cameraId: string, digit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await readFile(new URL(`../../../src/demo/recordings/${cameraId}-${digit}.mp4`, import.meta.url));
+  return new Uint8Array(bytes);
+}
+
+async function connect(admin: AdminClient, baseUrl: string, apiKey: string, lastMinute: number): Promise<void> {
+  const known = await admin.get<{ data: Connection[] }>('/connections?pageSize=100');
+  const connection = (kind: string) =>
+    known?.data.find((each) => each.haulerId === DEMO.haulerId && each.interface === kind);
+  for (const kind of ['site', 'vision']) {
+    const existing = connection(kind);
+    if (existing === undefined) {
+      const created = await admin.json<Connection>('POST', '/connections', {
+        haulerId: DEMO.haulerId,
+        interface: kind,
+        baseUrl,
+        apiKey,
+      });
+      if (kind === 'vision') {
+        await admin.json('POST', '/video-subscriptions', {
+          connectionId: created.id,
+          truckId: DEMO.truckId,
+          startTime: instant((lastMinute - RECORDED_MINUTES) * MINUTE_MS),
+          intervalSeconds: 30,
+        });
+      }
+    } else if (existing.baseUrl !== baseUrl) {
+      await admin.json('PATCH', `/connections/${existing.id}`, { baseUrl, apiKey });
+    }
+  }
+}
+
+function instant(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
