@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AccountQueries } from '../accounts/account-queries.js';
 import { AdminApi } from '../auth/admin-api.js';
 import { Account, AccountQuery } from '../contracts/admin/account.dto.js';
-import { IdParam, type List, listOf } from '../contracts/admin/list.dto.js';
+import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 
 @AdminApi('accounts')
 export class AccountsController {

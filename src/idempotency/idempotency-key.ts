@@ -12,7 +12,7 @@ const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
  * The caller's `Idempotency-Key`; undefined where it sent none. Empty, longer than 255, not visible ASCII or repeated:
  * 400 (decision 16).
  */
-export function idempotencyKeyOf(request: BodyRequest): string | undefined {
+function idempotencyKeyOf(request: BodyRequest): string | undefined {
   if (request.headers[HEADER.toLowerCase()] === undefined) return undefined;
   const key = soleHeader(request, HEADER);
   if (key !== undefined && ACCEPTABLE.test(key)) return key;
