@@ -53,7 +53,6 @@ class S3Writer implements StorageWriter {
     this.#parts = [...state.parts];
     this.memo = state.memo;
     this.length = state.parts.length * PART_BYTES;
-    this.#checkpointAt = Date.now();
   }
 
   async begin(memo?: Memo): Promise<void> {
@@ -61,6 +60,7 @@ class S3Writer implements StorageWriter {
     this.memo = memo;
     this.length = 0;
     this.#parts = [];
+    this.#checkpointAt = 0;
     this.#sending = Promise.resolve();
     this.#continued = false;
     this.#hash = createHash('sha256');
@@ -135,7 +135,9 @@ class S3Writer implements StorageWriter {
     );
     this.#parts.push(ETag ?? '');
     const whole = body.length === PART_BYTES;
-    if (whole && Date.now() - this.#checkpointAt >= CHECKPOINT_MS) await this.#keep();
+    if (!whole || Date.now() - this.#checkpointAt < CHECKPOINT_MS) return;
+    this.#checkpointAt = Date.now();
+    await this.#keep();
   }
 
   /** Without a memo too: so that a sweep finds the upload of a killed process. */
@@ -147,7 +149,6 @@ class S3Writer implements StorageWriter {
       memo: this.memo ?? {},
     };
     await writeState(this.place, this.#stateKey, state);
-    this.#checkpointAt = Date.now();
   }
 
   async #putWhole(): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
+import { downloadCases } from '../shared/download-cases.js';
 import { storageCases } from '../shared/storage-cases.js';
 
 describe('files', () => {
@@ -17,4 +18,5 @@ describe('files', () => {
 
   const leftovers = (): Promise<string[]> => readdir(join(root, '.partial')).catch(() => []);
   storageCases(() => ({ storage, leftovers }));
+  describe('downloads', () => downloadCases(() => ({ storage, leftovers, storageUrl: `file:${root}` })));
 });

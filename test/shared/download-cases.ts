@@ -1,0 +1,403 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createDownloader } from '../../src/storage/download/downloader.js';
+import { DownloadFailed, type DownloadFailureKind } from '../../src/storage/download/download-failure.js';
+import type { Downloaded, DownloadOrder } from '../../src/storage/download/download-order.js';
+import { type FileHost, LINK_SECRET, serveFile, startFileHost } from '../support/file-host.js';
+import { contentOf, MIB, newName, sha256, type StorageUnderTest } from './storage-cases.js';
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+const chunked =
+  (body: Buffer): RequestListener =>
+  (_, res) => {
+    res.flushHeaders();
+    res.end(body);
+  };
+
+/** Writes bytes as they are, past every rule of HTTP. */
+const raw =
+  (head: string, ...pieces: Buffer[]): RequestListener =>
+  (_, { socket }) => {
+    socket?.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`);
+    for (const piece of pieces) socket?.write(piece);
+    socket?.end();
+  };
+
+/** Whatever a storage is made of, downloads into it behave so. */
+export function downloadCases(given: () => StorageUnderTest & { readonly storageUrl: string }): void {
+  const body = randomBytes(12 * MIB);
+  const small = randomBytes(40_000);
+  let host: FileHost;
+  let name: string;
+  beforeAll(async () => void (host = await startFileHost()));
+  afterAll(() => host.stop());
+  beforeEach(() => {
+    host.asked.length = 0;
+    name = newName();
+  });
+
+  /** Of this test's file alone, so that a failing test does not fail the next one. */
+  const leftovers = async (): Promise<string[]> =>
+    (await given().leftovers()).filter((found) => found.includes(name.slice(-40)));
+
+  const download = (order: Partial<DownloadOrder> = {}): Promise<Downloaded> =>
+    createDownloader(given().storage, { allowPrivate: true }).download({ url: host.link, name, ...order });
+
+  async function failure(order: Partial<DownloadOrder> = {}): Promise<DownloadFailed> {
+    const error: unknown = await download(order).then(
+      () => 'no failure',
+      (failed: unknown) => failed,
+    );
+    expect(error).toBeInstanceOf(DownloadFailed);
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(LINK_SECRET);
+    expect(await given().storage.stat(name)).toBeUndefined();
+    return error as DownloadFailed;
+  }
+
+  async function expectWhole(got: Downloaded, expected: Buffer): Promise<void> {
+    expect(got).toMatchObject({ size: expected.length, sha256: sha256(expected) });
+    expect((await contentOf(given().storage, name)).equals(expected)).toBe(true);
+    expect(await leftovers()).toEqual([]);
+  }
+
+  /** A first attempt that breaks in the middle, so that some of the file is kept where it can be. */
+  async function breakOff(answer: Parameters<typeof serveFile>[1], content = body): Promise<void> {
+    host.answer(serveFile(content, { ...answer, breakAfter: 8 * MIB }));
+    expect(await failure()).toMatchObject({ kind: 'retryable', advice: 'retry' });
+    host.asked.length = 0;
+  }
+
+  describe('a whole file', () => {
+    test.each([
+      ['with its length', serveFile(body, { etag: '"v1"' }), body],
+      ['small', serveFile(small, { etag: '"v1"' }), small],
+      ['in chunks of unknown number', chunked(small), small],
+    ])('%s', async (_, answer, expected) => {
+      host.answer(answer);
+      await expectWhole(await download({ expectedSize: expected.length }), expected);
+    });
+
+    test('tells how it goes on', async () => {
+      host.answer(serveFile(body));
+      const seen: unknown[] = [];
+      await download({ onProgress: (progress) => seen.push(progress), limits: { progressMs: 0 } });
+      expect(seen.length).toBeGreaterThan(10);
+      expect(seen.at(-1)).toEqual({ received: body.length, total: body.length });
+    });
+
+    test('is asked for plainly: no key, no cookie, no compression', async () => {
+      host.answer(serveFile(small));
+      await download();
+      expect(Object.keys(host.asked[0] ?? {}).sort()).toEqual([
+        'accept',
+        'accept-encoding',
+        'connection',
+        'host',
+        'user-agent',
+      ]);
+      expect(host.asked[0]).toMatchObject({ 'accept-encoding': 'identity' });
+    });
+  });
+
+  describe('an interrupted file is continued', () => {
+    const monday = 'Mon, 01 Jan 2024 00:00:00 GMT';
+
+    test.each([
+      ['by its ETag', { etag: '"v1"' }, '"v1"'],
+      ['by its time of change', { lastModified: monday }, monday],
+    ])('%s', async (_, answer, validator) => {
+      await breakOff(answer);
+      host.answer(serveFile(body, answer));
+      const got = await download();
+      expect(got.resumedFrom).toBeGreaterThanOrEqual(5 * MIB);
+      expect(host.asked).toEqual([expect.objectContaining({ 'if-range': validator })]);
+      expect(host.asked[0]?.range).toBe(`bytes=${got.resumedFrom}-`);
+      await expectWhole(got, body);
+    });
+
+    test('with a link that is signed anew', async () => {
+      await breakOff({ etag: '"v1"' });
+      host.answer((_, res) => res.writeHead(403).end());
+      expect(await failure()).toMatchObject({ kind: 'link-refused', advice: 'relink' });
+      host.answer(serveFile(body, { etag: '"v1"' }));
+      const got = await download({ url: host.link.replace('top', 'other') });
+      expect(got.resumedFrom).toBeGreaterThan(0);
+      await expectWhole(got, body);
+    });
+
+    test('without a request where only its publication was missing', async () => {
+      const whole = randomBytes(10 * MIB);
+      const writer = await given().storage.writer(name);
+      await writer.begin({ validator: '"v1"', total: whole.length });
+      await writer.append(whole);
+      await writer.suspend();
+      await expectWhole(await download(), whole);
+      expect(host.asked).toEqual([]);
+    });
+
+    test('after the signal stopped it', async () => {
+      const stop = new AbortController();
+      host.answer((_, res) => {
+        res.writeHead(200, { etag: '"v1"', 'content-length': body.length });
+        res.write(body.subarray(0, 8 * MIB));
+      });
+      const limits = { progressMs: 0 };
+      const onProgress = ({ received }: { received: number }): void => void (received === 8 * MIB && stop.abort());
+      expect(await failure({ signal: stop.signal, onProgress, limits })).toMatchObject({ kind: 'cancelled' });
+      host.answer(serveFile(body, { etag: '"v1"' }));
+      const got = await download();
+      expect(got.resumedFrom).toBeGreaterThan(0);
+      await expectWhole(got, body);
+    });
+  });
+
+  describe('an interrupted file is fetched from zero', () => {
+    const other = randomBytes(12 * MIB);
+    const part =
+      (headers: Record<string, string>, from = 0): RequestListener =>
+      (req, res) => {
+        if (req.headers.range === undefined) return serveFile(other, { etag: '"v2"' })(req, res);
+        const rest = other.subarray(from || Number(/\d+/.exec(req.headers.range)?.[0]));
+        const start = other.length - rest.length;
+        const contentRange = `bytes ${start}-${other.length - 1}/${other.length}`;
+        res.writeHead(206, { 'content-length': rest.length, 'content-range': contentRange, ...headers }).end(rest);
+      };
+
+    test.each<[string, RequestListener, number]>([
+      ['its ETag has changed', serveFile(other, { etag: '"v2"' }), 1],
+      ['the host knows no ranges', serveFile(other, { etag: '"v1"', ranges: false }), 1],
+      ['the host sends a range of another file', part({ etag: '"v2"' }), 2],
+      ['the range is another one than asked for', part({ etag: '"v1"' }, 1000), 2],
+      ['the total has changed', part({ etag: '"v1"', 'content-range': 'bytes 5242880-12582911/12582999' }), 2],
+      ['the range is not named', part({ etag: '"v1"', 'content-range': 'none' }), 2],
+      [
+        'the host finds the range outside',
+        (req, res) =>
+          req.headers.range === undefined ? serveFile(other, { etag: '"v2"' })(req, res) : res.writeHead(416).end(),
+        2,
+      ],
+    ])('where %s', async (_, answer, requests) => {
+      await breakOff({ etag: '"v1"' });
+      host.answer(answer);
+      const got = await download();
+      expect(host.asked).toHaveLength(requests);
+      expect(got.resumedFrom).toBe(0);
+      await expectWhole(got, other);
+    });
+
+    test.each<[string, Parameters<typeof serveFile>[1]]>([
+      ['a weak ETag', { etag: 'W/"v1"' }],
+      ['nothing to recognise it by', {}],
+      ['a time of change that is too fresh', { lastModified: 'Fri, 01 Jan 2100 00:00:00 GMT' }],
+    ])('where the host gave %s', async (_, answer) => {
+      await breakOff(answer);
+      expect(await leftovers()).toEqual([]);
+      host.answer(serveFile(body, answer));
+      await expectWhole(await download(), body);
+      expect(host.asked[0]).not.toHaveProperty('range');
+    });
+
+    test('where the caller wants it so', async () => {
+      await breakOff({ etag: '"v1"' });
+      host.answer(serveFile(body, { etag: '"v1"' }));
+      await expectWhole(await download({ resume: false }), body);
+      expect(host.asked[0]).not.toHaveProperty('range');
+    });
+  });
+
+  describe('what is not the whole file is never published', () => {
+    const length = (bytes: number): string => `Content-Length: ${bytes}`;
+    const html = Buffer.from('<html><body>Sign in</body></html>');
+
+    test.each<[string, DownloadFailureKind, RequestListener, Partial<DownloadOrder>]>([
+      ['cut off before its length', 'retryable', raw(length(50_000), small), {}],
+      ['cut off within its chunks', 'retryable', raw('Transfer-Encoding: chunked', Buffer.from('ff\r\nabc')), {}],
+      ['broken chunks', 'retryable', raw('Transfer-Encoding: chunked', Buffer.from('zz\r\nabc\r\n0\r\n\r\n')), {}],
+      ['longer than its length', 'wrong-length', raw(length(1000), small), {}],
+      ['longer than its length, much', 'wrong-length', raw(length(8 * MIB), body), {}],
+      ['another length than announced', 'wrong-length', serveFile(small), { expectedSize: 39_999 }],
+      ['fewer chunks than announced', 'retryable', chunked(small), { expectedSize: 40_001 }],
+      ['more chunks than announced', 'wrong-length', chunked(small), { expectedSize: 39_999 }],
+      ['of no visible end', 'bad-answer', raw('Connection: close', small), {}],
+      ['cut off, of no visible end', 'retryable', raw('Connection: close', small), { expectedSize: 40_001 }],
+      ['empty', 'empty', serveFile(Buffer.alloc(0)), {}],
+      ['empty, in no chunks', 'empty', chunked(Buffer.alloc(0)), {}],
+      ['a web page', 'not-mp4', serveFile(html), { mp4: true }],
+      ['shorter than any film', 'not-mp4', serveFile(Buffer.from('abc')), { mp4: true }],
+      ['compressed unasked', 'bad-answer', raw(`Content-Encoding: gzip\r\n${length(40_000)}`, small), {}],
+      ['announced as too large', 'too-large', serveFile(small), { limits: { maxBytes: 39_999 } }],
+    ])('%s: %s', async (_, kind, answer, order) => {
+      host.answer(answer);
+      expect(await failure(order)).toMatchObject({ kind });
+      expect(await leftovers()).toEqual([]);
+    });
+
+    test('endless: cut off at the limit', async () => {
+      let sent = 0;
+      host.answer((_, res) => {
+        const more = (): void => {
+          while (!res.destroyed && (sent += 65_536) && res.write(body.subarray(0, 65_536)));
+        };
+        res.on('drain', more);
+        more();
+      });
+      expect(await failure({ limits: { maxBytes: 6 * MIB } })).toMatchObject({ kind: 'too-large' });
+      expect(sent).toBeLessThan(32 * MIB);
+      expect(await leftovers()).toEqual([]);
+    });
+
+    test('an MP4 file is one, a page passes where nobody asked for an MP4', async () => {
+      const mp4 = Buffer.concat([Buffer.from('\0\0\0\x1cftypisom', 'latin1'), small]);
+      host.answer(serveFile(mp4));
+      await expectWhole(await download({ mp4: true }), mp4);
+      host.answer(serveFile(html));
+      await expectWhole(await download(), html);
+    });
+  });
+
+  describe('a host that does not hurry', () => {
+    const quick = { idleMs: 150 };
+    const head = { 'content-length': body.length, etag: '"v1"' };
+
+    test.each<[string, RequestListener, string]>([
+      ['never answers', () => undefined, 'did not answer'],
+      ['stops in the middle', (_, res) => void res.writeHead(200, head).write(small), 'sent nothing'],
+    ])('%s', async (_, answer, words) => {
+      host.answer(answer);
+      const started = Date.now();
+      const failed = await failure({ limits: quick });
+      expect(failed).toMatchObject({ kind: 'retryable', message: expect.stringContaining(words) });
+      expect(Date.now() - started).toBeLessThan(2000);
+    });
+
+    test('drips', async () => {
+      host.answer((_, res) => {
+        res.writeHead(200, head);
+        const drip = setInterval(() => (res.destroyed ? clearInterval(drip) : res.write('x')), 20);
+      });
+      const failed = await failure({ limits: { ...quick, slowMs: 200 } });
+      expect(failed).toMatchObject({ kind: 'retryable', message: expect.stringContaining('slowly') });
+    });
+
+    test('a slow file that keeps the pace is fetched', async () => {
+      host.answer((_, res) => {
+        res.writeHead(200, { 'content-length': 10_000 });
+        let sent = 0;
+        const send = setInterval(() => {
+          res.write(small.subarray(sent, (sent += 1000)));
+          if (sent === 10_000) clearInterval(send);
+        }, 40);
+      });
+      await expectWhole(await download({ limits: { ...quick, slowMs: 200 } }), small.subarray(0, 10_000));
+    });
+  });
+
+  describe('answers without a file', () => {
+    test.each<[number, DownloadFailureKind, Record<string, string>, number | undefined]>([
+      [401, 'link-refused', {}, undefined],
+      [403, 'link-refused', {}, undefined],
+      [404, 'link-refused', {}, undefined],
+      [410, 'link-refused', {}, undefined],
+      [408, 'retryable', {}, undefined],
+      [429, 'retryable', { 'retry-after': '7' }, 7000],
+      [500, 'retryable', {}, undefined],
+      [503, 'retryable', { 'retry-after': '120' }, 120_000],
+      [503, 'retryable', { 'retry-after': 'soon' }, undefined],
+      [400, 'bad-answer', {}, undefined],
+      [204, 'bad-answer', {}, undefined],
+      [206, 'bad-answer', {}, undefined],
+      [304, 'bad-answer', {}, undefined],
+      [302, 'bad-answer', {}, undefined],
+    ])('%i: %s', async (status, kind, headers, retryAfterMs) => {
+      host.answer((_, res) => res.writeHead(status, headers).end());
+      expect(await failure()).toMatchObject({ kind, retryAfterMs });
+    });
+
+    test('a host that is away', async () => {
+      const gone = await startFileHost();
+      await gone.stop();
+      expect(await failure({ url: gone.link })).toMatchObject({ kind: 'retryable' });
+      expect(await failure({ url: 'https://no-such-host.invalid/a?' + LINK_SECRET })).toMatchObject({
+        kind: 'retryable',
+      });
+    });
+  });
+
+  describe('redirects', () => {
+    const hops = (count: number): RequestListener => {
+      let left = count;
+      return (req, res) =>
+        left-- > 0 ? res.writeHead(302, { location: `/next?${LINK_SECRET}` }).end() : serveFile(small)(req, res);
+    };
+
+    test('three are followed, a fourth is not', async () => {
+      host.answer(hops(3));
+      await expectWhole(await download(), small);
+      name = newName();
+      host.answer(hops(4));
+      expect(await failure()).toMatchObject({ kind: 'bad-answer', message: expect.stringContaining('redirects') });
+    });
+
+    test.each(['ftp://127.0.0.1/file', `http://user:${LINK_SECRET}@127.0.0.1/file`, `http://[broken?${LINK_SECRET}`])(
+      'to %s is refused',
+      async (location) => {
+        host.answer((_, res) => res.writeHead(302, { location }).end());
+        expect(await failure()).toMatchObject({ kind: 'address-refused', advice: 'give-up' });
+      },
+    );
+  });
+
+  describe('killed in the middle', () => {
+    const downloadingChild = (storageUrl: string): ChildProcess => {
+      const script = join(import.meta.dirname, '../support/download-child.mjs');
+      // Within Jest the environment is a copy: what was set here must be handed on.
+      return spawn(process.execPath, [script, storageUrl, host.link, name], { stdio: 'inherit', env: process.env });
+    };
+
+    test('a later process continues, and nothing is left over', async () => {
+      const { storageUrl } = given();
+      let told = (): void => undefined;
+      const held = new Promise<void>((done) => (told = done));
+      host.answer((_, res) => {
+        res.writeHead(200, { 'content-length': body.length, etag: '"v1"' });
+        res.write(body.subarray(0, 2 * MIB));
+        // Checkpoints are a second apart: what came before and after one must both be found again.
+        setTimeout(() => res.write(body.subarray(2 * MIB, 11 * MIB), () => setTimeout(told, 250)), 1300);
+      });
+      const child = downloadingChild(storageUrl);
+      await held;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      expect(await given().storage.stat(name)).toBeUndefined();
+      expect(await leftovers()).not.toEqual([]);
+
+      host.asked.length = 0;
+      host.answer(serveFile(body, { etag: '"v1"' }));
+      const got = await download();
+      expect(got.resumedFrom).toBeGreaterThanOrEqual(2 * MIB);
+      expect(host.asked[0]?.range).toBe(`bytes=${got.resumedFrom}-`);
+      await expectWhole(got, body);
+    });
+
+    test('before anything could be kept: from zero, and nothing is left over', async () => {
+      const { storageUrl } = given();
+      let told = (): void => undefined;
+      const held = new Promise<void>((done) => (told = done));
+      host.answer((_, res) => {
+        res.writeHead(200, { 'content-length': body.length });
+        res.write(body.subarray(0, 7 * MIB), () => void pause(250).then(told));
+      });
+      const child = downloadingChild(storageUrl);
+      await held;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      host.answer(serveFile(small));
+      await expectWhole(await download(), small);
+    });
+  });
+}
