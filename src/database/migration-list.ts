@@ -4,6 +4,7 @@ import { CreateApiKeys1763600050000 } from '../../migrations/1763600050000-creat
 import { CreateIdempotencyKeys1763600100000 } from '../../migrations/1763600100000-create-idempotency-keys.js';
 import { CreateCatalog1763600210000 } from '../../migrations/1763600210000-create-catalog.js';
 import { CreateAccounts1763600300000 } from '../../migrations/1763600300000-create-accounts.js';
+import { CreateHostedSiteData1763600600000 } from '../../migrations/1763600600000-create-hosted-site-data.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -12,4 +13,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateIdempotencyKeys1763600100000,
   CreateCatalog1763600210000,
   CreateAccounts1763600300000,
+  CreateHostedSiteData1763600600000,
 ];
