@@ -49,6 +49,12 @@ export const JsonBody = createParamDecorator(async (options: BodyOptions | undef
   }
 });
 
+/** What `@JsonBody()` has read, byte for byte. */
+export function rawBodyOf({ rawBody }: BodyRequest): Buffer {
+  if (rawBody === undefined) throw new Error('the route has to read its body with @JsonBody()');
+  return rawBody;
+}
+
 /** As RFC 9112, section 6.3 tells it. */
 function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

@@ -60,11 +60,13 @@ export class Batcher<Value, Result> {
     resolve: (result: Result) => void,
     reject: (error: unknown) => void,
   ): Waiting<Value, Result> {
-    const settle = <T>(how: (outcome: T) => void) => (outcome: T) => {
-      clearTimeout(timer);
-      entry.settled = true;
-      how(outcome);
-    };
+    const settle =
+      <T>(how: (outcome: T) => void) =>
+      (outcome: T) => {
+        clearTimeout(timer);
+        entry.settled = true;
+        how(outcome);
+      };
     const entry = { value, bytes, settled: false, resolve: settle(resolve), reject: settle(reject) };
     const timer = setTimeout(
       () => entry.reject(unavailable('the service could not answer in time; try again shortly')),

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { withConnection } from '../database/connection.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
-import { AppError } from '../errors/app-error.js';
+import { AppError, unavailable } from '../errors/app-error.js';
 import { Batcher, type Entry } from './batcher.js';
 import type { Outcome, Submission, TicketAnswer } from './submission.js';
 import { mayTryAgain } from './ticket-store.js';
@@ -50,7 +50,7 @@ export class TicketIngestion {
       if (unsettled.length > 0) await this.ingest(unsettled);
     } catch (error) {
       // Where the connection was lost the commit may have arrived: only the caller may decide to try again.
-      if (entries.length === 1 || isDatabaseUnavailable(error)) {
+      if (entries.length === 1 || error instanceof AppError || isDatabaseUnavailable(error)) {
         for (const entry of entries) entry.reject(error);
         return;
       }
@@ -66,7 +66,9 @@ export class TicketIngestion {
       try {
         return await withConnection(this.dataSource, (connection) => this.writer.write(connection, submissions));
       } catch (error) {
-        if (!mayTryAgain(error) || performance.now() > end) throw error;
+        if (!mayTryAgain(error)) throw error;
+        if (performance.now() > end)
+          throw unavailable('the ticket keeps changing; try again shortly', { cause: error });
         await delay(Math.random() * Math.min(2 ** attempt, 64));
       }
     }

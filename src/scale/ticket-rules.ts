@@ -1,5 +1,6 @@
 import type { Instant } from '../contracts/common/instant.js';
-import type { Contents, Flow, Flows, Push, Ticket, TicketResult } from './ticket.js';
+import type { TicketResult } from '../contracts/scale/ticket-result.js';
+import type { Contents, Flow, Flows, Push, Ticket } from './ticket.js';
 
 /** The tickets that a push's flows match, each through its own flow (decision 20). */
 export interface Matches {

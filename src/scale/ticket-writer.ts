@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
+import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
 import type { Connection } from '../database/connection.js';
 import { AppError, violated } from '../errors/app-error.js';
 import { errorReply } from '../errors/error-body.js';
@@ -30,20 +31,33 @@ export class TicketWriter {
     submissions: readonly Submission[],
   ): Promise<(Outcome | undefined)[]> {
     const keyed = submissions.filter((submission) => submission.claim !== undefined);
-    const states = await claim(connection, keyed.flatMap(({ claim }) => claim ?? []));
+    const states = await claim(
+      connection,
+      keyed.flatMap(({ claim }) => claim ?? []),
+    );
     const stateOf = new Map(keyed.map((submission, i) => [submission, states[i]]));
     const open = submissions.filter((submission) => isOpen(stateOf.get(submission)));
     const decided = await this.decideAndWrite(connection, open);
     const outcomeOf = new Map(open.map((submission, i) => [submission, decided[i]]));
-    await keep(connection, open.flatMap((submission) => keptAnswer(submission, outcomeOf.get(submission))));
+    await keep(
+      connection,
+      open.flatMap((submission) => keptAnswer(submission, outcomeOf.get(submission))),
+    );
     return submissions.map((submission) => outcomeOf.get(submission) ?? earlierOutcome(stateOf.get(submission)));
   }
 
   private async decideAndWrite(connection: Connection, submissions: readonly Submission[]): Promise<Outcome[]> {
-    const references = submissions.map(({ push, materialIds }) => ({ haulerId: push.haulerId, siteId: push.siteId, materialIds }));
+    const references = submissions.map(({ push, materialIds }) => ({
+      haulerId: push.haulerId,
+      siteId: push.siteId,
+      materialIds,
+    }));
     const [catalog, tickets] = await Promise.all([
       this.catalog.resolve(connection, references),
-      findTickets(connection, submissions.map(({ push }) => push)),
+      findTickets(
+        connection,
+        submissions.map(({ push }) => push),
+      ),
     ]);
     const book = new TicketBook(tickets);
     const outcomes = submissions.map(({ push }, i) => {
@@ -60,7 +74,7 @@ function enter(book: TicketBook, push: Push): Outcome {
   if (received === 'conflict') return flowConflict();
   return {
     status: 200,
-    headers: { 'Ticket-Result': received.result },
+    headers: { [RESULT_HEADER]: received.result },
     body: { success: true, disposalTicketId: received.ticket.id },
   };
 }

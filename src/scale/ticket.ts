@@ -1,4 +1,5 @@
 import type { Instant } from '../contracts/common/instant.js';
+import type { TicketResult } from '../contracts/scale/ticket-result.js';
 
 /** The two weighings of a ticket (section 2.2). */
 export const DIRECTIONS = ['inbound', 'outbound'] as const;
@@ -51,9 +52,6 @@ export interface Ticket {
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
-
-/** What became of a push (decision 21); the value of the `Ticket-Result` header. */
-export type TicketResult = 'created' | 'updated' | 'stale' | 'unchanged';
 
 /** One kept push (decision 23). */
 export interface Revision {
