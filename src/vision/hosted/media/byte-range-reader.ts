@@ -8,10 +8,10 @@ export interface ByteRangeReader {
    * Bytes `start` (included) to `end` (excluded), all of them, at once or as a stream (a Node `Readable` or a web
    * `ReadableStream`). A stream that is no longer needed is destroyed. May be called twice at the same time.
    */
-  read(start: number, end: number): ByteRange | Promise<ByteRange>;
+  read(start: number, end: number): FilmBytes | Promise<FilmBytes>;
 }
 
-export type ByteRange = Uint8Array | AsyncIterable<Uint8Array>;
+export type FilmBytes = Uint8Array | AsyncIterable<Uint8Array>;
 
 /** The path of a file, or a reader for anything else. */
 export type MediaSource = string | ByteRangeReader;

@@ -81,14 +81,16 @@ export function audioDifference(a: AudioFacts, b: AudioFacts): string | null {
   return sameSetup(a.decoderConfig, b.decoderConfig) ? null : 'other sound settings';
 }
 
-/** The file has one description for all its frames, so the two must be the same to the byte. */
-function sameSetup(a: VideoDecoderConfig | AudioDecoderConfig, b: VideoDecoderConfig | AudioDecoderConfig): boolean {
-  return a.codec === b.codec && Buffer.compare(bytesOf(a.description), bytesOf(b.description)) === 0;
-}
+type DecoderConfig = VideoDecoderConfig | AudioDecoderConfig;
 
-function bytesOf(description: VideoDecoderConfig['description']): Uint8Array {
+/** The file has one description for all its frames, so the two must be the same to the byte. */
+const sameSetup = (a: DecoderConfig, b: DecoderConfig): boolean =>
+  a.codec === b.codec && Buffer.compare(setupOf(a), setupOf(b)) === 0;
+
+function setupOf(config: DecoderConfig): Uint8Array {
+  // The browser's types, which are not loaded, name what a description is.
+  const description = config.description as ArrayBuffer | ArrayBufferView | undefined;
   if (!description) return new Uint8Array();
-  return ArrayBuffer.isView(description)
-    ? new Uint8Array(description.buffer, description.byteOffset, description.byteLength)
-    : new Uint8Array(description);
+  if (!ArrayBuffer.isView(description)) return new Uint8Array(description);
+  return new Uint8Array(description.buffer, description.byteOffset, description.byteLength);
 }

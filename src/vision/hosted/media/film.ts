@@ -75,6 +75,8 @@ export class FilmTrack<T extends InputVideoTrack | InputAudioTrack = InputVideoT
 
 /** An open MP4 film with its first picture and its first sound track. */
 export interface Film {
+  /** The picture; without one, the sound. */
+  readonly leading: FilmTrack;
   readonly video: FilmTrack<InputVideoTrack> | null;
   readonly audio: FilmTrack<InputAudioTrack> | null;
 }
@@ -113,7 +115,10 @@ async function openTracks(mediabunny: typeof import('mediabunny'), input: Input,
   ]);
   const open = <T extends InputVideoTrack | InputAudioTrack>(track: T) =>
     new FilmTrack(track, new mediabunny.EncodedPacketSink(track), reading);
-  return { video: video && open(video), audio: audio && open(audio) };
+  const film = { video: video && open(video), audio: audio && open(audio) };
+  const leading = film.video ?? film.audio;
+  if (!leading) throw new MediaError('unreadable', 'the film holds neither picture nor sound');
+  return { leading, ...film };
 }
 
 /** Tells the faults of the storage from those of the film. */

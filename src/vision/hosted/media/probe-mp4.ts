@@ -1,4 +1,4 @@
-import { type ByteRange, type MediaSource, withReader } from './byte-range-reader.js';
+import { type FilmBytes, type MediaSource, withReader } from './byte-range-reader.js';
 import {
   type AudioFacts,
   type Extent,
@@ -31,21 +31,15 @@ export interface ProbedMp4 {
   readonly keyFrames: readonly number[];
 }
 
-/** How many bytes `isMp4Head` needs. */
-export const MP4_HEAD_BYTES = 12;
+/** The length of a box and its name; of an `ftyp` box the brand follows. */
+const HEAD_BYTES = 12;
 
-/** Whether bytes at the start of a file are those of an MP4: an `ftyp` box with a brand. */
-export function isMp4Head(head: Uint8Array): boolean {
-  if (head.length < MP4_HEAD_BYTES) return false;
-  const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
-  return bytes.toString('latin1', 4, 8) === 'ftyp' && bytes.readUInt32BE(0) >= MP4_HEAD_BYTES;
-}
-
-/** Whether a stored file is an MP4 by its first bytes. Loads no media library. */
+/** Whether a stored file is an MP4 by its first box, `ftyp`. Loads no media library. */
 export function isMp4(source: MediaSource): Promise<boolean> {
   return withReader(source, async (reader) => {
-    if (reader.size < MP4_HEAD_BYTES) return false;
-    return isMp4Head(await gather(await reader.read(0, MP4_HEAD_BYTES)));
+    if (reader.size < HEAD_BYTES) return false;
+    const head = await gather(await reader.read(0, HEAD_BYTES));
+    return head.toString('latin1', 4, 8) === 'ftyp' && head.readUInt32BE(0) >= HEAD_BYTES;
   });
 }
 
@@ -55,10 +49,8 @@ export function isMp4(source: MediaSource): Promise<boolean> {
  */
 export async function probeMp4(source: MediaSource): Promise<ProbedMp4> {
   if (!(await isMp4(source))) throw new MediaError('not-mp4', 'this is not an MP4: it has no ftyp box');
-  return withFilm(source, async ({ video, audio }) => {
-    const timed = video ?? audio;
-    if (!timed) throw new MediaError('unreadable', 'the film holds neither picture nor sound');
-    const extent = await readExtent(timed);
+  return withFilm(source, async ({ leading, video, audio }) => {
+    const extent = await readExtent(leading);
     return {
       durationSeconds: Math.max(0, extent.end - extent.first),
       video: video && probedVideo(await readVideoFacts(video)),
@@ -88,9 +80,8 @@ const probedAudio = (facts: AudioFacts): ProbedAudio => ({
   channels: facts.channels,
 });
 
-async function gather(range: ByteRange): Promise<Uint8Array> {
-  if (range instanceof Uint8Array) return range;
+async function gather(bytes: FilmBytes): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  for await (const part of range) parts.push(part);
+  for await (const part of bytes instanceof Uint8Array ? [bytes] : bytes) parts.push(part);
   return Buffer.concat(parts);
 }
