@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { nameDigest, normaliseName } from '../../src/accounts/account-name.js';
+
+const same = (a: string, b: string) => normaliseName(a) === normaliseName(b);
+
+describe('the same name (decision 27)', () => {
+  test.each([
+    ['case', 'Lone Star LLC', 'LONE star llc'],
+    ['blanks at the ends', '  Lone Star\t', 'Lone Star'],
+    ['blanks inside', 'Lone \t\n  Star', 'Lone Star'],
+    ['a no-break space', 'Lone\u00a0Star', 'Lone Star'],
+    ['an ideographic space', 'Lone\u3000Star', 'Lone Star'],
+    ['a thin space and a line separator', 'Lone\u2009\u2028Star', 'Lone Star'],
+    ['a next line', 'Lone\u0085Star', 'Lone Star'],
+    ['a byte order mark at the start', '\ufeffLone Star', 'Lone Star'],
+    ['composed and decomposed', 'Caf\u00e9', 'cafe\u0301'],
+    ['combining marks in another order', 'a\u0323\u0301', 'a\u0301\u0323'],
+    ['full width', 'ＬＯＮＥ　ＳＴＡＲ', 'lone star'],
+    ['a ligature', 'O\ufb03ce', 'OFFICE'],
+    ['a superscript', 'Area⁵¹', 'area51'],
+    ['sharp s', 'Straßenbau', 'STRASSENBAU'],
+    ['capital sharp s', 'STRAẞENBAU', 'straßenbau'],
+    ['final sigma', 'ΟΔΟΣ', 'οδος'],
+    ['medial sigma at the end', 'ΟΔΟΣ', 'οδοσ'],
+    ['I with dot, composed or not', 'İzmir', 'I\u0307ZMIR'],
+    ['the Kelvin sign', '\u212aelvin', 'kelvin'],
+    ['long s', 'Wa\u017fte', 'waste'],
+    ['micro sign and mu', '\u00b5', '\u03bc'],
+    ['titlecase digraph', 'ǅ', 'ǆ'],
+    ['Cherokee', 'Ꭰ', 'ꭰ'],
+    ['beyond the basic plane', '𐐀', '𐐨'],
+    ['ypogegrammeni', 'ᾳ', 'αι'],
+  ])('%s', (_what, a, b) => expect(normaliseName(a)).toBe(normaliseName(b)));
+
+  test.each([
+    ['a word more', 'Lone Star', 'Lone Star LLC'],
+    ['no blank at all', 'Lone Star', 'LoneStar'],
+    ['an accent', 'Café', 'Cafe'],
+    ['I with dot and without', 'İzmir', 'Izmir'],
+    ['dotless i', 'Işık', 'Isik'],
+    ['dotless i alone', 'ı', 'I'],
+    ['punctuation', 'A.B.', 'AB'],
+    ['a zero-width joiner', 'क्\u200dष', 'क्ष'],
+    ['Latin and Cyrillic A', 'A', 'А'],
+    ['sharp s and one s', 'Maß', 'Mas'],
+  ])('not: %s', (_what, a, b) => expect(normaliseName(a)).not.toBe(normaliseName(b)));
+
+  test('every character is the same as its other cases and forms', () => {
+    const offenders: string[] = [];
+    for (let point = 1; point <= 0x10ffff; point++) {
+      if (point >= 0xd800 && point <= 0xdfff) continue;
+      const text = String.fromCodePoint(point);
+      const cases = text === 'ı' ? [] : [text.toLowerCase(), text.toUpperCase()];
+      const others = [...cases, text.normalize('NFD'), text.normalize('NFKC'), text.normalize('NFKD')];
+      const different = others.filter((other) => other !== text);
+      if (!different.every((other) => same(`a${other}b`, `a${text}b`))) offenders.push(point.toString(16));
+    }
+    expect(offenders).toEqual([]);
+  });
+
+  test('what is normalised stays as it is, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (text) => {
+        expect(normaliseName(normaliseName(text))).toBe(normaliseName(text));
+        expect(same(`\u2003${text.normalize('NFD')}\n`, text)).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('a digest is 32 bytes, however long the name becomes', () => {
+    const longest = '\ufdfa'.repeat(200);
+    expect(Buffer.byteLength(normaliseName(longest))).toBeGreaterThan(6000);
+    expect(nameDigest(longest)).toHaveLength(32);
+    expect(nameDigest('Straße')).toEqual(nameDigest(' STRASSE '));
+    expect(nameDigest('Straße')).not.toEqual(nameDigest('Strase'));
+  });
+});

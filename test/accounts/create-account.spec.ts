@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import type { CreateAccountResponse } from '../../src/contracts/accounts/account.dto.js';
+import { describeApiKeys } from '../shared/api-key.battery.js';
+import { callerOf, type Caller, type ErrorAnswer } from '../shared/hosted-endpoint.js';
+import { issueKey } from '../support/api-keys.js';
+import { startTestApp, type Reply, type TestApp } from '../support/app.js';
+
+const PATH = '/platform-api/v1/accounts';
+const ENDPOINT = { api: ACCOUNT_API, path: PATH };
+const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+let service: TestApp;
+let partner: Caller;
+beforeAll(async () => {
+  service = await startTestApp();
+  partner = await callerOf(ENDPOINT, service);
+});
+afterAll(() => service.close());
+
+let names = 0;
+const newName = () => `Create ${++names}`;
+const create = async (body: object, of = partner) => (await of.post<CreateAccountResponse>(body)).body;
+
+async function stored(haulerId: string): Promise<number> {
+  const [row] = await service.dataSource.query<[{ n: number }]>(
+    'SELECT count(*)::int AS n FROM accounts WHERE hauler_id = $1',
+    [haulerId],
+  );
+  return row.n;
+}
+
+function expectTaken(reply: Reply<ErrorAnswer>, by: CreateAccountResponse): void {
+  expect(reply.status).toBe(409);
+  expect(reply.body).toEqual({
+    success: false,
+    error: {
+      code: 'CONFLICT',
+      message: expect.stringContaining(by.accountNumber),
+      details: { reason: 'NAME_TAKEN', accountId: by.accountId, accountNumber: by.accountNumber },
+    },
+  });
+}
+
+describeApiKeys({ api: ACCOUNT_API, method: 'POST', path: PATH, body: {}, accepted: 400 }, () => service);
+
+describe('the answer (section 2.5)', () => {
+  test('of everything that can be sent', async () => {
+    const request = {
+      accountName: '  Löne  Star™ ',
+      billingAddress: {
+        street: '120 Quarry Road',
+        unit: 'Unit 4',
+        city: 'Austin',
+        state: 'TX',
+        country: 'USA',
+        zip: '78701-1234',
+      },
+      primaryContact: {
+        firstName: 'Dana',
+        lastName: 'Reyes',
+        email: 'Dana.Reyes@Example.com',
+        phone: '+1 (512) 555-0142',
+      },
+    };
+    const { status, body, headers } = await partner.post<CreateAccountResponse>(request);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(body).toEqual({
+      accountId: expect.stringMatching(UUID7),
+      accountNumber: expect.stringMatching(/^A-[1-9][0-9]{5,}$/),
+      accountName: request.accountName,
+      billingAddress: { ...request.billingAddress, addressId: expect.stringMatching(UUID7) },
+      primaryContact: { ...request.primaryContact, contactId: expect.stringMatching(UUID7) },
+    });
+    const ids = [body.accountId, body.billingAddress?.addressId, body.primaryContact?.contactId];
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  test('of a name alone has neither address nor contact', async () => {
+    expect(Object.keys(await create({ accountName: newName() }))).toEqual([
+      'accountId',
+      'accountNumber',
+      'accountName',
+    ]);
+  });
+
+  test('of an object that was sent empty has its id alone (decision 27)', async () => {
+    const body = await create({ accountName: newName(), billingAddress: {}, primaryContact: { email: null } });
+    expect(body.billingAddress).toEqual({ addressId: expect.stringMatching(UUID7) });
+    expect(body.primaryContact).toEqual({ contactId: expect.stringMatching(UUID7) });
+  });
+
+  test('of an address without a contact, and of a contact without an address', async () => {
+    const address = await create({ accountName: newName(), billingAddress: { city: 'Waco' } });
+    expect(Object.keys(address)).toEqual(['accountId', 'accountNumber', 'accountName', 'billingAddress']);
+    const contact = await create({ accountName: newName(), primaryContact: { lastName: 'Reyes' } });
+    expect(Object.keys(contact)).toEqual(['accountId', 'accountNumber', 'accountName', 'primaryContact']);
+  });
+
+  test('is what was stored', async () => {
+    const { accountId, accountNumber, accountName, ...rest } = await create({
+      accountName: ` ${newName()} `,
+      billingAddress: { street: '', zip: '78701' },
+      primaryContact: {},
+    });
+    const admin = await service.admin<object>('GET', `/accounts/${accountId}`);
+    expect(admin.body).toEqual({
+      accountId,
+      accountNumber,
+      accountName,
+      ...rest,
+      haulerId: partner.haulerId,
+      createdAt: expect.stringMatching(/^2\d{3}-.*Z$/),
+      updatedAt: expect.stringMatching(/^2\d{3}-.*Z$/),
+    });
+  });
+});
+
+describe('accountNumber (decision 29)', () => {
+  test('is unique in the platform, and grows', async () => {
+    const other = await callerOf(ENDPOINT, service);
+    const numbers: string[] = [];
+    for (let i = 0; i < 10; i++)
+      numbers.push((await create({ accountName: newName() }, i % 2 ? partner : other)).accountNumber);
+    const values = numbers.map((number) => Number(number.slice(2)));
+    expect(values).toEqual([...new Set(values)].sort((a, b) => a - b));
+  });
+});
+
+describe('the same name (decisions 27, 28)', () => {
+  test('is 409 with the id and number of the existing account, whatever its case, form and spacing', async () => {
+    const first = await create({ accountName: 'Straße & Söhne Ltd' });
+    const before = await stored(partner.haulerId);
+    for (const accountName of ['Straße & Söhne Ltd', '  STRASSE  &\u00a0SÖHNE\tLTD ', 'strasse & so\u0308hne ｌｔｄ']) {
+      expectTaken(await partner.post({ accountName, billingAddress: { city: 'Waco' } }), first);
+    }
+    expect(await stored(partner.haulerId)).toBe(before);
+  });
+
+  test("is another hauler's own: created there, and nothing is told of the first", async () => {
+    const accountName = newName();
+    const mine = await create({ accountName });
+    const other = await callerOf(ENDPOINT, service);
+    const theirs = await create({ accountName }, other);
+    expect(theirs.accountName).toBe(accountName);
+    expect(theirs.accountId).not.toBe(mine.accountId);
+    expectTaken(await other.post({ accountName }), theirs);
+  });
+
+  test("is the hauler's whichever of its keys asks", async () => {
+    const accountName = newName();
+    const first = await create({ accountName });
+    const { key } = await issueKey(service, ['account', 'scale'], { haulerId: partner.haulerId });
+    expectTaken(await partner.post({ accountName }, { [ACCOUNT_API.keyHeader]: key }), first);
+  });
+
+  test('of names that NFKC makes long beyond an index entry', async () => {
+    const accountName = '\ufdfa'.repeat(199);
+    const first = await create({ accountName });
+    expectTaken(await partner.post({ accountName: `${accountName} ` }), first);
+    expect((await create({ accountName: `${accountName}x` })).accountId).toMatch(UUID7);
+  });
+
+  test('a refused request is checked first: 400, not 409', async () => {
+    const accountName = newName();
+    await create({ accountName });
+    expect((await partner.post({ accountName, billingAddress: { zip: '1' } })).status).toBe(400);
+  });
+});
+
+describe('at the same time', () => {
+  test('100 requests of one name, on two instances: one 200 and 99 times 409 with its id', async () => {
+    const second = await startTestApp({ on: service });
+    try {
+      const of = await callerOf(ENDPOINT, service);
+      const replies = await Promise.all(
+        Array.from({ length: 100 }, (_, i) => {
+          const accountName = i % 3 === 0 ? 'One Name' : i % 3 === 1 ? ' ONE  NAME' : 'one\tname ';
+          return of.post<ErrorAnswer & CreateAccountResponse>({ accountName }, {}, i % 2 === 0 ? service : second);
+        }),
+      );
+      const winners = replies.filter(({ status }) => status === 200);
+      expect(winners).toHaveLength(1);
+      for (const reply of replies)
+        if (reply.status !== 200) expectTaken(reply, (winners[0] as (typeof replies)[0]).body);
+      expect(await stored(of.haulerId)).toBe(1);
+    } finally {
+      await second.close();
+    }
+  });
+
+  test('100 requests of one name, each with a key of its own: the same, and every answer is kept', async () => {
+    const of = await callerOf(ENDPOINT, service);
+    const send = () =>
+      Promise.all(
+        Array.from({ length: 100 }, (_, i) =>
+          of.post({ accountName: 'Keyed' }, { 'Idempotency-Key': `same-name-${i}` }),
+        ),
+      );
+    const [first, again] = [await send(), await send()];
+    expect(first.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(first.filter(({ status }) => status === 409)).toHaveLength(99);
+    expect(again.map(({ text }) => text)).toEqual(first.map(({ text }) => text));
+    expect(again.map(({ status }) => status)).toEqual(first.map(({ status }) => status));
+    expect(await stored(of.haulerId)).toBe(1);
+  });
+
+  test('100 requests of 100 names over a pool of two connections: all are created', async () => {
+    const small = await startTestApp({ env: { DATABASE_POOL: 2 } });
+    try {
+      const of = await callerOf(ENDPOINT, small);
+      const replies = await Promise.all(
+        Array.from({ length: 100 }, (_, i) =>
+          of.post<CreateAccountResponse>({ accountName: `Many ${i}` }, { 'Idempotency-Key': `many-${i}` }),
+        ),
+      );
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(100);
+      expect(new Set(replies.map(({ body }) => body.accountNumber)).size).toBe(100);
+    } finally {
+      await small.close();
+    }
+  });
+});
+
+test('a database that does not answer: 503 with Retry-After within 5 s, and nothing is kept (decision 13)', async () => {
+  const request = { accountName: newName() };
+  const headers = { 'Idempotency-Key': 'unavailable' };
+  const runner = service.dataSource.createQueryRunner();
+  await runner.startTransaction();
+  try {
+    await runner.query('LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE');
+    const started = Date.now();
+    const reply = await partner.post(request, headers);
+    expect(Date.now() - started).toBeLessThan(5000);
+    expect([reply.status, reply.body.error.code]).toEqual([503, 'INTERNAL_ERROR']);
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+  } finally {
+    await runner.rollbackTransaction();
+    await runner.release();
+  }
+  const reply = await partner.post(request, headers);
+  expect([reply.status, reply.headers.get('idempotency-replayed')]).toEqual([200, null]);
+});
