@@ -35,13 +35,6 @@ export function createDataSourceOptions(env: Pick<SettledEnv, 'DATABASE_URL' | '
     poolSize: env.DATABASE_POOL,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     applicationName: 'haulbridge',
-    extra: {
-      Client: PoolClient,
-      onConnect: PoolClient.prepare,
-      keepAlive: true,
-      idleTimeoutMillis: 0,
-      // Statements sent without waiting for one another travel together (see Connection).
-      pipeline: true,
-    },
+    extra: { Client: PoolClient, onConnect: PoolClient.prepare, keepAlive: true, idleTimeoutMillis: 0 },
   };
 }

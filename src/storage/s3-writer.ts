@@ -190,6 +190,7 @@ class S3Writer implements StorageWriter {
       work().catch(async (error: unknown) => {
         if (!isGoneUpload(error)) throw error;
         await forgetState(this.place, this.#stateKey, this.#uploadId ?? '');
+        this.#uploadId = this.memo = undefined;
         throw new WriterSuperseded(error);
       }),
     );

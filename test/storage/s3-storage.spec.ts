@@ -1,10 +1,13 @@
-import { readdir } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
+import { WriterSuperseded } from '../../src/storage/storage-errors.js';
 import { downloadCases } from '../shared/download-cases.js';
-import { storageCases } from '../shared/storage-cases.js';
+import { MIB, newName, storageCases } from '../shared/storage-cases.js';
+import { uploadsFolder } from '../support/s3-front.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 
 describe('S3', () => {
@@ -19,8 +22,61 @@ describe('S3', () => {
     await server.stop();
   });
 
-  const leftovers = (): Promise<string[]> => readdir(join(server.directory, 'fleet/video/.partial')).catch(() => []);
+  const keysOfUploads = async (): Promise<string[]> => {
+    const folder = uploadsFolder(server.directory);
+    const uploads = await readdir(folder).catch(() => []);
+    return Promise.all(uploads.map((id) => readFile(join(folder, id, 'key'), 'utf8')));
+  };
+  /** Objects that tell of uploads, and the uploads themselves. */
+  const leftovers = async (): Promise<string[]> => [
+    ...(await readdir(join(server.directory, 'fleet/video/.partial')).catch(() => [])),
+    ...(await keysOfUploads()).map((key) => key.replaceAll('/', '~')),
+  ];
   storageCases(() => ({ storage, leftovers }));
   describe('downloads', () =>
     downloadCases(() => ({ storage, leftovers, storageUrl: server.storageUrl('fleet/video') })));
+
+  test.each([
+    ['before its last part', 6, 7],
+    ['before it was put together', 10, 0],
+  ])('an upload that the server gave up %s is begun again the next time', async (_, before, after) => {
+    const name = newName();
+    const first = await storage.writer(name);
+    await first.begin({ validator: '"v"', total: 12 * MIB });
+    await first.append(randomBytes(before * MIB));
+    await first.suspend();
+    await rm(uploadsFolder(server.directory), { recursive: true });
+    const second = await storage.writer(name);
+    expect(second.length).toBe(Math.floor(before / 5) * 5 * MIB);
+    const goneOn = second.append(randomBytes(after * MIB)).then(() => second.publish());
+    await expect(goneOn).rejects.toThrow(WriterSuperseded);
+    await second.suspend().catch(() => undefined);
+    expect((await storage.writer(name)).length).toBe(0);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('a sweep ends uploads that nothing tells of', async () => {
+    const half = await storage.writer(newName());
+    await half.begin();
+    await half.append(randomBytes(6 * MIB));
+    while ((await leftovers()).length < 2) await new Promise((done) => setTimeout(done, 10));
+    await rm(join(server.directory, 'fleet/video/.partial'), { recursive: true });
+    await new Promise((done) => setTimeout(done, 20));
+    expect(await storage.sweep(10)).toBe(1);
+    expect(await leftovers()).toEqual([]);
+  });
+});
+
+test('a server that cannot abort uploads is used all the same', async () => {
+  const server = await startS3Server({ plain: true });
+  const storage = await openStorage(server.storageUrl('x'));
+  const name = newName();
+  const half = await storage.writer(name);
+  await half.begin({ validator: '"v"', total: 12 * MIB });
+  await half.append(randomBytes(6 * MIB));
+  await half.discard();
+  expect((await storage.writer(name)).length).toBe(0);
+  expect(await storage.sweep(0)).toBe(0);
+  storage.close();
+  await server.stop();
 });

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startS3Front } from './s3-front.js';
 
 export interface S3Server {
   /** For `STORAGE_URL`. */
@@ -29,8 +30,11 @@ async function listening(child: ChildProcess): Promise<void> {
   throw new Error('the S3 server did not start');
 }
 
-/** A real S3 server in a process of its own, on a free port, with the keys it knows in this process's environment. */
-export async function startS3Server(): Promise<S3Server> {
+/**
+ * A real S3 server in a process of its own, on a free port, with the keys it knows in this process's environment. With
+ * `plain` it is met without the front that completes it: as a server that cannot abort uploads.
+ */
+export async function startS3Server({ plain = false } = {}): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'haulbridge-s3-'));
   const port = await freePort();
   const bin = join(import.meta.dirname, '../../node_modules/s3rver/bin/s3rver.js');
@@ -38,12 +42,16 @@ export async function startS3Server(): Promise<S3Server> {
   const child = spawn(process.execPath, ['--no-deprecation', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   await listening(child);
   child.stdout.resume();
+  const front = plain ? undefined : await startS3Front(port, join(directory, BUCKET));
+  const asked = front === undefined ? port : (front.address() as AddressInfo).port;
   process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
   process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
   return {
-    storageUrl: (prefix) => `s3://${BUCKET}/${prefix}?endpoint=http://127.0.0.1:${port}&region=us-east-1`,
+    storageUrl: (prefix) => `s3://${BUCKET}/${prefix}?endpoint=http://127.0.0.1:${asked}&region=us-east-1`,
     directory: join(directory, BUCKET),
     async stop() {
+      front?.close();
+      front?.closeAllConnections();
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL');
         await once(child, 'exit');

@@ -13,7 +13,6 @@ export const SCALE_API = defineApi({
   errors: { ...COMMON_ERRORS, ruleViolated: 'VALIDATION_ERROR' },
 });
 
-/** `Replay` is how a host repeats an earlier answer: as the text that went out (decision 16). */
-export interface ScaleApi<Caller, Replay = never> {
-  createTicket(request: CreateScaleTicketRequest, caller: Caller): Promise<CreateScaleTicketResponse | Replay>;
+export interface ScaleApi<Caller> {
+  createTicket(request: CreateScaleTicketRequest, caller: Caller): Promise<CreateScaleTicketResponse>;
 }

@@ -25,7 +25,7 @@ export interface EmbeddedPostgres {
   readonly stop: () => Promise<void>;
 }
 
-export const DATABASE = 'haulbridge';
+const DATABASE = 'haulbridge';
 
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 

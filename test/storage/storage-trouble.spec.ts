@@ -1,0 +1,107 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createDownloader } from '../../src/storage/download/downloader.js';
+import { checkRoom, fileFailure, writeAll } from '../../src/storage/file-durability.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import { StorageUnavailable } from '../../src/storage/storage-errors.js';
+import { MIB, newName } from '../shared/storage-cases.js';
+import { type FileHost, serveFile, startFileHost } from '../support/file-host.js';
+import { startS3Server } from '../support/s3-server.js';
+
+const run = promisify(execFile);
+let folder: string;
+let host: FileHost;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'haulbridge-trouble-'));
+  host = await startFileHost();
+});
+afterAll(async () => {
+  await host.stop();
+  await rm(folder, { recursive: true });
+});
+
+describe('a full disk', () => {
+  test('is told as full, as the system reports it', async () => {
+    const handle = await open('/dev/full', 'w');
+    const failed: unknown = await writeAll(handle, [Buffer.from('x')], 0).catch(fileFailure);
+    await handle.close();
+    expect(failed).toBeInstanceOf(StorageUnavailable);
+    expect(failed).toMatchObject({ trouble: 'full', message: expect.stringContaining('no space left') });
+  });
+
+  test('is foreseen where the size is known', async () => {
+    await expect(checkRoom(folder, 1024 ** 5)).rejects.toMatchObject({ trouble: 'full' });
+    await checkRoom(folder, 1);
+  });
+
+  // Only a file system of its own gets full honestly; an ordinary user may mount one in a name space of its own.
+  const mayMount = spawnSync('unshare', ['-rm', 'true']).status === 0;
+  (mayMount ? test : test.skip)('stops a download, gives the space back, and a later one is stored', async () => {
+    const body = randomBytes(12 * MIB);
+    const kept = { etag: '"v1"' };
+    host.answer((req, res) => {
+      if (req.url?.startsWith('/small') === true) return serveFile(body.subarray(0, 3 * MIB))(req, res);
+      if (req.url?.startsWith('/breaking') === true)
+        return serveFile(body.subarray(0, 7 * MIB), {
+          ...kept,
+          ...(req.headers.range === undefined ? { breakAfter: 4 * MIB } : {}),
+        })(req, res);
+      res.flushHeaders(); // of unknown length, so that nothing can be foreseen
+      res.end(body);
+    });
+    const links = ['/endless/', '/breaking/', '/small/'].map((path) => host.link.replace('/clips/', path));
+    const child = join(import.meta.dirname, '../support/full-disk-child.mjs');
+    const script = 'mount -t tmpfs -o size=8m none "$1" && shift && exec "$@"';
+    const args = ['sh', folder, process.execPath, child, folder, ...links, newName()];
+    const { stdout } = await run('unshare', ['-rm', 'sh', '-c', script, ...args]);
+    expect(JSON.parse(stdout)).toEqual([
+      ['full', 8],
+      ['retryable', 3],
+      ['full', 6],
+      ['stored', 5],
+    ]);
+  });
+});
+
+describe('a storage that is away', () => {
+  async function expectTrouble(storageUrl: string): Promise<void> {
+    const storage = await openStorage(storageUrl);
+    host.answer(serveFile(randomBytes(6 * MIB), { etag: '"v"' }));
+    const downloaded = createDownloader(storage, { allowPrivate: true }).download({ url: host.link, name: newName() });
+    await expect(downloaded).rejects.toThrow(StorageUnavailable);
+    await expect(downloaded).rejects.toMatchObject({ trouble: 'failed' });
+    const health = await storage.check();
+    expect(health).toEqual({ writable: false, reason: expect.stringMatching(/^The video storage.* failed: .+\.$/) });
+    expect(health.reason).not.toContain(folder);
+    storage.close();
+  }
+
+  test('a folder that cannot be made', async () => {
+    await writeFile(join(folder, 'a-file'), '');
+    await expectTrouble(`file:${join(folder, 'a-file', 'videos')}`);
+  });
+
+  test('an S3 server that is gone, and one that has no such bucket', async () => {
+    const server = await startS3Server();
+    await expectTrouble(server.storageUrl('x').replace('s3://videos', 's3://elsewhere'));
+    await server.stop();
+    await expectTrouble(server.storageUrl('x'));
+  });
+
+  test('an S3 server that goes away in the middle: nothing is published, and it is the storage that failed', async () => {
+    const server = await startS3Server();
+    const storage = await openStorage(server.storageUrl('x'));
+    const writer = await storage.writer(newName());
+    await writer.begin({ validator: '"v"', total: 12 * MIB });
+    await writer.append(randomBytes(6 * MIB));
+    await server.stop();
+    await expect(writer.append(randomBytes(6 * MIB)).then(() => writer.publish())).rejects.toThrow(StorageUnavailable);
+    await expect(writer.suspend()).rejects.toThrow(StorageUnavailable);
+    storage.close();
+  });
+});

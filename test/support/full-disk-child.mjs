@@ -1,0 +1,28 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { registerTypeScript } from './typescript-hook.mjs';
+
+// Works on a file system of 8 MiB, and prints what each attempt ended with and how much space it left:
+// node full-disk-child.mjs ROOT ENDLESS_LINK BREAKING_LINK SMALL_LINK NAME
+registerTypeScript();
+const { openStorage } = await import('../../src/storage/open-storage.ts');
+const { createDownloader } = await import('../../src/storage/download/downloader.ts');
+const [root, endless, breaking, small, name] = process.argv.slice(2);
+const storage = await openStorage(`file:${root}`);
+const downloader = createDownloader(storage, { allowPrivate: true });
+const ends = [];
+async function attempt(url) {
+  const end = await downloader.download({ url, name }).then(
+    () => 'stored',
+    ({ kind, trouble }) => kind ?? trouble,
+  );
+  ends.push([end, Math.floor((await storage.check()).freeBytes / 1024 ** 2)]);
+}
+await attempt(endless);
+await attempt(breaking);
+const filler = join(root, 'filler');
+writeFileSync(filler, Buffer.alloc(2 * 1024 ** 2));
+await attempt(breaking);
+rmSync(filler);
+await attempt(small);
+console.log(JSON.stringify(ends));
