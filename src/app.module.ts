@@ -12,13 +12,15 @@ import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { ObservabilityModule } from './observability/observability.module.js';
+import { ScaleModule } from './scale/scale.module.js';
+import { HostedSitesModule } from './site-sync/hosted/hosted-sites.module.js';
 
 type Modules = NonNullable<DynamicModule['imports']>;
 
 /** What each side brings; what both need stands in `AppModule.of`. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
-  platform: [IdempotencyModule, AccountsModule, PlatformAdminModule],
-  partner: [PartnerAdminModule],
+  platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule],
+  partner: [HostedSitesModule, PartnerAdminModule],
 };
 
 @Module({})

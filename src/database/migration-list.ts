@@ -3,7 +3,9 @@ import { CreateHaulers1763600000000 } from '../../migrations/1763600000000-creat
 import { CreateApiKeys1763600050000 } from '../../migrations/1763600050000-create-api-keys.js';
 import { CreateIdempotencyKeys1763600100000 } from '../../migrations/1763600100000-create-idempotency-keys.js';
 import { CreateCatalog1763600210000 } from '../../migrations/1763600210000-create-catalog.js';
+import { CreateTickets1763600220000 } from '../../migrations/1763600220000-create-tickets.js';
 import { CreateAccounts1763600300000 } from '../../migrations/1763600300000-create-accounts.js';
+import { CreateHostedSiteData1763600600000 } from '../../migrations/1763600600000-create-hosted-site-data.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -11,5 +13,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateApiKeys1763600050000,
   CreateIdempotencyKeys1763600100000,
   CreateCatalog1763600210000,
+  CreateTickets1763600220000,
   CreateAccounts1763600300000,
+  CreateHostedSiteData1763600600000,
 ];

@@ -7,8 +7,10 @@ export const SQLSTATE = {
   uniqueViolation: '23505',
   checkViolation: '23514',
   readOnlyTransaction: '25006',
+  invalidStatementName: '26000',
   serializationFailure: '40001',
   deadlockDetected: '40P01',
+  duplicatePreparedStatement: '42P05',
   undefinedTable: '42P01',
   lockNotAvailable: '55P03',
   queryCanceled: '57014',
@@ -44,6 +46,12 @@ export function isUniqueViolation(error: unknown, constraintName: string): boole
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
   return state === SQLSTATE.serializationFailure || state === SQLSTATE.deadlockDetected;
+}
+
+/** True where a pooler in transaction mode has given us a server connection that does not hold our prepared statement. */
+export function isLostStatement(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === SQLSTATE.invalidStatementName || state === SQLSTATE.duplicatePreparedStatement;
 }
 
 const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([

@@ -9,16 +9,22 @@ export interface Settled {
   readonly stop: () => Promise<void>;
 }
 
+export interface SettleOptions {
+  /** Uses the embedded database of a service that runs on DATA_DIR already, as a command beside it does. */
+  readonly join?: boolean;
+}
+
 /**
  * Starts the embedded database where no DATABASE_URL is set, and finds the secrets that belong to it.
  * Throws `StartRefused`, whose message is made to be printed alone.
  */
-export async function settleEnv(env: Env, log: SupervisorLog): Promise<Settled> {
+export async function settleEnv(env: Env, log: SupervisorLog, { join = false }: SettleOptions = {}): Promise<Settled> {
   let embedded: EmbeddedPostgres | undefined;
   if (env.EMBEDDED) {
     // Loaded only where it is used: a production boot has no need of it.
+    const { joinEmbeddedPostgres } = await import('./embedded/join-embedded-postgres.js');
     const { startEmbeddedPostgres } = await import('./embedded/start-embedded-postgres.js');
-    embedded = await startEmbeddedPostgres({ dataDir: env.DATA_DIR, log });
+    embedded = await (join ? joinEmbeddedPostgres : startEmbeddedPostgres)({ dataDir: env.DATA_DIR, log });
   }
   try {
     const url = embedded?.url ?? env.DATABASE_URL;

@@ -28,3 +28,14 @@ export function uuidv7(now: number = Date.now()): string {
   const low = ((random.readUInt16BE(0) & 0x3fff) | 0x8000).toString(16);
   return `${time.slice(0, 8)}-${time.slice(8)}-${(0x7000 | sequence).toString(16)}-${low}-${random.toString('hex', 2, 8)}`;
 }
+
+/** The time in a version 7 UUID, in milliseconds since the epoch. */
+export function timeOfUuidv7(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** Not above any version 7 UUID of this millisecond, and above every one of an earlier: a bound for queries by time. */
+export function leastUuidv7Of(milliseconds: number): string {
+  const time = Math.min(Math.max(milliseconds, 0), 0xffff_ffff_ffff).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}

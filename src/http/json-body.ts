@@ -11,6 +11,8 @@ export interface BodyRequest extends Request {
 export interface BodyOptions {
   /** A request without a body counts as `{}`. */
   readonly optional?: boolean;
+  /** In place of HTTP_BODY_LIMIT. */
+  readonly maxBytes?: number;
 }
 
 /** Where the Express application keeps its reader of bodies. */
@@ -18,7 +20,11 @@ const READER = 'haulbridge body reader';
 
 /** Gives the application a reader of bodies of at most `limit` bytes (`HTTP_BODY_LIMIT`). */
 export function limitJsonBody(application: Application, limit: number): void {
-  application.set(READER, express.raw({ type: () => true, limit }));
+  application.set(READER, readerUpTo(limit));
+}
+
+function readerUpTo(limit: number): RequestHandler {
+  return express.raw({ type: () => true, limit });
 }
 
 /**
@@ -31,7 +37,9 @@ export const JsonBody = createParamDecorator(async (options: BodyOptions | undef
   const request = http.getRequest<BodyRequest>();
   if (options?.optional === true && !hasBody(request)) return {};
   requireJson(request.headers['content-type']);
-  const bytes = await readBytes(request, http.getResponse<Response>());
+  const read =
+    options?.maxBytes === undefined ? (request.app.get(READER) as RequestHandler) : readerUpTo(options.maxBytes);
+  const bytes = await readBytes(read, request, http.getResponse<Response>());
   request.rawBody = bytes;
   try {
     return readJson(bytes);
@@ -40,6 +48,12 @@ export const JsonBody = createParamDecorator(async (options: BodyOptions | undef
     throw error;
   }
 });
+
+/** What `@JsonBody()` has read, byte for byte. */
+export function rawBodyOf({ rawBody }: BodyRequest): Buffer {
+  if (rawBody === undefined) throw new Error('the route has to read its body with @JsonBody()');
+  return rawBody;
+}
 
 /** As RFC 9112, section 6.3 tells it. */
 function hasBody({ headers }: Request): boolean {
@@ -53,9 +67,8 @@ function requireJson(contentType: string | undefined): void {
   throw new AppError('unsupportedMediaType', 'the body must be sent as Content-Type: application/json, in UTF-8');
 }
 
-function readBytes(request: Request, response: Response): Promise<Buffer> {
+function readBytes(read: RequestHandler, request: Request, response: Response): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const read = request.app.get(READER) as RequestHandler;
     void read(request, response, (error?: unknown) => {
       if (error !== undefined && error !== null) reject(bodyError(error));
       else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));

@@ -197,7 +197,8 @@ const isPlainObject = (value: unknown) => typeof value === 'object' && value !==
 export function ObjectField(type: () => new () => object, options: FieldOptions): PropertyDecorator {
   return field(
     options,
-    { type },
+    // Nest knows a lazy type by its name, `type`.
+    { type: () => type() },
     { name: 'isObject', validate: isPlainObject, must: 'must be an object' },
     Type(type),
     ValidateNested(),
@@ -229,7 +230,7 @@ const listSchema = (options: ListOptions): ApiPropertyOptions => ({
 export function ArrayField(type: () => new () => object, options: ListOptions): PropertyDecorator {
   return field(
     options,
-    { ...listSchema(options), type } as ApiPropertyOptions,
+    { ...listSchema(options), type: () => type() } as ApiPropertyOptions,
     listRule(options, 'elements', () => true),
     Type(type),
     ValidateNested({ each: true }),

@@ -13,6 +13,7 @@ export const SCALE_API = defineApi({
   errors: { ...COMMON_ERRORS, ruleViolated: 'VALIDATION_ERROR' },
 });
 
-export interface ScaleApi<Caller> {
-  createTicket(request: CreateScaleTicketRequest, caller: Caller): Promise<CreateScaleTicketResponse>;
+/** `Replay` is how a host repeats an earlier answer: as the text that went out (decision 16). */
+export interface ScaleApi<Caller, Replay = never> {
+  createTicket(request: CreateScaleTicketRequest, caller: Caller): Promise<CreateScaleTicketResponse | Replay>;
 }

@@ -13,7 +13,7 @@ export const SITE_API = defineApi({
   errors: { ...COMMON_ERRORS, ruleViolated: 'VALIDATION_ERROR', notFound: 'NOT_FOUND' },
 });
 
-/** The hosted controller and the outbound client both implement this. */
-export interface SiteApi<Caller> {
-  getSites(query: GetSitesQuery, caller: Caller): Promise<GetSitesResponse>;
+/** The hosted controller and the outbound client both implement this; `Answer` is how each holds so large a body. */
+export interface SiteApi<Caller, Answer = GetSitesResponse> {
+  getSites(query: GetSitesQuery, caller: Caller): Promise<Answer>;
 }

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartRefused } from './start-refused.js';
 
+/** Another process of haulbridge holds the folder. */
+export class FolderInUse extends StartRefused {}
+
 export interface FolderLock {
   readonly release: () => void;
 }
@@ -25,7 +28,7 @@ export function lockFolder(folder: string): FolderLock {
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) {
       throw new StartRefused(`DATA_DIR ${folder} cannot be written by this user.`, { cause: error });
     }
-    throw new StartRefused(
+    throw new FolderInUse(
       `Another haulbridge${holderOf(holder)} already runs on DATA_DIR ${folder}: stop it, or start this one with another DATA_DIR.`,
     );
   }

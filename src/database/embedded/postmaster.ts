@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** What a running server writes into its data folder (`postmaster.pid`). */
 export interface Postmaster {
   readonly pid: number;
+  readonly port: number;
   readonly ready: boolean;
 }
 
@@ -14,7 +15,8 @@ export function readPostmaster(folder: string): Postmaster | undefined {
   try {
     const lines = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
-    return pid > 0 ? { pid, ready: lines[7]?.trim() === 'ready' } : undefined;
+    const port = Number.parseInt(lines[3] ?? '', 10);
+    return pid > 0 ? { pid, port, ready: lines[7]?.trim() === 'ready' } : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

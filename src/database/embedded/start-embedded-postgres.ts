@@ -25,7 +25,7 @@ export interface EmbeddedPostgres {
   readonly stop: () => Promise<void>;
 }
 
-const DATABASE = 'haulbridge';
+export const DATABASE = 'haulbridge';
 
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 

@@ -1,0 +1,53 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Disposal tickets and their history.
+ *
+ * - A flow is two columns and not a row of its own: a ticket has at most two, they are always read together, and one
+ *   row less to write is what the hot path feels.
+ * - Contents and raw pushes are text: they are kept exactly (a push may hold 1e309 in a field that nobody knows), and
+ *   `materials::jsonb` is there for whoever wants to look inside.
+ * - The two flow constraints are deferrable, that is checked at the end of a statement: one batch may hand a ticket
+ *   number from one ticket to another.
+ * - No foreign keys: one statement writes a ticket and its revisions, and a check of the hauler would lock its row for
+ *   every ticket.
+ */
+export class CreateTickets1763600220000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      CREATE TABLE tickets (
+        hauler_id uuid NOT NULL,
+        id uuid NOT NULL,
+        site_id uuid NOT NULL,
+        revision integer NOT NULL,
+        contents_version timestamptz,
+        inbound_updated_at timestamptz,
+        outbound_updated_at timestamptz,
+        created_at timestamptz NOT NULL,
+        updated_at timestamptz NOT NULL,
+        inbound_number text COLLATE "C",
+        outbound_number text COLLATE "C",
+        materials text NOT NULL,
+        custom_fields text,
+        PRIMARY KEY (hauler_id, id),
+        CONSTRAINT tickets_inbound_key UNIQUE (hauler_id, inbound_number, site_id) DEFERRABLE INITIALLY IMMEDIATE,
+        CONSTRAINT tickets_outbound_key UNIQUE (hauler_id, outbound_number, site_id) DEFERRABLE INITIALLY IMMEDIATE
+      );
+      CREATE INDEX tickets_id_idx ON tickets (id);
+      CREATE INDEX tickets_site_idx ON tickets (site_id, id)`);
+    await queryRunner.query(`
+      CREATE TABLE ticket_revisions (
+        hauler_id uuid NOT NULL,
+        ticket_id uuid NOT NULL,
+        revision integer NOT NULL,
+        received_at timestamptz NOT NULL,
+        result text NOT NULL CONSTRAINT ticket_revisions_result_check CHECK (result IN ('created', 'updated', 'stale')),
+        body text NOT NULL,
+        CONSTRAINT ticket_revisions_pkey PRIMARY KEY (hauler_id, ticket_id, revision)
+      )`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('DROP TABLE ticket_revisions, tickets');
+  }
+}

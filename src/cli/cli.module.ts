@@ -1,0 +1,18 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { AuthModule } from '../auth/auth.module.js';
+import { ConfigModule } from '../config/config.module.js';
+import type { SettledEnv } from '../config/env.js';
+import { DatabaseModule } from '../database/database.module.js';
+import { ObservabilityModule } from '../observability/observability.module.js';
+
+/** What commands work with: the rooms' services, without controllers, schedules or a listener. */
+@Module({})
+export class CliModule {
+  static of(env: SettledEnv, logger: Logger): DynamicModule {
+    return {
+      module: CliModule,
+      imports: [ConfigModule.of(env), ObservabilityModule.of(logger), DatabaseModule, AuthModule],
+    };
+  }
+}

@@ -1,0 +1,61 @@
+import { Command, CommanderError } from 'commander';
+import { InvalidEnvironment } from '../config/env.js';
+import { StartRefused } from '../database/embedded/start-refused.js';
+import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { AppError } from '../errors/app-error.js';
+import { actionOn, type CommandGroup, type Streams } from './command-line.js';
+import { CommandFailed } from './command-failed.js';
+import { haulerCommands } from './hauler.commands.js';
+import { keyCommands } from './key.commands.js';
+
+const GROUPS: readonly CommandGroup[] = [haulerCommands, keyCommands];
+
+const SUCCESS = 0;
+const FAILURE = 1;
+const USAGE = 2;
+
+/** Runs one command line, without the program's name, and returns its exit code: 0, 1 failure, 2 wrong usage. */
+export async function runCommandLine(words: readonly string[], streams: Streams): Promise<number> {
+  try {
+    await createProgram(streams).parseAsync(words, { from: 'user' });
+    return SUCCESS;
+  } catch (error) {
+    // Commander has said what is wrong, or was asked for help.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE;
+    streams.err(`error: ${reasonOf(error)}\n`);
+    return error instanceof AppError && error.kind === 'invalid' ? USAGE : FAILURE;
+  }
+}
+
+function createProgram(streams: Streams): Command {
+  const program = new Command('npm run cli --')
+    .description('Administers haulbridge: the same as the admin API does, straight on its database.')
+    .option('--json', 'answer in JSON, as the admin API does')
+    .configureHelp({ showGlobalOptions: true });
+  const action = actionOn(streams);
+  for (const group of GROUPS) program.addCommand(group(action));
+  settle(program, streams);
+  return program;
+}
+
+/** Commander hands its settings only to commands that it makes itself. */
+function settle(command: Command, { out, err }: Streams): void {
+  command
+    .exitOverride()
+    .configureOutput({ writeOut: out, writeErr: err })
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('(--help tells more)');
+  for (const inner of command.commands) settle(inner, { out, err });
+}
+
+/** What to tell of an error: one sentence where it is expected, all of it where it is not. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (isDatabaseUnavailable(error)) return `the database cannot be reached: ${innermost(error).message}`;
+  const expected = [AppError, CommandFailed, StartRefused, InvalidEnvironment].some((type) => error instanceof type);
+  return expected ? error.message : (error.stack ?? error.message);
+}
+
+function innermost(error: Error): Error {
+  return error.cause instanceof Error ? innermost(error.cause) : error;
+}

@@ -1,0 +1,6 @@
+/** What became of a push (decision 21). */
+export const TICKET_RESULTS = ['created', 'updated', 'stale', 'unchanged'] as const;
+export type TicketResult = (typeof TICKET_RESULTS)[number];
+
+/** The header of an answer that tells it. */
+export const RESULT_HEADER = 'Ticket-Result';

@@ -1,0 +1,99 @@
+import type { ClientBase } from 'pg';
+import type { DataSource } from 'typeorm';
+import { PoolClient } from './pool-client.js';
+import { isLostStatement } from './postgres-errors.js';
+
+/** How long a cached plan is trusted: the table that it was made for may have been nearly empty. */
+const PLAN_LIFE_MS = 1000;
+
+/** When the cached plans of a connection were last thrown away. */
+const plannedAt = new WeakMap<ClientBase, number>();
+
+/** The name of each prepared statement, by its text. */
+const names = new Map<string, string>();
+
+/** False once a pooler in between has turned out to hand statements to other server connections than it prepared them on. */
+let preparing = true;
+
+/**
+ * One connection of the pool for a hot path: plain SQL in prepared statements, nothing of the ORM. Statements that are
+ * sent without waiting for one another travel together and are answered in their order.
+ */
+export class Connection {
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly client: ClientBase) {}
+
+  /** The rows. `sql` must be one of a fixed set of texts: each is prepared once and stays so. */
+  async query<Rows>(sql: string, parameters: unknown[]): Promise<Rows> {
+    const statement = { text: sql, values: parameters, ...(preparing ? { name: nameOf(sql) } : {}) };
+    try {
+      const { rows } = await this.send(this.client.query(statement));
+      return rows as Rows;
+    } catch (error) {
+      if (isLostStatement(error)) preparing = false;
+      throw error;
+    }
+  }
+
+  /** Runs `work` in one transaction (READ COMMITTED); its result is given after the commit. */
+  async transaction<T>(work: () => Promise<T>): Promise<T> {
+    await this.send(this.client.query('BEGIN'));
+    try {
+      const result = await work();
+      await this.send(this.client.query('COMMIT'));
+      return result;
+    } catch (error) {
+      // The first error is the one that counts; on a lost connection there is nothing to roll back.
+      await this.send(this.client.query('ROLLBACK')).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Resolves when nothing is under way: answers come in order, so the last one tells. */
+  async quiet(): Promise<void> {
+    await this.last;
+  }
+
+  /** Has plans made anew now and then; the command travels with the statement that follows it. */
+  refreshPlans(): void {
+    const now = performance.now();
+    const last = plannedAt.get(this.client);
+    if (last !== undefined && now - last < PLAN_LIFE_MS) return;
+    plannedAt.set(this.client, now);
+    if (last !== undefined) void this.send(this.client.query('DISCARD PLANS'));
+  }
+
+  private send<T>(answer: Promise<T>): Promise<T> {
+    this.last = answer.catch(() => undefined);
+    return answer;
+  }
+}
+
+/** Lends a connection to `work`: one, and no longer than the work takes. */
+export async function withConnection<T>(
+  dataSource: DataSource,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const runner = dataSource.createQueryRunner();
+  let connection: Connection | undefined;
+  try {
+    const client: unknown = await runner.connect();
+    if (!(client instanceof PoolClient)) throw new Error('the pool lends PoolClients only');
+    connection = new Connection(client as unknown as ClientBase);
+    connection.refreshPlans();
+    return await work(connection);
+  } finally {
+    await connection?.quiet();
+    await runner.release();
+  }
+}
+
+function nameOf(sql: string): string {
+  let name = names.get(sql);
+  if (name === undefined) {
+    name = `hb_${names.size}`;
+    names.set(sql, name);
+  }
+  return name;
+}

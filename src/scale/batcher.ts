@@ -1,0 +1,118 @@
+import { unavailable } from '../errors/app-error.js';
+
+/** One value of a batch; whoever runs the batch settles each of them, once. */
+export interface Entry<Value, Result> {
+  readonly value: Value;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+export interface BatchLimits {
+  /** Batches that run at the same time: the next is being decided while the one before is committed. */
+  readonly inFlight: number;
+  /** Entries of one batch. */
+  readonly batch: number;
+  /** Bytes of one batch; one that is larger alone is a batch of its own. */
+  readonly batchBytes: number;
+  /** Entries and bytes that may wait; beyond that the caller is refused at once. */
+  readonly waiting: number;
+  readonly waitingBytes: number;
+  /** How long a caller waits for its result, in milliseconds. */
+  readonly patience: number;
+}
+
+interface Waiting<Value, Result> extends Entry<Value, Result> {
+  readonly bytes: number;
+  settled: boolean;
+}
+
+/**
+ * Natural batching: what arrives while a batch runs is gathered, and is the next batch. No timer delays anyone: a value
+ * that comes alone runs at the end of this turn of the event loop.
+ */
+export class Batcher<Value, Result> {
+  private queue: Waiting<Value, Result>[] = [];
+  private queuedBytes = 0;
+  private running = 0;
+  private scheduled = false;
+
+  constructor(
+    private readonly limits: BatchLimits,
+    private readonly run: (entries: readonly Entry<Value, Result>[]) => Promise<void>,
+  ) {}
+
+  /** `unavailable` where too much waits already, or where there is no result within the patience. */
+  submit(value: Value, bytes: number): Promise<Result> {
+    const { waiting, waitingBytes } = this.limits;
+    if (this.queue.length >= waiting || this.queuedBytes + bytes > waitingBytes) {
+      return Promise.reject(unavailable('the service is overloaded; try again shortly'));
+    }
+    return new Promise((resolve, reject) => {
+      this.queue.push(this.entry(value, bytes, resolve, reject));
+      this.queuedBytes += bytes;
+      this.schedule();
+    });
+  }
+
+  private entry(
+    value: Value,
+    bytes: number,
+    resolve: (result: Result) => void,
+    reject: (error: unknown) => void,
+  ): Waiting<Value, Result> {
+    const settle =
+      <T>(how: (outcome: T) => void) =>
+      (outcome: T) => {
+        clearTimeout(timer);
+        entry.settled = true;
+        how(outcome);
+      };
+    const entry = { value, bytes, settled: false, resolve: settle(resolve), reject: settle(reject) };
+    const timer = setTimeout(
+      () => entry.reject(unavailable('the service could not answer in time; try again shortly')),
+      this.limits.patience,
+    );
+    return entry;
+  }
+
+  /** The other requests of this turn of the event loop are let in first. */
+  private schedule(): void {
+    if (this.scheduled || this.running >= this.limits.inFlight) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      void this.runNext();
+    });
+  }
+
+  private async runNext(): Promise<void> {
+    const entries = this.take();
+    if (entries.length === 0) return;
+    this.running++;
+    if (this.queue.length > 0) this.schedule();
+    try {
+      await this.run(entries);
+    } catch (error) {
+      for (const entry of entries) if (!entry.settled) entry.reject(error);
+    } finally {
+      this.running--;
+      if (this.queue.length > 0) this.schedule();
+    }
+  }
+
+  /** From the front; who has run out of patience was told so and is not run. */
+  private take(): Waiting<Value, Result>[] {
+    const entries: Waiting<Value, Result>[] = [];
+    let bytes = 0;
+    let taken = 0;
+    for (const entry of this.queue) {
+      if (entries.length === this.limits.batch || (taken > 0 && bytes + entry.bytes > this.limits.batchBytes)) break;
+      taken++;
+      bytes += entry.bytes;
+      if (!entry.settled) entries.push(entry);
+    }
+    this.queue = this.queue.slice(taken);
+    this.queuedBytes -= bytes;
+    return entries;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Violation } from '../contracts/common/violation.js';
+import type { CatalogFindings } from '../site-sync/catalog/catalog.service.js';
+
+/** What a ticket refers to, by the partner's ids. */
+export interface References {
+  readonly haulerId: string;
+  readonly siteId: string;
+  readonly materialIds: readonly string[];
+}
+
+/**
+ * Decision 24: the site exists, every material exists and belongs to the site. Every offending element is listed. Of an
+ * unknown site nothing can belong to it, so its materials are only held to exist.
+ */
+export function brokenRules({ haulerId, siteId, materialIds }: References, catalog: CatalogFindings): Violation[] {
+  const knowsSite = catalog.hasSite(haulerId, siteId);
+  const violations = knowsSite ? [] : [violation('siteId', 'siteExists', 'must be the id of an existing site')];
+  materialIds.forEach((materialId, i) => {
+    const path = `materials[${i}].id`;
+    const sites = catalog.sitesOf(haulerId, materialId);
+    if (sites === undefined) {
+      violations.push(violation(path, 'materialExists', 'must be the id of an existing material'));
+    } else if (knowsSite && !sites.has(siteId)) {
+      violations.push(violation(path, 'materialOfSite', 'must be the id of a material of the site'));
+    }
+  });
+  return violations;
+}
+
+function violation(path: string, rule: string, must: string): Violation {
+  return { path, rule, message: `${path} ${must}` };
+}

@@ -1,0 +1,73 @@
+import { type Applied, receive } from './ticket-rules.js';
+import { DIRECTIONS, type Direction, type Push, type Revision, type Ticket } from './ticket.js';
+
+/** What a batch of pushes makes of the stored tickets. */
+export interface BookChanges {
+  readonly created: readonly Ticket[];
+  readonly updated: readonly Ticket[];
+  readonly revisions: readonly Revision[];
+}
+
+/**
+ * The tickets that a batch touches, in memory. Pushes are received one after the other, each seeing what those before
+ * it did, and what came of all of them is written at once: two pushes of one flow in one batch obey the rules as if
+ * each had been alone.
+ */
+export class TicketBook {
+  private readonly byFlow = new Map<string, Ticket>();
+  private readonly created = new Map<string, Ticket>();
+  private readonly updated = new Map<string, Ticket>();
+  private readonly revisions: Revision[] = [];
+
+  /** `stored`: every ticket that a flow of the batch matches. */
+  constructor(stored: readonly Ticket[]) {
+    for (const ticket of stored) this.enter(ticket);
+  }
+
+  receive(push: Push): Applied | 'conflict' {
+    const matches = { inbound: this.find(push, 'inbound'), outbound: this.find(push, 'outbound') };
+    const applied = receive(matches, push);
+    if (applied === 'conflict' || applied.result === 'unchanged') return applied;
+    const replaced = matches.inbound ?? matches.outbound;
+    if (replaced !== undefined) this.remove(replaced);
+    this.enter(applied.ticket);
+    this.keep(applied, push);
+    return applied;
+  }
+
+  changes(): BookChanges {
+    return { created: [...this.created.values()], updated: [...this.updated.values()], revisions: this.revisions };
+  }
+
+  private find(push: Push, direction: Direction): Ticket | undefined {
+    const flow = push.flows[direction];
+    return flow === undefined ? undefined : this.byFlow.get(flowKey(push, direction, flow.ticketNumber));
+  }
+
+  /** A renamed flow's old number is free again (decision 20). */
+  private remove(ticket: Ticket): void {
+    for (const direction of DIRECTIONS) {
+      const flow = ticket.flows[direction];
+      if (flow !== undefined) this.byFlow.delete(flowKey(ticket, direction, flow.ticketNumber));
+    }
+  }
+
+  private enter(ticket: Ticket): void {
+    for (const direction of DIRECTIONS) {
+      const flow = ticket.flows[direction];
+      if (flow !== undefined) this.byFlow.set(flowKey(ticket, direction, flow.ticketNumber), ticket);
+    }
+  }
+
+  private keep({ result, ticket }: Applied, { body, receivedAt }: Push): void {
+    const { id, haulerId, revision } = ticket;
+    this.revisions.push({ haulerId, ticketId: id, revision, receivedAt, result, body });
+    const isNew = result === 'created' || this.created.has(id);
+    (isNew ? this.created : this.updated).set(id, ticket);
+  }
+}
+
+/** The ticket number comes last: it may hold anything, the other parts are of fixed length. */
+function flowKey(of: Push | Ticket, direction: Direction, ticketNumber: string): string {
+  return `${of.haulerId}${of.siteId}${direction === 'inbound' ? 'i' : 'o'}${ticketNumber}`;
+}

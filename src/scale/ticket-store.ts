@@ -1,0 +1,129 @@
+import type { Connection } from '../database/connection.js';
+import { isLostStatement, isTransient, isUniqueViolation } from '../database/postgres-errors.js';
+import type { BookChanges } from './ticket-book.js';
+import {
+  FIND,
+  REVISION_COLUMNS,
+  type RevisionColumn,
+  TICKET_COLUMNS,
+  type TicketColumn,
+  WRITE_ALL,
+  WRITE_CREATED,
+} from './ticket-sql.js';
+import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
+
+/** Every ticket that a flow of these pushes matches (decision 20), as of one moment; one that two match may come twice. */
+export async function findTickets(connection: Connection, pushes: readonly Push[]): Promise<Ticket[]> {
+  const inbound = asked(pushes, 'inbound');
+  const outbound = asked(pushes, 'outbound');
+  if (inbound[0].length + outbound[0].length === 0) return [];
+  return (await connection.query<TicketRow[]>(FIND, [...inbound, ...outbound])).map(ticketOf);
+}
+
+/**
+ * Writes what a batch came to, all of it or nothing, in one statement. Nothing was locked before: whoever has decided
+ * on tickets that have changed meanwhile breaks a unique constraint, for flows are unique, and every change of a ticket
+ * brings a revision with the next number (decision 26). See `mayTryAgain`.
+ */
+export async function writeTickets(connection: Connection, changes: BookChanges): Promise<void> {
+  const { created, updated, revisions } = changes;
+  if (revisions.length === 0) return;
+  const columns = [
+    ...columnsOf(REVISION_COLUMNS, revisions.map(revisionRow)),
+    ...columnsOf(TICKET_COLUMNS, created.map(ticketRow)),
+  ];
+  if (updated.length === 0) await connection.query(WRITE_CREATED, columns);
+  else await connection.query(WRITE_ALL, [...columns, ...columnsOf(TICKET_COLUMNS, updated.map(ticketRow))]);
+}
+
+/** True where nothing was written, and finding, deciding and writing again may succeed. */
+export function mayTryAgain(error: unknown): boolean {
+  return FENCES.some((name) => isUniqueViolation(error, name)) || isTransient(error) || isLostStatement(error);
+}
+
+const FENCES = ['tickets_inbound_key', 'tickets_outbound_key', 'ticket_revisions_pkey'];
+
+type TicketRow = Record<TicketColumn, string | number | null> & {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly site_id: string;
+  readonly revision: number;
+  readonly contents_version: string | null;
+  readonly inbound_number: string | null;
+  readonly inbound_updated_at: string | null;
+  readonly outbound_number: string | null;
+  readonly outbound_updated_at: string | null;
+  readonly materials: string;
+  readonly custom_fields: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+function asked(pushes: readonly Push[], direction: Direction): [string[], string[], string[]] {
+  const columns: [string[], string[], string[]] = [[], [], []];
+  for (const { haulerId, siteId, flows } of pushes) {
+    const flow = flows[direction];
+    if (flow === undefined) continue;
+    columns[0].push(haulerId);
+    columns[1].push(siteId);
+    columns[2].push(flow.ticketNumber);
+  }
+  return columns;
+}
+
+function columnsOf<Column extends string>(
+  columns: readonly Column[],
+  rows: readonly Record<Column, unknown>[],
+): unknown[][] {
+  return columns.map((column) => rows.map((row) => row[column]));
+}
+
+function revisionRow(revision: Revision): Record<RevisionColumn, unknown> {
+  return {
+    hauler_id: revision.haulerId,
+    ticket_id: revision.ticketId,
+    revision: revision.revision,
+    received_at: revision.receivedAt,
+    result: revision.result,
+    body: revision.body,
+  };
+}
+
+function ticketRow({ flows, contents, ...ticket }: Ticket): TicketRow {
+  return {
+    hauler_id: ticket.haulerId,
+    id: ticket.id,
+    site_id: ticket.siteId,
+    revision: ticket.revision,
+    contents_version: ticket.version,
+    inbound_number: flows.inbound?.ticketNumber ?? null,
+    inbound_updated_at: flows.inbound?.updatedAt ?? null,
+    outbound_number: flows.outbound?.ticketNumber ?? null,
+    outbound_updated_at: flows.outbound?.updatedAt ?? null,
+    materials: contents.materials,
+    custom_fields: contents.customFields,
+    created_at: ticket.createdAt,
+    updated_at: ticket.updatedAt,
+  };
+}
+
+function ticketOf(row: TicketRow): Ticket {
+  return {
+    id: row.id,
+    haulerId: row.hauler_id,
+    siteId: row.site_id,
+    revision: row.revision,
+    version: row.contents_version,
+    flows: {
+      inbound: flowOf(row.inbound_number, row.inbound_updated_at),
+      outbound: flowOf(row.outbound_number, row.outbound_updated_at),
+    },
+    contents: { materials: row.materials, customFields: row.custom_fields },
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function flowOf(ticketNumber: string | null, updatedAt: string | null): Flow | undefined {
+  return ticketNumber === null || updatedAt === null ? undefined : { ticketNumber, updatedAt };
+}

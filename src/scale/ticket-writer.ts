@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { SCALE_API } from '../contracts/scale/scale.api.js';
+import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
+import type { Connection } from '../database/connection.js';
+import { AppError, violated } from '../errors/app-error.js';
+import { errorReply } from '../errors/error-body.js';
+import { claim, keep, type KeptAnswer, type Outcome as ClaimOutcome } from '../idempotency/claims.js';
+import { keyReused } from '../idempotency/idempotency-key.js';
+import { CatalogService } from '../site-sync/catalog/catalog.service.js';
+import { brokenRules } from './business-rules.js';
+import type { Outcome, Submission } from './submission.js';
+import { TicketBook } from './ticket-book.js';
+import { findTickets, writeTickets } from './ticket-store.js';
+import type { Push } from './ticket.js';
+
+/** Decides on a batch of submissions and writes what came of it, on one connection, all or nothing. */
+@Injectable()
+export class TicketWriter {
+  constructor(private readonly catalog: CatalogService) {}
+
+  /** One outcome per submission. `undefined`: the same `Idempotency-Key` stands before it in this batch, submit it again. */
+  write(connection: Connection, submissions: readonly Submission[]): Promise<(Outcome | undefined)[]> {
+    // Without a key the one statement that writes is the whole transaction, and two round trips are saved.
+    if (submissions.every(({ claim }) => claim === undefined)) return this.decideAndWrite(connection, submissions);
+    return connection.transaction(() => this.writeOncePerKey(connection, submissions));
+  }
+
+  /** A key that was answered before is answered the same again; the other answers are kept (decision 16). */
+  private async writeOncePerKey(
+    connection: Connection,
+    submissions: readonly Submission[],
+  ): Promise<(Outcome | undefined)[]> {
+    const keyed = submissions.filter((submission) => submission.claim !== undefined);
+    const states = await claim(
+      connection,
+      keyed.flatMap(({ claim }) => claim ?? []),
+    );
+    const stateOf = new Map(keyed.map((submission, i) => [submission, states[i]]));
+    const open = submissions.filter((submission) => isOpen(stateOf.get(submission)));
+    const decided = await this.decideAndWrite(connection, open);
+    const outcomeOf = new Map(open.map((submission, i) => [submission, decided[i]]));
+    await keep(
+      connection,
+      open.flatMap((submission) => keptAnswer(submission, outcomeOf.get(submission))),
+    );
+    return submissions.map((submission) => outcomeOf.get(submission) ?? earlierOutcome(stateOf.get(submission)));
+  }
+
+  private async decideAndWrite(connection: Connection, submissions: readonly Submission[]): Promise<Outcome[]> {
+    const references = submissions.map(({ push, materialIds }) => ({
+      haulerId: push.haulerId,
+      siteId: push.siteId,
+      materialIds,
+    }));
+    const [catalog, tickets] = await Promise.all([
+      this.catalog.resolve(connection, references),
+      findTickets(
+        connection,
+        submissions.map(({ push }) => push),
+      ),
+    ]);
+    const book = new TicketBook(tickets);
+    const outcomes = submissions.map(({ push }, i) => {
+      const violations = brokenRules(references[i]!, catalog);
+      return violations.length > 0 ? violated(SCALE_API, 'ruleViolated', violations) : enter(book, push);
+    });
+    await writeTickets(connection, book.changes());
+    return outcomes;
+  }
+}
+
+function enter(book: TicketBook, push: Push): Outcome {
+  const received = book.receive(push);
+  if (received === 'conflict') return flowConflict();
+  return {
+    status: 200,
+    headers: { [RESULT_HEADER]: received.result },
+    body: { success: true, disposalTicketId: received.ticket.id },
+  };
+}
+
+/** Decision 20. */
+function flowConflict(): AppError {
+  const violations = ['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber'].map((path) => ({
+    path,
+    rule: 'flowConflict',
+    message: `${path} belongs to another ticket than the other flow's`,
+  }));
+  return violated(SCALE_API, 'ruleViolated', violations, { details: { reason: 'FLOW_CONFLICT' } });
+}
+
+const isOpen = (state: ClaimOutcome | undefined) => state === undefined || state.state === 'claimed';
+
+function earlierOutcome(state: ClaimOutcome | undefined): Outcome | undefined {
+  if (state?.state === 'replay') return state.answer;
+  return state?.state === 'reused' ? keyReused(SCALE_API, 'ruleViolated') : undefined;
+}
+
+function keptAnswer({ claim }: Submission, outcome: Outcome | undefined): KeptAnswer[] {
+  if (claim === undefined || outcome === undefined) return [];
+  return [{ claim, answer: outcome instanceof AppError ? errorReply(outcome, claim.path) : outcome }];
+}

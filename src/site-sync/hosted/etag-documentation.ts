@@ -1,0 +1,14 @@
+/** How the documents tell of decision 37's headers. */
+export const IF_NONE_MATCH_HEADER = {
+  name: 'If-None-Match',
+  required: false,
+  description: 'The `ETag` of an earlier answer; where nothing has changed since, the answer is 304 without a body',
+  schema: { type: 'string' as const, maxLength: 8192, example: 'W/"2c26b46b68ffc68ff99b453c1d304134"' },
+};
+
+export const ETAG_HEADER = {
+  ETag: {
+    description: 'Names this state of the data',
+    schema: { type: 'string' as const, maxLength: 128, example: 'W/"2c26b46b68ffc68ff99b453c1d304134"' },
+  },
+};

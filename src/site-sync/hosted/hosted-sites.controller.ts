@@ -1,0 +1,27 @@
+import { Get, Query, StreamableFile } from '@nestjs/common';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { HostedApi } from '../../auth/hosted-api.js';
+import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
+import { GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
+import { send } from '../../http/answer.js';
+import { ETAG_HEADER, IF_NONE_MATCH_HEADER } from './etag-documentation.js';
+import { HostedSiteApi } from './site-api.service.js';
+import { AskedBy, type SiteCaller } from './site-caller.js';
+
+@HostedApi(SITE_API)
+export class HostedSitesController implements SiteApi<SiteCaller, StreamableFile | undefined> {
+  constructor(private readonly sites: HostedSiteApi) {}
+
+  @Get(SITE_API.routes.getSites.path)
+  @ApiOperation({
+    summary: "A hauler's sites, kiosks and materials",
+    description: 'All active records of the hauler in a stable order. Answered compressed to who accepts gzip.',
+  })
+  @ApiHeader(IF_NONE_MATCH_HEADER)
+  @ApiOkResponse({ description: "The hauler's data", type: GetSitesResponse, headers: ETAG_HEADER })
+  @ApiResponse({ status: 304, description: 'The data is still what `If-None-Match` names', headers: ETAG_HEADER })
+  async getSites(@Query() { haulerId }: GetSitesQuery, @AskedBy() caller: SiteCaller) {
+    const body = send(caller.response, await this.sites.getSites(haulerId, caller));
+    return body === undefined ? undefined : new StreamableFile(body);
+  }
+}

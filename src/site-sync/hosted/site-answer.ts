@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { formatInstant, type Instant } from '../../contracts/common/instant.js';
+import { Breather } from '../../http/breather.js';
+import type { GivenSiteData } from './given-site-data.js';
+
+/** A ready-made body of `GET /scale-platform/v1/sites`. */
+export interface SiteAnswer {
+  /** SHA-256 of the uncompressed body, in hex: equal data has an equal digest, in whatever order it was given. */
+  readonly digest: string;
+  /** Bytes uncompressed. */
+  readonly byteLength: number;
+  readonly gzipLength: number;
+  /** The compressed body in order, in pieces of about `PIECE_BYTES`. */
+  readonly gzip: readonly Buffer[];
+  readonly active: number;
+}
+
+interface HostedRecord {
+  readonly id: string;
+  readonly active?: boolean;
+  readonly updatedAt?: Instant;
+}
+
+const PIECE_BYTES = 256 * 1024;
+const TEXT_LENGTH = 64 * 1024;
+
+/** Writes the answer once, when the data changes: `active` records only, ordered by id (decision 37). */
+export async function writeSiteAnswer(data: GivenSiteData): Promise<SiteAnswer> {
+  const hash = createHash('sha256');
+  const written = { byteLength: 0, gzipLength: 0, active: 0 };
+  const gzip: Buffer[] = [];
+  await pipeline(
+    Readable.from(
+      textOf(data, () => written.active++),
+      { objectMode: true },
+    ),
+    async function* (texts: AsyncIterable<string>) {
+      for await (const text of texts) {
+        const bytes = Buffer.from(text);
+        hash.update(bytes);
+        written.byteLength += bytes.length;
+        yield bytes;
+      }
+    },
+    createGzip({ chunkSize: PIECE_BYTES }),
+    async (pieces: AsyncIterable<Buffer>) => {
+      for await (const piece of pieces) {
+        gzip.push(piece);
+        written.gzipLength += piece.length;
+      }
+    },
+  );
+  return { ...written, digest: hash.digest('hex'), gzip };
+}
+
+async function* textOf(data: GivenSiteData, count: () => void): AsyncGenerator<string> {
+  const breather = new Breather();
+  let text = '{"success":true,"data":{';
+  for (const [kind, records] of Object.entries(data) as [string, readonly HostedRecord[]][]) {
+    text += `${text.endsWith('{') ? '' : ','}"${kind}":[`;
+    let separator = '';
+    for (const bucket of bucketsById(records.filter(({ active }) => active !== false))) {
+      for (const record of bucket.sort((a, b) => (a.id < b.id ? -1 : 1))) {
+        text += separator + JSON.stringify(shown(record));
+        separator = ',';
+        count();
+        if (text.length < TEXT_LENGTH) continue;
+        yield text;
+        text = '';
+      }
+      if (breather.isDue) await breather.rest();
+    }
+    text += ']';
+  }
+  yield `${text}}}`;
+}
+
+/** By the first byte of the id: a single sort of a million ids would hold the event loop for a second. */
+function bucketsById(records: readonly HostedRecord[]): HostedRecord[][] {
+  const buckets = Array.from({ length: 256 }, (): HostedRecord[] => []);
+  for (const record of records) buckets[Number.parseInt(record.id.slice(0, 2), 16)]?.push(record);
+  return buckets;
+}
+
+function shown(record: HostedRecord): object {
+  return record.updatedAt === undefined ? record : { ...record, updatedAt: formatInstant(record.updatedAt) };
+}

@@ -1,0 +1,87 @@
+import { type FilmBytes, type MediaSource, withReader } from './byte-range-reader.js';
+import {
+  type AudioFacts,
+  type Extent,
+  readAudioFacts,
+  readExtent,
+  readVideoFacts,
+  type VideoFacts,
+} from './film-facts.js';
+import { type FilmTrack, withFilm } from './film.js';
+import { MediaError } from './media-error.js';
+
+export interface ProbedVideo {
+  readonly codec: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface ProbedAudio {
+  readonly codec: string;
+  readonly sampleRate: number;
+  readonly channels: number;
+}
+
+export interface ProbedMp4 {
+  /** Of the picture; without one, of the sound. In seconds, not rounded. */
+  readonly durationSeconds: number;
+  readonly video: ProbedVideo | null;
+  readonly audio: ProbedAudio | null;
+  /** Where a clip may begin: seconds after the first frame, in order, as the file states them. */
+  readonly keyFrames: readonly number[];
+}
+
+/** The length of a box and its name; of an `ftyp` box the brand follows. */
+const HEAD_BYTES = 12;
+
+/** Whether a stored file is an MP4 by its first box, `ftyp`. Loads no media library. */
+export function isMp4(source: MediaSource): Promise<boolean> {
+  return withReader(source, async (reader) => {
+    if (reader.size < HEAD_BYTES) return false;
+    const head = await gather(await reader.read(0, HEAD_BYTES));
+    return head.toString('latin1', 4, 8) === 'ftyp' && head.readUInt32BE(0) >= HEAD_BYTES;
+  });
+}
+
+/**
+ * Reads what an MP4 holds from its table of contents alone, in a few small ranges whatever its size.
+ * @throws MediaError `not-mp4`, `unreadable`; faults of the storage as they are.
+ */
+export async function probeMp4(source: MediaSource): Promise<ProbedMp4> {
+  if (!(await isMp4(source))) throw new MediaError('not-mp4', 'this is not an MP4: it has no ftyp box');
+  return withFilm(source, async ({ leading, video, audio }) => {
+    const extent = await readExtent(leading);
+    return {
+      durationSeconds: Math.max(0, extent.end - extent.first),
+      video: video && probedVideo(await readVideoFacts(video)),
+      audio: audio && probedAudio(await readAudioFacts(audio)),
+      keyFrames: video ? await keyFrames(video, extent) : [],
+    };
+  });
+}
+
+async function keyFrames(video: FilmTrack, extent: Extent): Promise<number[]> {
+  const seconds: number[] = [];
+  for (let key = await video.nextKeyFrame(null); key; key = await video.nextKeyFrame(key)) {
+    seconds.push(Math.max(0, key.timestamp - extent.first));
+  }
+  return seconds;
+}
+
+const probedVideo = (facts: VideoFacts): ProbedVideo => ({
+  codec: facts.codecString,
+  width: facts.width,
+  height: facts.height,
+});
+
+const probedAudio = (facts: AudioFacts): ProbedAudio => ({
+  codec: facts.codecString,
+  sampleRate: facts.sampleRate,
+  channels: facts.channels,
+});
+
+async function gather(bytes: FilmBytes): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of bytes instanceof Uint8Array ? [bytes] : bytes) parts.push(part);
+  return Buffer.concat(parts);
+}

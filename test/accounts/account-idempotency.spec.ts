@@ -1,0 +1,29 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { describeIdempotency } from '../shared/idempotency.battery.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+let names = 0;
+const body = () => ({ accountName: `Once ${++names}`, primaryContact: { firstName: 'Zoë' } });
+
+describeIdempotency(
+  {
+    api: ACCOUNT_API,
+    path: '/platform-api/v1/accounts',
+    body,
+    reused: { status: 409, code: 'CONFLICT' },
+    refused: async (partner) => {
+      const taken = body();
+      await partner.post(taken);
+      return taken;
+    },
+    table: 'accounts',
+  },
+  () => service,
+);

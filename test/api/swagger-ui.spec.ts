@@ -1,0 +1,84 @@
+import chromium from '@sparticuz/chromium';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Browser, chromium as playwright, type Page } from 'playwright-core';
+import { startTestApp, type TestApp } from '../support/app.js';
+
+let service: TestApp;
+let browser: Browser;
+let page: Page;
+const complaints: string[] = [];
+
+beforeAll(async () => {
+  service = await startTestApp();
+  browser = await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: [...chromium.args, '--disable-background-networking', '--disable-component-update'],
+    headless: true,
+  });
+  page = await browser.newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+}, 60_000);
+
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+async function authorize(secret: string): Promise<void> {
+  await page.click('.swagger-ui .btn.authorize');
+  await page.fill('.swagger-ui .auth-container input', secret);
+  await page.click('.swagger-ui .auth-btn-wrapper .authorize');
+  await page.click('.swagger-ui .auth-btn-wrapper .btn-done');
+}
+
+async function select(title: string): Promise<void> {
+  await page.selectOption('#select', { label: title });
+  await page.waitForSelector(`.swagger-ui .info .title:has-text("${title.replace(/ [\d.]+$/, '')}")`);
+}
+
+/** Opens an operation, sends its example as it stands, and gives the status that the page shows. */
+async function tryItOut(operation: string): Promise<string> {
+  const block = page.locator(`.opblock[id$="-${operation}"]`);
+  await block.locator('.opblock-summary-control').click();
+  await block.locator('.try-out__btn').click();
+  await block.locator('.btn.execute').click();
+  return (await block.locator('.live-responses-table tbody .response-col_status').first().innerText()).trim();
+}
+
+describe('Swagger UI, in a browser', () => {
+  it('offers every document', async () => {
+    await page.goto(`${service.url}/docs`);
+    await page.waitForSelector('#select');
+    const names = await page.locator('#select option').allInnerTexts();
+    expect(names).toEqual([
+      'Scale API 1.0.0',
+      'Account API 1.0.0',
+      'Site API 1.0.0',
+      'Vision API 1.11.0',
+      'Admin API 1.0.0',
+    ]);
+  }, 30_000);
+
+  it('creates a hauler with the admin token', async () => {
+    await select('Admin API 1.0.0');
+    await authorize(service.env.ADMIN_TOKEN);
+    expect(await tryItOut('postHaulers')).toContain('201');
+  }, 30_000);
+
+  it('creates an account with a key', async () => {
+    const hauler = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Browser' });
+    const key = await service.admin<{ key: string }>('POST', '/api-keys', {
+      haulerId: hauler.body.id,
+      interfaces: ['account'],
+    });
+    await page.goto(`${service.url}/docs`);
+    await select('Account API 1.0.0');
+    await authorize(key.body.key);
+    expect(await tryItOut('createAccount')).toContain('200');
+  }, 30_000);
+
+  it('without a complaint of the browser', () => expect(complaints).toEqual([]));
+});

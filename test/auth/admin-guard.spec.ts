@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { type RawReply, rawRequest } from '../support/raw-request.js';
+
+let service: TestApp;
+let token: string;
+beforeAll(async () => {
+  service = await startTestApp();
+  token = service.env.ADMIN_TOKEN;
+});
+afterAll(() => service.close());
+
+const get = (...headers: string[]) => rawRequest(`${service.url}/admin/v1/haulers`, 'GET', headers);
+
+function expectRefused(reply: RawReply): void {
+  expect(reply.status).toBe(401);
+  expect(JSON.parse(reply.text)).toMatchObject({ success: false, error: { code: 'UNAUTHORIZED' } });
+  expect(reply.headers['www-authenticate']).toBe('Bearer');
+}
+
+describe('the admin token', () => {
+  test.each([
+    ['as RFC 6750 writes it', () => `Bearer ${token}`],
+    ['with the scheme in lower case', () => `bearer ${token}`],
+  ])('%s: lets in', async (_what, value) => {
+    expect((await get('Authorization', value())).status).toBe(200);
+  });
+
+  test.each<[string, () => string[]]>([
+    ['absent', () => []],
+    ['empty', () => ['Authorization', '']],
+    ['a scheme alone', () => ['Authorization', 'Bearer']],
+    ['the token alone', () => ['Authorization', token]],
+    ['another scheme', () => ['Authorization', `Basic ${Buffer.from(`admin:${token}`).toString('base64')}`]],
+    ['wrong in its last character', () => ['Authorization', `Bearer ${token.slice(0, -1)}~`]],
+    ['shorter', () => ['Authorization', `Bearer ${token.slice(0, -1)}`]],
+    ['longer', () => ['Authorization', `Bearer ${token}a`]],
+    ['twice', () => ['Authorization', `Bearer ${token}`, 'authorization', `Bearer ${token}`]],
+    ['in a header for keys', () => ['API-KEY', token]],
+  ])('%s: 401', async (_what, headers) => {
+    expectRefused(await get(...headers()));
+  });
+});
+
+describe('the order of checks (decision 3)', () => {
+  test.each([
+    ['malformed JSON', '{"name', 'application/json'],
+    ['a wrong content type', 'text', 'text/plain'],
+    ['a body that is too large', 'x'.repeat(2_000_000), 'application/json'],
+  ])('%s without the token: 401', async (_what, body, type) => {
+    for (const path of ['/haulers', '/api-keys', '/api-keys/not-an-id/rotate']) {
+      expectRefused(await rawRequest(`${service.url}/admin/v1${path}`, 'POST', ['Content-Type', type], body));
+    }
+  });
+
+  test('a malformed id or query without the token: 401', async () => {
+    expectRefused(await rawRequest(`${service.url}/admin/v1/haulers/x`, 'GET', []));
+    expectRefused(await rawRequest(`${service.url}/admin/v1/haulers?page=0`, 'GET', []));
+  });
+
+  test('an unknown path is 404 and an unknown method 405, token or not', async () => {
+    expect((await rawRequest(`${service.url}/admin/v1/nothing`, 'GET', [])).status).toBe(404);
+    const wrongMethod = await rawRequest(`${service.url}/admin/v1/haulers`, 'DELETE', []);
+    expect(wrongMethod.status).toBe(405);
+    expect(wrongMethod.headers['allow']).toContain('POST');
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { receive } from '../../src/scale/ticket-rules.js';
+import { TicketBook } from '../../src/scale/ticket-book.js';
+import { DIRECTIONS, type Push, type Revision, type Ticket } from '../../src/scale/ticket.js';
+import { anyPushes, flow, push } from '../support/pushes.js';
+
+/** Tickets as a database holds them, found by looking at every one. */
+class Tickets {
+  readonly tickets: Ticket[] = [];
+  readonly revisions: Revision[] = [];
+
+  matching(pushes: readonly Push[]): Ticket[] {
+    return this.tickets.filter((ticket) => pushes.some((one) => DIRECTIONS.some((way) => matches(ticket, one, way))));
+  }
+
+  /** One push alone, without a book. */
+  receive(one: Push): string {
+    const [inbound, outbound] = DIRECTIONS.map((way) => this.tickets.find((ticket) => matches(ticket, one, way)));
+    const applied = receive({ inbound, outbound }, one);
+    if (applied === 'conflict') return applied;
+    const { result, ticket } = applied;
+    if (result !== 'unchanged') {
+      const { id, haulerId, revision } = ticket;
+      this.put(ticket);
+      this.revisions.push({ haulerId, ticketId: id, revision, result, receivedAt: one.receivedAt, body: one.body });
+    }
+    return `${result} ${ticket.id}`;
+  }
+
+  /** All of them in one book. */
+  receiveAll(pushes: readonly Push[]): string[] {
+    const book = new TicketBook(this.matching(pushes));
+    const results = pushes.map((one) => {
+      const applied = book.receive(one);
+      return applied === 'conflict' ? applied : `${applied.result} ${applied.ticket.id}`;
+    });
+    const { created, updated, revisions } = book.changes();
+    for (const ticket of created) expect(this.tickets.some(({ id }) => id === ticket.id)).toBe(false);
+    for (const ticket of updated) expect(this.tickets.some(({ id }) => id === ticket.id)).toBe(true);
+    [...created, ...updated].forEach((ticket) => this.put(ticket));
+    this.revisions.push(...revisions);
+    return results;
+  }
+
+  private put(ticket: Ticket): void {
+    const index = this.tickets.findIndex(({ id }) => id === ticket.id);
+    if (index < 0) this.tickets.push(ticket);
+    else this.tickets[index] = ticket;
+  }
+}
+
+function matches(ticket: Ticket, one: Push, direction: 'inbound' | 'outbound'): boolean {
+  const asked = one.flows[direction];
+  return (
+    asked !== undefined &&
+    ticket.siteId === one.siteId &&
+    ticket.haulerId === one.haulerId &&
+    ticket.flows[direction]?.ticketNumber === asked.ticketNumber
+  );
+}
+
+describe('TicketBook', () => {
+  test('a batch comes to the same as its pushes one after the other', () => {
+    fc.assert(
+      fc.property(fc.array(anyPushes, { maxLength: 4 }), (batches) => {
+        const [alone, inBatches] = [new Tickets(), new Tickets()];
+        for (const batch of batches) {
+          const pushes = batch.map(push);
+          expect(inBatches.receiveAll(pushes)).toEqual(pushes.map((one) => alone.receive(one)));
+        }
+        expect(inBatches.tickets).toEqual(alone.tickets);
+        expect(inBatches.revisions).toEqual(alone.revisions);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('no two tickets ever hold one flow', () => {
+    fc.assert(
+      fc.property(anyPushes, (parts) => {
+        const stored = new Tickets();
+        stored.receiveAll(parts.map(push));
+        for (const direction of DIRECTIONS) {
+          const held = stored.tickets.flatMap(({ siteId, flows }) => {
+            const held = flows[direction];
+            return held === undefined ? [] : [`${siteId} ${held.ticketNumber}`];
+          });
+          expect(new Set(held).size).toBe(held.length);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('the number that a rename frees is free in the same batch (decision 20)', () => {
+    const stored = new Tickets();
+    const results = stored.receiveAll([
+      push({ inbound: flow('A', 1), outbound: flow('X', 1) }),
+      push({ inbound: flow('A', 2), outbound: flow('Y', 2) }),
+      push({ outbound: flow('X', 3) }),
+    ]);
+    expect(results.map((result) => result.split(' ')[0])).toEqual(['created', 'updated', 'created']);
+    expect(stored.tickets.map(({ flows }) => flows.outbound?.ticketNumber)).toEqual(['Y', 'X']);
+  });
+
+  test('other sites and haulers, and the other direction, are other flows', () => {
+    const one = push({ inbound: flow('A', 1) });
+    const others = [
+      push({ inbound: flow('A', 1), siteId: 'other' }),
+      { ...push({ inbound: flow('A', 1) }), haulerId: 'another' },
+      push({ outbound: flow('A', 1) }),
+    ];
+    expect(new Tickets().receiveAll([one, ...others]).map((result) => result.split(' ')[0])).toEqual(
+      Array.from({ length: 4 }, () => 'created'),
+    );
+  });
+});
