@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { ScaleModule } from '../scale/scale.module.js';
 import { AccountsController } from './accounts.controller.js';
+import { TicketsController } from './tickets.controller.js';
 
 /** Administration of what the platform side keeps; loaded with that side. */
-@Module({ imports: [AccountsModule], controllers: [AccountsController] })
+@Module({ imports: [AccountsModule, ScaleModule], controllers: [AccountsController, TicketsController] })
 export class PlatformAdminModule {}

@@ -3,6 +3,8 @@ import { AccountEntity } from '../accounts/account.entity.js';
 import { ApiKeyEntity } from '../auth/api-key.entity.js';
 import { HaulerEntity } from '../auth/hauler.entity.js';
 import type { SettledEnv } from '../config/env.js';
+import { TicketRevisionEntity } from '../scale/ticket-revision.entity.js';
+import { TicketEntity } from '../scale/ticket.entity.js';
 import { KioskEntity } from '../site-sync/catalog/kiosk.entity.js';
 import { MaterialEntity } from '../site-sync/catalog/material.entity.js';
 import { SiteEntity } from '../site-sync/catalog/site.entity.js';
@@ -16,6 +18,8 @@ const ENTITIES: (EntitySchema | (new () => object))[] = [
   SiteEntity,
   KioskEntity,
   MaterialEntity,
+  TicketEntity,
+  TicketRevisionEntity,
   AccountEntity,
 ];
 

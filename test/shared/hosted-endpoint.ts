@@ -9,6 +9,8 @@ export interface HostedEndpoint {
   readonly path: string;
   /** A body that is answered with 200, another one each time. */
   readonly body: () => Readonly<Record<string, unknown>>;
+  /** Makes what such a body needs of a new hauler. */
+  readonly prepare?: (service: TestApp, haulerId: string) => Promise<unknown>;
 }
 
 export interface ErrorAnswer {
@@ -31,9 +33,13 @@ export interface Caller {
 }
 
 /** A partner with a key for the endpoint, of a new hauler. */
-export async function callerOf(endpoint: Pick<HostedEndpoint, 'api' | 'path'>, service: TestApp): Promise<Caller> {
+export async function callerOf(
+  endpoint: Pick<HostedEndpoint, 'api' | 'path' | 'prepare'>,
+  service: TestApp,
+): Promise<Caller> {
   const { api, path } = endpoint;
   const { key, haulerId } = await issueKey(service, [api.name]);
+  await endpoint.prepare?.(service, haulerId);
   return {
     key,
     haulerId,

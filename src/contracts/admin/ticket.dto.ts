@@ -1,0 +1,85 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields.js';
+import type { Instant } from '../common/instant.js';
+import { PageQuery } from '../common/pagination.dto.js';
+import { CreateScaleTicketRequest } from '../scale/scale.dto.js';
+import { TICKET_RESULTS, type TicketResult } from '../scale/ticket-result.js';
+
+const HAULER_ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
+
+export class TicketQuery extends PageQuery {
+  @UuidField({ description: 'Tickets of this hauler only', optional: true, example: HAULER_ID })
+  haulerId?: string;
+
+  @UuidField({
+    description: "Tickets of this site only, by the partner's id of it",
+    optional: true,
+    example: SITE_ID,
+  })
+  siteId?: string;
+
+  @TextField({
+    description: 'The exact ticket number of the inbound or of the outbound flow',
+    min: 1,
+    max: 255,
+    optional: true,
+    example: 'IN-204817',
+  })
+  ticketNumber?: string;
+
+  @InstantField({
+    description: 'Tickets first received at this time or later',
+    optional: true,
+    inQuery: true,
+    example: '2026-11-01T00:00:00Z',
+  })
+  from?: Instant;
+
+  @InstantField({
+    description: 'Tickets first received before this time',
+    optional: true,
+    inQuery: true,
+    example: '2026-12-01T00:00:00Z',
+  })
+  to?: Instant;
+}
+
+/** A disposal ticket as it stands: the fields of section 2.2, and whose it is. */
+export class Ticket extends CreateScaleTicketRequest {
+  @UuidField({ description: 'The `disposalTicketId`', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
+  id!: string;
+
+  @UuidField({ description: 'Hauler that it belongs to', example: HAULER_ID })
+  haulerId!: string;
+
+  @InstantField({ description: 'When its first push was received', example: '2026-11-20T14:03:27.512Z' })
+  createdAt!: string;
+
+  @InstantField({ description: 'When a push last changed it', example: '2026-11-20T14:03:27.512Z' })
+  updatedAt!: string;
+}
+
+/** One kept push of a ticket (decision 23). */
+export class TicketRevision {
+  @IntegerField({ description: 'Counted from 1', min: 1, max: 2_147_483_647, example: 1 })
+  revision!: number;
+
+  @InstantField({ description: 'When the push was received', example: '2026-11-20T14:03:27.512Z' })
+  receivedAt!: string;
+
+  @EnumField({
+    description: 'What became of the push; one that was `unchanged` is not kept',
+    values: TICKET_RESULTS.filter((result) => result !== 'unchanged'),
+    example: 'created',
+  })
+  result!: TicketResult;
+
+  @ApiProperty({
+    description: 'The body as it was sent, fields that nobody knows included',
+    type: 'object',
+    additionalProperties: true,
+    example: { siteId: SITE_ID, materials: [] },
+  })
+  body!: unknown;
+}
