@@ -7,7 +7,7 @@ import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
 import { KeyLookup } from './key-lookup.js';
 import { KeyRotation } from './key-rotation.service.js';
-import { LastUse } from './last-use.js';
+import { LastUseModule } from './last-use.module.js';
 import { RateLimit } from './rate-limit.js';
 
 const keyCache = {
@@ -20,5 +20,5 @@ const exported = [AdminGuard, ApiKeyAdmin, ApiKeyGuard, ApiKeyService, HaulersSe
 
 /** Who may call: global, since every controller's guard needs it. */
 @Global()
-@Module({ providers: [...exported, KeyLookup, keyCache, LastUse], exports: exported })
+@Module({ imports: [LastUseModule], providers: [...exported, KeyLookup, keyCache], exports: exported })
 export class AuthModule {}

@@ -1,0 +1,18 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { describeApiKeys } from '../shared/api-key.battery.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+// With nothing of what it requires, every route says 400 once the key has been found right.
+for (const api of [ACCOUNT_API]) {
+  for (const { method, path } of Object.values(api.routes)) {
+    const body = method === 'POST' ? {} : undefined;
+    describeApiKeys({ api, method, path: api.prefix + path, body, accepted: 400 }, () => service);
+  }
+}

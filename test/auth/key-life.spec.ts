@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { createKey } from '../../src/auth/api-key.js';
+import { createHauler, issueKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { CLOSED, doorOf, knock, OPEN, until } from '../support/knock.js';
+import { testServer } from '../support/test-database.js';
+import { onServer } from '../support/test-server.js';
+
+let service: TestApp;
+let other: TestApp;
+let haulerId: string;
+beforeAll(async () => {
+  service = await startTestApp();
+  other = await startTestApp({ on: service });
+  haulerId = await createHauler(service);
+});
+afterAll(async () => {
+  await other.close();
+  await service.close();
+});
+
+const issue = (options = {}) => issueKey(service, ['account'], { haulerId, ...options });
+
+async function lastUsedAt(id: string): Promise<string | null> {
+  const [row]: { at: string | null }[] = await service.dataSource.query(
+    'SELECT last_used_at::text AS at FROM api_keys WHERE id = $1',
+    [id],
+  );
+  return row?.at ?? null;
+}
+
+/** The statements that look keys up, while `work` runs. */
+async function lookups(work: () => Promise<void>): Promise<number> {
+  const query = jest.spyOn(service.dataSource, 'query');
+  try {
+    await work();
+    return query.mock.calls.filter(([text]) => text.includes('FROM api_keys')).length;
+  } finally {
+    query.mockRestore();
+  }
+}
+
+describe('a key is good', () => {
+  test('on every instance as soon as it is issued, also where it was tried before', async () => {
+    for (let i = 0; i < 3; i++) {
+      const { key } = await issue();
+      expect(await doorOf(other, key)).toBe(OPEN);
+      expect(await doorOf(service, key)).toBe(OPEN);
+    }
+  });
+
+  test('until it is revoked: here at once, elsewhere within 5 s', async () => {
+    const { id, key } = await issue();
+    expect(await doorOf(service, key)).toBe(OPEN);
+    expect(await doorOf(other, key)).toBe(OPEN);
+    await service.admin('DELETE', `/api-keys/${id}`);
+    expect(await doorOf(service, key)).toBe(CLOSED);
+    expect(await until(async () => (await doorOf(other, key)) === CLOSED)).toBeLessThan(5000);
+    expect(await doorOf(other, key)).toBe(CLOSED);
+  });
+
+  test('to the moment of its expiry, though it is in memory', async () => {
+    const expires = Date.now() + 1500;
+    const { key } = await issue({ expiresAt: new Date(expires).toISOString() });
+    expect(await doorOf(service, key)).toBe(OPEN);
+    await until(async () => (await doorOf(service, key)) === CLOSED);
+    expect(Date.now()).toBeGreaterThanOrEqual(expires);
+    expect(Date.now()).toBeLessThan(expires + 1500);
+  });
+});
+
+describe('the database is asked', () => {
+  test('not at all for a key in use', async () => {
+    const { key } = await issue();
+    expect(await doorOf(service, key)).toBe(OPEN);
+    const asked = await lookups(async () => {
+      for (let i = 0; i < 50; i++) expect(await doorOf(service, key)).toBe(OPEN);
+    });
+    // One at most, where a slow machine takes longer than a key is fresh.
+    expect(asked).toBeLessThanOrEqual(1);
+  });
+
+  test('once or twice for any number of keys at once', async () => {
+    const keys = await Promise.all(Array.from({ length: 20 }, () => issue()));
+    const asked = await lookups(async () => {
+      const doors = await Promise.all(keys.flatMap(({ key }) => [doorOf(service, key), doorOf(service, key)]));
+      expect(new Set(doors)).toEqual(new Set([OPEN]));
+    });
+    expect(asked).toBeLessThan(keys.length);
+  });
+
+  test('not for what cannot be a key', async () => {
+    const asked = await lookups(async () => {
+      for (const text of ['garbage', '', createKey().key.slice(1)]) expect(await doorOf(service, text)).toBe(CLOSED);
+    });
+    expect(asked).toBe(0);
+  });
+});
+
+describe('last use', () => {
+  test('is written behind the request, once a minute, and not for refused calls', async () => {
+    const { id, key } = await issue();
+    const refused = await issueKey(service, ['scale'], { haulerId });
+    expect(await doorOf(service, refused.key)).toBe(CLOSED);
+    const before = Date.now();
+    expect(await doorOf(service, key)).toBe(OPEN);
+    await until(async () => (await lastUsedAt(id)) !== null);
+    const first = await lastUsedAt(id);
+    expect(Date.parse(String(first))).toBeGreaterThanOrEqual(before);
+    for (let i = 0; i < 3; i++) expect(await doorOf(service, key)).toBe(OPEN);
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    expect(await lastUsedAt(id)).toBe(first);
+    expect(await lastUsedAt(refused.id)).toBeNull();
+  });
+
+  test('moves on after a minute', async () => {
+    const { id, key } = await issue();
+    await service.dataSource.query(`UPDATE api_keys SET last_used_at = now() - interval '61 s' WHERE id = $1`, [id]);
+    const before = await lastUsedAt(id);
+    expect(await doorOf(service, key)).toBe(OPEN);
+    await until(async () => (await lastUsedAt(id)) !== before);
+  });
+
+  test('is not lost by a shutdown', async () => {
+    const third = await startTestApp({ on: service });
+    const { id, key } = await issue();
+    expect(await doorOf(third, key)).toBe(OPEN);
+    await third.close();
+    expect(await lastUsedAt(id)).not.toBeNull();
+  });
+});
+
+describe('without a database', () => {
+  test('a key that cannot be checked in time is 503 with Retry-After, within 5 s, and no wrong key', async () => {
+    const { key } = await issue();
+    await service.dataSource.transaction(async (manager) => {
+      await manager.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+      const start = performance.now();
+      const reply = await knock(service, key);
+      expect(reply.status).toBe(503);
+      expect(reply.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect(reply.body).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
+      expect(performance.now() - start).toBeLessThan(5000);
+    });
+    expect(await doorOf(service, key)).toBe(OPEN);
+  });
+
+  test('a key in memory opens, any other is 503, until it is back', async () => {
+    const third = await startTestApp();
+    try {
+      const known = await issueKey(third, ['account']);
+      const unknown = await issueKey(third, ['account']);
+      expect(await doorOf(third, known.key)).toBe(OPEN);
+      const database = new URL(third.env.DATABASE_URL).pathname.slice(1);
+      await allowConnections(database, false);
+      expect(await doorOf(third, known.key)).toBe(OPEN);
+      expect(await doorOf(third, unknown.key)).toBe(503);
+      await allowConnections(database, true);
+      await until(async () => (await doorOf(third, unknown.key)) === OPEN);
+    } finally {
+      await third.close();
+    }
+  });
+});
+
+async function allowConnections(database: string, allowed: boolean): Promise<void> {
+  await onServer(testServer().adminUrl, async (client) => {
+    await client.query(`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS ${allowed}`);
+    if (!allowed) {
+      await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [database]);
+    }
+  });
+}

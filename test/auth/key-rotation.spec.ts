@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createHauler, issueKey, type TestKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { CLOSED, doorOf, OPEN, until } from '../support/knock.js';
+
+const DAY = 86_400;
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+type Shown = Readonly<Record<string, unknown>> & { readonly expiresAt: string | null };
+
+let service: TestApp;
+let other: TestApp;
+let haulerId: string;
+beforeAll(async () => {
+  service = await startTestApp();
+  other = await startTestApp({ on: service });
+  haulerId = await createHauler(service);
+});
+afterAll(async () => {
+  await other.close();
+  await service.close();
+});
+
+const issue = (options = {}) => issueKey(service, ['account'], { haulerId, ...options });
+
+async function rotate(id: string, body?: unknown): Promise<TestKey> {
+  const reply = await service.admin<TestKey>('POST', `/api-keys/${id}/rotate`, body);
+  expect(reply.status).toBe(201);
+  return reply.body;
+}
+
+async function shown(id: string): Promise<Shown> {
+  const { body } = await service.admin<{ data: Shown[] }>('GET', `/api-keys?haulerId=${haulerId}&pageSize=100`);
+  return body.data.find((key) => key['id'] === id) ?? { expiresAt: null };
+}
+
+/** Seconds from now to the end of a key. */
+const secondsLeft = ({ expiresAt }: Shown) => (Date.parse(String(expiresAt)) - Date.now()) / 1000;
+
+describe('the new key', () => {
+  test('inherits owner, interfaces, name and expiry, and is a key of its own', async () => {
+    const old = await issueKey(service, ['vision', 'account'], {
+      haulerId,
+      customerId: 'c',
+      name: 'Gate',
+      expiresAt: '2099-01-01T00:00:00Z',
+    });
+    const next = await rotate(old.id);
+    expect({ ...next, id: '', key: '', prefix: '', createdAt: '' }).toEqual({
+      ...old,
+      id: '',
+      key: '',
+      prefix: '',
+      createdAt: '',
+    });
+    expect(next.id).not.toBe(old.id);
+    expect(next.key).not.toBe(old.key);
+    expect(next.key.startsWith(next.prefix)).toBe(true);
+  });
+
+  test('is dormant: until its first use the old one is as it was', async () => {
+    const old = await issue();
+    const next = await rotate(old.id, { overlapSeconds: 0 });
+    expect(await doorOf(service, old.key)).toBe(OPEN);
+    expect(await shown(old.id)).toMatchObject({ expiresAt: null, revokedAt: null });
+    expect(await shown(next.id)).toMatchObject({ expiresAt: null, lastUsedAt: null });
+  });
+
+  test('is not woken by a call that it does not open', async () => {
+    const old = await issue();
+    const next = await rotate(old.id, { overlapSeconds: 0 });
+    const wrongHeader = { headers: { 'API-KEY': next.key }, body: {} };
+    expect((await service.call('POST', '/platform-api/v1/accounts', wrongHeader)).status).toBe(401);
+    const wrongInterface = { headers: { 'PLATFORM-API-KEY': next.key }, body: {} };
+    expect((await service.call('POST', '/platform-api/v1/tickets', wrongInterface)).status).not.toBe(400);
+    expect(await shown(next.id)).toMatchObject({ lastUsedAt: null });
+    expect(await doorOf(service, old.key)).toBe(OPEN);
+  });
+});
+
+describe('from the first use on', () => {
+  test.each([
+    ['by default', undefined, DAY],
+    ['by default, with an empty body', {}, DAY],
+    ['by default, with null', { overlapSeconds: null }, DAY],
+    ['for an hour', { overlapSeconds: 3600 }, 3600],
+    ['for seven days at most', { overlapSeconds: 7 * DAY }, 7 * DAY],
+  ])('the old key lives on, %s', async (_what, body, seconds) => {
+    const old = await issue();
+    const next = await rotate(old.id, body);
+    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await doorOf(service, old.key)).toBe(OPEN);
+    const left = secondsLeft(await shown(old.id));
+    expect(left).toBeGreaterThan(seconds - 30);
+    expect(left).toBeLessThanOrEqual(seconds + 1);
+    expect((await shown(next.id))['lastUsedAt']).not.toBeNull();
+  });
+
+  test('without an overlap the old key ends at once here, and within 5 s elsewhere', async () => {
+    const old = await issue();
+    expect(await doorOf(other, old.key)).toBe(OPEN);
+    const next = await rotate(old.id, { overlapSeconds: 0 });
+    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await doorOf(service, old.key)).toBe(CLOSED);
+    expect(await until(async () => (await doorOf(other, old.key)) === CLOSED)).toBeLessThan(5000);
+    expect(await doorOf(other, next.key)).toBe(OPEN);
+  });
+
+  test('when the overlap is over the old key is expired', async () => {
+    const old = await issue();
+    const next = await rotate(old.id, { overlapSeconds: 1 });
+    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await doorOf(service, old.key)).toBe(OPEN);
+    await until(async () => (await doorOf(service, old.key)) === CLOSED);
+    expect(secondsLeft(await shown(old.id))).toBeLessThanOrEqual(0);
+    expect((await service.admin('POST', `/api-keys/${old.id}/rotate`)).status).toBe(409);
+  });
+
+  test('the overlap never outlives the old key’s own expiry', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const old = await issue({ expiresAt });
+    const next = await rotate(old.id);
+    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(Date.parse(String((await shown(old.id)).expiresAt))).toBe(Date.parse(expiresAt));
+  });
+
+  test('the overlap begins once, though both instances meet the new key many times at once', async () => {
+    const old = await issue();
+    const next = await rotate(old.id, { overlapSeconds: 60 });
+    const doors = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => doorOf(i % 2 === 0 ? service : other, next.key)),
+    );
+    expect(new Set(doors)).toEqual(new Set([OPEN]));
+    const [row]: { overlap: string }[] = await service.dataSource.query(
+      `SELECT extract(epoch FROM old.retires_at - new.activated_at)::text AS overlap
+         FROM api_keys AS old JOIN api_keys AS new ON new.replaces_id = old.id WHERE new.id = $1`,
+      [next.id],
+    );
+    expect(Number(row?.overlap)).toBe(60);
+    const first = (await shown(old.id)).expiresAt;
+    expect(await doorOf(other, next.key)).toBe(OPEN);
+    expect((await shown(old.id)).expiresAt).toBe(first);
+  });
+});
+
+describe('rotating again', () => {
+  test('before the first use replaces the dormant key', async () => {
+    const old = await issue();
+    const lost = await rotate(old.id);
+    const next = await rotate(old.id, { overlapSeconds: 60 });
+    expect(await doorOf(service, lost.key)).toBe(CLOSED);
+    expect((await shown(lost.id))['revokedAt']).not.toBeNull();
+    expect((await shown(old.id)).expiresAt).toBeNull();
+    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(secondsLeft(await shown(old.id))).toBeLessThanOrEqual(61);
+  });
+
+  test('the dormant key itself replaces it just so', async () => {
+    const old = await issue();
+    const lost = await rotate(old.id);
+    const next = await rotate(lost.id, { overlapSeconds: 0 });
+    expect(await doorOf(service, lost.key)).toBe(CLOSED);
+    expect(await doorOf(service, old.key)).toBe(OPEN);
+    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await doorOf(service, old.key)).toBe(CLOSED);
+  });
+
+  test('many times at once leaves one dormant key', async () => {
+    const old = await issue();
+    const keys = await Promise.all(Array.from({ length: 10 }, () => rotate(old.id)));
+    const states = await Promise.all(keys.map(({ id }) => shown(id)));
+    expect(states.filter((state) => state['revokedAt'] === null)).toHaveLength(1);
+  });
+
+  test('the key in use makes a chain', async () => {
+    const first = await issue();
+    const second = await rotate(first.id, { overlapSeconds: 0 });
+    expect(await doorOf(service, second.key)).toBe(OPEN);
+    const third = await rotate(second.id, { overlapSeconds: 0 });
+    expect(await doorOf(service, second.key)).toBe(OPEN);
+    expect(await doorOf(service, third.key)).toBe(OPEN);
+    expect(await Promise.all([first, second].map(({ key }) => doorOf(service, key)))).toEqual([CLOSED, CLOSED]);
+  });
+
+  test('the old key in its overlap gives it another successor, and no longer life', async () => {
+    const old = await issue();
+    const next = await rotate(old.id, { overlapSeconds: 60 });
+    expect(await doorOf(service, next.key)).toBe(OPEN);
+    const end = (await shown(old.id)).expiresAt;
+    const second = await rotate(old.id, { overlapSeconds: DAY });
+    expect(second.expiresAt).toBeNull();
+    expect(await doorOf(service, second.key)).toBe(OPEN);
+    expect((await shown(old.id)).expiresAt).toBe(end);
+    expect(await doorOf(service, next.key)).toBe(OPEN);
+  });
+
+  test('while the dormant key is used for the first time ends with one of the two', async () => {
+    for (let round = 0; round < 5; round++) {
+      const old = await issue();
+      const next = await rotate(old.id);
+      const [door] = await Promise.all([doorOf(other, next.key), rotate(old.id)]);
+      const { revokedAt, lastUsedAt } = await shown(next.id);
+      expect(door).toBe(lastUsedAt === null ? CLOSED : OPEN);
+      expect(revokedAt === null).toBe(door === OPEN);
+    }
+  });
+});
+
+describe('what cannot be rotated', () => {
+  test('a revoked key, and an expired one: 409', async () => {
+    const revoked = await issue();
+    await service.admin('DELETE', `/api-keys/${revoked.id}`);
+    const expired = await issue();
+    await service.dataSource.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [expired.id]);
+    for (const { id } of [revoked, expired]) {
+      const reply = await service.admin('POST', `/api-keys/${id}/rotate`);
+      expect(reply.status).toBe(409);
+      expect(reply.body).toMatchObject({ success: false, error: { code: 'CONFLICT' } });
+    }
+  });
+
+  test('an unknown key: 404', async () => {
+    expect((await service.admin('POST', `/api-keys/${UNKNOWN}/rotate`)).status).toBe(404);
+  });
+
+  test.each([-1, 7 * DAY + 1, 1.5, '60', true, [], {}])('with an overlap of %j: 400', async (overlapSeconds) => {
+    const { id } = await issue();
+    const reply = await service.admin('POST', `/api-keys/${id}/rotate`, { overlapSeconds });
+    expect(reply.status).toBe(400);
+    expect(reply.body).toMatchObject({ error: { details: { violations: [{ path: 'overlapSeconds' }] } } });
+  });
+});
+
+test('revoking the old key leaves the dormant one its first use', async () => {
+  const old = await issue();
+  const next = await rotate(old.id);
+  await service.admin('DELETE', `/api-keys/${old.id}`);
+  expect(await doorOf(service, old.key)).toBe(CLOSED);
+  expect(await doorOf(service, next.key)).toBe(OPEN);
+});

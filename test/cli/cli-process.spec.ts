@@ -1,0 +1,48 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { runEmbedded } from '../support/embedded-process.js';
+import { testServer } from '../support/test-database.js';
+
+const MAIN = join(import.meta.dirname, '../support/cli-main.mjs');
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(testServer().folder, 'cli-'));
+});
+
+async function cli(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+  const child = spawn(process.execPath, [MAIN, ...words], {
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, out, err };
+}
+
+describe('the command line as a process, with the embedded database', () => {
+  test('brings its own database where no service runs, and leaves none behind', async () => {
+    const created = await cli('hauler', 'create', '--name', 'Alone', '--json');
+    expect([created.code, created.err]).toEqual([0, '']);
+    expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
+    const { id } = JSON.parse(created.out) as { id: string };
+    expect((await cli('key', 'revoke', id)).code).toBe(1);
+  });
+
+  test('joins the database of a running service, and leaves it running', async () => {
+    const service = await runEmbedded(dataDir);
+    try {
+      const created = await cli('hauler', 'create', '--name', 'Beside', '--json');
+      expect([created.code, created.err]).toEqual([0, '']);
+      expect(service.child.exitCode).toBeNull();
+    } finally {
+      service.child.kill('SIGTERM');
+    }
+    expect(await service.ended).toBe(0);
+  });
+});
