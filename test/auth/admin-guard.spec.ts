@@ -42,6 +42,13 @@ describe('the admin token', () => {
   });
 });
 
+test('/metrics takes the same token', async () => {
+  const metrics = (...headers: string[]) => rawRequest(`${service.url}/metrics`, 'GET', headers);
+  expectRefused(await metrics());
+  expectRefused(await metrics('Authorization', `Bearer ${token}a`));
+  expect((await metrics('Authorization', `Bearer ${token}`)).status).toBe(200);
+});
+
 describe('the order of checks (decision 3)', () => {
   test.each([
     ['malformed JSON', '{"name', 'application/json'],

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
+import { SITE_API } from '../../src/contracts/site/site.api.js';
 import { describeApiKeys } from '../shared/api-key.battery.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
@@ -10,9 +12,9 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 // With nothing of what it requires, every route says 400 once the key has been found right.
-for (const api of [ACCOUNT_API]) {
+for (const api of [SCALE_API, ACCOUNT_API, SITE_API]) {
   for (const { method, path } of Object.values(api.routes)) {
-    const body = method === 'POST' ? {} : undefined;
+    const body: unknown = (method as string) === 'GET' ? undefined : {};
     describeApiKeys({ api, method, path: api.prefix + path, body, accepted: 400 }, () => service);
   }
 }
