@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** The truck and the cameras whose recordings lie beside this file; how they were made is told in their README. */
-export const DEMO_TRUCK = 'TRUCK-7';
+/** The cameras of `TRUCK-7`, whose recordings lie beside this file; how they were made is told in their README. */
 export const DEMO_CAMERAS = ['front', 'rear'] as const;
 export const DEMO_CHUNK_SECONDS = 60;
 

@@ -6,7 +6,7 @@ import { audioPackets, HAIR_SECONDS, videoPackets } from './piece-packets.js';
 import { gapsIn, type Interval } from './plan.js';
 
 /** `endTime` excluded. */
-export interface TimeRange {
+interface TimeRange {
   readonly startTime: Date;
   readonly endTime: Date;
 }

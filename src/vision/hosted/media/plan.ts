@@ -8,7 +8,7 @@ export interface Interval {
  * Chunk times are often whole seconds while films are not, and cameras lose some frames between two files: a gap
  * shorter than this is not reported as missing.
  */
-export const UNNOTICED_GAP_MS = 1000;
+const UNNOTICED_GAP_MS = 1000;
 
 /** What of `range` none of the intervals covers, oldest first; they are given oldest first too. */
 export function gapsIn(range: Interval, covered: readonly Interval[]): Interval[] {

@@ -10,13 +10,13 @@ import {
 import { type FilmTrack, withFilm } from './film.js';
 import { MediaError } from './media-error.js';
 
-export interface ProbedVideo {
+interface ProbedVideo {
   readonly codec: string;
   readonly width: number;
   readonly height: number;
 }
 
-export interface ProbedAudio {
+interface ProbedAudio {
   readonly codec: string;
   readonly sampleRate: number;
   readonly channels: number;
