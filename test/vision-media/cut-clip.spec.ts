@@ -202,6 +202,31 @@ describe('a clip', () => {
     await expectPlayable([...(await framesOf(0, 55, 60)), ...(await framesOf(1, 0, 5))]);
   });
 
+  it('begins and ends on the frame, whatever fractions the clock of the film has', async () => {
+    const path = await remux(demo(0), join(folder, 'fractions.mp4'), { shift: 3600.1 });
+    for (let second = 0; second < 60; second++) {
+      const clip = await cut([chunk(0.333, 60.333, path)], second + 0.333, second + 1.333);
+      expect(clip).toMatchObject({ startTime: at(second + 0.333), endTime: at(second + 1.333) });
+      await expectPlayable(await framesOf(0, second, second + 1));
+    }
+  });
+
+  it('shares no frame with the next one, though key frames fall between two milliseconds', async () => {
+    const path = await remux(demo(0), join(folder, 'thirds.mp4'), { stretch: 10 / 3 });
+    const keyFrame = (n: number) => Math.round((n * 10_000) / 3) / 1000;
+    for (let n = 0; n < 10; n++) {
+      const clip = await cut([chunk(0, 200, path)], keyFrame(n), keyFrame(n + 1));
+      expect(clip).toMatchObject({ startTime: at(keyFrame(n)), endTime: at(keyFrame(n + 1)) });
+      expect((await readFilm(target)).video.map(frameOf)).toEqual(await framesOf(0, n, n + 1));
+    }
+  });
+
+  it('takes frames before zero for what they are: there to decode from', async () => {
+    const path = await remux(demo(0), join(folder, 'before-zero.mp4'), { shift: -1.2 });
+    expect(await cut([chunk(0, 60, path)], 0, 10)).toMatchObject({ startTime: at(-0.2), endTime: at(10) });
+    await expectPlayable(await framesOf(0, 1, 11.2));
+  });
+
   it('out of the streams of a storage is the same to the byte, and every stream is ended', async () => {
     await cut([minute(0), minute(1)], 50.5, 70);
     const fromFiles = await mediaOf(target);

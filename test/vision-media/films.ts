@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import {
   EncodedAudioPacketSource,
+  type EncodedPacket,
   EncodedPacketSink,
   EncodedVideoPacketSource,
   FilePathSource,
@@ -87,16 +88,17 @@ export interface Remux {
   readonly rotation?: 90;
   /** Seconds by which every packet is shown later. */
   readonly shift?: number;
+  /** By how much every packet lasts longer. */
+  readonly stretch?: number;
 }
 
 /** The same pictures in another file. */
-export async function remux(
-  from: string,
-  to: string,
-  { fastStart = false, shift = 0, ...how }: Remux,
-): Promise<string> {
+export async function remux(from: string, to: string, how: Remux): Promise<string> {
   const input = new Input({ formats: [MP4], source: new FilePathSource(from) });
-  const output = new Output({ format: new Mp4OutputFormat({ fastStart }), target: new FilePathTarget(to) });
+  const output = new Output({
+    format: new Mp4OutputFormat({ fastStart: how.fastStart ?? false }),
+    target: new FilePathTarget(to),
+  });
   const video = how.without === 'video' ? null : await input.getPrimaryVideoTrack();
   const audio = how.without === 'audio' ? null : await input.getPrimaryAudioTrack();
   const picture = new EncodedVideoPacketSource('avc');
@@ -108,15 +110,18 @@ export async function remux(
   const meta = <T>(decoderConfig: T | null | undefined) => (decoderConfig ? { decoderConfig } : undefined);
   const sounds = audio ? new EncodedPacketSink(audio).packets() : [];
   for await (const packet of sounds) {
-    void sound.add(packet.clone({ timestamp: packet.timestamp + shift }), meta(soundConfig));
+    void sound.add(retimed(packet, how), meta(soundConfig));
   }
   for await (const packet of video ? new EncodedPacketSink(video).packets() : []) {
-    void picture.add(packet.clone({ timestamp: packet.timestamp + shift }), meta(pictureConfig));
+    void picture.add(retimed(packet, how), meta(pictureConfig));
   }
   await output.finalize();
   input.dispose();
   return to;
 }
+
+const retimed = (packet: EncodedPacket, { shift = 0, stretch = 1 }: Remux) =>
+  packet.clone({ timestamp: packet.timestamp * stretch + shift, duration: packet.duration * stretch });
 
 export interface Box {
   readonly name: string;

@@ -110,6 +110,20 @@ describe('sound', () => {
     expect([before.length, after.length]).toEqual([1, 1]);
   });
 
+  it.each([0, 5, 11, 16, 21, 27])('neither overlaps nor drifts where two chunks do (%i ms)', async (milliseconds) => {
+    const source = await readFilm(B_FRAMES);
+    const begins = 7 + milliseconds / 1000;
+    const { film } = await cut([chunk(0, 12, B_FRAMES), chunk(begins, begins + 12, B_FRAMES)], 6.5, 19);
+    expectNoOverlap(film);
+    const begin = film.audio[0]?.seconds ?? -1;
+    expect(begin).toBeGreaterThanOrEqual(0);
+    expect(begin).toBeLessThan(SOUND);
+    const picture = source.video.find(({ type, seconds }) => type === 'key' && seconds === 6);
+    const shown = film.video.filter(({ sha256 }) => sha256 === picture?.sha256).at(-1)?.seconds ?? 0;
+    const heard = playedAt(film, source, 6).at(-1) ?? 0;
+    expect(Math.abs(heard - shown - SOUND / 2)).toBeLessThanOrEqual(SOUND / 2 + 0.001);
+  });
+
   it('pauses where a chunk has none, and comes back in time', async () => {
     const silent = await remux(B_FRAMES, join(folder, 'silent.mp4'), { without: 'audio' });
     const chunks = [chunk(0, 12, B_FRAMES), chunk(12, 24, silent), chunk(24, 36, B_FRAMES)];

@@ -76,7 +76,10 @@ export class ClipWriter {
     await this.video.add(packet.clone({ timestamp }));
   }
 
-  /** Sound that the last piece's already covers is left out; what remains of an overlap is pushed on. */
+  /**
+   * A packet of which the better half lies before the piece, or under the sound of the last one, is left out; what
+   * remains of an overlap is pushed on.
+   */
   async addAudio(packet: EncodedPacket, seconds: number): Promise<void> {
     const wanted = this.base + seconds;
     if (wanted < this.audioEnd - packet.duration / 2) return;

@@ -30,7 +30,7 @@ export async function* videoPackets(key: EncodedPacket, to: number, next: Next):
   }
 }
 
-/** The sound that begins within `from` and `to` (seconds of the film), to the nearest packet. */
+/** The sound that is on at `from`, and what begins before `to` (seconds of the film). */
 export async function* audioPackets(
   audio: FilmTrack | null,
   from: number,
@@ -39,6 +39,6 @@ export async function* audioPackets(
 ): AsyncGenerator<EncodedPacket> {
   for (let packet = (await audio?.at(from)) ?? null; packet; packet = await next(packet)) {
     if (packet.timestamp >= to - HAIR_SECONDS) return;
-    if (packet.timestamp >= from - packet.duration / 2) yield packet;
+    yield packet;
   }
 }
