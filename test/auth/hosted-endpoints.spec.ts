@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
-import { describeApiKeys } from '../shared/api-key.battery.js';
+import { type ApiKeyEndpoint, describeApiKeys } from '../shared/api-key.battery.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
 let service: TestApp;
@@ -11,10 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+const APIS: readonly ApiKeyEndpoint['api'][] = [SCALE_API, ACCOUNT_API, SITE_API];
+
 // With nothing of what it requires, every route says 400 once the key has been found right.
-for (const api of [SCALE_API, ACCOUNT_API, SITE_API]) {
+for (const api of APIS) {
   for (const { method, path } of Object.values(api.routes)) {
-    const body: unknown = (method as string) === 'GET' ? undefined : {};
+    const body = method === 'POST' ? {} : undefined;
     describeApiKeys({ api, method, path: api.prefix + path, body, accepted: 400 }, () => service);
   }
 }

@@ -1,14 +1,18 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey } from '../../src/auth/api-key.js';
-import type { ApiContract, InterfaceName } from '../../src/contracts/common/api-contract.js';
-import { INTERFACES } from '../../src/contracts/common/api-contract.js';
+import {
+  type ApiContract,
+  type ApiRoute,
+  INTERFACES,
+  type InterfaceName,
+} from '../../src/contracts/common/api-contract.js';
 import { createHauler, issueKey, type TestKey } from '../support/api-keys.js';
 import type { TestApp } from '../support/app.js';
 import { type RawReply, rawRequest } from '../support/raw-request.js';
 
 export interface ApiKeyEndpoint {
   readonly api: ApiContract & { readonly name: InterfaceName };
-  readonly method: 'GET' | 'POST';
+  readonly method: ApiRoute['method'];
   /** With its query. */
   readonly path: string;
   /** Sent as JSON with every call. */
