@@ -89,11 +89,25 @@ describe('a start and a stop', () => {
     });
   });
 
-  test('stop the server also where the process exits by itself', async () => {
+  // The process handles SIGTERM and SIGUSR2 itself; at the latter it exits without a word to anyone.
+  test.each([
+    ['SIGUSR2', 3],
+    ['SIGINT', 'SIGINT'],
+    ['SIGHUP', 'SIGHUP'],
+  ] as const)('stop the server also where the process ends without stopping it: %s', async (signal, end) => {
     const embedded = await start();
     const server = serverPid(dataDir);
-    embedded.child.kill('SIGUSR2');
-    expect(await embedded.ended).toBe(3);
+    embedded.child.kill(signal);
+    expect(await embedded.ended).toBe(end);
+    await until(() => !isAlive(server));
+  });
+
+  test('stop the server also where a signal comes before the service is there', async () => {
+    const child = spawnRaw();
+    await until(() => existsSync(join(dataDir, 'postgres/postmaster.pid')));
+    const server = serverPid(dataDir);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
     await until(() => !isAlive(server));
   });
 });

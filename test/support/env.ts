@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readEnv, type SettledEnv } from '../../src/config/env.js';
 import { testServer } from './test-database.js';
 
-export const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
+const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
 
 /**
  * A configuration as `settleEnv` gives it: any free port, a data folder of its own, no log. `overrides` are settled

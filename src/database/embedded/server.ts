@@ -21,6 +21,7 @@ export interface ServerOptions {
   readonly log: SupervisorLog;
 }
 
+const DEADLY_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const START_TIMEOUT_MS = 60_000;
 const LONGEST_PAUSE_MS = 5_000;
 
@@ -29,26 +30,46 @@ export class Server {
   private child: ChildProcess | undefined;
   private output = '';
   private stopping = false;
-  private readonly killChild = () => this.child?.kill('SIGINT');
+  private readonly killChild = () => void this.child?.kill('SIGINT');
+  private readonly onSignal = (signal: NodeJS.Signals) => this.endBy(signal);
 
   constructor(private readonly options: ServerOptions) {}
 
   /** Resolves when connections are accepted; rejects with the server's own words. */
   async start(): Promise<void> {
-    await this.launch();
-    // For an exit that nobody planned: the server would else be left behind.
-    process.once('exit', this.killChild);
+    // For an end that nobody planned: the server would else be left behind.
+    process.on('exit', this.killChild);
+    for (const signal of DEADLY_SIGNALS) process.on(signal, this.onSignal);
+    try {
+      await this.launch();
+    } catch (error) {
+      this.unguard();
+      throw error;
+    }
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
-    process.removeListener('exit', this.killChild);
+    this.unguard();
     for (const [signal, patienceMs] of STOP_SIGNALS) {
       const child = this.child;
       if (child === undefined) return;
       child.kill(signal);
       await Promise.race([once(child, 'exit'), delay(patienceMs, undefined, { ref: false })]);
     }
+  }
+
+  /** A signal that the service itself handles is the service's; one that it does not, or not yet, ends both. */
+  private endBy(signal: NodeJS.Signals): void {
+    if (process.listenerCount(signal) > 1) return;
+    this.killChild();
+    this.unguard();
+    process.kill(process.pid, signal);
+  }
+
+  private unguard(): void {
+    process.removeListener('exit', this.killChild);
+    for (const signal of DEADLY_SIGNALS) process.removeListener(signal, this.onSignal);
   }
 
   private async launch(): Promise<void> {
