@@ -15,4 +15,6 @@ try {
   say(error.name === 'StartRefused' ? error.message : error.stack);
   process.exit(1);
 }
-setInterval(() => undefined, 60_000);
+// It must not outlive a test run that was killed.
+const parent = process.ppid;
+setInterval(() => process.ppid !== parent && process.exit(1), 500);

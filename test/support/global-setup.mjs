@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { registerTypeScript } from './typescript-hook.mjs';
 
 /** One PostgreSQL and one migrated template database for the whole run, whatever number of test files and workers. */
@@ -7,6 +8,19 @@ export default async function globalSetup() {
   const { stop } = await startTestServer();
   globalThis.stopTestServer = stop;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.once(signal, () => void stop().finally(() => process.kill(process.pid, signal)));
+    process.once(signal, () => {
+      endWorkers();
+      void stop().finally(() => process.kill(process.pid, signal));
+    });
+  }
+}
+
+/** Jest leaves its workers running when a signal reaches Jest alone, and not the whole group as Ctrl-C does. */
+function endWorkers() {
+  try {
+    const list = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'jest'], { encoding: 'utf8' });
+    for (const pid of list.trim().split('\n')) process.kill(Number(pid), 'SIGKILL');
+  } catch {
+    // There is none, or this machine has no pgrep.
   }
 }

@@ -25,14 +25,17 @@ const FOLDER_PREFIX = 'haulbridge-test-';
 export async function startTestServer(): Promise<{ stop(): Promise<void> }> {
   await sweep();
   const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
+  const lock = lockFolder(folder);
   const own = process.env['TEST_DATABASE_URL'] ? undefined : await startOwn(folder);
   const adminUrl = process.env['TEST_DATABASE_URL'] ?? own?.url ?? '';
   const server: TestServer = { adminUrl, template: `haulbridge_test_${process.pid}`, folder };
   let stopped: Promise<void> | undefined;
-  const stop = () =>
-    (stopped ??= (own === undefined ? dropDatabases(server) : own.stop()).finally(() =>
-      rmSync(folder, { recursive: true, force: true }),
-    ));
+  const stop = () => (stopped ??= end());
+  const end = async () => {
+    await (own === undefined ? dropDatabases(server) : own.stop());
+    await remove(folder);
+    lock.release();
+  };
   try {
     await createTemplate(server);
   } catch (error) {
@@ -48,7 +51,7 @@ async function startOwn(folder: string) {
   try {
     return await startEmbeddedPostgres({ dataDir: join(folder, 'server'), log, durable: false, maxConnections: 400 });
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    await remove(folder);
     throw error;
   }
 }
@@ -75,15 +78,19 @@ async function sweep(): Promise<void> {
     try {
       const { mtimeMs, uid } = statSync(folder);
       if (uid !== process.getuid?.() || Date.now() - mtimeMs < 60_000) continue;
-      const server = join(folder, 'server');
-      const lock = lockFolder(server);
-      await stopOrphan(join(server, 'postgres'));
+      const lock = lockFolder(folder);
+      await remove(folder);
       lock.release();
-      rmSync(folder, { recursive: true, force: true });
     } catch {
       // Held by a run that lives, or gone meanwhile.
     }
   }
+}
+
+/** Removes the folder of a run, with the servers that killed tests have left in it. */
+async function remove(folder: string): Promise<void> {
+  for (const name of readdirSync(folder)) await stopOrphan(join(folder, name, 'postgres'));
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 export async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

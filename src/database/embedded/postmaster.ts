@@ -18,7 +18,7 @@ export function readPostmaster(folder: string): Postmaster | undefined {
     const port = Number.parseInt(lines[3] ?? '', 10);
     return pid > 0 ? { pid, port, ready: lines[7]?.trim() === 'ready' } : undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
 }
