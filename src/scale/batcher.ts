@@ -71,7 +71,7 @@ export class Batcher<Value, Result> {
     const timer = setTimeout(
       () => entry.reject(unavailable('the service could not answer in time; try again shortly')),
       this.limits.patience,
-    );
+    ).unref();
     return entry;
   }
 
@@ -90,14 +90,15 @@ export class Batcher<Value, Result> {
     if (entries.length === 0) return;
     this.running++;
     if (this.queue.length > 0) this.schedule();
+    let failure: unknown = new Error('an entry was left without a result');
     try {
       await this.run(entries);
     } catch (error) {
-      for (const entry of entries) if (!entry.settled) entry.reject(error);
-    } finally {
-      this.running--;
-      if (this.queue.length > 0) this.schedule();
+      failure = error;
     }
+    for (const entry of entries) if (!entry.settled) entry.reject(failure);
+    this.running--;
+    if (this.queue.length > 0) this.schedule();
   }
 
   /** From the front; who has run out of patience was told so and is not run. */

@@ -1,0 +1,117 @@
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { Batcher, type BatchLimits, type Entry } from '../../src/scale/batcher.js';
+
+const LIMITS: BatchLimits = { inFlight: 2, batch: 4, batchBytes: 100, waiting: 8, waitingBytes: 200, patience: 60_000 };
+
+/** A batcher whose batches run until the test ends them. */
+function gathering(limits: Partial<BatchLimits> = {}) {
+  const batches: { values: number[]; end(): void; fail(error: Error): void }[] = [];
+  const batcher = new Batcher<number, string>({ ...LIMITS, ...limits }, (entries: readonly Entry<number, string>[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const end = () => {
+      for (const entry of entries) entry.resolve(`done ${entry.value}`);
+      resolve();
+    };
+    batches.push({ values: entries.map(({ value }) => value), end, fail: reject });
+    return promise;
+  });
+  return { batcher, batches, values: () => batches.map((batch) => batch.values) };
+}
+
+describe('Batcher', () => {
+  test('takes what comes in one turn of the event loop together, without a timer', async () => {
+    const { batcher, batches, values } = gathering();
+    const results = [1, 2, 3].map((value) => batcher.submit(value, 1));
+    await turn();
+    expect(values()).toEqual([[1, 2, 3]]);
+    batches[0]?.end();
+    expect(await Promise.all(results)).toEqual(['done 1', 'done 2', 'done 3']);
+  });
+
+  test('runs two batches at most, and gathers what arrives meanwhile, in its order', async () => {
+    const { batcher, batches, values } = gathering();
+    for (const value of [1, 2, 3, 4]) {
+      void batcher.submit(value, 1);
+      await turn();
+    }
+    expect(values()).toEqual([[1], [2]]);
+    batches[1]?.end();
+    await turn();
+    await turn();
+    expect(values()).toEqual([[1], [2], [3, 4]]);
+  });
+
+  test('bounds a batch by entries and by bytes; one that is too large alone is a batch of its own', async () => {
+    const byEntries = gathering({ inFlight: 9 });
+    for (const value of [1, 2, 3, 4, 5, 6]) void byEntries.batcher.submit(value, 1);
+    await turn();
+    await turn();
+    expect(byEntries.values()).toEqual([
+      [1, 2, 3, 4],
+      [5, 6],
+    ]);
+    const byBytes = gathering({ inFlight: 9, waitingBytes: 1000 });
+    for (const [value, bytes] of [
+      [1, 60],
+      [2, 40],
+      [3, 1],
+      [4, 150],
+      [5, 1],
+    ] as const)
+      void byBytes.batcher.submit(value, bytes);
+    for (let i = 0; i < 4; i++) await turn();
+    expect(byBytes.values()).toEqual([[1, 2], [3], [4], [5]]);
+  });
+
+  test('refuses at once what is too much, by entries and by bytes, and takes more when there is room', async () => {
+    const overloaded = { kind: 'unavailable', headers: { 'Retry-After': '1' } };
+    const { batcher, batches } = gathering({ inFlight: 1, waiting: 2 });
+    void batcher.submit(0, 1);
+    await turn();
+    const waiting = [batcher.submit(1, 1), batcher.submit(2, 1)];
+    await expect(batcher.submit(3, 1)).rejects.toMatchObject(overloaded);
+    batches[0]?.end();
+    await turn();
+    await turn();
+    void batcher.submit(4, 1);
+    batches[1]?.end();
+    expect(await Promise.all(waiting)).toEqual(['done 1', 'done 2']);
+    const byBytes = gathering({ inFlight: 1 });
+    void byBytes.batcher.submit(1, 150);
+    await expect(byBytes.batcher.submit(2, 51)).rejects.toMatchObject(overloaded);
+  });
+
+  test('who waits too long is refused, and never run if not yet begun', async () => {
+    const { batcher, batches, values } = gathering({ inFlight: 1, patience: 50 });
+    const begun = batcher.submit(1, 1);
+    await turn();
+    const waiting = batcher.submit(2, 1);
+    for (const one of [begun, waiting]) await expect(one).rejects.toMatchObject({ kind: 'unavailable' });
+    batches[0]?.end();
+    await turn();
+    const late = batcher.submit(3, 1);
+    await turn();
+    await turn();
+    expect(values()).toEqual([[1], [3]]);
+    batches[1]?.end();
+    expect(await late).toBe('done 3');
+  });
+
+  test('a batch that fails as a whole fails each of its entries, and the next one runs', async () => {
+    const { batcher, batches } = gathering({ inFlight: 1 });
+    const results = [batcher.submit(1, 1), batcher.submit(2, 1)];
+    await turn();
+    const next = batcher.submit(3, 1);
+    batches[0]?.fail(new Error('broken'));
+    for (const result of results) await expect(result).rejects.toThrow('broken');
+    await delay(1);
+    batches[1]?.end();
+    expect(await next).toBe('done 3');
+  });
+
+  test('an entry that was left out does not wait for ever', async () => {
+    const batcher = new Batcher<number, string>(LIMITS, () => Promise.resolve());
+    await expect(batcher.submit(1, 1)).rejects.toThrow('left without a result');
+  });
+});

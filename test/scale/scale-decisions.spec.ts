@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { CatalogFixture } from '../support/catalog.js';
+import { at } from '../support/pushes.js';
+import { paths, ScaleHouse } from '../support/scale-house.js';
+
+let service: TestApp;
+let house: ScaleHouse;
+let catalog: CatalogFixture;
+beforeAll(async () => {
+  service = await startTestApp();
+  catalog = new CatalogFixture(service.dataSource);
+});
+beforeEach(async () => {
+  house = await ScaleHouse.open(service);
+});
+afterAll(() => service.close());
+
+const flow = (ticketNumber: string, microseconds: number) => ({ ticketNumber, updatedAt: at(microseconds) });
+
+interface Parts {
+  readonly in?: [string, number];
+  readonly out?: [string, number];
+  readonly quantity?: number;
+}
+
+const body = (parts: Parts) =>
+  house.ticket({
+    materials: [house.material({ quantity: parts.quantity ?? 1 })],
+    ...(parts.in === undefined ? {} : { inboundFlow: flow(...parts.in) }),
+    ...(parts.out === undefined ? {} : { outboundFlow: flow(...parts.out) }),
+  });
+
+async function push(parts: Parts): Promise<{ id: string; result: string | null }> {
+  const reply = await house.push(body(parts));
+  expect([reply.status, reply.body]).toEqual([200, { success: true, disposalTicketId: expect.any(String) }]);
+  return { id: reply.body.disposalTicketId, result: reply.headers.get('Ticket-Result') };
+}
+
+describe('20: the identity of a ticket', () => {
+  test('a push whose flow matches is an update, answered with the same id, whichever flow it is', async () => {
+    const { id } = await push({ in: ['A', 1], out: ['X', 1] });
+    expect(await push({ in: ['A', 2], quantity: 2 })).toEqual({ id, result: 'updated' });
+    expect(await push({ out: ['X', 3], quantity: 3 })).toEqual({ id, result: 'updated' });
+    expect(await push({ in: ['A', 4], out: ['X', 4], quantity: 4 })).toEqual({ id, result: 'updated' });
+    expect(await house.count()).toBe(1);
+  });
+
+  test('no match creates: other number, other direction, other site, other hauler', async () => {
+    const { id } = await push({ in: ['A', 1] });
+    const site = await catalog.site(house.haulerId);
+    const materialId = await catalog.material(house.haulerId, { siteId: site });
+    const elsewhere = { siteId: site, materials: [house.material({ id: materialId })], inboundFlow: flow('A', 1) };
+    const others = [await push({ in: ['B', 1] }), await push({ out: ['A', 1] }), await push({ in: ['a', 1] })];
+    const other = await house.push(elsewhere);
+    const [first, second] = [house, await ScaleHouse.open(service)];
+    house = second;
+    others.push(await push({ in: ['A', 1] }));
+    house = first;
+    expect(others.map(({ result }) => result)).toEqual(['created', 'created', 'created', 'created']);
+    expect(new Set([id, other.body.disposalTicketId, ...others.map((one) => one.id)]).size).toBe(6);
+  });
+
+  test('the other flow is renamed, and its old number is free again', async () => {
+    const { id } = await push({ in: ['A', 1], out: ['X', 1] });
+    expect(await push({ in: ['A', 2], out: ['Y', 2] })).toEqual({ id, result: 'updated' });
+    expect(await house.stored(id)).toMatchObject({ outboundFlow: { ticketNumber: 'Y' } });
+    expect(await push({ out: ['Y', 2] })).toEqual({ id, result: 'unchanged' });
+    const freed = await push({ out: ['X', 9] });
+    expect(freed.result).toBe('created');
+    expect(freed.id).not.toBe(id);
+  });
+
+  test('two flows that match two tickets: 422 with both paths, nothing written', async () => {
+    const [one, two] = [await push({ in: ['A', 1] }), await push({ out: ['X', 1] })];
+    const reply = await house.push(body({ in: ['A', 2], out: ['X', 2], quantity: 2 }));
+    expect([reply.status, reply.body.error?.code]).toEqual([422, 'VALIDATION_ERROR']);
+    expect(reply.body.error?.details?.reason).toBe('FLOW_CONFLICT');
+    expect(paths(reply)).toEqual(['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber']);
+    expect(reply.headers.get('Ticket-Result')).toBeNull();
+    for (const { id } of [one, two]) expect(await house.revisions(id)).toHaveLength(1);
+    expect(await house.count()).toBe(2);
+  });
+});
+
+describe('21: late and repeated pushes', () => {
+  test('a newer push replaces the contents as a set', async () => {
+    const first = house.ticket({ inboundFlow: flow('A', 1), customFields: { a: '1', b: '2' } });
+    const { body: answer } = await house.push(first);
+    const second = house.ticket({
+      inboundFlow: flow('A', 2),
+      materials: [house.material({ unitPriceCents: 3 }), house.material()],
+      customFields: { b: '3' },
+    });
+    expect((await house.push(second)).headers.get('Ticket-Result')).toBe('updated');
+    expect(await house.stored(answer.disposalTicketId)).toMatchObject({
+      materials: second['materials'],
+      customFields: { b: '3' },
+    });
+    await house.push(house.ticket({ inboundFlow: flow('A', 3) }));
+    expect(await house.stored(answer.disposalTicketId)).not.toHaveProperty('customFields');
+  });
+
+  test('an older one is stale: not applied, kept; microseconds count', async () => {
+    const { id } = await push({ in: ['A', 2], quantity: 2 });
+    expect(await push({ in: ['A', 1], quantity: 1 })).toEqual({ id, result: 'stale' });
+    expect((await house.stored(id)).materials).toMatchObject([{ quantity: 2 }]);
+    expect((await house.revisions(id)).map(({ result }) => result)).toEqual(['created', 'stale']);
+  });
+
+  test('an equally new one is the later arrival: applied', async () => {
+    const { id } = await push({ in: ['A', 1], quantity: 1 });
+    expect(await push({ in: ['A', 1], quantity: 2 })).toEqual({ id, result: 'updated' });
+    expect((await house.stored(id)).materials).toMatchObject([{ quantity: 2 }]);
+  });
+
+  test('each flow keeps its own newest form, and one that is not carried stays', async () => {
+    const { id } = await push({ in: ['A', 5], quantity: 5 });
+    expect(await push({ in: ['A', 3], out: ['X', 4], quantity: 4 })).toEqual({ id, result: 'stale' });
+    const late = await house.stored(id);
+    expect(late.materials).toMatchObject([{ quantity: 5 }]);
+    expect(late.outboundFlow?.ticketNumber).toBe('X');
+    expect(await push({ out: ['X', 6], quantity: 6 })).toEqual({ id, result: 'updated' });
+    expect((await house.stored(id)).inboundFlow?.ticketNumber).toBe('A');
+  });
+
+  test('the same again is unchanged: nothing is written, also when written otherwise', async () => {
+    const first = house.ticket({ inboundFlow: flow('A', 1), customFields: { a: '1', b: '2' } });
+    const { body: answer } = await house.push(first);
+    const before = await house.stored(answer.disposalTicketId);
+    const same = {
+      customFields: { b: '2', a: '1' },
+      outboundFlow: null,
+      inboundFlow: { updatedAt: '2026-01-01T01:00:00.0000010+01:00', ticketNumber: 'A', unknown: 1 },
+      materials: [
+        {
+          unitOfMeasure: 'Ton',
+          quantity: 12.5,
+          unitPriceCents: null,
+          name: 'Debris',
+          id: house.materialId.toUpperCase(),
+        },
+      ],
+      siteId: house.siteId.toUpperCase(),
+    };
+    for (const again of [first, same]) {
+      const reply = await house.push(again);
+      expect([reply.status, reply.headers.get('Ticket-Result'), reply.body]).toEqual([200, 'unchanged', answer]);
+    }
+    expect(await house.revisions(answer.disposalTicketId)).toHaveLength(1);
+    expect(await house.stored(answer.disposalTicketId)).toEqual(before);
+  });
+});
+
+test('22: without a flow it is always a new ticket', async () => {
+  const ids = new Set<string>();
+  for (let i = 0; i < 3; i++) {
+    const { id, result } = await push({});
+    expect(result).toBe('created');
+    ids.add(id);
+  }
+  expect(ids.size).toBe(3);
+});
+
+describe('23: the history', () => {
+  test('keeps every push that was not unchanged, as it was sent', async () => {
+    const raw = (microseconds: number) =>
+      `  ${JSON.stringify(body({ in: ['A', microseconds] })).slice(0, -1)} ,"future":{"big":1e309,"precise":0.10000000000000000001},"é":"\\u00e9"}`;
+    const id = (await house.push(raw(2))).body.disposalTicketId;
+    await house.push(raw(2));
+    await house.push(raw(1));
+    await house.push(raw(3));
+    const { data } = (await service.admin<{ data: unknown }>('GET', `/tickets/${id}/revisions`)).body;
+    expect(data).toMatchObject([
+      { revision: 1, result: 'created', body: { future: { big: Infinity }, é: 'é' } },
+      { revision: 2, result: 'stale' },
+      { revision: 3, result: 'updated' },
+    ]);
+    const rows = await service.dataSource.query<{ body: string }[]>(
+      'SELECT body FROM ticket_revisions WHERE ticket_id = $1 ORDER BY revision',
+      [id],
+    );
+    expect(rows.map((row) => row.body)).toEqual([raw(2), raw(1), raw(3)]);
+    const { text } = await service.admin('GET', `/tickets/${id}/revisions`);
+    expect(text).toContain('{"big":1e309,"precise":0.10000000000000000001}');
+  });
+
+  test('tells when a push was received', async () => {
+    const before = Date.now();
+    const { id } = await push({ in: ['A', 1] });
+    const [revision] = await house.revisions(id);
+    const { createdAt, updatedAt } = await house.stored(id);
+    expect(revision?.receivedAt).toBe(createdAt);
+    expect(updatedAt).toBe(createdAt);
+    expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before - 1);
+    expect(Date.parse(createdAt)).toBeLessThanOrEqual(Date.now() + 1);
+  });
+});
+
+describe('24: the business rules', () => {
+  const violations = async (over: Record<string, unknown>) => {
+    const before = await house.count();
+    const reply = await house.push(house.ticket(over));
+    expect([reply.status, reply.body.success, reply.body.error?.code]).toEqual([422, false, 'VALIDATION_ERROR']);
+    expect(await house.count()).toBe(before);
+    return reply.body.error?.details?.violations?.map(({ path, rule }) => `${path} ${rule}`);
+  };
+
+  test('an unknown site; its materials are still held to exist', async () => {
+    expect(await violations({ siteId: randomUUID() })).toEqual(['siteId siteExists']);
+    const materials = [house.material({ id: randomUUID() }), house.material(), house.material({ id: randomUUID() })];
+    expect(await violations({ siteId: randomUUID(), materials })).toEqual([
+      'siteId siteExists',
+      'materials[0].id materialExists',
+      'materials[2].id materialExists',
+    ]);
+  });
+
+  test('an unknown material, a material of another site, through its kiosk too: all are listed', async () => {
+    const other = await catalog.site(house.haulerId);
+    const kiosk = await catalog.kiosk(house.haulerId, other);
+    const elsewhere = await catalog.material(house.haulerId, { siteId: other });
+    const atKiosk = await catalog.material(house.haulerId, { kioskId: kiosk });
+    const unknown = randomUUID();
+    const materials = [house.materialId, unknown, elsewhere, atKiosk, unknown].map((id) => house.material({ id }));
+    expect(await violations({ materials })).toEqual([
+      'materials[1].id materialExists',
+      'materials[2].id materialOfSite',
+      'materials[3].id materialOfSite',
+      'materials[4].id materialExists',
+    ]);
+  });
+
+  test("another hauler's site and material do not exist (decision 1)", async () => {
+    const stranger = await ScaleHouse.open(service);
+    expect(
+      await violations({ siteId: stranger.siteId, materials: [house.material({ id: stranger.materialId })] }),
+    ).toEqual(['siteId siteExists', 'materials[0].id materialExists']);
+  });
+
+  test('the same material twice is two lines; through a kiosk of the site is fine; inactive ones are accepted', async () => {
+    const closed = await catalog.site(house.haulerId, { active: false });
+    const kiosk = await catalog.kiosk(house.haulerId, closed);
+    const id = await catalog.material(house.haulerId, { kioskId: kiosk }, { active: false });
+    const lines = [house.material({ id }), house.material({ id, quantity: -1 })];
+    const reply = await house.push({ siteId: closed, materials: lines });
+    expect(reply.status).toBe(200);
+    expect((await house.stored(reply.body.disposalTicketId)).materials).toEqual(lines);
+  });
+
+  test('a material that was synchronised a moment ago is known', async () => {
+    const id = randomUUID();
+    expect(await violations({ materials: [house.material({ id })] })).toEqual(['materials[0].id materialExists']);
+    await catalog.material(house.haulerId, { siteId: house.siteId }, { id });
+    expect((await house.push(house.ticket({ materials: [house.material({ id })] }))).status).toBe(200);
+  });
+
+  test('a material that has just moved is of its new site only', async () => {
+    const other = await catalog.site(house.haulerId);
+    expect((await house.push(house.ticket())).status).toBe(200);
+    await service.dataSource.query('UPDATE materials SET site_external_id = $1 WHERE external_id = $2', [
+      other,
+      house.materialId,
+    ]);
+    expect(await violations({})).toEqual(['materials[0].id materialOfSite']);
+    expect((await house.push(house.ticket({ siteId: other }))).status).toBe(200);
+  });
+
+  test('a malformed body is 400 before any rule (decision 3)', async () => {
+    const reply = await house.push(house.ticket({ siteId: randomUUID(), materials: [] }));
+    expect(reply.status).toBe(400);
+  });
+});
