@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { filterOfTickets } from '../../src/scale/ticket-page.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { CatalogFixture } from '../support/catalog.js';
+import { ScaleHouse, type StoredTicket } from '../support/scale-house.js';
+
+interface Page {
+  readonly data: StoredTicket[];
+  readonly pagination: { page: number; pageSize: number; totalItems: number; totalPages: number };
+}
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+const list = async (query: string) => {
+  const { status, body } = await service.admin<Page>('GET', `/tickets?${query}`);
+  expect(status).toBe(200);
+  return body;
+};
+const flow = (ticketNumber: string) => ({ ticketNumber, updatedAt: '2026-01-31T08:30:00Z' });
+
+describe('GET /admin/v1/tickets/{id}', () => {
+  test('gives the fields of 2.2, and whose it is', async () => {
+    const house = await ScaleHouse.open(service);
+    const sent = house.ticket({
+      materials: [house.material({ unitPriceCents: -0.5 })],
+      inboundFlow: { ticketNumber: 'IN-1', updatedAt: '2026-01-31T08:30:00.250+01:00' },
+      outboundFlow: { ticketNumber: 'OUT-1', updatedAt: '2026-01-31T09:00:00Z' },
+      customFields: { truck: '42' },
+    });
+    const id = (await house.push(sent)).body.disposalTicketId;
+    expect(await house.stored(id)).toEqual({
+      ...sent,
+      id,
+      haulerId: house.haulerId,
+      inboundFlow: { ticketNumber: 'IN-1', updatedAt: '2026-01-31T07:30:00.250Z' },
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
+    });
+  });
+
+  test('-0 is answered as -0', async () => {
+    const house = await ScaleHouse.open(service);
+    const body = JSON.stringify(house.ticket()).replace('12.5', '-0');
+    const { text } = await service.admin('GET', `/tickets/${(await house.push(body)).body.disposalTicketId}`);
+    expect(text).toContain('"quantity":-0,');
+  });
+
+  test.each(['', '/revisions'])('unknown: 404; no id: 400 (%j)', async (below) => {
+    const unknown = await service.admin('GET', `/tickets/${randomUUID()}${below}`);
+    expect([unknown.status, unknown.body]).toMatchObject([404, { success: false, error: { code: 'NOT_FOUND' } }]);
+    expect((await service.admin('GET', `/tickets/7${below}`)).status).toBe(400);
+  });
+
+  test.each(['/tickets', `/tickets/${randomUUID()}`, `/tickets/${randomUUID()}/revisions`])(
+    '%s needs the admin token',
+    async (path) => expect((await service.call('GET', `/admin/v1${path}`)).status).toBe(401),
+  );
+});
+
+describe('GET /admin/v1/tickets/{id}/revisions', () => {
+  test('in pages, oldest first; past the end there are none', async () => {
+    const house = await ScaleHouse.open(service);
+    let id = '';
+    for (let i = 1; i <= 5; i++) {
+      const inboundFlow = { ticketNumber: 'R', updatedAt: `2026-01-31T08:30:0${i}Z` };
+      id = (await house.push(house.ticket({ inboundFlow }))).body.disposalTicketId;
+    }
+    const page = async (query: string) => (await service.admin<Page>('GET', `/tickets/${id}/revisions${query}`)).body;
+    const all = await page('');
+    expect(all.data).toMatchObject([1, 2, 3, 4, 5].map((revision) => ({ revision })));
+    expect(Object.keys(all.data[0] ?? {}).sort()).toEqual(['body', 'receivedAt', 'result', 'revision']);
+    expect(all.pagination).toEqual({ page: 1, pageSize: 20, totalItems: 5, totalPages: 1 });
+    expect((await page('?page=2&pageSize=2')).data).toMatchObject([{ revision: 3 }, { revision: 4 }]);
+    expect((await page('?page=3&pageSize=2')).data).toMatchObject([{ revision: 5 }]);
+    for (const past of ['?page=4&pageSize=2', '?page=1000000000&pageSize=100'])
+      expect((await page(past)).data).toEqual([]);
+  });
+});
+
+describe('GET /admin/v1/tickets', () => {
+  test('the last received first, in pages, by every filter and by several', async () => {
+    const house = await ScaleHouse.open(service);
+    const other = await ScaleHouse.open(service);
+    const catalog = new CatalogFixture(service.dataSource);
+    const siteId = await catalog.site(house.haulerId);
+    const materials = [house.material({ id: await catalog.material(house.haulerId, { siteId }) })];
+    const bodies: [ScaleHouse, Record<string, unknown>][] = [
+      [house, house.ticket({ inboundFlow: flow('N-1') })],
+      [house, house.ticket({ outboundFlow: flow('N-1') })],
+      [house, { siteId, materials, inboundFlow: flow('N-1'), outboundFlow: flow('N-2') }],
+      [other, other.ticket({ inboundFlow: flow('N-1') })],
+      [house, house.ticket()],
+    ];
+    const ids: string[] = [];
+    for (const [at, body] of bodies) ids.push((await at.push(body)).body.disposalTicketId);
+    const of = (...indexes: number[]) => indexes.map((i) => ids[i]);
+    const found = async (query: string) => (await list(query)).data.map(({ id }) => id);
+    expect(await found('pageSize=5')).toEqual(of(4, 3, 2, 1, 0));
+    expect(await found(`haulerId=${house.haulerId}`)).toEqual(of(4, 2, 1, 0));
+    expect(await found(`siteId=${house.siteId.toUpperCase()}`)).toEqual(of(4, 1, 0));
+    expect(await found('ticketNumber=N-1')).toEqual(of(3, 2, 1, 0));
+    expect(await found('ticketNumber=N-2')).toEqual(of(2));
+    expect(await found(`ticketNumber=N-1&haulerId=${house.haulerId}&siteId=${siteId}`)).toEqual(of(2));
+    expect(await found(`ticketNumber=n-1`)).toEqual([]);
+    expect(await found(`haulerId=${randomUUID()}`)).toEqual([]);
+    const paged = await list(`haulerId=${house.haulerId}&page=2&pageSize=3`);
+    expect(paged.data.map(({ id }) => id)).toEqual(of(0));
+    expect(paged.pagination).toEqual({ page: 2, pageSize: 3, totalItems: 4, totalPages: 2 });
+    expect((await list(`haulerId=${house.haulerId}&page=1000000000&pageSize=100`)).data).toEqual([]);
+  });
+
+  test('from and to bound the time received; a + that arrived as a blank is read', async () => {
+    const house = await ScaleHouse.open(service);
+    const ids: string[] = [];
+    const times: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { body } = await house.push(house.ticket());
+      ids.push(body.disposalTicketId);
+      times.push((await house.stored(body.disposalTicketId)).createdAt);
+    }
+    const found = async (query: string) => (await list(`haulerId=${house.haulerId}&${query}`)).data.map(({ id }) => id);
+    expect(await found(`from=${times[1]}`)).toEqual([ids[2], ids[1]]);
+    expect(await found(`to=${times[1]}`)).toEqual([ids[0]]);
+    expect(await found(`from=${times[0]}&to=${times[2]}`)).toEqual([ids[1], ids[0]]);
+    const justAfter = (times[1] ?? '').replace(
+      /(\.\d{3})?Z$/,
+      (fraction) => `${fraction === 'Z' ? '.000' : fraction.slice(0, 4)}001Z`,
+    );
+    expect(await found(`from=${justAfter}`)).toEqual([ids[2]]);
+    expect(await found(`to=${justAfter}`)).toEqual([ids[1], ids[0]]);
+    expect(await found('from=2000-01-01T00:00:00+02:00&to=0001-01-01T00:00:00Z')).toEqual([]);
+    expect(await found('to=9999-12-31T23:59:59Z')).toHaveLength(3);
+  });
+
+  test.each([
+    'haulerId=7',
+    'siteId=x',
+    'ticketNumber=',
+    `ticketNumber=${'x'.repeat(256)}`,
+    'from=today',
+    'to=2026-01-01',
+    'page=0',
+    'pageSize=101',
+  ])('?%s: 400', async (query) => expect((await service.admin('GET', `/tickets?${query}`)).status).toBe(400));
+});
+
+describe('100,000 tickets', () => {
+  const HAULER = '00000000-0000-4000-8000-000000000001';
+  const SITE = '00000000-0000-4000-9000-000000000001';
+
+  beforeAll(async () => {
+    await service.dataSource.query(`
+      INSERT INTO haulers (id, name)
+      SELECT ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Hauler ' || n FROM generate_series(0, 9) n`);
+    await service.dataSource.query(`
+      INSERT INTO tickets (hauler_id, id, site_id, revision, created_at, updated_at, materials, inbound_number, inbound_updated_at)
+      SELECT ('00000000-0000-4000-8000-' || lpad((n % 10)::text, 12, '0'))::uuid,
+             (substr(lpad(to_hex(1700000000000 + n), 12, '0'), 1, 8) || '-' || substr(lpad(to_hex(1700000000000 + n), 12, '0'), 9)
+               || '-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
+             ('00000000-0000-4000-9000-' || lpad((n % 100)::text, 12, '0'))::uuid,
+             1, now(), now(), repeat('m', 300), 'IN-' || n, now()
+        FROM generate_series(1, 100000) n`);
+    // As autovacuum leaves a table behind that is only ever added to.
+    await service.dataSource.query('VACUUM ANALYZE tickets');
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['haulerId', { haulerId: HAULER }],
+    ['siteId', { siteId: SITE }],
+    ['ticketNumber', { ticketNumber: 'IN-4711' }],
+    ['an unknown ticketNumber', { ticketNumber: 'nobody' }],
+    ['ticketNumber and haulerId', { ticketNumber: 'IN-4711', haulerId: HAULER }],
+    ['haulerId and siteId', { haulerId: HAULER, siteId: SITE }],
+    ['from', { from: '2023-11-14T22:15:00.000000Z' }],
+    ['to', { to: '2023-11-14T22:13:25.000000Z' }],
+    [
+      'haulerId, from and to',
+      { haulerId: HAULER, from: '2023-11-14T22:14:00.000000Z', to: '2023-11-14T22:14:30.000000Z' },
+    ],
+    ['everything', { haulerId: HAULER, siteId: SITE, ticketNumber: 'IN-1', from: '2023-11-14T22:14:00.000000Z' }],
+  ])('filtered by %s, neither a page nor its total reads the whole table', async (_what, query) => {
+    const { sql, parameters, few } = filterOfTickets(query);
+    const page = `WITH found AS ${few ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (${sql}) SELECT id FROM found ORDER BY id DESC LIMIT 20`;
+    for (const statement of [page, `SELECT count(*) FROM (${sql} LIMIT 1000001) AS counted`]) {
+      const rows = await service.dataSource.query<Record<string, string>[]>(`EXPLAIN ${statement}`, [...parameters]);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toMatch(/Index/);
+      expect(plan).not.toMatch(/Seq Scan on tickets/);
+    }
+  });
+
+  test('the totals are exact', async () => {
+    expect((await list(`haulerId=${HAULER}`)).pagination.totalItems).toBe(10_000);
+    expect((await list('to=2023-11-15T00:00:00Z&page=5000')).pagination).toMatchObject({
+      totalItems: 100_000,
+      totalPages: 5000,
+    });
+  });
+});
