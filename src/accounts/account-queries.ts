@@ -5,10 +5,11 @@ import type { Account, AccountQuery } from '../contracts/admin/account.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import { inTransaction } from '../database/transaction.js';
 import { apiError } from '../errors/app-error.js';
 import { AccountEntity } from './account.entity.js';
 import { shownAccount } from './account-row.js';
-import { pageOfAccounts } from './account-page.js';
+import { findAccountPage } from './account-page.js';
 
 /** What the administration reads of accounts. */
 @Injectable()
@@ -18,13 +19,11 @@ export class AccountQueries {
   /** Newest first. */
   async list(query: AccountQuery): Promise<List<Account>> {
     const page = pageRequest(query);
-    const { sql, parameters } = pageOfAccounts(query, page);
-    const [found] = await this.dataSource.query<[{ total: number; ids: string[] }]>(sql, parameters);
-    const rows = await this.dataSource.manager.find(AccountEntity, {
-      where: { id: In(found.ids) },
-      order: { id: 'DESC' },
+    return await inTransaction(this.dataSource, async (manager) => {
+      const { total, ids } = await findAccountPage(manager, query, page);
+      const rows = await manager.find(AccountEntity, { where: { id: In(ids) }, order: { id: 'DESC' } });
+      return { data: rows.map(shown), pagination: paginationOf(page, total) };
     });
-    return { data: rows.map(shown), pagination: paginationOf(page, found.total) };
   }
 
   async get(id: string): Promise<Account> {
