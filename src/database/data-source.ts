@@ -3,6 +3,7 @@ import { AccountEntity } from '../accounts/account.entity.js';
 import { ApiKeyEntity } from '../auth/api-key.entity.js';
 import { HaulerEntity } from '../auth/hauler.entity.js';
 import type { SettledEnv } from '../config/env.js';
+import { ConnectionEntity } from '../partner-client/connection.entity.js';
 import { TicketRevisionEntity } from '../scale/ticket-revision.entity.js';
 import { TicketEntity } from '../scale/ticket.entity.js';
 import { KioskEntity } from '../site-sync/catalog/kiosk.entity.js';
@@ -15,6 +16,7 @@ import { SilentLogger } from './silent-logger.js';
 const ENTITIES: (EntitySchema | (new () => object))[] = [
   HaulerEntity,
   ApiKeyEntity,
+  ConnectionEntity,
   SiteEntity,
   KioskEntity,
   MaterialEntity,

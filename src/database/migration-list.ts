@@ -5,6 +5,7 @@ import { CreateIdempotencyKeys1763600100000 } from '../../migrations/17636001000
 import { CreateCatalog1763600210000 } from '../../migrations/1763600210000-create-catalog.js';
 import { CreateTickets1763600220000 } from '../../migrations/1763600220000-create-tickets.js';
 import { CreateAccounts1763600300000 } from '../../migrations/1763600300000-create-accounts.js';
+import { CreateConnections1763600400000 } from '../../migrations/1763600400000-create-connections.js';
 import { CreateHostedSiteData1763600600000 } from '../../migrations/1763600600000-create-hosted-site-data.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
@@ -15,5 +16,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateCatalog1763600210000,
   CreateTickets1763600220000,
   CreateAccounts1763600300000,
+  CreateConnections1763600400000,
   CreateHostedSiteData1763600600000,
 ];

@@ -22,14 +22,18 @@ export function backoffMs(rule: Backoff, attempt: number, random: number): numbe
   return Math.round(Math.min(grown, rule.maxMs) * (1 + rule.jitter * (2 * random - 1)));
 }
 
-/** The error's own advice wins over the rule, also where it is longer than the rule would ever wait. */
+/**
+ * The error's own advice wins over the rule, also where it is longer than the rule would ever wait. Never sooner than
+ * `firstMs`: a partner that always says "try again at once" must not make a loop of us.
+ */
 export function retryDelayMs(error: unknown, rule: Backoff, attempt: number, now: Date, random: number): number {
-  return adviceMs(error, now) ?? backoffMs(rule, attempt, random);
+  const advice = adviceMs(error, now);
+  return advice === undefined ? backoffMs(rule, attempt, random) : Math.max(advice, rule.firstMs);
 }
 
 function adviceMs(error: unknown, now: Date): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { retryAt, retryAfterMs } = error as RetryAdvice;
   const advice = retryAt instanceof Date ? retryAt.getTime() - now.getTime() : retryAfterMs;
-  return typeof advice === 'number' && Number.isFinite(advice) ? Math.max(0, advice) : undefined;
+  return typeof advice === 'number' && Number.isFinite(advice) ? advice : undefined;
 }

@@ -18,6 +18,11 @@ export function redactUrls(text: string): string {
  * basic authentication would carry them. Empty secrets are ignored.
  */
 export function redactSecrets(text: string, secrets: readonly string[]): string {
+  return secretForms(secrets).reduce((rest, form) => rest.replaceAll(form, REDACTED), text);
+}
+
+/** What `redactSecrets` looks for, the longest first: a form that contains another one must go as a whole. */
+export function secretForms(secrets: readonly string[]): string[] {
   const forms = new Set<string>();
   for (const secret of secrets) {
     if (secret === '') continue;
@@ -25,6 +30,5 @@ export function redactSecrets(text: string, secrets: readonly string[]): string 
     for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]) forms.add(form);
     for (const form of [base64, base64.replace(/=+$/, ''), encodeURIComponent(base64)]) forms.add(form);
   }
-  // The longest first: a form that contains another one must go as a whole.
-  return [...forms].sort((a, b) => b.length - a.length).reduce((rest, form) => rest.replaceAll(form, REDACTED), text);
+  return [...forms].sort((a, b) => b.length - a.length);
 }

@@ -25,7 +25,7 @@ describe('retryDelayMs', () => {
     ['an error without advice follows the rule', new Error('no'), 4_000],
     ['retryAfterMs', Object.assign(new Error(), { retryAfterMs: 1_500 }), 1_500],
     ['retryAt', Object.assign(new Error(), { retryAt: new Date('2026-01-31T10:30:00Z') }), 7_200_000],
-    ['retryAt in the past', Object.assign(new Error(), { retryAt: new Date('2026-01-31T08:00:00Z') }), 0],
+    ['retryAt in the past', Object.assign(new Error(), { retryAt: new Date('2026-01-31T08:00:00Z') }), 1_000],
     ['retryAt that is no date', Object.assign(new Error(), { retryAt: new Date('never') }), 4_000],
     ['retryAt that is no Date', Object.assign(new Error(), { retryAt: 'soon' }), 4_000],
     ['something that is no error', undefined, 4_000],

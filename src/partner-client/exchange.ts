@@ -1,0 +1,101 @@
+import type { Readable } from 'node:stream';
+import type { HttpService } from '@nestjs/axios';
+import { AxiosError, type RawAxiosResponseHeaders } from 'axios';
+import { AddressRefused } from '../outbound/address-guard.js';
+import { SENTENCES } from './failure-sentences.js';
+import { PartnerFailure } from './partner-failure.js';
+import type { PartnerSettings } from './partner-settings.js';
+import { BodyTooLarge, readBeginning, readBody, UnknownCoding } from './read-body.js';
+
+/** What is read of an answer that is only worth its status. */
+const BEGINNING_BYTES = 65_536;
+
+export interface Exchange {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly accept: readonly number[];
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  /** By lower-case name; of a repeated one the first. */
+  readonly header: (name: string) => string | undefined;
+  readonly bytes: Buffer;
+}
+
+class AnswerTimeout extends Error {}
+
+/**
+ * One request and its whole answer, within `answerMs` however it trickles. Every failure of the transport is a
+ * `PartnerFailure`; the caller's own abort is thrown as its reason.
+ */
+export async function exchange(http: HttpService, request: Exchange, settings: PartnerSettings): Promise<RawAnswer> {
+  const { host } = new URL(request.url);
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(new AnswerTimeout()), settings.answerMs);
+  const signal = request.signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, request.signal]);
+  let begun = false;
+  try {
+    signal.throwIfAborted();
+    const response = await http.axiosRef.request<Readable>({
+      url: request.url,
+      method: request.method,
+      headers: request.headers,
+      data: request.body,
+      signal,
+    });
+    begun = true;
+    const header = headerOf(response.headers);
+    const read = request.accept.includes(response.status) ? readBody : readBeginning;
+    const maxBytes = read === readBody ? settings.maxBytes : BEGINNING_BYTES;
+    const bytes = await read(response.data, header('content-encoding'), maxBytes, signal);
+    return { status: response.status, header, bytes };
+  } catch (error) {
+    if (request.signal?.aborted === true) throw request.signal.reason;
+    throw transportFailure(error, { host, begun, timedOut: deadline.signal.aborted, settings });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Circumstances {
+  readonly host: string;
+  readonly begun: boolean;
+  readonly timedOut: boolean;
+  readonly settings: PartnerSettings;
+}
+
+function transportFailure(error: unknown, { host, begun, timedOut, settings }: Circumstances): PartnerFailure {
+  if (timedOut) return new PartnerFailure('timedOut', SENTENCES.timedOut(host, settings.answerMs));
+  if (error instanceof BodyTooLarge) return new PartnerFailure('tooLarge', SENTENCES.tooLarge(host, error.maxBytes));
+  if (error instanceof UnknownCoding) return new PartnerFailure('breach', SENTENCES.coding(host));
+  const refused = causeOf(error, (cause) => cause instanceof AddressRefused);
+  if (refused !== undefined) return new PartnerFailure('addressRefused', refused.message);
+  const code = (error as { code?: unknown }).code;
+  const name = typeof code === 'string' ? code : undefined;
+  if (!begun && !(error instanceof AxiosError)) throw error;
+  if (name === 'Z_DATA_ERROR') return new PartnerFailure('notJson', SENTENCES.notJson(host));
+  // A connection that was kept from an earlier call may break before a byte of this answer has come.
+  const reset = begun || name === 'ECONNRESET' || name === 'EPIPE';
+  return reset
+    ? new PartnerFailure('broken', SENTENCES.broken(host))
+    : new PartnerFailure('unreachable', SENTENCES.unreachable(host, name));
+}
+
+function causeOf(error: unknown, is: (cause: Error) => boolean): Error | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if (is(cause)) return cause;
+  }
+  return undefined;
+}
+
+function headerOf(headers: RawAxiosResponseHeaders): RawAnswer['header'] {
+  return (name) => {
+    const value: unknown = headers[name];
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return typeof first === 'string' ? first : undefined;
+  };
+}

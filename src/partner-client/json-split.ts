@@ -1,0 +1,294 @@
+import { isUtf8 } from 'node:buffer';
+
+/** Bytes that are looked through, or parsed, before the event loop gets its turn: well under a millisecond of work. */
+const SLICE_BYTES = 262_144;
+const BATCH_BYTES = 65_536;
+/** More than any record or envelope of the contracts has; both would have to be parsed at one go. */
+const MAX_PIECE_BYTES = 1_048_576;
+const MAX_DEPTH = 32;
+
+/** Not JSON, or JSON of a size or depth that no answer has; the message is the end of a sentence. */
+export class JsonSplitFault extends Error {
+  constructor(
+    readonly kind: 'notJson' | 'breach',
+    readonly path: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'JsonSplitFault';
+  }
+}
+
+/** Some records of one list, as they lie in the bytes. */
+export interface Piece {
+  /** The list's path, `data.materials`. */
+  readonly list: string;
+  /** Index of the first record. */
+  readonly first: number;
+  readonly count: number;
+  readonly start: number;
+  readonly end: number;
+  /** One record alone that is too large to be parsed. */
+  readonly oversized: boolean;
+}
+
+export interface Split {
+  /** The whole document with its lists empty, as JSON. */
+  readonly envelope: string;
+  readonly pieces: readonly Piece[];
+}
+
+const notJson = (): JsonSplitFault => new JsonSplitFault('notJson', '', 'is not valid JSON');
+
+/**
+ * Finds the records of the named lists (`data.materials`) in a JSON document without parsing it, and returns to the
+ * event loop every quarter of a megabyte. Envelope and pieces together are the whole text: when each of them parses,
+ * the document is valid JSON. Measured: see docs/adr/0006.
+ */
+export async function splitJson(bytes: Buffer, lists: readonly string[], signal?: AbortSignal): Promise<Split> {
+  if (!isUtf8(bytes)) throw new JsonSplitFault('notJson', '', 'is not UTF-8');
+  const scanner = new Scanner(bytes, new Set(lists));
+  const work = scanner.document();
+  while (work.next().done !== true) {
+    await new Promise((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+  }
+  return { envelope: scanner.envelope(), pieces: scanner.pieces };
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+/** `[` and `{` differ in this bit alone, and so do `]` and `}`. */
+const SHAPE = 0x20;
+
+const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** The generators yield where the event loop may have its turn. */
+class Scanner {
+  readonly pieces: Piece[] = [];
+  private at = 0;
+  private readonly cuts: { readonly start: number; readonly end: number }[] = [];
+  private readonly seen = new Set<string>();
+
+  constructor(
+    private readonly bytes: Buffer,
+    private readonly lists: ReadonlySet<string>,
+  ) {
+    if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.at = 3;
+  }
+
+  *document(): Generator<void> {
+    this.blanks();
+    if (this.bytes[this.at] === OPEN_BRACE) yield* this.object('');
+    else yield* this.value();
+    this.blanks();
+    if (this.at < this.bytes.length) throw notJson();
+  }
+
+  envelope(): string {
+    const kept: string[] = [];
+    let from = 0;
+    let size = 0;
+    for (const cut of [...this.cuts, { start: this.bytes.length, end: this.bytes.length }]) {
+      size += cut.start - from;
+      if (size > MAX_PIECE_BYTES) throw new JsonSplitFault('breach', '', 'is too large beside its records');
+      kept.push(this.bytes.toString('utf8', from, cut.start));
+      from = cut.end;
+    }
+    const text = kept.join('[]');
+    return text.startsWith('\ufeff') ? text.slice(1) : text;
+  }
+
+  /** An object on the way to a list. */
+  private *object(path: string): Generator<void> {
+    this.at++;
+    this.blanks();
+    if (this.bytes[this.at] === CLOSE_BRACE) {
+      this.at++;
+      return;
+    }
+    for (;;) {
+      this.blanks();
+      const name = yield* this.name();
+      this.blanks();
+      if (this.bytes[this.at++] !== COLON) throw notJson();
+      this.blanks();
+      yield* this.member(path === '' ? name : `${path}.${name}`);
+      this.blanks();
+      const next = this.bytes[this.at++];
+      if (next === CLOSE_BRACE) return;
+      if (next !== COMMA) throw notJson();
+    }
+  }
+
+  private *member(path: string): Generator<void> {
+    const byte = this.bytes[this.at];
+    if (byte === OPEN_BRACKET && this.lists.has(path)) {
+      if (this.seen.has(path)) throw new JsonSplitFault('breach', path, 'occurs twice');
+      this.seen.add(path);
+      const start = this.at;
+      yield* this.list(path);
+      this.cuts.push({ start, end: this.at });
+    } else if (byte === OPEN_BRACE && [...this.lists].some((list) => list.startsWith(`${path}.`))) {
+      yield* this.object(path);
+    } else {
+      yield* this.value();
+    }
+  }
+
+  private *name(): Generator<void, string> {
+    const start = this.at;
+    if (this.bytes[start] !== QUOTE) throw notJson();
+    yield* this.value();
+    const text = this.bytes.toString('utf8', start, this.at);
+    try {
+      return JSON.parse(text) as string;
+    } catch {
+      throw notJson();
+    }
+  }
+
+  /** Any value, jumped over; what it is made of is checked when it is parsed. */
+  private *value(): Generator<void> {
+    const { bytes } = this;
+    const first = bytes[this.at];
+    if (first !== QUOTE && (first === undefined || (first | SHAPE) !== OPEN_BRACE)) {
+      this.scalar();
+      return;
+    }
+    let depth = 0;
+    let inText = false;
+    for (;;) {
+      const end = Math.min(this.at + SLICE_BYTES, bytes.length);
+      let i = this.at;
+      for (; i < end; i++) {
+        const byte = bytes[i] as number;
+        if (inText) {
+          if (byte === BACKSLASH) i++;
+          else if (byte === QUOTE) inText = false;
+          else continue;
+          if (inText || depth > 0) continue;
+        } else if (byte === QUOTE) {
+          inText = true;
+          continue;
+        } else if ((byte | SHAPE) === OPEN_BRACE) {
+          if (++depth > MAX_DEPTH) throw tooDeep();
+          continue;
+        } else if ((byte | SHAPE) !== CLOSE_BRACE || --depth > 0) {
+          continue;
+        }
+        this.at = i + 1;
+        return;
+      }
+      this.at = i;
+      if (this.at >= bytes.length) throw notJson();
+      yield;
+    }
+  }
+
+  private scalar(): void {
+    const start = this.at;
+    for (let byte = this.bytes[this.at]; byte !== undefined; byte = this.bytes[this.at]) {
+      if (byte === COMMA || (byte | SHAPE) === CLOSE_BRACE || isBlank(byte)) break;
+      if (++this.at - start > MAX_PIECE_BYTES) throw notJson();
+    }
+    if (this.at === start) throw notJson();
+  }
+
+  /** A list of records, cut at commas into pieces of some size. */
+  private *list(path: string): Generator<void> {
+    const { bytes } = this;
+    this.at++;
+    this.blanks();
+    if (bytes[this.at] === CLOSE_BRACKET) {
+      this.at++;
+      return;
+    }
+    const cutter = new Cutter(path, this.at, this.pieces);
+    let depth = 0;
+    let inText = false;
+    for (;;) {
+      const end = Math.min(this.at + SLICE_BYTES, bytes.length);
+      let i = this.at;
+      for (; i < end; i++) {
+        const byte = bytes[i] as number;
+        if (inText) {
+          if (byte === BACKSLASH) i++;
+          else if (byte === QUOTE) inText = false;
+        } else if (byte === QUOTE) {
+          inText = true;
+        } else if ((byte | SHAPE) === OPEN_BRACE) {
+          if (++depth > MAX_DEPTH) throw tooDeep();
+        } else if ((byte | SHAPE) === CLOSE_BRACE) {
+          if (depth-- > 0) continue;
+          if (byte !== CLOSE_BRACKET) throw notJson();
+          cutter.end(i);
+          this.at = i + 1;
+          return;
+        } else if (byte === COMMA && depth === 0) {
+          cutter.comma(i);
+        }
+      }
+      this.at = i;
+      if (this.at >= bytes.length) throw notJson();
+      yield;
+    }
+  }
+
+  private blanks(): void {
+    while (isBlank(this.bytes[this.at])) this.at++;
+  }
+}
+
+const tooDeep = () => new JsonSplitFault('breach', '', `is nested deeper than ${MAX_DEPTH}`);
+
+/** Gathers records until they make a piece. A record that is too large stands alone. */
+class Cutter {
+  private start: number;
+  private first = 0;
+  private count = 0;
+
+  constructor(
+    private readonly list: string,
+    private recordStart: number,
+    private readonly pieces: Piece[],
+  ) {
+    this.start = recordStart;
+  }
+
+  comma(at: number): void {
+    this.record(at);
+    this.recordStart = at + 1;
+    if (at - this.start >= BATCH_BYTES) this.cut(at);
+  }
+
+  end(at: number): void {
+    this.record(at);
+    this.cut(at);
+  }
+
+  private record(end: number): void {
+    if (end - this.recordStart > MAX_PIECE_BYTES) {
+      if (this.count > 0) this.cut(this.recordStart - 1);
+      this.count = 1;
+      this.cut(end, true);
+    } else {
+      this.count++;
+    }
+  }
+
+  private cut(end: number, oversized = false): void {
+    if (this.count === 0) return;
+    const { list, first, count, start } = this;
+    this.pieces.push({ list, first, count, start, end, oversized });
+    this.first += count;
+    this.count = 0;
+    this.start = end + 1;
+  }
+}

@@ -1,0 +1,132 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { HttpService } from '@nestjs/axios';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js';
+import { type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
+import { Breakers } from './breakers.js';
+import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
+import { exchange, type RawAnswer } from './exchange.js';
+import { SENTENCES } from './failure-sentences.js';
+import { KeyScrubber } from './key-scrubber.js';
+import { OUTBOUND_POLICY } from './outbound-policy.js';
+import { PartnerAnswer } from './partner-answer.js';
+import type { PartnerConnection } from './partner-connection.js';
+import { PartnerFailure } from './partner-failure.js';
+import { PARTNER_SETTINGS, type PartnerSettings } from './partner-settings.js';
+import { nextTryMs, ONE_TRY, READ_RETRY, type RetryPolicy } from './retry-policy.js';
+import { statusFailure } from './status-failure.js';
+
+/** One call of a partner's API: where it goes is the contract's business, what counts as an answer the caller's. */
+export interface PartnerCall {
+  readonly api: ApiContract;
+  readonly route: ApiRoute;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Asks for the body only if it is another one; then 304 must be among `accept`. */
+  readonly ifNoneMatch?: string;
+  /** The statuses that are answers; every other one is a `PartnerFailure`. Default: 200. */
+  readonly accept?: readonly number[];
+  /** Default: `READ_RETRY` for GET, else one try. */
+  readonly retry?: RetryPolicy;
+  /** `false`: called though the partner was down a moment ago, because somebody wants to know. */
+  readonly breaker?: boolean;
+  /** Ends the call, its waits between tries included; its reason is thrown. */
+  readonly signal?: AbortSignal;
+}
+
+/** Calls partners' APIs with the keys they issued to us. */
+@Injectable()
+export class PartnerClient {
+  private readonly logger = new Logger('PartnerClient');
+  private readonly breakers: Breakers;
+
+  constructor(
+    private readonly http: HttpService,
+    private readonly keys: ConnectionKeys,
+    @Inject(PARTNER_SETTINGS) private readonly settings: PartnerSettings,
+    @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
+  ) {
+    this.breakers = new Breakers(settings);
+  }
+
+  /** The answer, or a `PartnerFailure` that says which of the expected failures it was. */
+  async call(connection: PartnerConnection, call: PartnerCall): Promise<PartnerAnswer> {
+    const url = urlOf(connection, call);
+    const { host } = new URL(url);
+    const fault = urlFault(url, this.policy);
+    if (fault !== undefined) throw new PartnerFailure('addressRefused', fault);
+    const slots = this.keys.slots(connection);
+    const attempt = () => this.tryKeys(connection, slots, call, url);
+    const name = `${connection.id} ${connection.baseUrl}`;
+    return this.retrying(connection, call, () =>
+      call.breaker === false ? attempt() : this.breakers.run(name, host, attempt),
+    );
+  }
+
+  private async retrying<T>(connection: PartnerConnection, call: PartnerCall, run: () => Promise<T>): Promise<T> {
+    const policy = call.retry ?? (call.route.method === 'GET' ? READ_RETRY : ONE_TRY);
+    let last: PartnerFailure | undefined;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await run();
+      } catch (error) {
+        if (!(error instanceof PartnerFailure)) throw error;
+        // The circuit may have opened between two tries: what opened it says more.
+        if (error.kind === 'circuitOpen') throw last ?? error;
+        this.logger.debug(`${connection.id} ${call.route.path}, try ${attempt}: ${error.message}`);
+        last = error;
+      }
+      const timing = { baseMs: this.settings.retryBaseMs, now: new Date(), random: Math.random() };
+      const wait = nextTryMs(last, attempt, policy, timing);
+      if (wait === undefined) throw last;
+      await delay(wait, undefined, call.signal === undefined ? {} : { signal: call.signal }).catch(() => {
+        throw call.signal?.reason;
+      });
+    }
+  }
+
+  /** On 401 the other slot is tried; where the next key works, it becomes the current one (decision 18). */
+  private async tryKeys(
+    connection: PartnerConnection,
+    slots: readonly KeySlot[],
+    call: PartnerCall,
+    url: string,
+  ): Promise<PartnerAnswer> {
+    const { host } = new URL(url);
+    const scrubber = new KeyScrubber(slots.map(({ key }) => key));
+    const accept = call.accept ?? [200];
+    for (const [i, slot] of slots.entries()) {
+      const raw = await this.send(slot, call, url, accept);
+      if (raw.status === 401 && !accept.includes(401)) continue;
+      if (!accept.includes(raw.status)) throw statusFailure(raw, host, scrubber, new Date());
+      if (slot.isNext && i > 0) await this.keys.promote(connection, slot);
+      const etag = raw.header('etag');
+      const safe = etag !== undefined && scrubber.sentence(etag) === etag ? etag : undefined;
+      return new PartnerAnswer(raw.status, safe, raw.bytes, host, scrubber);
+    }
+    throw new PartnerFailure('unauthorized', SENTENCES.unauthorized(host, slots.length), { status: 401 });
+  }
+
+  private send(slot: KeySlot, call: PartnerCall, url: string, accept: readonly number[]): Promise<RawAnswer> {
+    const headers = {
+      Accept: 'application/json',
+      'Accept-Encoding': 'gzip',
+      'User-Agent': 'haulbridge',
+      [call.api.keyHeader]: slot.key,
+      ...(call.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(call.ifNoneMatch === undefined ? {} : { 'If-None-Match': call.ifNoneMatch }),
+    };
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const request = { url, method: call.route.method, headers, body, accept, signal: call.signal };
+    return exchange(this.http, request, this.settings);
+  }
+}
+
+function urlOf({ baseUrl }: PartnerConnection, { api, route, query }: PartnerCall): string {
+  const url = new URL(baseUrl.replace(/\/+$/, '') + api.prefix + route.path);
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) url.searchParams.append(name, String(value));
+  }
+  return url.href;
+}

@@ -1,0 +1,69 @@
+import type { Violation } from '../contracts/common/violation.js';
+
+/** What each kind of failure means for the next try, and whether it speaks of a partner that is down. */
+const KINDS = {
+  addressRefused: { trips: false },
+  unreachable: { trips: true },
+  broken: { trips: true },
+  timedOut: { trips: true },
+  tooLarge: { trips: false },
+  unauthorized: { trips: false },
+  redirected: { trips: false },
+  notJson: { trips: false },
+  breach: { trips: false },
+  rejected: { trips: false },
+  rateLimited: { trips: false },
+  unavailable: { trips: true },
+  failed: { trips: true },
+  circuitOpen: { trips: false },
+} as const;
+
+/**
+ * Every expected failure of a call to a partner: `addressRefused` not a public address; `unreachable` no connection;
+ * `broken` cut in the middle; `timedOut`; `tooLarge`; `unauthorized` 401 with every key that we have; `redirected`;
+ * `notJson`; `breach` JSON that is not what the contract says; `rejected` another 4xx; `rateLimited` 429; `unavailable`
+ * 502, 503, 504; `failed` another 5xx; `circuitOpen` not even tried, since it failed again and again.
+ */
+export type FailureKind = keyof typeof KINDS;
+
+export interface FailureFacts {
+  readonly status?: number;
+  /** What the partner said in the common error body (section 2.1), where it sent one. */
+  readonly partnerCode?: string;
+  readonly partnerMessage?: string;
+  readonly violations?: readonly Violation[];
+  /** Not before this time, says the partner or the circuit breaker. */
+  readonly retryAt?: Date;
+  /** Only ever what holds no secret: never an error of axios, which carries the headers that were sent. */
+  readonly cause?: unknown;
+}
+
+/** A partner's failure as our own error: `message` is a sentence for an admin, free of our keys. */
+export class PartnerFailure extends Error {
+  /** For the runner of due rows: no surprise, the message is all there is to say. */
+  readonly expected = true;
+  readonly status: number | undefined;
+  readonly partnerCode: string | undefined;
+  readonly partnerMessage: string | undefined;
+  readonly violations: readonly Violation[];
+  readonly retryAt: Date | undefined;
+
+  constructor(
+    readonly kind: FailureKind,
+    message: string,
+    facts: FailureFacts = {},
+  ) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = 'PartnerFailure';
+    this.status = facts.status;
+    this.partnerCode = facts.partnerCode;
+    this.partnerMessage = facts.partnerMessage;
+    this.violations = facts.violations ?? [];
+    this.retryAt = facts.retryAt;
+  }
+
+  /** Counts for the circuit breaker. */
+  get trips(): boolean {
+    return KINDS[this.kind].trips;
+  }
+}

@@ -1,0 +1,85 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+
+export class BodyTooLarge extends Error {
+  constructor(readonly maxBytes: number) {
+    super(`the body is larger than ${maxBytes} bytes`);
+    this.name = 'BodyTooLarge';
+  }
+}
+
+export class UnknownCoding extends Error {
+  constructor() {
+    super('the body is coded in an unknown way');
+    this.name = 'UnknownCoding';
+  }
+}
+
+const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+const PORTION_BYTES = 16_777_216;
+
+/**
+ * The whole body after decompression, or `BodyTooLarge` as soon as it has more than `maxBytes`: what a small body
+ * unpacks to is counted as it comes, never kept.
+ */
+export async function readBody(
+  body: Readable,
+  contentEncoding: string | undefined,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const coding = contentEncoding?.trim().toLowerCase() ?? '';
+  const decoder = coding === '' || coding === 'identity' ? undefined : DECODERS[coding];
+  if (decoder === undefined && coding !== '' && coding !== 'identity') {
+    body.destroy();
+    throw new UnknownCoding();
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const chunk of source) {
+      size += chunk.length;
+      if (size > maxBytes) throw new BodyTooLarge(maxBytes);
+      chunks.push(chunk);
+    }
+  };
+  if (decoder === undefined) await pipeline(body, collect, { signal });
+  else await pipeline(body, decoder(), collect, { signal });
+  return joined(chunks, size);
+}
+
+/** Copied in portions: hundreds of megabytes at one go would hold the event loop up. */
+async function joined(chunks: readonly Buffer[], size: number): Promise<Buffer> {
+  if (size <= PORTION_BYTES) return Buffer.concat(chunks, size);
+  const whole = Buffer.allocUnsafeSlow(size);
+  let at = 0;
+  let turn = PORTION_BYTES;
+  for (const chunk of chunks) {
+    at += chunk.copy(whole, at);
+    if (at < turn) continue;
+    turn = at + PORTION_BYTES;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return whole;
+}
+
+/** The beginning of a body that is not read for its own sake, such as an error page; never fails. */
+export async function readBeginning(
+  body: Readable,
+  contentEncoding: string | undefined,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  try {
+    return await readBody(body, contentEncoding, maxBytes, signal);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}

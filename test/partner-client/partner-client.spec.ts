@@ -1,0 +1,470 @@
+import { Logger } from '@nestjs/common';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { DataSource } from 'typeorm';
+import { SITE_API } from '../../src/contracts/site/site.api.js';
+import { GetSitesResponse } from '../../src/contracts/site/site.dto.js';
+import { VISION_API } from '../../src/contracts/vision/vision.api.js';
+import type { PartnerCall } from '../../src/partner-client/partner-client.js';
+import { type FailureKind, PartnerFailure } from '../../src/partner-client/partner-failure.js';
+import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
+import { SUBMIT_RETRY } from '../../src/partner-client/retry-policy.js';
+import { partnerClient, storeConnection } from '../support/partner-room.js';
+import * as partnerDoes from '../support/scripted-partner.js';
+import { type ScriptedPartner, type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const SITES = 'GET /scale-platform/v1/sites';
+const SUBMIT = 'POST /video-platform/v1/videos/requests';
+const KEY = 'k3y/of+the=partner';
+const EMPTY = { success: true, data: {} };
+const getSites: PartnerCall = { api: SITE_API, route: SITE_API.routes.getSites, query: { haulerId: 'x y+&z' } };
+
+Logger.overrideLogger(false);
+
+let database: TestDatabase;
+let dataSource: DataSource;
+let partner: ScriptedPartner;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataSource = await database.connect();
+  partner = await startScriptedPartner();
+});
+afterEach(() => partner.reset());
+afterAll(async () => {
+  await partner.stop();
+  await database.drop();
+});
+
+const connect = (options: Partial<Parameters<typeof storeConnection>[1]> = {}): Promise<PartnerConnection> =>
+  storeConnection(dataSource, { baseUrl: partner.url, key: KEY, ...options });
+
+const failureOf = async (call: Promise<unknown>): Promise<PartnerFailure> => {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof PartnerFailure)) throw error instanceof Error ? error : new Error('the call did not fail');
+  return error;
+};
+
+const listening = async (): Promise<Server> => {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+};
+
+/** Everything that an error would show, wherever it goes. */
+const shown = (error: Error): string =>
+  [error.message, error.stack, JSON.stringify(error), String(error.cause), JSON.stringify(error.cause)].join('\n');
+
+describe('a call', () => {
+  test('sends the key in the header of the contract, the query encoded, and asks for JSON', async () => {
+    partner.on(SITES, partnerDoes.json(EMPTY));
+    const connection = await connect({ baseUrl: `${partner.url}/` });
+    const answer = await partnerClient(dataSource).call(connection, getSites);
+    expect(answer.read(GetSitesResponse)).toEqual({ success: true, data: {} });
+    expect(partner.asked).toHaveLength(1);
+    expect(partner.asked[0]?.headers).toMatchObject({
+      'api-key': KEY,
+      accept: 'application/json',
+      'accept-encoding': 'gzip',
+    });
+    expect(partner.asked[0]?.query.get('haulerId')).toBe('x y+&z');
+  });
+
+  test('puts the path of the base address before that of the contract', async () => {
+    partner.on('GET /tenant/7/scale-platform/v1/sites', partnerDoes.json(EMPTY));
+    await partnerClient(dataSource).call(await connect({ baseUrl: `${partner.url}/tenant/7` }), getSites);
+    expect(partner.asked).toHaveLength(1);
+  });
+
+  test('sends a body as JSON', async () => {
+    partner.on(SUBMIT, partnerDoes.json({ success: true }, { status: 202 }));
+    const call = { api: VISION_API, route: VISION_API.routes.requestVideo, body: { truckId: 'Ä' }, accept: [202] };
+    await partnerClient(dataSource).call(await connect({ interface: 'vision' }), call);
+    expect(partner.asked[0]).toMatchObject({ body: '{"truckId":"Ä"}' });
+    expect(partner.asked[0]?.headers['content-type']).toBe('application/json');
+  });
+
+  test('hands over the ETag, sends it again, and takes 304 where it is an answer', async () => {
+    partner.on(SITES, partnerDoes.json(EMPTY, { headers: { ETag: '"v1"' } }), partnerDoes.raw('', { status: 304 }));
+    const client = partnerClient(dataSource);
+    const connection = await connect();
+    const { etag } = await client.call(connection, getSites);
+    expect(etag).toBe('"v1"');
+    const again = await client.call(connection, { ...getSites, ifNoneMatch: etag, accept: [200, 304] });
+    expect(again).toMatchObject({ status: 304, etag: undefined });
+    expect(partner.asked[1]?.headers['if-none-match']).toBe('"v1"');
+  });
+
+  test.each<[string, ScriptedReply]>([
+    ['gzip', partnerDoes.gzipped(JSON.stringify(EMPTY))],
+    ['another content type', partnerDoes.raw(JSON.stringify(EMPTY), { headers: { 'Content-Type': 'text/plain' } })],
+    ['no content type', partnerDoes.raw(JSON.stringify(EMPTY))],
+    ['a byte order mark', partnerDoes.raw(`\ufeff${JSON.stringify(EMPTY)}`)],
+    ['unknown fields', partnerDoes.json({ ...EMPTY, more: 1, data: { extra: [] } })],
+  ])('reads an answer with %s', async (_, reply) => {
+    partner.on(SITES, reply);
+    const answer = await partnerClient(dataSource).call(await connect(), getSites);
+    expect(answer.read(GetSitesResponse)).toEqual({ success: true, data: {} });
+  });
+
+  test('uses its connection again', async () => {
+    partner.on(SITES, partnerDoes.json(EMPTY));
+    const client = partnerClient(dataSource);
+    const connection = await connect();
+    const ports = new Set<number | undefined>();
+    partner.on(SITES, (response, request) => {
+      ports.add(response.socket?.remotePort);
+      partnerDoes.json(EMPTY)(response, request);
+    });
+    for (let i = 0; i < 3; i++) await client.call(connection, getSites);
+    expect(ports.size).toBe(1);
+  });
+});
+
+describe('a failure', () => {
+  const cases: [string, ScriptedReply, FailureKind, string, number][] = [
+    ['hangs', partnerDoes.hangs(), 'timedOut', 'did not send its whole answer within 400 ms', 1],
+    ['trickles for ever', partnerDoes.trickles(20), 'timedOut', 'did not send its whole answer within 400 ms', 1],
+    ['never ends', partnerDoes.endless(), 'tooLarge', 'is larger than 1 MB', 1],
+    [
+      'unpacks to more than the limit',
+      partnerDoes.gzipped(Buffer.alloc(50_000_000, 0x20)),
+      'tooLarge',
+      'is larger than 1 MB',
+      1,
+    ],
+    ['breaks at once', partnerDoes.breaks('', 0), 'broken', 'broke before its whole answer', 3],
+    ['breaks in the middle', partnerDoes.breaks(JSON.stringify(EMPTY), 5), 'broken', 'broke before', 3],
+    [
+      'sends half of a gzip',
+      partnerDoes.raw(gzipSync(JSON.stringify(EMPTY)).subarray(0, 20), { headers: { 'Content-Encoding': 'gzip' } }),
+      'broken',
+      'broke before',
+      3,
+    ],
+    [
+      'sends what is no gzip',
+      partnerDoes.raw('{}{}{}{}', { headers: { 'Content-Encoding': 'gzip' } }),
+      'notJson',
+      'not valid JSON',
+      1,
+    ],
+    [
+      'sends an unknown coding',
+      partnerDoes.raw('{}', { headers: { 'Content-Encoding': 'compress' } }),
+      'breach',
+      'coded in a way',
+      1,
+    ],
+    ['redirects', partnerDoes.redirects('http://127.0.0.1:1/'), 'redirected', 'redirect (302)', 1],
+    ['redirects for good', partnerDoes.redirects('https://x.example/', 308), 'redirected', 'redirect (308)', 1],
+    [
+      'does not know our key',
+      partnerDoes.refuses(401, 'UNAUTHORIZED'),
+      'unauthorized',
+      'does not accept our API key',
+      1,
+    ],
+    [
+      'rejects the call',
+      partnerDoes.refuses(400, 'INVALID_PAYLOAD', 'haulerId is odd.'),
+      'rejected',
+      'with status 400 INVALID_PAYLOAD: haulerId is odd.',
+      1,
+    ],
+    ['forbids', partnerDoes.html(403), 'rejected', 'with status 403.', 1],
+    ['has nothing there', partnerDoes.refuses(404, 'NOT_FOUND'), 'rejected', 'with status 404 NOT_FOUND: no.', 1],
+    ['fails', partnerDoes.refuses(500, 'INTERNAL_ERROR'), 'failed', 'failed with status 500 INTERNAL_ERROR', 1],
+    ['is not available', partnerDoes.html(503), 'unavailable', 'is not available now (status 503)', 3],
+    ['has a bad gateway', partnerDoes.html(502), 'unavailable', '(status 502)', 3],
+    ['has a slow gateway', partnerDoes.html(504), 'unavailable', '(status 504)', 3],
+    ['wants fewer calls', partnerDoes.html(429), 'rateLimited', 'asks for fewer calls (status 429)', 3],
+    ['has nothing to say', partnerDoes.raw('', { status: 204 }), 'breach', 'status 204', 1],
+  ];
+
+  test.each(cases)('of a partner that %s', async (_, reply, kind, sentence, tries) => {
+    partner.on(SITES, reply);
+    const failure = await failureOf(partnerClient(dataSource, { answerMs: 400 }).call(await connect(), getSites));
+    expect(failure).toMatchObject({ kind, expected: true });
+    expect(failure.message).toContain(sentence);
+    expect(failure.message).toContain('127.0.0.1');
+    expect(partner.asked).toHaveLength(tries);
+  });
+
+  const bodies: [string, ScriptedReply, FailureKind, string][] = [
+    ['an HTML page', partnerDoes.html(), 'notJson', 'an HTML page instead of JSON'],
+    ['an empty body', partnerDoes.raw(''), 'notJson', 'an empty body instead of JSON'],
+    ['blanks', partnerDoes.raw(' \n '), 'notJson', 'an empty body instead of JSON'],
+    ['truncated JSON', partnerDoes.raw('{"success":true,"data":{'), 'notJson', 'not valid JSON'],
+    ['what is no UTF-8', partnerDoes.raw(Buffer.from([0x22, 0xff, 0x22])), 'notJson', 'not valid JSON'],
+    ['a list', partnerDoes.json([]), 'breach', 'the body must be an object'],
+    ['no data', partnerDoes.json({ success: true }), 'breach', 'data is required'],
+    [
+      'a wrong type within',
+      partnerDoes.json({ success: true, data: { sites: [{ id: 7 }] } }),
+      'breach',
+      'data.sites[0].id must be a UUID',
+    ],
+  ];
+
+  test.each(bodies)('of an answer that is %s', async (_, reply, kind, sentence) => {
+    partner.on(SITES, reply);
+    const answer = await partnerClient(dataSource).call(await connect(), getSites);
+    const failure = await failureOf(Promise.resolve().then(() => answer.read(GetSitesResponse)));
+    expect(failure.kind).toBe(kind);
+    expect(failure.message).toContain(sentence);
+  });
+
+  test('names every violation by its path', async () => {
+    partner.on(SITES, partnerDoes.json({ success: 'yes', data: { kiosks: [{}] } }));
+    const answer = await partnerClient(dataSource).call(await connect(), getSites);
+    const failure = await failureOf(Promise.resolve().then(() => answer.read(GetSitesResponse)));
+    expect(failure.violations.map(({ path }) => path)).toEqual([
+      'success',
+      'data.kiosks[0].id',
+      'data.kiosks[0].siteId',
+      'data.kiosks[0].name',
+    ]);
+  });
+
+  test('of a partner that refuses connections, or does not exist', async () => {
+    const closed = await listening();
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    const client = partnerClient(dataSource);
+    const refused = await failureOf(client.call(await connect({ baseUrl: `http://127.0.0.1:${port}` }), getSites));
+    expect(refused).toMatchObject({ kind: 'unreachable' });
+    expect(refused.message).toContain('could not be reached: it refuses connections');
+    const unknown = await failureOf(client.call(await connect({ baseUrl: 'http://no-such.invalid' }), getSites));
+    expect(unknown.kind).toBe('unreachable');
+  });
+
+  test('of a host that never completes a connection comes within the limit on connecting', async () => {
+    // A TLS handshake that is never answered: TCP alone is no connection.
+    const silent = await listening();
+    const { port } = silent.address() as AddressInfo;
+    const client = partnerClient(dataSource, { connectMs: 200, answerMs: 20_000 });
+    const started = Date.now();
+    const call = client.call(await connect({ baseUrl: `https://127.0.0.1:${port}` }), {
+      ...getSites,
+      retry: { tries: 1, on: new Set(), maxWaitMs: 0 },
+    });
+    const failure = await failureOf(call);
+    expect(failure).toMatchObject({ kind: 'unreachable' });
+    expect(failure.message).toContain('it does not answer');
+    expect(Date.now() - started).toBeLessThan(2_000);
+    silent.close();
+  });
+
+  test.each([
+    ['http://203.0.113.9', 'https://'],
+    ['https://127.0.0.1:1', 'not a public one'],
+    ['https://localhost:1', 'not a public one'],
+  ])('of the address %s is known before anything is sent', async (baseUrl, sentence) => {
+    const client = partnerClient(dataSource, { allowPrivate: false });
+    const failure = await failureOf(client.call(await connect({ baseUrl }), getSites));
+    expect(failure.kind).toBe('addressRefused');
+    expect(failure.message).toContain(sentence);
+  });
+
+  test('of a name that leads to this machine is known after its resolution', async () => {
+    const { hostname } = await import('node:os');
+    const client = partnerClient(dataSource, { allowPrivate: false });
+    const failure = await failureOf(client.call(await connect({ baseUrl: `https://${hostname()}:1` }), getSites));
+    expect(failure.kind).toBe('addressRefused');
+  });
+});
+
+describe('another try', () => {
+  test('helps where the partner was away for a moment', async () => {
+    partner.on(SITES, partnerDoes.html(503), partnerDoes.breaks('{}', 1), partnerDoes.json(EMPTY));
+    await partnerClient(dataSource).call(await connect(), getSites);
+    expect(partner.asked).toHaveLength(3);
+  });
+
+  test('waits as long as Retry-After says, fractions too', async () => {
+    partner.on(SITES, partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '0.3' }), partnerDoes.json(EMPTY));
+    await partnerClient(dataSource).call(await connect(), getSites);
+    const [first, second] = partner.asked;
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(290);
+  });
+
+  test('is not made where Retry-After is more than 5 min: the failure says when', async () => {
+    partner.on(SITES, partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '301' }));
+    const failure = await failureOf(partnerClient(dataSource).call(await connect(), getSites));
+    expect(partner.asked).toHaveLength(1);
+    expect(Math.round(((failure.retryAt?.getTime() ?? 0) - Date.now()) / 1000)).toBe(301);
+  });
+
+  test('of a POST is made only where the caller says so', async () => {
+    const call = { api: VISION_API, route: VISION_API.routes.requestVideo, body: {}, accept: [202] };
+    const client = partnerClient(dataSource, { answerMs: 200, breakAfter: 100 });
+    const connection = await connect({ interface: 'vision' });
+    partner.on(SUBMIT, partnerDoes.html(503));
+    await failureOf(client.call(connection, call));
+    expect(partner.asked).toHaveLength(1);
+    partner.on(SUBMIT, partnerDoes.hangs(), partnerDoes.html(500), partnerDoes.json(EMPTY, { status: 202 }));
+    await client.call(connection, { ...call, retry: SUBMIT_RETRY });
+    expect(partner.asked).toHaveLength(4);
+  });
+
+  test.each<[string, ScriptedReply]>([
+    ['in a wait', partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '200' })],
+    ['in an answer', partnerDoes.trickles(10)],
+    ['before an answer', partnerDoes.hangs()],
+  ])('ends with the caller’s signal, %s', async (_, reply) => {
+    partner.on(SITES, reply);
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    setTimeout(() => abort.abort(reason), 150);
+    const call = partnerClient(dataSource, { answerMs: 10_000 }).call(await connect(), {
+      ...getSites,
+      signal: abort.signal,
+    });
+    await expect(call).rejects.toBe(reason);
+    expect(partner.asked).toHaveLength(1);
+  });
+});
+
+describe('a partner that is down', () => {
+  test('is left alone for a while, then tried by one call, and used again when that works', async () => {
+    partner.on(SITES, partnerDoes.html(500));
+    const client = partnerClient(dataSource, { breakAfter: 3, breakMs: 300 });
+    const [connection, other] = [await connect(), await connect()];
+    for (let i = 0; i < 3; i++) await failureOf(client.call(connection, getSites));
+    const open = await failureOf(client.call(connection, getSites));
+    expect(open.kind).toBe('circuitOpen');
+    expect(open.retryAt?.getTime()).toBeGreaterThan(Date.now());
+    expect(partner.asked).toHaveLength(3);
+    // Another connection has a circuit of its own, and an admin's question goes through.
+    expect((await failureOf(client.call(other, getSites))).kind).toBe('failed');
+    expect((await failureOf(client.call(connection, { ...getSites, breaker: false }))).kind).toBe('failed');
+    await new Promise((done) => setTimeout(done, 320));
+    partner.on(SITES, partnerDoes.after(100, partnerDoes.json(EMPTY)));
+    const trial = client.call(connection, getSites);
+    expect((await failureOf(client.call(connection, getSites))).kind).toBe('circuitOpen');
+    await trial;
+    await client.call(connection, getSites);
+  });
+
+  test.each<[string, ScriptedReply]>([
+    ['401', partnerDoes.refuses(401, 'UNAUTHORIZED')],
+    ['404', partnerDoes.refuses(404, 'NOT_FOUND')],
+    ['429', partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '900' })],
+  ])('is not one that answers %s', async (_, reply) => {
+    partner.on(SITES, reply);
+    const client = partnerClient(dataSource, { breakAfter: 2 });
+    const connection = await connect();
+    for (let i = 0; i < 4; i++)
+      expect((await failureOf(client.call(connection, getSites))).kind).not.toBe('circuitOpen');
+  });
+});
+
+describe('the two key slots', () => {
+  /** Accepts one key. */
+  const accepts =
+    (key: string): ScriptedReply =>
+    (response, request) =>
+      (request.headers['api-key'] === key ? partnerDoes.json(EMPTY) : partnerDoes.refuses(401, 'UNAUTHORIZED'))(
+        response,
+        request,
+      );
+  const slots = async ({ id }: PartnerConnection) => {
+    const [row] = await dataSource.query<{ sealed_key: string; sealed_next_key: string | null }[]>(
+      'SELECT sealed_key, sealed_next_key FROM connections WHERE id = $1',
+      [id],
+    );
+    return row;
+  };
+
+  test('the current key is used while it works', async () => {
+    partner.on(SITES, accepts(KEY));
+    const connection = await connect({ nextKey: 'next-partner-key' });
+    await partnerClient(dataSource).call(connection, getSites);
+    expect(partner.asked).toHaveLength(1);
+    expect((await slots(connection))?.sealed_next_key).toBe(connection.sealedNextKey);
+  });
+
+  test('on 401 the next one is tried, becomes the current one for good, and is then used first', async () => {
+    partner.on(SITES, accepts('next-partner-key'));
+    const connection = await connect({ nextKey: 'next-partner-key' });
+    const client = partnerClient(dataSource);
+    await client.call(connection, getSites);
+    expect(partner.asked.map(({ headers }) => headers['api-key'])).toEqual([KEY, 'next-partner-key']);
+    expect(await slots(connection)).toEqual({ sealed_key: connection.sealedNextKey, sealed_next_key: null });
+    // The same connection as it was loaded before, and as another instance loads it now.
+    await client.call(connection, getSites);
+    await partnerClient(dataSource).call(
+      { ...connection, sealedKey: connection.sealedNextKey ?? '', sealedNextKey: null },
+      getSites,
+    );
+    expect(partner.asked.slice(2).map(({ headers }) => headers['api-key'])).toEqual([
+      'next-partner-key',
+      'next-partner-key',
+    ]);
+  });
+
+  test('where neither works, both stay', async () => {
+    partner.on(SITES, accepts('a third one'));
+    const connection = await connect({ nextKey: 'next-partner-key' });
+    const failure = await failureOf(partnerClient(dataSource).call(connection, getSites));
+    expect(failure.message).toContain('neither our current nor our next API key');
+    expect(await slots(connection)).toEqual({
+      sealed_key: connection.sealedKey,
+      sealed_next_key: connection.sealedNextKey,
+    });
+  });
+
+  test('a next key that the partner fails on is not promoted', async () => {
+    partner.on(SITES, partnerDoes.refuses(401, 'UNAUTHORIZED'), partnerDoes.html(500));
+    const connection = await connect({ nextKey: 'next-partner-key' });
+    expect((await failureOf(partnerClient(dataSource).call(connection, getSites))).kind).toBe('failed');
+    expect((await slots(connection))?.sealed_next_key).toBe(connection.sealedNextKey);
+  });
+});
+
+describe('our key', () => {
+  const echo = `you sent ${KEY} or ${encodeURIComponent(KEY)} or ${Buffer.from(KEY).toString('base64')}`;
+
+  test.each<[string, ScriptedReply]>([
+    ['in an error body', partnerDoes.refuses(400, 'INVALID_PAYLOAD', echo)],
+    ['as an error code', partnerDoes.refuses(500, KEY)],
+    ['in a redirect', partnerDoes.redirects(`https://x.example/?key=${encodeURIComponent(KEY)}`)],
+    ['on a broken connection', partnerDoes.breaks('{}', 1)],
+    ['in no answer at all', partnerDoes.hangs()],
+    ['in another coding', partnerDoes.raw('{}', { headers: { 'Content-Encoding': KEY } })],
+  ])('is not in the error of a partner that echoes it %s', async (_, reply) => {
+    partner.on(SITES, reply);
+    const failure = await failureOf(partnerClient(dataSource, { answerMs: 200 }).call(await connect(), getSites));
+    const text = shown(failure);
+    for (const form of [KEY, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64')]) {
+      expect(text).not.toContain(form);
+    }
+  });
+
+  test('is not in what is read from an answer that echoes it, nor in a breach of it', async () => {
+    const escaped = [...KEY].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+    const body = `{"success":true,"data":{"sites":[{"name":${JSON.stringify(echo)},"${KEY}":"${escaped}"}]}}`;
+    partner.on(SITES, partnerDoes.raw(body, { headers: { ETag: `"${KEY}"` } }));
+    const answer = await partnerClient(dataSource).call(await connect(), getSites);
+    expect(JSON.stringify(answer.json())).not.toContain(KEY);
+    expect(JSON.stringify(answer.json())).toContain('[redacted]');
+    expect(answer.etag).toBeUndefined();
+    const split = await answer.records(['data.sites']);
+    for await (const { records } of split.batches()) expect(JSON.stringify(records)).not.toContain(KEY);
+    const failure = await failureOf(Promise.resolve().then(() => answer.read(GetSitesResponse)));
+    expect(shown(failure)).not.toContain(KEY);
+  });
+
+  test('that is a common word does not spoil the data', async () => {
+    partner.on(SITES, partnerDoes.json({ success: true, data: { materials: [{ materialType: 'sand' }] } }));
+    const answer = await partnerClient(dataSource).call(await connect({ key: 'sand' }), getSites);
+    expect(answer.json()).toMatchObject({ data: { materials: [{ materialType: 'sand' }] } });
+  });
+});

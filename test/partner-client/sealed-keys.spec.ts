@@ -1,0 +1,33 @@
+import { describe, expect, test } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { openKey, SealBroken, sealKey } from '../../src/partner-client/sealed-keys.js';
+
+const secret = randomBytes(32);
+const id = randomUUID();
+const sealed = sealKey(secret, id, 'a partner’s key');
+const changed = (at: number) => `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`;
+
+describe('a sealed key', () => {
+  test('opens for its own connection, in either case of its id', () => {
+    expect(openKey(secret, id, sealed)).toBe('a partner’s key');
+    expect(openKey(secret, id.toUpperCase(), sealed)).toBe('a partner’s key');
+  });
+
+  test('says nothing of the key, and never the same twice', () => {
+    expect(sealed).toMatch(/^v1\.[\w-]+$/);
+    expect(sealKey(secret, id, 'a partner’s key')).not.toBe(sealed);
+  });
+
+  test.each([
+    ['for another connection', secret, randomUUID(), sealed],
+    ['with another SECRETS_KEY', randomBytes(32), id, sealed],
+    ['of a version to come', secret, id, sealed.replace('v1', 'v2')],
+    ['whose nonce was changed', secret, id, changed(5)],
+    ['whose tag was changed', secret, id, changed(25)],
+    ['whose text was changed', secret, id, changed(45)],
+    ['that was cut', secret, id, sealed.slice(0, 20)],
+    ['that is empty, as of a deleted connection', secret, id, ''],
+  ])('%s does not open', (_, key, connection, text) => {
+    expect(() => openKey(key, connection, text)).toThrow(SealBroken);
+  });
+});

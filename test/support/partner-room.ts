@@ -1,0 +1,68 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { HttpService } from '@nestjs/axios';
+import axios from 'axios';
+import type { DataSource } from 'typeorm';
+import { ConnectionKeys } from '../../src/partner-client/connection-keys.service.js';
+import { httpDefaults } from '../../src/partner-client/http-defaults.js';
+import { PartnerClient } from '../../src/partner-client/partner-client.js';
+import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
+import { type PartnerSettings, partnerSettings } from '../../src/partner-client/partner-settings.js';
+import { sealKey } from '../../src/partner-client/sealed-keys.js';
+
+export const SECRETS_KEY = randomBytes(32);
+
+/** A client as the module makes it, with limits that a test can wait for. */
+export function partnerClient(
+  dataSource: DataSource,
+  { allowPrivate = true, ...settings }: Partial<PartnerSettings> & { allowPrivate?: boolean } = {},
+): PartnerClient {
+  const env = { OUTBOUND_ALLOW_PRIVATE: allowPrivate, PARTNER_BODY_LIMIT: 1_048_576, SECRETS_KEY };
+  const all = { ...partnerSettings(env), connectMs: 500, answerMs: 1_000, retryBaseMs: 20, ...settings };
+  return new PartnerClient(
+    new HttpService(axios.create(httpDefaults(env, all))),
+    new ConnectionKeys(dataSource, env),
+    all,
+    { allowPrivate },
+  );
+}
+
+export interface ConnectionOptions {
+  readonly baseUrl: string;
+  readonly key?: string;
+  readonly nextKey?: string;
+  readonly interface?: 'site' | 'vision';
+}
+
+/** A hauler with one connection, stored. */
+export async function storeConnection(
+  dataSource: DataSource,
+  { baseUrl, key = 'current-partner-key', nextKey, interface: name = 'site' }: ConnectionOptions,
+): Promise<PartnerConnection> {
+  const connection: PartnerConnection = {
+    id: randomUUID(),
+    haulerId: randomUUID(),
+    baseUrl,
+    sealedKey: '',
+    sealedNextKey: null,
+  };
+  const sealed = {
+    sealedKey: sealKey(SECRETS_KEY, connection.id, key),
+    sealedNextKey: nextKey === undefined ? null : sealKey(SECRETS_KEY, connection.id, nextKey),
+  };
+  await dataSource.query('INSERT INTO haulers (id, name) VALUES ($1, $2)', [connection.haulerId, 'Test']);
+  await dataSource.query(
+    `INSERT INTO connections (hauler_id, id, interface, base_url, sealed_key, sealed_next_key, customer_id,
+       interval_seconds, enabled, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 900, false, now(), now())`,
+    [
+      connection.haulerId,
+      connection.id,
+      name,
+      baseUrl,
+      sealed.sealedKey,
+      sealed.sealedNextKey,
+      name === 'vision' ? connection.haulerId : null,
+    ],
+  );
+  return { ...connection, ...sealed };
+}
