@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { AccountQueries } from '../accounts/account-queries.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { ConfigModule } from '../config/config.module.js';
 import type { SettledEnv } from '../config/env.js';
@@ -13,6 +14,7 @@ export class CliModule {
     return {
       module: CliModule,
       imports: [ConfigModule.of(env), ObservabilityModule.of(logger), DatabaseModule, AuthModule],
+      providers: [AccountQueries],
     };
   }
 }

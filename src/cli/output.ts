@@ -22,8 +22,9 @@ function renderFields(answer: object): string {
 }
 
 function renderList({ data, pagination }: Listed): string {
-  const [first] = data;
-  const table = first === undefined ? '' : renderTable(Object.keys(first), data);
+  // What one row leaves out, another may have.
+  const columns = [...new Set(data.flatMap((row) => Object.keys(row)))];
+  const table = columns.length === 0 ? '' : renderTable(columns, data);
   if (pagination === undefined) return table;
   const { page, totalPages, totalItems } = pagination;
   return `${table}${totalItems} in all, page ${page} of ${Math.max(totalPages, 1)}\n`;

@@ -3,12 +3,13 @@ import { InvalidEnvironment } from '../config/env.js';
 import { StartRefused } from '../database/embedded/start-refused.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { AppError } from '../errors/app-error.js';
+import { accountCommands } from './account.commands.js';
 import { actionOn, type CommandGroup, type Streams } from './command-line.js';
 import { CommandFailed } from './command-failed.js';
 import { haulerCommands } from './hauler.commands.js';
 import { keyCommands } from './key.commands.js';
 
-const GROUPS: readonly CommandGroup[] = [haulerCommands, keyCommands];
+const GROUPS: readonly CommandGroup[] = [haulerCommands, keyCommands, accountCommands];
 
 const SUCCESS = 0;
 const FAILURE = 1;

@@ -10,7 +10,7 @@ export interface Claim {
 }
 
 /**
- * - `claimed`: nobody has answered; do the work, then `keep` the answer or `drop` the claim before the commit.
+ * - `claimed`: nobody has answered; do the work and `keep` the answer, or roll back.
  * - `replay`: send this answer; its body is the text that went out the first time.
  * - `reused`: the key was answered for another body.
  * - `behind`: the same key stands earlier in this batch; claim again once this transaction has ended.
@@ -79,16 +79,6 @@ export async function keep(runner: Runner, answers: readonly KeptAnswer[]): Prom
       answers.map(({ answer }) => JSON.stringify(answer.headers)),
       answers.map(({ answer }) => JSON.stringify(answer.body)),
     ],
-  );
-}
-
-/** Gives claimed keys up: the next request with one of them is the first again. For answers that are not kept. */
-export async function drop(runner: Runner, claims: readonly Claim[]): Promise<void> {
-  if (claims.length === 0) return;
-  await runner.query(
-    `DELETE FROM idempotency_keys
-      WHERE (hauler_id, path, key) IN (SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[]))`,
-    keyColumns(claims),
   );
 }
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
 import { describeIdempotency } from '../shared/idempotency.battery.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -27,3 +28,6 @@ describeIdempotency(
   },
   () => service,
 );
+
+test('the service sweeps old keys by itself', () =>
+  expect(service.app.get(SchedulerRegistry).getIntervals()).toContain('idempotency sweep'));

@@ -1,47 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { runCommandLine } from '../../src/cli/program.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { answerOf as answer, type CommandOutcome, commandsBeside, runCommand as run } from '../support/command-line.js';
 import { CLOSED, doorOf, OPEN } from '../support/knock.js';
 import { createTestDatabase } from '../support/test-database.js';
-
-interface Outcome {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 let service: TestApp;
-let environment: NodeJS.ProcessEnv;
+let leave: () => void;
 let haulerId: string;
 
 beforeAll(async () => {
   service = await startTestApp();
-  environment = { ...process.env };
-  process.env['DATABASE_URL'] = service.env.DATABASE_URL;
-  process.env['ADMIN_TOKEN'] = service.env.ADMIN_TOKEN;
-  process.env['SECRETS_KEY'] = '5a'.repeat(32);
+  leave = commandsBeside(service);
   haulerId = (await answer<{ id: string }>('hauler', 'create', '--name', 'By shell')).id;
 });
 afterAll(async () => {
-  process.env = environment;
+  leave();
   await service.close();
 });
 
-async function run(...words: string[]): Promise<Outcome> {
-  let [out, err] = ['', ''];
-  const code = await runCommandLine(words, { out: (text) => (out += text), err: (text) => (err += text) });
-  return { code, out, err };
-}
-
-async function answer<T>(...words: string[]): Promise<T> {
-  const { code, out, err } = await run(...words, '--json');
-  expect([code, err]).toEqual([0, '']);
-  return JSON.parse(out) as T;
-}
-
-async function refusal(...words: string[]): Promise<Outcome> {
+async function refusal(...words: string[]): Promise<CommandOutcome> {
   const outcome = await run(...words);
   expect(outcome.out).toBe('');
   expect(outcome.err).toMatch(/^error: /);

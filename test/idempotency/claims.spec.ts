@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource, EntityManager } from 'typeorm';
 import { inTransaction } from '../../src/database/transaction.js';
-import { type Claim, claim, drop, keep, type Outcome } from '../../src/idempotency/claims.js';
+import { type Claim, claim, keep, type Outcome } from '../../src/idempotency/claims.js';
 import { IdempotencySweep } from '../../src/idempotency/idempotency-sweep.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -116,20 +116,6 @@ describe('a key', () => {
     expect(await rows('rolled-back')).toBe(0);
     expect(states(await batch(claimFor('rolled-back', 'other')))).toEqual(['claimed']);
   });
-
-  test('that was dropped is free, the rest of its batch is kept', async () => {
-    const claims = ['drop-a', 'drop-b', 'drop-c'].map((key) => claimFor(key));
-    await tx(async (manager) => {
-      await claim(manager, claims);
-      await drop(manager, claims.slice(1, 2));
-      await keep(
-        manager,
-        [0, 2].map((i) => ({ claim: claims[i] as Claim, answer: ANSWER })),
-      );
-    });
-    expect(await rows('drop-b')).toBe(0);
-    expect(states(await batch(...claims))).toEqual(['replay', 'claimed', 'replay']);
-  });
 });
 
 describe('a batch', () => {
@@ -137,7 +123,6 @@ describe('a batch', () => {
     const query = () => Promise.reject(new Error('no statement expected'));
     expect(await claim({ query }, [])).toEqual([]);
     await keep({ query }, []);
-    await drop({ query }, []);
   });
 
   test('holds the same key twice: the second is behind the first, whatever its body', async () => {

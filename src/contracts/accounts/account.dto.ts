@@ -4,7 +4,7 @@ import { ObjectField, TextField } from '../common/fields.js';
 import { isBlank } from '../common/text.js';
 
 /** 50 states, the district, territories, freely associated states and military addresses, as the USPS codes them (decision 30). */
-export const STATE_CODES = (
+const STATE_CODES = (
   'AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA ' +
   'RI SC SD TN TX UT VT VA WA WV WI WY DC PR GU VI AS MP FM MH PW AA AE AP'
 ).split(' ');
