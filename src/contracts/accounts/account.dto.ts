@@ -24,6 +24,7 @@ export class BillingAddress {
   @TextField({
     description: 'Two-letter upper-case USPS code',
     max: 2,
+    pattern: /^[A-Z]{2}$/,
     check: (value) => states.has(value),
     form: 'a USPS state code in two upper-case letters',
     optional: true,
@@ -36,6 +37,7 @@ export class BillingAddress {
 
   @TextField({
     description: 'US postal code: five digits, or five digits, a hyphen and four digits',
+    max: 10,
     pattern: /^[0-9]{5}(-[0-9]{4})?$/,
     form: 'a US postal code such as 78701 or 78701-1234',
     optional: true,
@@ -92,24 +94,24 @@ export class CreateAccountRequest {
 }
 
 export class StoredBillingAddress extends BillingAddress {
-  @ApiProperty({ description: 'Identifier of the address', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' })
+  @TextField({ description: 'Identifier of the address', max: 36, example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' })
   addressId!: string;
 }
 
 export class StoredPrimaryContact extends PrimaryContact {
-  @ApiProperty({ description: 'Identifier of the contact', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4f' })
+  @TextField({ description: 'Identifier of the contact', max: 36, example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4f' })
   contactId!: string;
 }
 
 /** Answer of `POST /platform-api/v1/accounts` (section 2.5). */
 export class CreateAccountResponse {
-  @ApiProperty({ description: 'Identifier of the account', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
+  @TextField({ description: 'Identifier of the account', max: 36, example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
   accountId!: string;
 
-  @ApiProperty({ description: 'Short number for people, unique in the platform', example: 'A-100042' })
+  @TextField({ description: 'Short number for people, unique in the platform', max: 22, example: 'A-100042' })
   accountNumber!: string;
 
-  @ApiProperty({ description: 'The name as it was sent', example: 'Lone Star Demolition LLC' })
+  @TextField({ description: 'The name as it was sent', max: 200, example: 'Lone Star Demolition LLC' })
   accountName!: string;
 
   @ApiProperty({

@@ -53,7 +53,7 @@ export interface TextOptions extends FieldOptions {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;
-  /** Stands in the sentence in place of the pattern: `must be …`. */
+  /** Stands in the sentence in place of the pattern, and then says the length too: `must be …`. */
   readonly form?: string;
   readonly format?: string;
   /** What a pattern cannot say. */
@@ -90,7 +90,7 @@ export function TextField(options: TextOptions): PropertyDecorator {
         }
         return (pattern === undefined || pattern.test(value)) && (options.check === undefined || options.check(value));
       },
-      must: `must be ${options.form ?? 'text'}${length}`,
+      must: `must be ${options.form ?? 'text'}${options.form !== undefined && pattern !== undefined ? '' : length}`,
     },
   );
 }
