@@ -14,13 +14,14 @@ import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { ObservabilityModule } from './observability/observability.module.js';
 import { ScaleModule } from './scale/scale.module.js';
 import { HostedSitesModule } from './site-sync/hosted/hosted-sites.module.js';
+import { HostedVisionModule } from './vision/hosted/hosted-vision.module.js';
 
 type Modules = NonNullable<DynamicModule['imports']>;
 
 /** What each side brings; what both need stands in `AppModule.of`. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
   platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule],
-  partner: [HostedSitesModule, PartnerAdminModule],
+  partner: [HostedSitesModule, HostedVisionModule, PartnerAdminModule],
 };
 
 @Module({})

@@ -89,8 +89,5 @@ export const DEMO_SITE_DATA = {
   ],
 };
 
-/** The cameras of the demo truck, each with the number by which some systems know it (decision 45). */
-export const DEMO_CAMERAS = [
-  { cameraId: 'front', alias: '1' },
-  { cameraId: 'rear', alias: '2' },
-];
+/** The numbers by which some systems know the demo truck's cameras (decision 45). */
+export const DEMO_ALIASES = { front: ['1'], rear: ['2'] } as const;

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { SettledEnv } from '../config/env.js';
 import { AdminClient } from './admin-client.js';
-import { DEMO, DEMO_CAMERAS, DEMO_SITE_DATA } from './demo-data.js';
+import { DEMO, DEMO_ALIASES, DEMO_SITE_DATA } from './demo-data.js';
 import { demoKeys, type DemoKeys } from './demo-keys.js';
+import { DEMO_CAMERAS, demoRecording } from './demo-recordings.js';
 
 const MINUTE_MS = 60_000;
 /** Recorded minutes that the demo truck brings; the clock in the picture has ten of them. */
@@ -42,12 +43,12 @@ export async function seedDemo(env: SettledEnv, baseUrl: string, now = Date.now(
 }
 
 async function uploadRecordings(admin: AdminClient, lastMinute: number): Promise<void> {
-  for (const { cameraId, alias } of DEMO_CAMERAS) {
+  for (const cameraId of DEMO_CAMERAS) {
     await admin.json('PUT', '/hosted/cameras', {
       customerId: DEMO.haulerId,
       truckId: DEMO.truckId,
       cameraId,
-      aliases: [alias],
+      aliases: DEMO_ALIASES[cameraId],
     });
     for (let minute = lastMinute - RECORDED_MINUTES; minute < lastMinute; minute++) {
       const query = new URLSearchParams({
@@ -57,15 +58,13 @@ async function uploadRecordings(admin: AdminClient, lastMinute: number): Promise
         startTime: instant(minute * MINUTE_MS),
         endTime: instant((minute + 1) * MINUTE_MS),
       });
-      await admin.upload(`/hosted/recordings?${query.toString()}`, await recordedMinute(cameraId, minute % 10));
+      await admin.upload(`/hosted/recordings?${query.toString()}`, await film(cameraId, minute));
     }
   }
 }
 
-/** The files stand beside the source, from where `dist` reads them too. */
-async function recordedMinute(cameraId: string, digit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await readFile(new URL(`../../../src/demo/recordings/${cameraId}-${digit}.mp4`, import.meta.url));
-  return new Uint8Array(bytes);
+async function film(camera: 'front' | 'rear', minute: number): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await readFile(demoRecording(camera, new Date(minute * MINUTE_MS))));
 }
 
 async function connect(admin: AdminClient, baseUrl: string, apiKey: string, lastMinute: number): Promise<void> {

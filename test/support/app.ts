@@ -40,7 +40,10 @@ export interface TestAppOptions {
 /** The whole service on a free port, over real HTTP and a database of its own. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.on === undefined ? await createTestDatabase() : undefined;
-  const env = options.on?.env ?? testEnv({ DATABASE_URL: database?.url ?? '', ...options.env });
+  const env =
+    options.on === undefined
+      ? testEnv({ DATABASE_URL: database?.url ?? '', ...options.env })
+      : { ...options.on.env, ...options.env };
   const app = await createApp(env);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Repeats an expectation until it holds; after `withinMs` its last failure is the test's. */
-export async function eventually(expectation: () => void | Promise<void>, withinMs = 5_000): Promise<void> {
+/** Repeats an expectation until it holds; after `withinMs` its last failure is the test's. Gives what it returned. */
+export async function eventually<T>(expectation: () => T | Promise<T>, withinMs = 5_000): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     try {
-      await expectation();
-      return;
+      return await expectation();
     } catch (error) {
       if (Date.now() > deadline) throw error;
       await delay(20);

@@ -1,0 +1,161 @@
+import type { DataSource } from 'typeorm';
+import type { Instant } from '../contracts/common/instant.js';
+import type { PageRequest } from '../contracts/common/pagination.dto.js';
+
+/**
+ * A table of intervals in time, beside a table that counts its rows by day (UTC) and filter columns. With the counts a
+ * page is found by skipping whole days, so a deep page of ten million rows costs what the first one does; and the total
+ * is their sum. All names are constants of the code.
+ */
+export interface DayCounted {
+  readonly table: string;
+  /** `<filter columns>, day date, rows bigint`; kept true by triggers (`countDays`). */
+  readonly days: string;
+  /** What may be filtered by; each value of a filter is an equality. */
+  readonly filters: readonly string[];
+  readonly columns: readonly string[];
+  readonly direction: 'ASC' | 'DESC';
+  /** `overlap`: what touches `[from, to)`, an interval being at most `longest` long. `start`: what begins in it. */
+  readonly range: 'overlap' | 'start';
+}
+
+export interface DayCountedQuery {
+  /** Column to value, or to several values; undefined means any. */
+  readonly where: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly from?: Instant | undefined;
+  readonly to?: Instant | undefined;
+}
+
+/** No interval of such a table is longer: how far back one may begin that still overlaps. */
+export const LONGEST_INTERVAL = '24 hours';
+export const LONGEST_INTERVAL_MS = 86_400_000;
+
+interface Place {
+  readonly since: Date | null;
+  readonly until: Date | null;
+  readonly before: string;
+  readonly total: string;
+}
+
+/** One page in order of `start_time, id`, and how many rows there are in all. */
+export async function dayCountedPage<Row>(
+  dataSource: DataSource,
+  list: DayCounted,
+  query: DayCountedQuery,
+  page: PageRequest,
+): Promise<{ rows: Row[]; total: number }> {
+  const parameters: unknown[] = [query.from ?? null, query.to ?? null];
+  const filter = filterSql(list, query, parameters);
+  const [place] = await dataSource.query<Place[]>(placeSql(list, filter, parameters.length), [
+    ...parameters,
+    page.offset,
+  ]);
+  const total = Number(place?.total ?? 0);
+  if (place === undefined || page.offset >= total) return { rows: [], total };
+  const rows = await dataSource.query<Row[]>(pageSql(list, filter, parameters.length), [
+    ...parameters,
+    place.since,
+    place.until,
+    page.offset - Number(place.before),
+    page.pageSize,
+  ]);
+  return { rows, total };
+}
+
+function filterSql(list: DayCounted, { where }: DayCountedQuery, parameters: unknown[]): string {
+  const conditions = Object.entries(where).flatMap(([column, value]) => {
+    if (value === undefined) return [];
+    if (!list.filters.includes(column)) throw new Error(`${list.days} does not count by ${column}`);
+    parameters.push(value);
+    const place = `$${parameters.length}`;
+    // As text on both sides: uuid columns are compared by their index all the same, for the parameter is cast.
+    return [typeof value === 'string' ? `${column} = ${place}` : `${column} = ANY(${place})`];
+  });
+  return conditions.length === 0 ? 'true' : conditions.join(' AND ');
+}
+
+const DAY_OF = (instant: string) => `(${instant} AT TIME ZONE 'UTC')::date`;
+const START_OF = (day: string) => `(${day})::timestamp AT TIME ZONE 'UTC'`;
+
+/** $1 from, $2 to, then the filter's, then the offset. Days that lie wholly in the range are counted already. */
+function placeSql({ table, days, direction, range }: DayCounted, filter: string, before: number): string {
+  const offset = `$${before + 1}`;
+  return `
+    WITH bounds AS (SELECT $1::timestamptz AS lower, $2::timestamptz AS upper),
+    counted AS (
+      ${
+        range === 'overlap'
+          ? `SELECT lower - interval '${LONGEST_INTERVAL}' AS since, lower AS until, (
+               SELECT count(*) FROM ${table} WHERE ${filter} AND start_time >= lower - interval '${LONGEST_INTERVAL}'
+               AND start_time < lower AND end_time > lower AND (upper IS NULL OR lower < upper)) AS rows
+             FROM bounds WHERE lower IS NOT NULL UNION ALL`
+          : ''
+      }
+      SELECT lower, least(${START_OF(`${DAY_OF('lower')} + 1`)}, upper), (
+        SELECT count(*) FROM ${table} WHERE ${filter} AND start_time >= lower
+        AND start_time < least(${START_OF(`${DAY_OF('lower')} + 1`)}, coalesce(upper, 'infinity')))
+      FROM bounds WHERE lower IS NOT NULL
+      UNION ALL
+      SELECT ${START_OF('day')}, ${START_OF('day + 1')}, sum(rows) FROM ${days}, bounds
+      WHERE ${filter} AND (lower IS NULL OR day > ${DAY_OF('lower')}) AND (upper IS NULL OR day < ${DAY_OF('upper')})
+      GROUP BY day
+      UNION ALL
+      SELECT ${START_OF(DAY_OF('upper'))}, upper, (
+        SELECT count(*) FROM ${table} WHERE ${filter} AND start_time >= ${START_OF(DAY_OF('upper'))} AND start_time < upper)
+      FROM bounds WHERE upper IS NOT NULL AND (lower IS NULL OR ${DAY_OF('lower')} < ${DAY_OF('upper')})),
+    placed AS (
+      SELECT since, until, sum(rows) OVER (ORDER BY since ${direction}) - rows AS before, sum(rows) OVER () AS total
+      FROM counted WHERE rows > 0)
+    SELECT since, until, before::text, total::text FROM placed WHERE before <= ${offset} OR before = 0
+    ORDER BY before DESC LIMIT 1`;
+}
+
+/** $1 from, $2 to, then the filter's, then where the page's day begins and ends, rows to skip in it, rows to take. */
+function pageSql({ table, columns, direction, range }: DayCounted, filter: string, before: number): string {
+  const [since, until, skip, take] = [1, 2, 3, 4].map((n) => `$${before + n}`);
+  const onwards = direction === 'ASC' ? `start_time >= ${since}::timestamptz` : `start_time < ${until}::timestamptz`;
+  const used = direction === 'ASC' ? `${until}::timestamptz` : `${since}::timestamptz`;
+  const lower =
+    range === 'overlap'
+      ? `(start_time >= $1::timestamptz OR (end_time > $1::timestamptz AND start_time >= $1::timestamptz - interval '${LONGEST_INTERVAL}'))`
+      : 'start_time >= $1::timestamptz';
+  return `
+    SELECT ${columns.join(', ')} FROM ${table}
+    WHERE ${filter} AND ${onwards} AND (${used} IS NOT NULL OR true)
+      AND ($1::timestamptz IS NULL OR ${lower}) AND ($2::timestamptz IS NULL OR start_time < $2::timestamptz)
+    ORDER BY start_time ${direction}, id ${direction} OFFSET ${skip} LIMIT ${take}`;
+}
+
+/**
+ * SQL for a migration: the table of counts, and the triggers that keep it true, one statement a write, whatever the
+ * number of its rows.
+ */
+export function countDays(table: string, days: string, filters: Readonly<Record<string, string>>): string {
+  const names = Object.keys(filters);
+  const list = names.join(', ');
+  const sum = (from: string, sign: string) =>
+    `SELECT ${list}, (start_time AT TIME ZONE 'UTC')::date AS day, ${sign}1 AS rows FROM ${from}`;
+  const apply = (source: string) => `
+    INSERT INTO ${days} (${list}, day, rows)
+    SELECT ${list}, day, sum(rows) FROM (${source}) AS changes GROUP BY ${list}, day HAVING sum(rows) <> 0
+    ORDER BY ${list}, day
+    ON CONFLICT (${list}, day) DO UPDATE SET rows = ${days}.rows + excluded.rows;`;
+  const trigger = (event: string, source: string, tables: string) => `
+    CREATE FUNCTION ${days}_${event}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN ${apply(source)} RETURN NULL; END $body$;
+    CREATE TRIGGER ${days}_${event} AFTER ${event} ON ${table} REFERENCING ${tables}
+      FOR EACH STATEMENT EXECUTE FUNCTION ${days}_${event}();`;
+  return `
+    CREATE TABLE ${days} (
+      ${names.map((name) => `${name} ${filters[name]} NOT NULL`).join(', ')}, day date NOT NULL, rows bigint NOT NULL,
+      PRIMARY KEY (${list}, day));
+    ${trigger('insert', sum('added', ''), 'NEW TABLE AS added')}
+    ${trigger('delete', sum('removed', '-'), 'OLD TABLE AS removed')}
+    ${trigger('update', `${sum('added', '')} UNION ALL ${sum('removed', '-')}`, 'OLD TABLE AS removed NEW TABLE AS added')}`;
+}
+
+/** Undoes `countDays`; its triggers go with the table that they watch. */
+export function uncountDays(days: string): string {
+  return `
+    DROP TABLE ${days};
+    DROP FUNCTION ${days}_insert(); DROP FUNCTION ${days}_delete(); DROP FUNCTION ${days}_update();`;
+}

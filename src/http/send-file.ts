@@ -1,0 +1,63 @@
+import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
+import type { Request, Response } from 'express';
+import { AppError } from '../errors/app-error.js';
+
+/** Bytes that are kept somewhere, as one HTTP resource. */
+export interface FileToSend {
+  /** Bytes. */
+  readonly size: number;
+  /** Strong, with its quotes. */
+  readonly etag: string;
+  readonly contentType: string;
+  /** Both ends included. */
+  open(range: { readonly start: number; readonly end: number }): Promise<Readable>;
+}
+
+/**
+ * Answers `GET` and `HEAD` with `Range`, `If-Range`, `If-None-Match` (RFC 9110). A range that is malformed or lies
+ * outside is 416 (decision 46); several at once are answered by the whole. The stream is held back by a slow reader.
+ */
+export async function sendFile(request: Request, response: Response, file: FileToSend): Promise<void> {
+  response.set({ ETag: file.etag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-transform' });
+  if (sameTag(request.headers['if-none-match'], file.etag)) {
+    response.status(304).end();
+    return;
+  }
+  const range = rangeOf(request, file);
+  const { start, end } = range ?? { start: 0, end: file.size - 1 };
+  response
+    .status(range === undefined ? 200 : 206)
+    .set({ 'Content-Type': file.contentType, 'Content-Length': String(end - start + 1) });
+  if (range !== undefined) response.set('Content-Range', `bytes ${start}-${end}/${file.size}`);
+  if (request.method === 'HEAD' || end < start) {
+    response.end();
+    return;
+  }
+  try {
+    await pipeline(await file.open({ start, end }), response);
+  } catch (error) {
+    // A reader that went away is no fault of ours, and whoever is left must see that the bytes broke off.
+    if (!response.headersSent) throw error;
+    response.destroy();
+  }
+}
+
+function rangeOf(request: Request, file: FileToSend): { start: number; end: number } | undefined {
+  const header = request.headers.range;
+  const condition = request.headers['if-range'];
+  if (header === undefined || (condition !== undefined && condition !== file.etag)) return undefined;
+  const ranges = request.range(file.size);
+  if (ranges === undefined) return undefined;
+  if (typeof ranges === 'number' || ranges.type !== 'bytes') {
+    throw new AppError('rangeNotSatisfiable', `the range must lie within the ${file.size} bytes, such as bytes=0-99`, {
+      headers: { 'Content-Range': `bytes */${file.size}` },
+    });
+  }
+  return ranges.length === 1 ? ranges[0] : undefined;
+}
+
+function sameTag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { VISION_API } from '../../contracts/vision/vision.api.js';
+import type { HostedCamera } from '../../contracts/admin/hosted-vision.dto.js';
+import { inTransaction } from '../../database/transaction.js';
+import { apiError } from '../../errors/app-error.js';
+
+export interface CameraQuery {
+  readonly customerId: string;
+  readonly truckId?: string | undefined;
+  readonly cameraId?: string | undefined;
+}
+
+/** The cameras of each truck, by every name they have: placement and number are aliases of one camera (decision 45). */
+@Injectable()
+export class HostedCameras {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Gives a camera its aliases, those and no others; what two cameras would share goes to the one told last. */
+  async put({ customerId, truckId, cameraId, aliases }: HostedCamera): Promise<HostedCamera> {
+    const names = [...new Set([cameraId, ...aliases])].sort();
+    await inTransaction(this.dataSource, async (manager) => {
+      await manager.query(
+        'DELETE FROM hosted_camera_names WHERE (customer_id, truck_id, camera_id) = ($1, $2, $3) AND name <> ALL($4)',
+        [customerId, truckId, cameraId, names],
+      );
+      await manager.query(
+        `INSERT INTO hosted_camera_names SELECT $1, $2, name, $3 FROM unnest($4::text[]) AS name
+         ON CONFLICT (customer_id, truck_id, name) DO UPDATE SET camera_id = excluded.camera_id`,
+        [customerId, truckId, cameraId, names],
+      );
+    });
+    return { customerId, truckId, cameraId, aliases: names.filter((name) => name !== cameraId) };
+  }
+
+  /** Makes a camera known by its own name where it is known by none. */
+  async learn(manager: EntityManager, { customerId, truckId, cameraId }: Required<CameraQuery>): Promise<void> {
+    await manager.query('INSERT INTO hosted_camera_names VALUES ($1, $2, $3, $3) ON CONFLICT DO NOTHING', [
+      customerId,
+      truckId,
+      cameraId,
+    ]);
+  }
+
+  /** The camera's own id, whatever name was asked for; the name itself where no camera has it. */
+  async idOf(customerId: string, truckId: string, name: string): Promise<string> {
+    const [camera] = await this.find({ customerId, truckId, cameraId: name });
+    return camera ?? name;
+  }
+
+  /** The ids of all cameras that are meant; `notFound` where customer, truck or camera is unknown (decision 44). */
+  async known(query: CameraQuery): Promise<string[]> {
+    const cameras = await this.find(query);
+    if (cameras.length === 0) throw apiError(VISION_API, 'notFound', await this.whatIsUnknown(query));
+    return cameras;
+  }
+
+  private async find({ customerId, truckId, cameraId }: CameraQuery): Promise<string[]> {
+    const rows = await this.dataSource.query<{ camera_id: string }[]>(
+      `SELECT DISTINCT camera_id FROM hosted_camera_names
+       WHERE customer_id = $1 AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR name = $3)`,
+      [customerId, truckId ?? null, cameraId ?? null],
+    );
+    return rows.map((row) => row.camera_id);
+  }
+
+  private async whatIsUnknown({ customerId, truckId, cameraId }: CameraQuery): Promise<string> {
+    if ((await this.find({ customerId })).length === 0) return 'the customer is unknown: check customerId';
+    if (truckId !== undefined && (await this.find({ customerId, truckId })).length === 0) {
+      return 'the truck is unknown: check truckId';
+    }
+    return `the camera is unknown: check cameraId${cameraId === undefined ? '' : ', placement or number'}`;
+  }
+}

@@ -1,0 +1,150 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { formatInstant, instantOf, type Instant } from '../../contracts/common/instant.js';
+import { inTransaction } from '../../database/transaction.js';
+import { uuidv7 } from '../../database/uuid.js';
+import type { Next } from '../../jobs/due-rows.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import type { Run } from '../../jobs/run.js';
+import { defineStates } from '../../jobs/states.js';
+import { STORAGE, type Storage } from '../../storage/storage.js';
+import { storageName } from '../../storage/storage-name.js';
+import { chunksOf, type Film } from './film-shelf.js';
+import type { Clip } from './media/cut-clip.js';
+import { MediaError } from './media/media-error.js';
+import { recordingName } from './recordings.service.js';
+
+/** Decision 39. */
+export const VIDEO_REQUEST_STATES = defineStates('a video request', {
+  processing: ['ready', 'failed'],
+  ready: [],
+  failed: [],
+});
+
+export const CLIP_WORK = 'hosted clips';
+
+export const clipName = (id: string) => storageName('hosted-clips', id);
+
+interface RequestRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly truck_id: string;
+  readonly camera_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly status: string;
+}
+
+/** Cuts what was asked for out of the recordings, one request at a time and instance after instance (decisions 39, 44). */
+@Injectable()
+export class ClipPreparation implements OnModuleInit {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly jobs: JobsService,
+    @Inject(STORAGE) private readonly storage: Storage,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register<RequestRow>({
+      name: CLIP_WORK,
+      table: 'hosted_video_requests',
+      key: { id: 'uuid' },
+      columns: ['customer_id', 'truck_id', 'camera_id', 'start_time', 'end_time', 'status'],
+      concurrency: 2,
+      run: (run) => this.prepare(run),
+    });
+  }
+
+  private async prepare(run: Run<RequestRow>): Promise<Next> {
+    if (VIDEO_REQUEST_STATES.isFinal(run.row.status as 'ready')) return 'done';
+    const folder = await mkdtemp(join(tmpdir(), 'haulbridge-clip-'));
+    try {
+      const target = join(folder, 'clip.mp4');
+      const clip = await this.cut(run, target);
+      await this.publish(run, clip, target);
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      await this.end(run, 'failed', sentence(error.message));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+    return 'done';
+  }
+
+  private async cut({ row, signal }: Run<RequestRow>, target: string): Promise<Clip> {
+    const camera = { customerId: row.customer_id, truckId: row.truck_id, cameraId: row.camera_id };
+    const range = { startTime: instantOf(row.start_time), endTime: instantOf(row.end_time) };
+    const chunks = await chunksOf(this.dataSource, camera, range);
+    // Loaded where it is used: a service that prepares no clip never needs the media library.
+    const { cutClip } = await import('./media/cut-clip.js');
+    return cutClip({
+      chunks: chunks.map((chunk) => this.recordedChunk(chunk)),
+      range: { startTime: row.start_time, endTime: row.end_time },
+      target,
+      signal,
+    });
+  }
+
+  private recordedChunk({ id, startTime, endTime, sizeBytes }: Film) {
+    const read = (start: number, end: number) => this.storage.read(recordingName(id), { start, end: end - 1 });
+    return {
+      startTime: new Date(formatInstant(startTime)),
+      endTime: new Date(formatInstant(endTime)),
+      source: { size: sizeBytes, read },
+    };
+  }
+
+  /** The file first, then its row and the request's end in one transaction: what is listed can be fetched. */
+  private async publish(run: Run<RequestRow>, clip: Clip, path: string): Promise<void> {
+    const id = uuidv7();
+    const writer = await this.storage.writer(clipName(id), { resume: false });
+    try {
+      await writer.begin(undefined, clip.sizeBytes);
+      for await (const chunk of createReadStream(path)) await writer.append(chunk as Buffer);
+    } catch (error) {
+      await writer.discard();
+      throw error;
+    }
+    const { size, sha256 } = await writer.publish();
+    const { row } = run;
+    try {
+      await inTransaction(this.dataSource, async (manager) => {
+        await run.hold(manager);
+        await manager.query(
+          `INSERT INTO hosted_videos (id, request_id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+          [id, row.id, row.customer_id, row.truck_id, row.camera_id, clip.startTime, clip.endTime, size, sha256],
+        );
+        await this.end(run, 'ready', missingSentence(clip), manager);
+      });
+    } catch (error) {
+      await this.storage.delete(clipName(id));
+      throw error;
+    }
+  }
+
+  private async end(
+    run: Run<RequestRow>,
+    status: 'ready' | 'failed',
+    message: string | null,
+    manager?: Parameters<Run['finish']>[2],
+  ): Promise<void> {
+    VIDEO_REQUEST_STATES.assertMove('processing', status);
+    await run.finish('done', { status, message, finished_at: new Date() }, manager);
+  }
+}
+
+/** Decision 44: recorded in part is a clip of what there is, and a message that says what is missing. */
+function missingSentence({ missing }: Clip): string | null {
+  if (missing.length === 0) return null;
+  const gaps = missing.map(({ startTime, endTime }) => `${shown(startTime)} to ${shown(endTime)}`);
+  return `Nothing was recorded from ${gaps.join(', and from ')}.`;
+}
+
+const shown = (date: Date): string => formatInstant(instantOf(date));
+
+const sentence = (message: string) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;

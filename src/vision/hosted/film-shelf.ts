@@ -1,0 +1,92 @@
+import type { DataSource } from 'typeorm';
+import { formatInstant, type Instant } from '../../contracts/common/instant.js';
+import type { PageRequest } from '../../contracts/common/pagination.dto.js';
+import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';
+
+/** A stored recording or clip, as its row tells. */
+export interface Film {
+  readonly id: string;
+  readonly customerId: string;
+  readonly truckId: string;
+  readonly cameraId: string;
+  readonly startTime: Instant;
+  readonly endTime: Instant;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly requestId?: string;
+}
+
+export interface FilmQuery {
+  readonly customerId: string;
+  readonly truckId: string | undefined;
+  readonly cameraIds: readonly string[] | undefined;
+  readonly startTime: Instant | undefined;
+  readonly endTime: Instant | undefined;
+}
+
+const shown = (column: string, name: string) =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "${name}"`;
+
+const COLUMNS = [
+  'id',
+  'customer_id AS "customerId"',
+  'truck_id AS "truckId"',
+  'camera_id AS "cameraId"',
+  shown('start_time', 'startTime'),
+  shown('end_time', 'endTime'),
+  'size_bytes::float8 AS "sizeBytes"',
+  'sha256',
+];
+
+const LIST = { filters: ['customer_id', 'truck_id', 'camera_id'], direction: 'ASC', range: 'overlap' } as const;
+
+const RECORDINGS: DayCounted = { ...LIST, table: 'hosted_recordings', days: 'hosted_recording_days', columns: COLUMNS };
+const CLIPS: DayCounted = {
+  ...LIST,
+  table: 'hosted_videos',
+  days: 'hosted_video_days',
+  columns: [...COLUMNS, 'request_id AS "requestId"'],
+};
+
+export const SHELVES = { recordings: RECORDINGS, clips: CLIPS } as const;
+
+/** What overlaps `[startTime, endTime)`, oldest first, then by id (decision 42). */
+export function listFilms(
+  dataSource: DataSource,
+  shelf: keyof typeof SHELVES,
+  { customerId, truckId, cameraIds, startTime, endTime }: FilmQuery,
+  page: PageRequest,
+): Promise<{ rows: Film[]; total: number }> {
+  const where = { customer_id: customerId, truck_id: truckId, camera_id: cameraIds };
+  return dayCountedPage<Film>(dataSource, SHELVES[shelf], { where, from: startTime, to: endTime }, page);
+}
+
+export async function findFilm(
+  dataSource: DataSource,
+  shelf: keyof typeof SHELVES,
+  column: 'id' | 'request_id',
+  id: string,
+): Promise<Film | undefined> {
+  const { table, columns } = SHELVES[shelf];
+  const rows = await dataSource.query<Film[]>(`SELECT ${columns.join(', ')} FROM ${table} WHERE ${column} = $1`, [id]);
+  return rows[0];
+}
+
+/** Every chunk of one camera that touches a range, oldest first. */
+export async function chunksOf(
+  dataSource: DataSource,
+  { customerId, truckId, cameraId }: Pick<Film, 'customerId' | 'truckId' | 'cameraId'>,
+  range: Pick<Film, 'startTime' | 'endTime'>,
+): Promise<Film[]> {
+  return dataSource.query<Film[]>(
+    `SELECT ${COLUMNS.join(', ')} FROM hosted_recordings
+     WHERE (customer_id, truck_id, camera_id) = ($1, $2, $3) AND start_time >= $4::timestamptz - interval '24 hours'
+       AND start_time < $5 AND end_time > $4 ORDER BY hosted_recordings.start_time, id`,
+    [customerId, truckId, cameraId, range.startTime, range.endTime],
+  );
+}
+
+/** Whole seconds, as 2.6 wants them. */
+export function durationSeconds({ startTime, endTime }: Pick<Film, 'startTime' | 'endTime'>): number {
+  return Math.round((Date.parse(formatInstant(endTime)) - Date.parse(formatInstant(startTime))) / 1000);
+}

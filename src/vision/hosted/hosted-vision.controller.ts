@@ -1,0 +1,54 @@
+import { Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { HostedApi } from '../../auth/hosted-api.js';
+import { VISION_API, type VisionApi } from '../../contracts/vision/vision.api.js';
+import {
+  ContinuousQuery,
+  ContinuousResponse,
+  CreateVideoRequest,
+  CreateVideoResponse,
+  ListVideosQuery,
+  ListVideosResponse,
+} from '../../contracts/vision/vision.dto.js';
+import { JsonBody } from '../../http/json-body.js';
+import { HostedVisionApi } from './vision-api.service.js';
+import { AskedBy, type VisionCaller } from './vision-caller.js';
+
+const { requestVideo, listVideos, listContinuous } = VISION_API.routes;
+
+@HostedApi(VISION_API)
+export class HostedVisionController implements VisionApi<VisionCaller> {
+  constructor(private readonly vision: HostedVisionApi) {}
+
+  @Post(requestVideo.path)
+  @HttpCode(202)
+  @ApiOperation({
+    summary: 'Ask for a clip',
+    description: 'Poll the video list with the `requestId` of the answer until the clip is there.',
+  })
+  @ApiBody({ type: CreateVideoRequest })
+  @ApiAcceptedResponse({ description: 'The request was accepted', type: CreateVideoResponse })
+  requestVideo(@JsonBody() body: CreateVideoRequest, @AskedBy() caller: VisionCaller): Promise<CreateVideoResponse> {
+    return this.vision.requestVideo(body, caller);
+  }
+
+  @Get(listVideos.path)
+  @ApiOperation({
+    summary: 'List prepared clips',
+    description: 'What overlaps the range, oldest first. With a `requestId`, `data.request` tells its state.',
+  })
+  @ApiOkResponse({ description: 'A page of clips', type: ListVideosResponse })
+  listVideos(@Query() query: ListVideosQuery, @AskedBy() caller: VisionCaller): Promise<ListVideosResponse> {
+    return this.vision.listVideos(query, caller);
+  }
+
+  @Get(listContinuous.path)
+  @ApiOperation({
+    summary: "List a truck's continuous recordings",
+    description: 'The chunks that overlap the range, oldest first, each with a link of its own.',
+  })
+  @ApiOkResponse({ description: 'A page of recording chunks', type: ContinuousResponse })
+  listContinuous(@Query() query: ContinuousQuery, @AskedBy() caller: VisionCaller): Promise<ContinuousResponse> {
+    return this.vision.listContinuous(query, caller);
+  }
+}

@@ -1,0 +1,62 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { ENV, type SettledEnv } from '../../config/env.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { VISION_API } from '../../contracts/vision/vision.api.js';
+import { apiError } from '../../errors/app-error.js';
+
+/** What a link may lead to. */
+export type LinkKind = 'recordings' | 'clips';
+
+export const FILES_PREFIX = '/media/v1';
+
+export interface DownloadLink {
+  readonly downloadUrl: string;
+  readonly expiresAt: string;
+}
+
+/** Where links begin: the address that the service is known by from outside. */
+export type LinkBase = string;
+
+/** Download links that need no key: signed with HMAC-SHA256, and dead after VISION_LINK_TTL (decision 46). */
+@Injectable()
+export class DownloadLinks {
+  private readonly key: Buffer;
+
+  constructor(@Inject(ENV) private readonly env: SettledEnv) {
+    this.key = Buffer.from(hkdfSync('sha256', env.SECRETS_KEY, '', 'haulbridge download links', 32));
+  }
+
+  /** PUBLIC_URL, else the host that was asked. */
+  baseOf(request: Request): LinkBase {
+    if (this.env.PUBLIC_URL !== undefined) return this.env.PUBLIC_URL.replace(/\/+$/, '');
+    const host = request.headers.host ?? '';
+    const { localAddress, localPort } = request.socket;
+    return `${request.protocol}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : `${localAddress}:${localPort}`}`;
+  }
+
+  sign(base: LinkBase, kind: LinkKind, id: string, now = Date.now()): DownloadLink {
+    const expires = Math.floor((now + this.env.VISION_LINK_TTL) / 1000);
+    const signature = this.signature(kind, id, expires).toString('base64url');
+    return {
+      downloadUrl: `${base}${FILES_PREFIX}/${kind}/${id}.mp4?expires=${expires}&signature=${signature}`,
+      expiresAt: formatInstant(new Date(expires * 1000)),
+    };
+  }
+
+  /** `unauthorized` where anything of the link was changed, `gone` where its time is over. */
+  verify(kind: LinkKind, id: string, expires: unknown, signature: unknown, now = Date.now()): void {
+    const seconds = typeof expires === 'string' && /^\d{1,12}$/.test(expires) ? Number(expires) : undefined;
+    const given = typeof signature === 'string' ? Buffer.from(signature, 'base64url') : Buffer.alloc(0);
+    const expected = this.signature(kind, id, seconds ?? 0);
+    if (seconds === undefined || given.length !== expected.length || !timingSafeEqual(given, expected)) {
+      throw apiError(VISION_API, 'unauthorized', 'the link is not one of ours: list the videos again');
+    }
+    if (seconds * 1000 <= now) throw apiError(VISION_API, 'gone', 'the link has expired: list the videos again');
+  }
+
+  private signature(kind: LinkKind, id: string, expires: number): Buffer {
+    return createHmac('sha256', this.key).update(`${kind}/${id}/${expires}`).digest();
+  }
+}

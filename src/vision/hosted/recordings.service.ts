@@ -1,0 +1,125 @@
+import type { Readable } from 'node:stream';
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import {
+  HOSTED_RECORDING_MAX_BYTES,
+  type HostedRecording,
+  type HostedRecordingQuery,
+} from '../../contracts/admin/hosted-vision.dto.js';
+import { epochMillis } from '../../contracts/common/instant.js';
+import { LONGEST_INTERVAL_MS } from '../../database/day-counted-list.js';
+import { isUniqueViolation } from '../../database/postgres-errors.js';
+import { inTransaction } from '../../database/transaction.js';
+import { uuidv7 } from '../../database/uuid.js';
+import { apiError, violated } from '../../errors/app-error.js';
+import { STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
+import { storageName } from '../../storage/storage-name.js';
+import { HostedCameras } from './cameras.js';
+
+/** The first box of an MP4: its length, then `ftyp`. */
+const HEAD_BYTES = 12;
+
+export const recordingName = (id: string) => storageName('hosted-recordings', id);
+
+/** What trucks have recorded: the chunks of the continuous list, and what clips are cut from. */
+@Injectable()
+export class HostedRecordings {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly cameras: HostedCameras,
+    @Inject(STORAGE) private readonly storage: Storage,
+  ) {}
+
+  /** Stores one chunk as it streams in; nothing stays of one that breaks off. `conflict` where the camera has that start. */
+  async add(query: HostedRecordingQuery, body: Readable): Promise<HostedRecording> {
+    assertRange(query);
+    const cameraId = await this.cameras.idOf(query.customerId, query.truckId, query.cameraId);
+    const camera = { ...query, cameraId };
+    if (await this.exists(camera)) throw taken(camera);
+    const id = uuidv7();
+    const writer = await this.storage.writer(recordingName(id), { resume: false });
+    const { size, sha256 } = await receive(writer, body);
+    try {
+      await this.enter(id, camera, size, sha256);
+    } catch (error) {
+      await this.storage.delete(recordingName(id));
+      throw isUniqueViolation(error, 'hosted_recordings_start_key') ? taken(camera) : error;
+    }
+    return { id, sizeBytes: size, sha256 };
+  }
+
+  private async exists({ customerId, truckId, cameraId, startTime }: HostedRecordingQuery): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      'SELECT 1 FROM hosted_recordings WHERE (customer_id, truck_id, camera_id, start_time) = ($1, $2, $3, $4)',
+      [customerId, truckId, cameraId, startTime],
+    );
+    return rows.length > 0;
+  }
+
+  private async enter(id: string, query: HostedRecordingQuery, size: number, sha256: string): Promise<void> {
+    const { customerId, truckId, cameraId, startTime, endTime } = query;
+    await inTransaction(this.dataSource, async (manager) => {
+      await this.cameras.learn(manager, query);
+      await manager.query(
+        `INSERT INTO hosted_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+        [id, customerId, truckId, cameraId, startTime, endTime, size, sha256],
+      );
+    });
+  }
+}
+
+function assertRange({ startTime, endTime }: HostedRecordingQuery): void {
+  const length = epochMillis(endTime) - epochMillis(startTime);
+  if (endTime > startTime && length <= LONGEST_INTERVAL_MS) return;
+  const message = 'endTime must be after startTime, and at most 24 hours later';
+  throw violated(ADMIN_API, 'invalid', [{ path: 'endTime', rule: 'isRange', message }]);
+}
+
+function taken({ cameraId, startTime }: HostedRecordingQuery) {
+  return apiError(ADMIN_API, 'conflict', `camera ${cameraId} has a recording that starts at ${startTime} already`);
+}
+
+/** Looks at the first bytes before anything is kept, and at the length while it grows. */
+async function receive(writer: StorageWriter, body: Readable): Promise<{ size: number; sha256: string }> {
+  try {
+    await writer.begin();
+    let head = Buffer.alloc(0);
+    let started = false;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      if (started) await append(writer, chunk);
+      else {
+        head = Buffer.concat([head, chunk]);
+        if (head.length < HEAD_BYTES) continue;
+        assertMp4(head);
+        started = true;
+        await append(writer, head);
+      }
+    }
+    if (!started) assertMp4(head);
+    return await writer.publish();
+  } catch (error) {
+    await writer.discard();
+    throw brokenOff(error)
+      ? apiError(ADMIN_API, 'invalid', 'the upload broke off before its end', { cause: error })
+      : error;
+  }
+}
+
+async function append(writer: StorageWriter, chunk: Buffer): Promise<void> {
+  if (writer.length + chunk.length > HOSTED_RECORDING_MAX_BYTES) {
+    throw apiError(ADMIN_API, 'tooLarge', 'a recording must not be larger than 2 GiB');
+  }
+  await writer.append(chunk);
+}
+
+function assertMp4(head: Buffer): void {
+  if (head.length >= HEAD_BYTES && head.toString('latin1', 4, 8) === 'ftyp') return;
+  const message = 'the body must be an MP4 film: it has to begin with an ftyp box';
+  throw violated(ADMIN_API, 'invalid', [{ path: '', rule: 'isMp4', message }]);
+}
+
+function brokenOff(error: unknown): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+}

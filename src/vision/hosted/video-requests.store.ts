@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contracts/admin/hosted-vision.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import { formatInstant, type Instant } from '../../contracts/common/instant.js';
+import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
+import { uuidv7 } from '../../database/uuid.js';
+
+const shown = (column: string, name: string) =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "${name}"`;
+
+const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
+  ${shown('start_time', 'startTime')}, ${shown('end_time', 'endTime')}, status, message,
+  ${shown('created_at', 'createdAt')}, ${shown('finished_at', 'finishedAt')}`;
+
+type Row = Omit<HostedVideoRequest, 'message' | 'finishedAt'> & {
+  readonly message: string | null;
+  readonly finishedAt: Instant | null;
+};
+
+/** What partners' callers have asked of us. */
+@Injectable()
+export class HostedVideoRequests {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Kept as `processing` and due at once: `ClipPreparation` does the rest. */
+  async add({ customerId, truckId, startTime, endTime }: CreateVideoRequest, cameraId: string): Promise<string> {
+    const id = uuidv7();
+    await this.dataSource.query(
+      `INSERT INTO hosted_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, due_at)
+       VALUES ($1, $2, $3, $4, $5, $6, 'processing', now())`,
+      [id, customerId, truckId, cameraId, startTime, endTime],
+    );
+    return id;
+  }
+
+  async find(id: string): Promise<HostedVideoRequest | undefined> {
+    const [row] = await this.dataSource.query<Row[]>(`SELECT ${COLUMNS} FROM hosted_video_requests WHERE id = $1`, [
+      id,
+    ]);
+    return row === undefined ? undefined : requestOf(row);
+  }
+
+  /** Newest first. */
+  async list(query: HostedVideoRequestQuery): Promise<List<HostedVideoRequest>> {
+    const page = pageRequest(query);
+    const status = query.status ?? null;
+    const filter = '($1::text IS NULL OR status = $1)';
+    const [counted] = await this.dataSource.query<{ total: number }[]>(
+      `SELECT count(*)::integer AS total FROM hosted_video_requests WHERE ${filter}`,
+      [status],
+    );
+    const rows = await this.dataSource.query<Row[]>(
+      `SELECT ${COLUMNS} FROM hosted_video_requests WHERE ${filter}
+       ORDER BY hosted_video_requests.created_at DESC, id DESC OFFSET $2 LIMIT $3`,
+      [status, page.offset, page.pageSize],
+    );
+    return { data: rows.map(requestOf), pagination: paginationOf(page, counted?.total ?? 0) };
+  }
+}
+
+function requestOf({ message, finishedAt, startTime, endTime, createdAt, ...row }: Row): HostedVideoRequest {
+  return {
+    ...row,
+    startTime: formatInstant(startTime),
+    endTime: formatInstant(endTime),
+    createdAt: formatInstant(createdAt),
+    ...(message === null ? {} : { message }),
+    ...(finishedAt === null ? {} : { finishedAt: formatInstant(finishedAt) }),
+  };
+}

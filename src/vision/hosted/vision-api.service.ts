@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { isUuid } from '../../contracts/common/text.js';
+import { VISION_API } from '../../contracts/vision/vision.api.js';
+import type {
+  ContinuousQuery,
+  ContinuousResponse,
+  CreateVideoRequest,
+  CreateVideoResponse,
+  ListVideosQuery,
+  ListVideosResponse,
+  Recording,
+  Video,
+} from '../../contracts/vision/vision.dto.js';
+import { apiError } from '../../errors/app-error.js';
+import { HostedCameras } from './cameras.js';
+import { assertOrder, ClipOrders } from './clip-orders.js';
+import { durationSeconds, type Film, findFilm, listFilms } from './film-shelf.js';
+import { DownloadLinks, type LinkBase } from './links.js';
+import { HostedVideoRequests } from './video-requests.store.js';
+import type { VisionCaller } from './vision-caller.js';
+
+/** The reference partner's side of Vision (sections 4.4 to 4.6). */
+@Injectable()
+export class HostedVisionApi {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly cameras: HostedCameras,
+    private readonly requests: HostedVideoRequests,
+    private readonly links: DownloadLinks,
+    private readonly orders: ClipOrders,
+  ) {}
+
+  async requestVideo(request: CreateVideoRequest, caller: VisionCaller): Promise<CreateVideoResponse> {
+    this.orders.assertRange(request);
+    assertCustomer(request.customerId, caller);
+    const [cameraId = request.cameraId] = await this.cameras.known(request);
+    const requestId = await this.requests.add(request, cameraId);
+    this.orders.begin();
+    return { success: true, requestId, status: 'processing', message: 'The recordings are being looked for' };
+  }
+
+  /** On-demand clips only (decision 44); with a `requestId` also its state (decision 40). */
+  async listVideos(query: ListVideosQuery, caller: VisionCaller): Promise<ListVideosResponse> {
+    assertOrder(query.startTime, query.endTime);
+    assertCustomer(query.customerId, caller);
+    const cameraIds = await this.cameras.known(query);
+    if (query.requestId !== undefined)
+      return this.listByRequest(query, query.requestId, cameraIds, this.links.baseOf(caller.request));
+    const page = pageRequest(query);
+    const { rows, total } = await listFilms(this.dataSource, 'clips', filmQuery(query, cameraIds), page);
+    return {
+      success: true,
+      data: {
+        videos: rows.map((film) => this.video(film, this.links.baseOf(caller.request))),
+        pagination: paginationOf(page, total),
+      },
+    };
+  }
+
+  async listContinuous(query: ContinuousQuery, caller: VisionCaller): Promise<ContinuousResponse> {
+    assertOrder(query.startTime, query.endTime);
+    assertCustomer(query.customerId, caller);
+    const cameraIds = await this.cameras.known(query);
+    const page = pageRequest(query);
+    const { rows, total } = await listFilms(this.dataSource, 'recordings', filmQuery(query, cameraIds), page);
+    return {
+      success: true,
+      data: {
+        recordings: rows.map((film) => this.recording(film, 'recordings', this.links.baseOf(caller.request))),
+        pagination: paginationOf(page, total),
+      },
+    };
+  }
+
+  /** An unknown request, and one of another customer, is an empty list without a state (decision 44). */
+  private async listByRequest(query: ListVideosQuery, requestId: string, cameraIds: readonly string[], base: LinkBase) {
+    const page = pageRequest(query);
+    const asked = isUuid(requestId) ? await this.requests.find(requestId.toLowerCase()) : undefined;
+    const request = asked !== undefined && matches(asked, query, cameraIds) ? asked : undefined;
+    const film = request === undefined ? undefined : await findFilm(this.dataSource, 'clips', 'request_id', request.id);
+    const found = film !== undefined && overlaps(film, query) ? [film] : [];
+    const state = request && {
+      requestId: request.id,
+      status: request.status,
+      ...(request.message === undefined ? {} : { message: request.message }),
+    };
+    return {
+      success: true,
+      data: {
+        videos: found.slice(page.offset, page.offset + page.pageSize).map((each) => this.video(each, base)),
+        pagination: paginationOf(page, found.length),
+        ...(state === undefined ? {} : { request: state }),
+      },
+    };
+  }
+
+  private video(film: Film, base: LinkBase): Video {
+    return {
+      ...this.recording(film, 'clips', base),
+      ...(film.requestId === undefined ? {} : { requestId: film.requestId }),
+    };
+  }
+
+  private recording(film: Film, kind: 'recordings' | 'clips', base: LinkBase): Recording {
+    const { id, customerId, truckId, cameraId, startTime, endTime } = film;
+    return {
+      id,
+      customerId,
+      truckId,
+      cameraId,
+      startTime: formatInstant(startTime),
+      endTime: formatInstant(endTime),
+      durationSeconds: durationSeconds(film),
+      ...this.links.sign(base, kind, id),
+    };
+  }
+}
+
+/** A key that is limited to a customer knows no other (decision 17). */
+function assertCustomer(customerId: string, { principal }: VisionCaller): void {
+  if (principal.customerId === null || principal.customerId === customerId) return;
+  throw apiError(VISION_API, 'notFound', 'the customer is unknown: check customerId');
+}
+
+function filmQuery(query: ListVideosQuery | ContinuousQuery, cameraIds: readonly string[]) {
+  const { customerId, truckId, cameraId, startTime, endTime } = query;
+  return { customerId, truckId, cameraIds: cameraId === undefined ? undefined : cameraIds, startTime, endTime };
+}
+
+function matches(
+  request: { readonly customerId: string; readonly truckId: string; readonly cameraId: string },
+  query: ListVideosQuery,
+  cameraIds: readonly string[],
+): boolean {
+  if (request.customerId !== query.customerId) return false;
+  if (query.truckId !== undefined && request.truckId !== query.truckId) return false;
+  return query.cameraId === undefined || cameraIds.includes(request.cameraId);
+}
+
+function overlaps(film: Film, { startTime, endTime }: ListVideosQuery): boolean {
+  return (endTime === undefined || film.startTime < endTime) && (startTime === undefined || film.endTime > startTime);
+}
