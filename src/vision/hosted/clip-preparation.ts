@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { formatInstant, instantOf, type Instant } from '../../contracts/common/instant.js';
+import { formatInstant, instantOf } from '../../contracts/common/instant.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { Next } from '../../jobs/due-rows.js';
