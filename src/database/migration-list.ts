@@ -7,6 +7,7 @@ import { CreateTickets1763600220000 } from '../../migrations/1763600220000-creat
 import { CreateAccounts1763600300000 } from '../../migrations/1763600300000-create-accounts.js';
 import { CreateConnections1763600400000 } from '../../migrations/1763600400000-create-connections.js';
 import { CreateHostedSiteData1763600600000 } from '../../migrations/1763600600000-create-hosted-site-data.js';
+import { CreateSyncRuns1763600650000 } from '../../migrations/1763600650000-create-sync-runs.js';
 import { CreateHostedVision1763600700000 } from '../../migrations/1763600700000-create-hosted-vision.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
@@ -19,5 +20,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateAccounts1763600300000,
   CreateConnections1763600400000,
   CreateHostedSiteData1763600600000,
+  CreateSyncRuns1763600650000,
   CreateHostedVision1763600700000,
 ];

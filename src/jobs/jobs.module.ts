@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
 import { JobsService } from './jobs.service.js';
 
-/** Needs the application's `ScheduleModule`. Rooms import it and register their kinds of work with `JobsService`. */
-@Module({ providers: [JobsService], exports: [JobsService] })
+/** Rooms import it and register their kinds of work with `JobsService`. */
+@Module({ imports: [ScheduleModule.forRoot()], providers: [JobsService], exports: [JobsService] })
 export class JobsModule {}

@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityTarget, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
+import type { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from '../../contracts/admin/catalog.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import type { CatalogRecord } from './catalog-record.columns.js';
+import { KioskEntity } from './kiosk.entity.js';
+import { MaterialEntity } from './material.entity.js';
+import { SiteEntity } from './site.entity.js';
+
+/** What the administration reads of the catalog; the newest first. */
+@Injectable()
+export class CatalogLists {
+  constructor(private readonly dataSource: DataSource) {}
+
+  sites(query: CatalogQuery): Promise<List<CatalogSite>> {
+    return this.list(SiteEntity, query, 'r.external_id = :siteId', shownSite);
+  }
+
+  kiosks(query: CatalogQuery): Promise<List<CatalogKiosk>> {
+    return this.list(KioskEntity, query, 'r.site_external_id = :siteId', shownKiosk);
+  }
+
+  materials(query: CatalogQuery): Promise<List<CatalogMaterial>> {
+    const throughKiosk = `EXISTS (SELECT FROM kiosks k WHERE k.site_external_id = :siteId
+      AND k.hauler_id = r.hauler_id AND k.external_id = r.kiosk_external_id)`;
+    return this.list(MaterialEntity, query, `(r.site_external_id = :siteId OR ${throughKiosk})`, shownMaterial);
+  }
+
+  private async list<Row extends CatalogRecord & ObjectLiteral, Shown>(
+    entity: EntityTarget<Row>,
+    query: CatalogQuery,
+    ofSite: string,
+    shown: (row: Row) => Shown,
+  ): Promise<List<Shown>> {
+    const page = pageRequest(query);
+    const select: SelectQueryBuilder<Row> = this.dataSource.getRepository(entity).createQueryBuilder('r');
+    if (query.haulerId !== undefined) select.andWhere('r.hauler_id = :haulerId', { haulerId: query.haulerId });
+    if (query.active !== undefined) select.andWhere('r.active = :active', { active: query.active });
+    if (query.siteId !== undefined) select.andWhere(ofSite, { siteId: query.siteId });
+    const [rows, total] = await select
+      .orderBy('r.id', 'DESC')
+      .offset(page.offset)
+      .limit(page.pageSize)
+      .getManyAndCount();
+    return { data: rows.map(shown), pagination: paginationOf(page, total) };
+  }
+}
+
+function shownRecord(row: CatalogRecord) {
+  return {
+    id: row.id,
+    externalId: row.externalId,
+    haulerId: row.haulerId,
+    connectionId: row.connectionId,
+    active: row.active,
+    ...(row.partnerUpdatedAt === null ? {} : { updatedAt: formatInstant(row.partnerUpdatedAt) }),
+  };
+}
+
+function shownSite({ name, line1, city, state, country, zipCode, ...record }: SiteEntity): CatalogSite {
+  const address = line1 === null ? {} : { address: { line1, city, state, country, zipCode } as CatalogSite['address'] };
+  return { ...shownRecord(record), name, ...address };
+}
+
+function shownKiosk(row: KioskEntity): CatalogKiosk {
+  return { ...shownRecord(row), siteId: row.siteExternalId, name: row.name };
+}
+
+function shownMaterial(row: MaterialEntity): CatalogMaterial {
+  return {
+    ...shownRecord(row),
+    ...(row.siteExternalId === null ? {} : { siteId: row.siteExternalId }),
+    ...(row.kioskExternalId === null ? {} : { kioskId: row.kioskExternalId }),
+    materialType: row.materialType,
+    measureUnit: row.measureUnit,
+    ...(row.flaggedReason === null ? {} : { flaggedReason: row.flaggedReason }),
+  };
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { type Instant } from '../../contracts/common/instant.js';
+import { readerOf } from '../../contracts/common/reader.js';
+import type { Violation } from '../../contracts/common/violation.js';
+import { GetSitesResponse } from '../../contracts/site/site.dto.js';
+import { DataSource } from 'typeorm';
+import { Breather } from '../../http/breather.js';
+import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
+import { Intake } from './intake.js';
+import { type Kind, KINDS } from './kinds.js';
+import { KnownParents, type StoredKiosk, type StoredParents } from './known-parents.js';
+
+const LISTS: ReadonlyMap<string, Kind> = new Map(KINDS.map((kind) => [`data.${kind}`, kind]));
+const DIGEST_STEP = 1024 * 1024;
+
+/** Reads a partner's answer of any size in small steps, so that requests are answered meanwhile. */
+@Injectable()
+export class AnswerReader {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** SHA-256 of the body in hex. */
+  async digest({ bytes }: PartnerAnswer): Promise<string> {
+    const breather = new Breather();
+    const hash = createHash('sha256');
+    for (let at = 0; at < bytes.length; at += DIGEST_STEP) {
+      if (breather.isDue) await breather.rest();
+      hash.update(bytes.subarray(at, at + DIGEST_STEP));
+    }
+    return hash.digest('hex');
+  }
+
+  /** Every record, sorted; a body that is not the contract's envelope is the partner's breach (decision 33). */
+  async read(answer: PartnerAnswer, haulerId: string, signal: AbortSignal): Promise<Intake> {
+    const records = await answer.records([...LISTS.keys()], signal);
+    const data = this.envelope(answer, records.envelope);
+    const intake = new Intake(new KnownParents(await this.storedParents(haulerId)), new Date());
+    for (const kind of KINDS) if (data[kind] !== undefined) intake.begin(kind);
+    const breather = new Breather();
+    for await (const { list, first, records: batch } of records.batches(signal)) {
+      const kind = LISTS.get(list) as Kind;
+      for (const [i, record] of batch.entries()) {
+        if (breather.isDue) await breather.rest();
+        intake.take(kind, first + i, record);
+      }
+    }
+    await intake.finish(breather);
+    return intake;
+  }
+
+  private envelope(answer: PartnerAnswer, envelope: unknown): GetSitesResponse['data'] {
+    const violations: Violation[] = [];
+    const { success, data } = readerOf(GetSitesResponse)(envelope, '', violations);
+    if (violations.length === 0 && !success) {
+      violations.push({
+        path: 'success',
+        rule: 'isTrue',
+        message: 'success must be true in an answer with status 200',
+      });
+    }
+    if (violations.length > 0) throw answer.breach(violations);
+    return data;
+  }
+
+  private async storedParents(haulerId: string): Promise<StoredParents> {
+    const sites = await this.dataSource.query<{ id: string }[]>(
+      'SELECT external_id AS id FROM sites WHERE hauler_id = $1',
+      [haulerId],
+    );
+    const kiosks = await this.dataSource.query<{ id: string; siteId: string; updatedAt: Instant | null }[]>(
+      `SELECT external_id AS id, site_external_id AS "siteId",
+         to_char(partner_updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "updatedAt"
+       FROM kiosks WHERE hauler_id = $1`,
+      [haulerId],
+    );
+    return {
+      sites: new Set(sites.map(({ id }) => id)),
+      kiosks: new Map(
+        kiosks.map(({ id, siteId, updatedAt }): [string, StoredKiosk] => [
+          id,
+          { siteId, updatedAt: updatedAt ?? undefined },
+        ]),
+      ),
+    };
+  }
+}

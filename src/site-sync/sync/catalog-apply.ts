@@ -1,0 +1,162 @@
+import type { EntityManager } from 'typeorm';
+import { CATALOG_SQL, type CatalogSql } from './catalog-sql.js';
+import type { Intake } from './intake.js';
+import { type Kind, type KindCounts, KINDS, NO_KIND_COUNTS, type RunCounts } from './kinds.js';
+import { holdsRemovals } from './removal-guard.js';
+
+/** Whose catalog an answer is applied to. */
+export interface CatalogOwner {
+  readonly haulerId: string;
+  readonly connectionId: string;
+}
+
+export interface Applied {
+  readonly counts: RunCounts;
+  /** Whether the same answer, given again, would find nothing to do and leave nothing in doubt. */
+  readonly settled: boolean;
+}
+
+interface Judgement {
+  readonly outcome: 'created' | 'restored' | 'stale' | 'deactivated' | 'updated' | 'unchanged';
+  readonly count: number;
+  readonly restamped: number;
+}
+
+/** Brings a whole answer into the catalog: within the caller's transaction, a few statements for each kind. */
+export async function applyIntake(manager: EntityManager, owner: CatalogOwner, intake: Intake): Promise<Applied> {
+  await lockCatalog(manager, owner.haulerId);
+  await adoptOrphans(manager, owner);
+  const counts: Record<Kind, KindCounts> = { sites: NO_KIND_COUNTS, kiosks: NO_KIND_COUNTS, materials: NO_KIND_COUNTS };
+  for (const kind of KINDS) {
+    const fromAnswer = {
+      ...NO_KIND_COUNTS,
+      received: intake.received[kind],
+      quarantined: intake.remarks.quarantined[kind],
+      flagged: intake.remarks.flagged[kind],
+    };
+    counts[kind] = { ...fromAnswer, ...(await new KindApply(manager, owner, kind).apply(intake)) };
+  }
+  const inDoubt = KINDS.some((kind) => counts[kind].held + counts[kind].stale + counts[kind].restored > 0);
+  return { counts, settled: !inDoubt && !intake.dependsOnTime };
+}
+
+/** Removals that were held, applied after all. Returns how many there were of each kind. */
+export async function applyHeld(manager: EntityManager, owner: CatalogOwner): Promise<Record<Kind, number>> {
+  const removed = { sites: 0, kiosks: 0, materials: 0 };
+  for (const kind of KINDS) {
+    removed[kind] = await affected(manager, CATALOG_SQL[kind].deactivateHeld, [owner.haulerId, owner.connectionId]);
+  }
+  await manager.query('DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2', [
+    owner.haulerId,
+    owner.connectionId,
+  ]);
+  return removed;
+}
+
+/** One at a time changes a hauler's catalog: its connections may tell of the same records. */
+export async function lockCatalog(manager: EntityManager, haulerId: string): Promise<void> {
+  await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog of ${haulerId}`]);
+}
+
+/** What came through connections that were deleted since belongs to this one now: else nobody could ever remove it. */
+async function adoptOrphans(manager: EntityManager, { haulerId, connectionId }: CatalogOwner): Promise<void> {
+  const [gone]: [{ connection_id: string }[], number] = await manager.query(
+    `DELETE FROM sync_states s WHERE s.hauler_id = $1
+       AND NOT EXISTS (SELECT FROM connections c WHERE c.hauler_id = $1 AND c.id = s.connection_id AND c.deleted_at IS NULL)
+     RETURNING s.connection_id`,
+    [haulerId],
+  );
+  if (gone.length === 0) return;
+  const ids = gone.map(({ connection_id }) => connection_id);
+  for (const kind of KINDS) await manager.query(CATALOG_SQL[kind].adopt, [haulerId, connectionId, ids]);
+  await manager.query('DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = ANY ($2::uuid[])', [
+    haulerId,
+    ids,
+  ]);
+}
+
+class KindApply {
+  private readonly sql: CatalogSql;
+  private readonly parameters: [string, string];
+
+  constructor(
+    private readonly manager: EntityManager,
+    private readonly owner: CatalogOwner,
+    private readonly kind: Kind,
+  ) {
+    this.sql = CATALOG_SQL[kind];
+    this.parameters = [owner.haulerId, owner.connectionId];
+  }
+
+  async apply(intake: Intake): Promise<Partial<KindCounts>> {
+    if (!intake.stated.has(this.kind)) return { held: await this.standing() };
+    await this.manager.query(this.sql.stage);
+    await intake.rows[this.kind].batches.insert(this.manager);
+    const before = await this.one<{ activeBefore: number; absent: number; stillAbsent: number }>(this.sql.absence);
+    const changed = await this.change();
+    if (intake.unreadable.has(this.kind)) return { ...changed, held: await this.standing() };
+    const { held, removed } = await this.remove(before);
+    return { ...changed, held, deactivated: changed.deactivated + removed };
+  }
+
+  private async change() {
+    const judged = await this.manager.query<Judgement[]>(this.sql.judge, [this.owner.haulerId]);
+    const of = (outcome: Judgement['outcome']) => judged.find((row) => row.outcome === outcome)?.count ?? 0;
+    const restamped = judged.some((row) => row.restamped > 0);
+    if (restamped || of('restored') + of('deactivated') + of('updated') > 0) {
+      await this.manager.query(this.sql.update, this.parameters);
+    }
+    if (of('created') > 0) await this.manager.query(this.sql.insert, this.parameters);
+    return {
+      created: of('created'),
+      updated: of('updated'),
+      unchanged: of('unchanged'),
+      deactivated: of('deactivated'),
+      restored: of('restored'),
+      stale: of('stale'),
+    };
+  }
+
+  private async remove(drop: { activeBefore: number; absent: number; stillAbsent: number }) {
+    const held = await this.standing();
+    const { count: active } = await this.one<{ count: number }>(this.sql.countActive);
+    const holds = holdsRemovals({
+      ...drop,
+      remaining: active - drop.absent,
+      standing: { held, stillAbsent: drop.stillAbsent },
+    });
+    if (held > 0) {
+      await this.manager.query('DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND kind = $3', [
+        ...this.parameters,
+        this.kind,
+      ]);
+    }
+    if (holds) {
+      await this.manager.query(this.sql.holdAbsent, this.parameters);
+      return { held: drop.absent, removed: 0 };
+    }
+    return {
+      held: 0,
+      removed: drop.absent === 0 ? 0 : await affected(this.manager, this.sql.deactivateAbsent, this.parameters),
+    };
+  }
+
+  private async standing(): Promise<number> {
+    const { count } = await this.one<{ count: number }>(
+      'SELECT count(*)::integer AS count FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND kind = $3',
+      [...this.parameters, this.kind],
+    );
+    return count;
+  }
+
+  private async one<Row>(sql: string, parameters: unknown[] = this.parameters): Promise<Row> {
+    const [row] = await this.manager.query<Row[]>(sql, parameters);
+    if (row === undefined) throw new Error('an aggregate always has a row');
+    return row;
+  }
+}
+
+async function affected(manager: EntityManager, sql: string, parameters: unknown[]): Promise<number> {
+  const [, count] = await manager.query<[unknown[], number]>(sql, parameters);
+  return count;
+}

@@ -1,0 +1,97 @@
+import { CONTENT_COLUMNS, stagedTable } from './staged-rows.js';
+import { forEachKind, type Kind } from './kinds.js';
+
+/** The statements that bring one kind of staged records into the catalog; $1 is the hauler, $2 the connection. */
+export interface CatalogSql {
+  readonly stage: string;
+  /** Active records of the connection, and how many of them are absent. */
+  readonly absence: string;
+  readonly judge: string;
+  readonly update: string;
+  readonly insert: string;
+  readonly countActive: string;
+  readonly deactivateAbsent: string;
+  readonly holdAbsent: string;
+  readonly deactivateHeld: string;
+  readonly adopt: string;
+}
+
+const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
+
+/** Of a staged record `s` beside the stored one `t`: decision 34. */
+const STALE = 'coalesce(s.partner_updated_at < t.partner_updated_at, false)';
+
+/** A record that comes back is restored, however old its stamp. */
+const OUTCOME = `
+  CASE WHEN t.id IS NULL THEN 'created'
+    WHEN s.active AND NOT t.active THEN 'restored'
+    WHEN ${STALE} THEN 'stale'
+    WHEN t.active AND NOT s.active THEN 'deactivated'
+    WHEN s.digest <> t.digest OR s.flagged_reason IS DISTINCT FROM t.flagged_reason THEN 'updated'
+    ELSE 'unchanged' END`;
+
+/** Nothing but the stamp is new: to be stored, and `unchanged` all the same. */
+const RESTAMPED = `
+  (${OUTCOME} = 'unchanged' AND coalesce(s.partner_updated_at > t.partner_updated_at, s.partner_updated_at IS NOT NULL AND t.partner_updated_at IS NULL))`;
+
+export const CATALOG_SQL: Readonly<Record<Kind, CatalogSql>> = forEachKind(catalogSql);
+
+function catalogSql(kind: Kind): CatalogSql {
+  const { table: staged, columns } = stagedTable(kind);
+  const content = Object.keys(CONTENT_COLUMNS[kind]);
+  const versioned = ['digest', 'flagged_reason', ...content];
+  const absent = `
+    t.hauler_id = $1 AND t.connection_id = $2 AND t.active
+    AND NOT EXISTS (SELECT FROM ${staged} s WHERE s.external_id = t.external_id)`;
+  return {
+    stage: `
+      CREATE TEMP TABLE ${staged} (${Object.entries(columns)
+        .map(([name, type]) => `${name} ${type}`)
+        .join(', ')}) ON COMMIT DROP`,
+    absence: `
+      SELECT count(*)::integer AS "activeBefore",
+        count(*) FILTER (WHERE s.external_id IS NULL)::integer AS absent,
+        count(h.external_id) FILTER (WHERE s.external_id IS NULL)::integer AS "stillAbsent"
+      FROM ${kind} t
+      LEFT JOIN ${staged} s ON s.external_id = t.external_id
+      LEFT JOIN sync_holds h ON h.hauler_id = $1 AND h.connection_id = $2 AND h.kind = '${kind}' AND h.external_id = t.external_id
+      WHERE t.hauler_id = $1 AND t.connection_id = $2 AND t.active`,
+    judge: `
+      SELECT outcome, count(*)::integer AS count, count(*) FILTER (WHERE restamped)::integer AS restamped
+      FROM (
+        SELECT ${OUTCOME} AS outcome, ${RESTAMPED} AS restamped
+        FROM ${staged} s LEFT JOIN ${kind} t ON t.hauler_id = $1 AND t.external_id = s.external_id
+        WHERE s.accepted) judged
+      GROUP BY outcome`,
+    update: `
+      UPDATE ${kind} t SET
+        ${versioned.map((column) => `${column} = CASE WHEN ${STALE} THEN t.${column} ELSE s.${column} END`).join(', ')},
+        active = s.active,
+        deactivated_at = CASE WHEN s.active THEN NULL ELSE coalesce(t.deactivated_at, now()) END,
+        partner_updated_at = greatest(t.partner_updated_at, s.partner_updated_at),
+        connection_id = CASE WHEN t.active THEN coalesce(t.connection_id, $2) ELSE $2 END,
+        updated_at = CASE WHEN ${OUTCOME} = 'unchanged' THEN t.updated_at ELSE now() END
+      FROM ${staged} s
+      WHERE t.hauler_id = $1 AND t.external_id = s.external_id AND s.accepted
+        AND (${OUTCOME} IN ('restored', 'deactivated', 'updated') OR ${RESTAMPED})`,
+    insert: `
+      INSERT INTO ${kind} (hauler_id, connection_id, deactivated_at, external_id, id, active, digest, flagged_reason,
+        partner_updated_at, ${content.join(', ')})
+      SELECT $1, $2, CASE WHEN s.active THEN NULL ELSE now() END, s.external_id, s.id, s.active, s.digest,
+        s.flagged_reason, s.partner_updated_at, ${content.map((column) => `s.${column}`).join(', ')}
+      FROM ${staged} s
+      WHERE s.accepted AND NOT EXISTS (
+        SELECT FROM ${kind} t WHERE t.hauler_id = $1 AND t.external_id = s.external_id)`,
+    countActive: `
+      SELECT count(*)::integer AS count FROM ${kind} WHERE hauler_id = $1 AND connection_id = $2 AND active`,
+    deactivateAbsent: `UPDATE ${kind} t SET ${DEACTIVATE} WHERE ${absent}`,
+    holdAbsent: `
+      INSERT INTO sync_holds (hauler_id, connection_id, kind, external_id)
+      SELECT $1, $2, '${kind}', t.external_id FROM ${kind} t WHERE ${absent}`,
+    deactivateHeld: `
+      UPDATE ${kind} t SET ${DEACTIVATE} FROM sync_holds h
+      WHERE h.hauler_id = $1 AND h.connection_id = $2 AND h.kind = '${kind}'
+        AND t.hauler_id = $1 AND t.connection_id = $2 AND t.external_id = h.external_id AND t.active`,
+    adopt: `UPDATE ${kind} SET connection_id = $2 WHERE hauler_id = $1 AND connection_id = ANY ($3::uuid[])`,
+  };
+}

@@ -1,0 +1,40 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** Share of a delay by which it varies in either direction: connections made together drift apart. */
+const JITTER = 0.1;
+
+/** The longest that failures push the next run away, unless its interval is longer. */
+const LONGEST_BACKOFF_MS = 4 * HOUR_MS;
+
+/** A partner's word counts beyond its own retries from here on (decision 36) ... */
+const OWN_WORD_MS = 5 * MINUTE_MS;
+/** ... and up to here: failures never stop a schedule for good. */
+const LONGEST_OWN_WORD_MS = 24 * HOUR_MS;
+
+/** Milliseconds until the next run after one that did not fail. `random` is in [0, 1). */
+export function nextRunMs(intervalSeconds: number, random: number): number {
+  return varied(intervalSeconds * 1000, random);
+}
+
+export interface Failed {
+  readonly intervalSeconds: number;
+  /** Failures in a row, this one included. */
+  readonly failures: number;
+  /** When the partner asked to be called again. */
+  readonly retryAt: Date | undefined;
+  readonly now: Date;
+}
+
+/** Milliseconds until the next run after a failure: doubling from the interval on, or when the partner has asked to be called. */
+export function nextRunAfterFailureMs({ intervalSeconds, failures, retryAt, now }: Failed, random: number): number {
+  const asked = retryAt === undefined ? 0 : retryAt.getTime() - now.getTime();
+  if (asked > OWN_WORD_MS) return Math.min(asked, LONGEST_OWN_WORD_MS);
+  const interval = intervalSeconds * 1000;
+  const grown = interval * 2 ** Math.min(failures - 1, 30);
+  return varied(Math.min(grown, Math.max(interval, LONGEST_BACKOFF_MS)), random);
+}
+
+function varied(milliseconds: number, random: number): number {
+  return Math.round(milliseconds * (1 + JITTER * (2 * random - 1)));
+}

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
+import type { PartnerConnection } from '../../partner-client/partner-connection.js';
+import { SiteClient } from '../site-client.js';
+import { AnswerReader } from './answer-reader.js';
+import { applyIntake } from './catalog-apply.js';
+import type { Intake } from './intake.js';
+import { KINDS, type RunCounts } from './kinds.js';
+import { type BegunRun, type RunResult, SyncRuns } from './sync-runs.store.js';
+import { repeatedCounts, type SettledAnswer, SyncStates } from './sync-states.store.js';
+
+/** One run as its owner sees it. */
+export interface Synchronisation {
+  readonly run: BegunRun;
+  readonly connection: PartnerConnection;
+  /** Whether an admin has asked for it. */
+  readonly requested: boolean;
+  /** Aborted when the run is no longer ours, or the service stops. */
+  readonly signal: AbortSignal;
+  /**
+   * Ends the run: `write`, the result that it returns and the connection's next due time in one transaction, which
+   * fails where the run is no longer ours. A process that is killed anywhere leaves all of it or nothing.
+   */
+  conclude(write: (manager: EntityManager) => Promise<RunResult>): Promise<void>;
+}
+
+/** Asks a partner for a hauler's sites, kiosks and materials, and brings what it answers into the catalog. */
+@Injectable()
+export class SiteSync {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly client: SiteClient,
+    private readonly reader: AnswerReader,
+    private readonly runs: SyncRuns,
+    private readonly states: SyncStates,
+  ) {}
+
+  /** Concludes the run, or throws what stood in its way: then nothing has changed. */
+  async synchronise(work: Synchronisation): Promise<void> {
+    const { run, connection, requested, signal } = work;
+    const settled = await this.states.settled(this.dataSource, run, connection.baseUrl);
+    const ifNoneMatch = settled?.etag ?? undefined;
+    const call = { connection, ifNoneMatch, requested, signal };
+    const answer = await this.client.getSites({ haulerId: run.haulerId }, call);
+    if (answer.status === 404) return work.conclude(async () => ({ status: 'no_data' }));
+    if (answer.status === 304 && settled !== undefined) return this.repeat(work, settled);
+    const bodyDigest = await this.reader.digest(answer);
+    if (settled?.bodyDigest === bodyDigest) return this.repeat(work, { ...settled, etag: answer.etag ?? null });
+    const intake = await this.reader.read(answer, run.haulerId, signal);
+    await work.conclude((manager) => this.apply(manager, work, intake, { answer, bodyDigest }));
+  }
+
+  /** The same answer as last time, which left nothing in doubt: it changes nothing, and has the same faults. */
+  private repeat(work: Synchronisation, settled: SettledAnswer): Promise<void> {
+    const { run, connection } = work;
+    const counts = repeatedCounts(settled.counts);
+    return work.conclude(async (manager) => {
+      await this.runs.repeatRemarks(manager, run, settled.runId);
+      await this.runs.pruneRemarks(manager, run);
+      await this.states.save(manager, run, connection.baseUrl, { ...settled, counts, runId: run.id });
+      return { status: 'succeeded', counts };
+    });
+  }
+
+  private async apply(
+    manager: EntityManager,
+    { run, connection }: Synchronisation,
+    intake: Intake,
+    { answer, bodyDigest }: { readonly answer: PartnerAnswer; readonly bodyDigest: string },
+  ): Promise<RunResult> {
+    const { counts, settled } = await applyIntake(manager, run, intake);
+    await this.runs.keepRemarks(manager, run, intake.remarks.kept);
+    await this.runs.pruneRemarks(manager, run);
+    const state = settled ? { bodyDigest, etag: answer.etag ?? null, counts, runId: run.id } : undefined;
+    await this.states.save(manager, run, connection.baseUrl, state);
+    if (changes(counts)) await this.states.unsettleOthers(manager, run);
+    return { status: KINDS.some((kind) => counts[kind].held > 0) ? 'held' : 'succeeded', counts };
+  }
+}
+
+function changes(counts: RunCounts): boolean {
+  return KINDS.some((kind) => {
+    const { created, updated, deactivated, restored } = counts[kind];
+    return created + updated + deactivated + restored > 0;
+  });
+}

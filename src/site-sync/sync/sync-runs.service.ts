@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import type { RequestedSyncRun, SyncRun } from '../../contracts/admin/sync-run.dto.js';
+import { inTransaction } from '../../database/transaction.js';
+import { apiError, invalid } from '../../errors/app-error.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import { applyHeld, lockCatalog } from './catalog-apply.js';
+import { forEachKind, type RunCounts } from './kinds.js';
+import { RUN_STATES, type RunStatus } from './run-states.js';
+import { SITE_SYNC_WORK } from './sync-schedule.js';
+import { SyncRunQueries } from './sync-run-queries.js';
+import { SyncRuns } from './sync-runs.store.js';
+
+interface ConfirmedRow {
+  readonly hauler_id: string;
+  readonly connection_id: string;
+  readonly status: RunStatus;
+  readonly counts: RunCounts;
+  readonly newest: string;
+}
+
+/** What an admin does with runs: ask for one now, and confirm removals that were held. */
+@Injectable()
+export class SyncRunsService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly jobs: JobsService,
+    private readonly runs: SyncRuns,
+    private readonly queries: SyncRunQueries,
+  ) {}
+
+  /** The run that begins now, also of a paused connection; while one is active, that one (decision 36). */
+  async request(connectionId: string): Promise<RequestedSyncRun> {
+    const [connection] = await this.dataSource.query<{ hauler_id: string; interface: string }[]>(
+      'SELECT hauler_id, interface FROM connections WHERE id = $1 AND deleted_at IS NULL',
+      [connectionId],
+    );
+    if (connection === undefined) throw apiError(ADMIN_API, 'notFound', `there is no connection ${connectionId}`);
+    if (connection.interface !== 'site') {
+      const message = `${connectionId} is a ${connection.interface} connection: only site connections are synchronised`;
+      throw invalid([{ path: 'id', rule: 'isSiteConnection', message }]);
+    }
+    const owner = { haulerId: connection.hauler_id, connectionId };
+    const runId = await inTransaction(this.dataSource, async (manager) => {
+      const id = await this.runs.open(manager, owner);
+      await this.makeDue(manager, owner.haulerId, connectionId);
+      return id;
+    });
+    this.jobs.wake(SITE_SYNC_WORK);
+    return { runId };
+  }
+
+  /** Applies the removals that the run held. `conflict` where it holds none, or is not the connection's newest any more. */
+  async confirm(id: string): Promise<SyncRun> {
+    await inTransaction(this.dataSource, async (manager) => {
+      const { hauler_id: haulerId, connection_id: connectionId } = await this.find(manager, id);
+      await lockCatalog(manager, haulerId);
+      const run = await this.find(manager, id);
+      if (run.status !== 'held') throw apiError(ADMIN_API, 'conflict', `the run ${id} is not held but ${run.status}`);
+      if (run.newest !== id) throw apiError(ADMIN_API, 'conflict', `the run ${run.newest} is newer than ${id}`);
+      RUN_STATES.assertMove(run.status, 'succeeded');
+      const removed = await applyHeld(manager, { haulerId, connectionId });
+      const counts = forEachKind((kind) => ({
+        ...run.counts[kind],
+        deactivated: run.counts[kind].deactivated + removed[kind],
+        held: 0,
+      }));
+      await manager.query(`UPDATE sync_runs SET status = 'succeeded', counts = $3 WHERE hauler_id = $1 AND id = $2`, [
+        haulerId,
+        id,
+        JSON.stringify(counts),
+      ]);
+    });
+    return this.queries.get(id);
+  }
+
+  /** Also where the run is another's that was killed. Whoever holds the connection will begin or end the run. */
+  private async makeDue(manager: EntityManager, haulerId: string, connectionId: string): Promise<void> {
+    await manager.query(
+      `UPDATE connections SET due_at = now(), run_requested_at = now()
+       WHERE hauler_id = $1 AND id = $2 AND (leased_until IS NULL OR leased_until <= now())`,
+      [haulerId, connectionId],
+    );
+  }
+
+  private async find(manager: EntityManager, id: string): Promise<ConfirmedRow> {
+    const [row] = await manager.query<ConfirmedRow[]>(
+      `SELECT hauler_id, connection_id, status, counts, (
+         SELECT n.id FROM sync_runs n WHERE n.connection_id = r.connection_id ORDER BY n.created_at DESC, n.id DESC LIMIT 1
+       ) AS newest
+       FROM sync_runs r WHERE r.id = $1`,
+      [id],
+    );
+    if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no synchronisation run ${id}`);
+    return row;
+  }
+}

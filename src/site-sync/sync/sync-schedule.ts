@@ -1,0 +1,140 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
+import { inTransaction } from '../../database/transaction.js';
+import type { Next } from '../../jobs/due-rows.js';
+import { failureSentence } from '../../jobs/failure-sentence.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import { LeaseLost } from '../../jobs/lease-lost.js';
+import type { Run } from '../../jobs/run.js';
+import type { WorkKind } from '../../jobs/work-kind.js';
+import { nextRunAfterFailureMs, nextRunMs } from './schedule-rules.js';
+import { SiteSync } from './site-sync.service.js';
+import { CutOff } from './cut-off.js';
+import { type BegunRun, type RunResult, SyncRuns } from './sync-runs.store.js';
+
+/** The name of this work in `jobs/`. */
+export const SITE_SYNC_WORK = 'site synchronisation';
+
+/** Runs at once in one instance: each may hold an answer of PARTNER_BODY_LIMIT. */
+const CONCURRENCY = 2;
+
+/** A run that was cut off so often, by a kill or a stop, ends as failed: it may be what kills. */
+const MOST_ATTEMPTS = 3;
+
+/** Applying a million records takes a minute or two; nobody waits for it. */
+const STATEMENT_TIMEOUT_MS = 300_000;
+
+/** The columns of a site connection that a run needs. */
+interface DueConnection {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly base_url: string;
+  readonly sealed_key: string;
+  readonly sealed_next_key: string | null;
+  readonly interval_seconds: number;
+  readonly run_requested_at: Date | null;
+}
+
+/** Runs the synchronisation of every site connection that is due (decision 36). */
+@Injectable()
+export class SyncSchedule implements OnModuleInit {
+  private readonly logger = new Logger('SiteSync');
+  private readonly kind: WorkKind<DueConnection> = {
+    name: SITE_SYNC_WORK,
+    table: 'connections',
+    key: { hauler_id: 'uuid', id: 'uuid' },
+    columns: ['base_url', 'sealed_key', 'sealed_next_key', 'interval_seconds', 'run_requested_at'],
+    where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
+    concurrency: CONCURRENCY,
+    run: (lease) => this.run(lease),
+  };
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly jobs: JobsService,
+    private readonly runs: SyncRuns,
+    private readonly sync: SiteSync,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register(this.kind);
+  }
+
+  private async run(lease: Run<DueConnection>): Promise<Next> {
+    const { row, signal } = lease;
+    const run = await this.fenced(lease, (manager) =>
+      this.runs.begin(manager, { haulerId: row.hauler_id, connectionId: row.id }),
+    );
+    try {
+      if (run.attempts > MOST_ATTEMPTS) throw new CutOff(MOST_ATTEMPTS);
+      await this.sync.synchronise({
+        run,
+        connection: connectionOf(row),
+        requested: row.run_requested_at !== null,
+        signal,
+        conclude: (write) => this.conclude(lease, run, write),
+      });
+    } catch (error) {
+      if (signal.aborted || error instanceof LeaseLost || isDatabaseUnavailable(error)) throw error;
+      await this.fail(lease, run, error);
+    }
+    return 'done';
+  }
+
+  private async conclude(
+    lease: Run<DueConnection>,
+    run: BegunRun,
+    write: (manager: EntityManager) => Promise<RunResult>,
+  ): Promise<void> {
+    await this.fenced(lease, async (manager) => {
+      await this.runs.finish(manager, run, await write(manager));
+      const next = { afterMs: nextRunMs(lease.row.interval_seconds, Math.random()) };
+      await lease.finish(next, { run_requested_at: null }, manager);
+    });
+  }
+
+  /**
+   * Ends the run as failed and says when the connection is due again, in one transaction: a run that an admin asks for
+   * meanwhile must find either the active run or a connection that it can make due.
+   */
+  private async fail(lease: Run<DueConnection>, run: BegunRun, error: unknown): Promise<void> {
+    const { text, expected } = failureSentence(error);
+    if (expected) this.logger.warn(`${lease.row.id}: ${text}`);
+    else this.logger.error({ err: error }, `${lease.row.id}: ${text}`);
+    const failed = {
+      intervalSeconds: lease.row.interval_seconds,
+      failures: lease.attempt,
+      retryAt: (error as { retryAt?: Date }).retryAt,
+      now: new Date(),
+    };
+    const next = { afterMs: nextRunAfterFailureMs(failed, Math.random()) };
+    const noted = { attempts: lease.attempt, last_error: text, run_requested_at: null };
+    await this.fenced(lease, async (manager) => {
+      await this.runs.finish(manager, run, { status: 'failed', error: text });
+      await lease.finish(next, noted, manager);
+    });
+  }
+
+  /** In a transaction that fails where the connection is no longer leased to this run. */
+  private fenced<T>(lease: Run<DueConnection>, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return inTransaction(
+      this.dataSource,
+      async (manager) => {
+        await lease.hold(manager);
+        return work(manager);
+      },
+      { statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+    );
+  }
+}
+
+function connectionOf(row: DueConnection) {
+  return {
+    id: row.id,
+    haulerId: row.hauler_id,
+    baseUrl: row.base_url,
+    sealedKey: row.sealed_key,
+    sealedNextKey: row.sealed_next_key,
+  };
+}

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import { html } from '../support/scripted-partner.js';
+import { idOf, site, siteData } from '../support/site-data.js';
+import { SITES_ROUTE, SiteScene } from '../support/site-scene.js';
+
+/** The removal guard of decision 35 from end to end; its arithmetic is in rules/removal-guard.spec.ts. */
+describe('removals that are held', () => {
+  let scene: SiteScene;
+  beforeAll(async () => {
+    scene = await SiteScene.start();
+  });
+  afterAll(() => scene.stop());
+  beforeEach(() => scene.renew());
+
+  const sites = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => site(`s${from + i}`));
+  const confirm = (id: string) => scene.service.admin<SyncRun>('POST', `/sync-runs/${id}/confirm`);
+  const active = async () => (await scene.sites('&active=true')).length;
+
+  test('an empty list by mistake: held, the rest is applied, and each run with the same absence is held too', async () => {
+    await scene.sync({ ...siteData(3, 1, 4) });
+    const empty = { sites: [], kiosks: siteData(3, 1, 4).kiosks, materials: siteData(3, 1, 5).materials };
+    for (let i = 0; i < 3; i++) {
+      const run = await scene.sync(empty);
+      expect(run).toMatchObject({ status: 'held', finishedAt: expect.any(String) });
+      expect(run).not.toHaveProperty('error');
+      expect(run.counts.sites).toMatchObject({ received: 0, deactivated: 0, held: 3 });
+      expect(run.counts.materials).toMatchObject({ received: 5, created: i === 0 ? 1 : 0, held: 0 });
+    }
+    expect(await active()).toBe(3);
+  });
+
+  test('a held run is no failure of the connection', async () => {
+    await scene.sync({ sites: sites(0, 3) });
+    await scene.sync({ sites: [] });
+    const [row] = await scene.service.dataSource.query<unknown[]>(
+      'SELECT attempts, last_error FROM connections WHERE id = $1',
+      [scene.connectionId],
+    );
+    expect(row).toEqual({ attempts: 0, last_error: null });
+  });
+
+  test('held by one kind: another kind is removed as always', async () => {
+    await scene.sync(siteData(10, 10, 0));
+    const run = await scene.sync({
+      sites: siteData(10, 0, 0).sites.slice(6),
+      kiosks: siteData(10, 10, 0).kiosks.slice(5),
+    });
+    expect(run.status).toBe('held');
+    expect([run.counts.sites.held, run.counts.kiosks.held, run.counts.kiosks.deactivated]).toEqual([6, 0, 5]);
+  });
+
+  test('new records beside the same absence do not let it through', async () => {
+    await scene.sync({ sites: sites(0, 10) });
+    expect((await scene.sync({ sites: sites(6, 60) })).counts.sites).toMatchObject({ created: 50, held: 6 });
+    const again = await scene.sync({ sites: sites(6, 60) });
+    expect([again.status, again.counts.sites.held, await active()]).toEqual(['held', 6, 60]);
+  });
+
+  test('a later answer that has them again clears it', async () => {
+    await scene.sync({ sites: sites(0, 10) });
+    await scene.sync({ sites: [] });
+    const run = await scene.sync({ sites: sites(0, 10) });
+    expect([run.status, run.counts.sites.held, run.counts.sites.unchanged]).toEqual(['succeeded', 0, 10]);
+    expect(
+      await scene.service.dataSource.query('SELECT 1 FROM sync_holds WHERE connection_id = $1', [scene.connectionId]),
+    ).toEqual([]);
+  });
+
+  test('a later answer that lacks only a few clears it too, and removes these', async () => {
+    await scene.sync({ sites: sites(0, 10) });
+    await scene.sync({ sites: sites(6, 10) });
+    const run = await scene.sync({ sites: sites(2, 10) });
+    expect([run.status, run.counts.sites.deactivated, await active()]).toEqual(['succeeded', 2, 8]);
+  });
+
+  test('an answer that states nothing of the kind leaves the hold standing, and still to be confirmed', async () => {
+    await scene.sync({ sites: sites(0, 10) });
+    await scene.sync({ sites: [] });
+    const run = await scene.sync({ kiosks: [] });
+    expect([run.status, run.counts.sites.held]).toEqual(['held', 10]);
+    expect((await confirm(run.id)).status).toBe(200);
+    expect(await active()).toBe(0);
+  });
+
+  test('an answer with an id that cannot be read leaves it standing too', async () => {
+    await scene.sync({ sites: sites(0, 10) });
+    await scene.sync({ sites: sites(6, 10) });
+    const run = await scene.sync({ sites: [...sites(2, 10), site('x', { id: 'x' })] });
+    expect([run.status, run.counts.sites.held, run.counts.sites.deactivated]).toEqual(['held', 6, 0]);
+  });
+
+  test('active: false is a statement, outside the guard', async () => {
+    await scene.sync({ sites: sites(0, 10) });
+    const run = await scene.sync({ sites: sites(0, 10).map((record) => ({ ...record, active: false })) });
+    expect([run.status, run.counts.sites.deactivated, await active()]).toEqual(['succeeded', 10, 0]);
+  });
+
+  test('is not asked for conditionally while it stands', async () => {
+    scene.answers({ sites: sites(0, 10) }, { ETag: '"ten"' });
+    await scene.sync();
+    scene.answers({ sites: [] }, { ETag: '"none"' });
+    await scene.sync();
+    await scene.sync();
+    expect(scene.partner.asked.at(-1)?.headers['if-none-match']).toBeUndefined();
+  });
+
+  describe('POST /sync-runs/{id}/confirm', () => {
+    test('applies them, and the run has succeeded; the same answer is nothing new afterwards', async () => {
+      await scene.sync({ sites: sites(0, 10) });
+      const held = await scene.sync({ sites: sites(7, 10) });
+      const { status, body } = await confirm(held.id);
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        ...held,
+        status: 'succeeded',
+        counts: { ...held.counts, sites: { ...held.counts.sites, held: 0, deactivated: 7 } },
+      });
+      expect(await active()).toBe(3);
+      const next = await scene.sync();
+      expect([next.status, next.counts.sites.held, next.counts.sites.deactivated]).toEqual(['succeeded', 0, 0]);
+    });
+
+    test('what came back meanwhile by the word of nobody stays: only what was held is removed', async () => {
+      await scene.sync({ sites: sites(0, 10) });
+      const held = await scene.sync({ sites: sites(7, 12) });
+      await confirm(held.id);
+      expect((await scene.sites('&active=true')).map(({ externalId }) => externalId).sort()).toEqual(
+        sites(7, 12)
+          .map(({ id }) => id)
+          .sort(),
+      );
+    });
+
+    const reason = (reply: { body: unknown }) => (reply.body as { error: { code: string } }).error.code;
+
+    test('twice: 409', async () => {
+      await scene.sync({ sites: sites(0, 3) });
+      const held = await scene.sync({ sites: [] });
+      const replies = await Promise.all([confirm(held.id), confirm(held.id)]);
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
+    });
+
+    test('a run that is not held: 409', async () => {
+      const run = await scene.sync({ sites: sites(0, 3) });
+      const reply = await confirm(run.id);
+      expect([reply.status, reason(reply)]).toEqual([409, 'CONFLICT']);
+    });
+
+    test.each<[string, () => Promise<unknown>]>([
+      ['another held one', () => scene.sync()],
+      [
+        'one that failed',
+        () => {
+          scene.partner.on(SITES_ROUTE, html());
+          return scene.sync();
+        },
+      ],
+    ])('no longer the newest, after %s: 409, and nothing is removed', async (_what, next) => {
+      await scene.sync({ sites: sites(0, 3) });
+      const held = await scene.sync({ sites: [] });
+      await next();
+      expect((await confirm(held.id)).status).toBe(409);
+      expect(await active()).toBe(3);
+    });
+
+    test("another connection's newer run does not matter", async () => {
+      await scene.sync({ sites: sites(0, 3) });
+      const other = await scene.connect();
+      const held = await scene.sync({ sites: [] });
+      await scene.sync({ sites: [site('z')] }, other);
+      expect((await confirm(held.id)).status).toBe(200);
+      expect((await scene.sites('&active=true')).map(({ externalId }) => externalId)).toEqual([idOf('z')]);
+    });
+
+    test('unknown: 404; no UUID: 400', async () => {
+      expect((await confirm(randomUUID())).status).toBe(404);
+      expect((await confirm('x')).status).toBe(400);
+    });
+  });
+});

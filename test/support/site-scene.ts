@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CatalogKiosk, CatalogMaterial, CatalogSite } from '../../src/contracts/admin/catalog.dto.js';
+import type { QuarantinedRecord, SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import { sealKey } from '../../src/partner-client/sealed-keys.js';
+import { createHauler } from './api-keys.js';
+import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
+import { json, type ScriptedPartner, type ScriptedReply, startScriptedPartner } from './scripted-partner.js';
+import type { PlainSiteData } from './site-data.js';
+
+export const SITES_ROUTE = 'GET /scale-platform/v1/sites';
+export const PARTNER_KEY = 'the-key-that-the-partner-issued';
+
+export const answer = (data: unknown, headers: Record<string, string> = {}): ScriptedReply =>
+  json({ success: true, data }, { headers });
+
+interface Page<T> {
+  readonly data: T[];
+}
+
+/** The service and a scripted partner, and one hauler with a connection between them. */
+export class SiteScene {
+  haulerId = '';
+  connectionId = '';
+
+  private constructor(
+    readonly service: TestApp,
+    readonly partner: ScriptedPartner,
+  ) {}
+
+  static async start(options: TestAppOptions = {}): Promise<SiteScene> {
+    const partner = await startScriptedPartner();
+    const env = { OUTBOUND_ALLOW_PRIVATE: true, ...options.env };
+    return new SiteScene(await startTestApp({ ...options, env }), partner);
+  }
+
+  async stop(): Promise<void> {
+    await this.service.close();
+    await this.partner.stop();
+  }
+
+  /** A new hauler, a new connection, and a partner without a script. */
+  async renew(): Promise<void> {
+    this.partner.reset();
+    this.haulerId = await createHauler(this.service);
+    this.connectionId = await this.connect();
+  }
+
+  /** A paused connection, which nothing but `sync` starts. */
+  async connect(change: { haulerId?: string; enabled?: boolean; intervalSeconds?: number } = {}): Promise<string> {
+    const id = randomUUID();
+    await this.service.dataSource.query(
+      `INSERT INTO connections (hauler_id, id, interface, base_url, sealed_key, interval_seconds, enabled, due_at, created_at, updated_at)
+       VALUES ($1, $2, 'site', $3, $4, $5, $6, CASE WHEN $6 THEN now() END, now(), now())`,
+      [
+        change.haulerId ?? this.haulerId,
+        id,
+        this.partner.url,
+        sealKey(this.service.env.SECRETS_KEY, id, PARTNER_KEY),
+        change.intervalSeconds ?? 900,
+        change.enabled ?? false,
+      ],
+    );
+    return id;
+  }
+
+  /** What the partner answers from now on. */
+  answers(data: PlainSiteData, headers: Record<string, string> = {}): void {
+    this.partner.on(SITES_ROUTE, answer(data, headers));
+  }
+
+  /** A run to its end; with `data`, of a partner that answers so from now on. */
+  async sync(data?: PlainSiteData, connectionId = this.connectionId): Promise<SyncRun> {
+    if (data !== undefined) this.answers(data);
+    return this.ended(await this.request(connectionId));
+  }
+
+  async request(connectionId = this.connectionId): Promise<string> {
+    const { status, body } = await this.service.admin<{ runId: string }>('POST', `/connections/${connectionId}/sync`);
+    if (status !== 202) throw new Error(`no run: ${status} ${JSON.stringify(body)}`);
+    return body.runId;
+  }
+
+  async ended(runId: string, withinMs = 20_000): Promise<SyncRun> {
+    const deadline = Date.now() + withinMs;
+    for (;;) {
+      const run = await this.run(runId);
+      if (run.finishedAt !== null) return run;
+      if (Date.now() > deadline) throw new Error(`the run has not ended: ${JSON.stringify(run)}`);
+      await delay(15);
+    }
+  }
+
+  async run(runId: string): Promise<SyncRun> {
+    return (await this.service.admin<SyncRun>('GET', `/sync-runs/${runId}`)).body;
+  }
+
+  async quarantine(runId: string): Promise<QuarantinedRecord[]> {
+    const path = `/sync-runs/${runId}/quarantine?pageSize=100`;
+    return (await this.service.admin<Page<QuarantinedRecord>>('GET', path)).body.data;
+  }
+
+  sites(query = ''): Promise<CatalogSite[]> {
+    return this.list('sites', query);
+  }
+
+  kiosks(query = ''): Promise<CatalogKiosk[]> {
+    return this.list('kiosks', query);
+  }
+
+  materials(query = ''): Promise<CatalogMaterial[]> {
+    return this.list('materials', query);
+  }
+
+  /** Everything that is stored of the hauler, to be compared with itself later. */
+  async stored(): Promise<unknown> {
+    const of = (table: string) =>
+      this.service.dataSource.query<unknown[]>(`SELECT * FROM ${table} WHERE hauler_id = $1 ORDER BY external_id`, [
+        this.haulerId,
+      ]);
+    return { sites: await of('sites'), kiosks: await of('kiosks'), materials: await of('materials') };
+  }
+
+  private async list<T>(kind: string, query: string): Promise<T[]> {
+    const path = `/${kind}?haulerId=${this.haulerId}&pageSize=100${query}`;
+    return (await this.service.admin<Page<T>>('GET', path)).body.data;
+  }
+}
