@@ -75,6 +75,8 @@ export const VARIABLES = {
   PUBLIC_URL: declare(url('http', 'https'), undefined, 'the address in download links', 'the host that was asked'),
   HTTP_BODY_LIMIT: declare(size, 1_048_576, 'largest JSON body', '1mb'),
   RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key and minute (0: off)'),
+  PARTNER_CONNECT_TIMEOUT: declare(duration, 5_000, "until a connection to a partner's API stands", '5s'),
+  PARTNER_ANSWER_TIMEOUT: declare(duration, 60_000, "until the whole answer of a partner's API is here", '60s'),
   PARTNER_BODY_LIMIT: declare(size, 268_435_456, "largest answer that is read from a partner's API", '256mb'),
   VISION_LINK_TTL: declare(duration, 8 * 3_600_000, 'how long a hosted download link lives', '8h'),
   VISION_MAX_CLIP_MINUTES: declare(integer(1, 1440), 60, 'longest on-demand clip'),

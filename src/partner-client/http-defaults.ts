@@ -1,18 +1,16 @@
 import type { AxiosRequestConfig } from 'axios';
 import type { SettledEnv } from '../config/env.js';
 import { partnerAgents } from './partner-agents.js';
-import { partnerSettings } from './partner-settings.js';
 
 /**
  * How axios sends: through guarded agents and no proxy, following nothing, and handing over the body as it comes, for
  * `exchange` limits, decompresses and judges it.
  */
 export function httpDefaults(
-  env: Pick<SettledEnv, 'OUTBOUND_ALLOW_PRIVATE' | 'PARTNER_BODY_LIMIT'>,
-  { connectMs } = partnerSettings(env),
+  env: Pick<SettledEnv, 'OUTBOUND_ALLOW_PRIVATE' | 'PARTNER_CONNECT_TIMEOUT'>,
 ): AxiosRequestConfig {
   return {
-    ...partnerAgents({ allowPrivate: env.OUTBOUND_ALLOW_PRIVATE }, connectMs),
+    ...partnerAgents({ allowPrivate: env.OUTBOUND_ALLOW_PRIVATE }, env.PARTNER_CONNECT_TIMEOUT),
     adapter: 'http',
     proxy: false,
     maxRedirects: 0,

@@ -18,10 +18,12 @@ export interface PartnerSettings {
 /** Injection token of `PartnerSettings`. */
 export const PARTNER_SETTINGS = Symbol('PARTNER_SETTINGS');
 
-export function partnerSettings(env: Pick<SettledEnv, 'PARTNER_BODY_LIMIT'>): PartnerSettings {
+export function partnerSettings(
+  env: Pick<SettledEnv, 'PARTNER_CONNECT_TIMEOUT' | 'PARTNER_ANSWER_TIMEOUT' | 'PARTNER_BODY_LIMIT'>,
+): PartnerSettings {
   return {
-    connectMs: 5_000,
-    answerMs: 60_000,
+    connectMs: env.PARTNER_CONNECT_TIMEOUT,
+    answerMs: env.PARTNER_ANSWER_TIMEOUT,
     maxBytes: env.PARTNER_BODY_LIMIT,
     retryBaseMs: 500,
     breakAfter: 6,

@@ -97,9 +97,9 @@ describe('running', () => {
     ],
     [
       'an error that knows when',
-      Object.assign(new Error('Busy.'), { expected: true, retryAfterMs: 7_000 }),
+      Object.assign(new Error('Busy.'), { expected: true, retryAfterMs: 90_000 }),
       'Busy.',
-      7_000,
+      90_000,
     ],
     [
       'a surprise',

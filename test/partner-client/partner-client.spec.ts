@@ -2,15 +2,15 @@ import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import type { DataSource } from 'typeorm';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
 import { GetSitesResponse } from '../../src/contracts/site/site.dto.js';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import type { PartnerCall } from '../../src/partner-client/partner-client.js';
-import { type FailureKind, PartnerFailure } from '../../src/partner-client/partner-failure.js';
+import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
 import { SUBMIT_RETRY } from '../../src/partner-client/retry-policy.js';
+import { BAD_BODIES, PARTNER_FAILURES } from '../shared/partner-failure.battery.js';
 import { partnerClient, storeConnection } from '../support/partner-room.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import { type ScriptedPartner, type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
@@ -128,67 +128,7 @@ describe('a call', () => {
 });
 
 describe('a failure', () => {
-  const cases: [string, ScriptedReply, FailureKind, string, number][] = [
-    ['hangs', partnerDoes.hangs(), 'timedOut', 'did not send its whole answer within 400 ms', 1],
-    ['trickles for ever', partnerDoes.trickles(20), 'timedOut', 'did not send its whole answer within 400 ms', 1],
-    ['never ends', partnerDoes.endless(), 'tooLarge', 'is larger than 1 MB', 1],
-    [
-      'unpacks to more than the limit',
-      partnerDoes.gzipped(Buffer.alloc(50_000_000, 0x20)),
-      'tooLarge',
-      'is larger than 1 MB',
-      1,
-    ],
-    ['breaks at once', partnerDoes.breaks('', 0), 'broken', 'broke before its whole answer', 3],
-    ['breaks in the middle', partnerDoes.breaks(JSON.stringify(EMPTY), 5), 'broken', 'broke before', 3],
-    [
-      'sends half of a gzip',
-      partnerDoes.raw(gzipSync(JSON.stringify(EMPTY)).subarray(0, 20), { headers: { 'Content-Encoding': 'gzip' } }),
-      'broken',
-      'broke before',
-      3,
-    ],
-    [
-      'sends what is no gzip',
-      partnerDoes.raw('{}{}{}{}', { headers: { 'Content-Encoding': 'gzip' } }),
-      'notJson',
-      'not valid JSON',
-      1,
-    ],
-    [
-      'sends an unknown coding',
-      partnerDoes.raw('{}', { headers: { 'Content-Encoding': 'compress' } }),
-      'breach',
-      'coded in a way',
-      1,
-    ],
-    ['redirects', partnerDoes.redirects('http://127.0.0.1:1/'), 'redirected', 'redirect (302)', 1],
-    ['redirects for good', partnerDoes.redirects('https://x.example/', 308), 'redirected', 'redirect (308)', 1],
-    [
-      'does not know our key',
-      partnerDoes.refuses(401, 'UNAUTHORIZED'),
-      'unauthorized',
-      'does not accept our API key',
-      1,
-    ],
-    [
-      'rejects the call',
-      partnerDoes.refuses(400, 'INVALID_PAYLOAD', 'haulerId is odd.'),
-      'rejected',
-      'with status 400 INVALID_PAYLOAD: haulerId is odd.',
-      1,
-    ],
-    ['forbids', partnerDoes.html(403), 'rejected', 'with status 403.', 1],
-    ['has nothing there', partnerDoes.refuses(404, 'NOT_FOUND'), 'rejected', 'with status 404 NOT_FOUND: no.', 1],
-    ['fails', partnerDoes.refuses(500, 'INTERNAL_ERROR'), 'failed', 'failed with status 500 INTERNAL_ERROR', 1],
-    ['is not available', partnerDoes.html(503), 'unavailable', 'is not available now (status 503)', 3],
-    ['has a bad gateway', partnerDoes.html(502), 'unavailable', '(status 502)', 3],
-    ['has a slow gateway', partnerDoes.html(504), 'unavailable', '(status 504)', 3],
-    ['wants fewer calls', partnerDoes.html(429), 'rateLimited', 'asks for fewer calls (status 429)', 3],
-    ['has nothing to say', partnerDoes.raw('', { status: 204 }), 'breach', 'status 204', 1],
-  ];
-
-  test.each(cases)('of a partner that %s', async (_, reply, kind, sentence, tries) => {
+  test.each(PARTNER_FAILURES)('of a partner that $does', async ({ reply, kind, sentence, tries }) => {
     partner.on(SITES, reply);
     const failure = await failureOf(partnerClient(dataSource, { answerMs: 400 }).call(await connect(), getSites));
     expect(failure).toMatchObject({ kind, expected: true });
@@ -197,23 +137,23 @@ describe('a failure', () => {
     expect(partner.asked).toHaveLength(tries);
   });
 
-  const bodies: [string, ScriptedReply, FailureKind, string][] = [
-    ['an HTML page', partnerDoes.html(), 'notJson', 'an HTML page instead of JSON'],
-    ['an empty body', partnerDoes.raw(''), 'notJson', 'an empty body instead of JSON'],
-    ['blanks', partnerDoes.raw(' \n '), 'notJson', 'an empty body instead of JSON'],
-    ['truncated JSON', partnerDoes.raw('{"success":true,"data":{'), 'notJson', 'not valid JSON'],
-    ['what is no UTF-8', partnerDoes.raw(Buffer.from([0x22, 0xff, 0x22])), 'notJson', 'not valid JSON'],
-    ['a list', partnerDoes.json([]), 'breach', 'the body must be an object'],
-    ['no data', partnerDoes.json({ success: true }), 'breach', 'data is required'],
-    [
-      'a wrong type within',
-      partnerDoes.json({ success: true, data: { sites: [{ id: 7 }] } }),
-      'breach',
-      'data.sites[0].id must be a UUID',
-    ],
+  const bodies = [
+    ...BAD_BODIES,
+    {
+      is: 'no data',
+      reply: partnerDoes.json({ success: true }),
+      kind: 'breach',
+      sentence: 'data is required',
+    },
+    {
+      is: 'a wrong type within',
+      reply: partnerDoes.json({ success: true, data: { sites: [{ id: 7 }] } }),
+      kind: 'breach',
+      sentence: 'data.sites[0].id must be a UUID',
+    },
   ];
 
-  test.each(bodies)('of an answer that is %s', async (_, reply, kind, sentence) => {
+  test.each(bodies)('of an answer that is $is', async ({ reply, kind, sentence }) => {
     partner.on(SITES, reply);
     const answer = await partnerClient(dataSource).call(await connect(), getSites);
     const failure = await failureOf(Promise.resolve().then(() => answer.read(GetSitesResponse)));

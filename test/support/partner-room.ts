@@ -16,14 +16,17 @@ export function partnerClient(
   dataSource: DataSource,
   { allowPrivate = true, ...settings }: Partial<PartnerSettings> & { allowPrivate?: boolean } = {},
 ): PartnerClient {
-  const env = { OUTBOUND_ALLOW_PRIVATE: allowPrivate, PARTNER_BODY_LIMIT: 1_048_576, SECRETS_KEY };
-  const all = { ...partnerSettings(env), connectMs: 500, answerMs: 1_000, retryBaseMs: 20, ...settings };
-  return new PartnerClient(
-    new HttpService(axios.create(httpDefaults(env, all))),
-    new ConnectionKeys(dataSource, env),
-    all,
-    { allowPrivate },
-  );
+  const env = {
+    OUTBOUND_ALLOW_PRIVATE: allowPrivate,
+    PARTNER_CONNECT_TIMEOUT: settings.connectMs ?? 500,
+    PARTNER_ANSWER_TIMEOUT: 1_000,
+    PARTNER_BODY_LIMIT: 1_048_576,
+    SECRETS_KEY,
+  };
+  const all = { ...partnerSettings(env), retryBaseMs: 20, ...settings };
+  return new PartnerClient(new HttpService(axios.create(httpDefaults(env))), new ConnectionKeys(dataSource, env), all, {
+    allowPrivate,
+  });
 }
 
 export interface ConnectionOptions {

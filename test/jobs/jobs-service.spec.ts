@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type INestApplicationContext, Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import { Test } from '@nestjs/testing';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { ConfigModule } from '../../src/config/config.module.js';
+import { DatabaseModule } from '../../src/database/database.module.js';
+import { JobsModule } from '../../src/jobs/jobs.module.js';
+import { JobsService } from '../../src/jobs/jobs.service.js';
+import type { Run } from '../../src/jobs/run.js';
+import type { SingleWork } from '../../src/jobs/work-kind.js';
+import { addParcels, createParcels, type Parcel, parcel, PARCELS } from '../support/due-table.js';
+import { testEnv } from '../support/env.js';
+import { eventually } from '../support/eventually.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+Logger.overrideLogger(false);
+
+let database: TestDatabase;
+let dataSource: DataSource;
+beforeAll(async () => {
+  database = await createTestDatabase({ migrated: false });
+  dataSource = await database.connect();
+  await createParcels(dataSource);
+});
+beforeEach(() => dataSource.query('TRUNCATE parcels'));
+afterAll(() => database.drop());
+
+type Work = Partial<SingleWork<Parcel>> & Pick<SingleWork<Parcel>, 'run'>;
+
+/** A service with one room, which registers its work as rooms do. */
+async function start(work: Work, graceMs = 2_000): Promise<INestApplicationContext> {
+  @Module({ imports: [JobsModule] })
+  class ParcelsModule implements OnModuleInit {
+    constructor(private readonly jobs: JobsService) {}
+    onModuleInit(): void {
+      this.jobs.register<Parcel>({ ...PARCELS, leaseMs: 600, ...work });
+    }
+  }
+  const env = testEnv({ DATABASE_URL: database.url, SHUTDOWN_GRACE: graceMs });
+  const testing = await Test.createTestingModule({
+    imports: [ConfigModule.of(env), DatabaseModule, ScheduleModule.forRoot(), ParcelsModule],
+  }).compile();
+  return testing.init();
+}
+
+describe('the service of due rows', () => {
+  test('runs what is due from its start on, keeps its leases, and sees by itself what becomes due', async () => {
+    const [first = ''] = await addParcels(dataSource, 1);
+    const service = await start({
+      tickMs: 100,
+      run: async ({ row }) => {
+        await delay(row.id === first ? 1_500 : 0);
+        return 'done';
+      },
+    });
+    await eventually(async () => expect((await parcel(dataSource, first)).lease_token).not.toBeNull());
+    const [second = ''] = await addParcels(dataSource, 1, { dueInMs: 200 });
+    await eventually(async () => expect(await parcel(dataSource, second)).toMatchObject({ due_at: null }), 2_000);
+    await eventually(async () => expect(await parcel(dataSource, first)).toMatchObject({ due_at: null, attempts: 0 }));
+    await service.close();
+  });
+
+  test('runs a row at once when it is woken', async () => {
+    const service = await start({ tickMs: 60_000, run: async () => 'done' });
+    const [id = ''] = await addParcels(dataSource, 1);
+    service.get(JobsService).wake('parcels');
+    await eventually(async () => expect(await parcel(dataSource, id)).toMatchObject({ due_at: null }), 1_000);
+    expect(() => service.get(JobsService).wake('letters')).toThrow('no work is registered as letters');
+    await service.close();
+  });
+
+  test('tells how much it has in work, and at its end gives back what does not end in time', async () => {
+    const ids = await addParcels(dataSource, 6);
+    const service = await start({
+      run: (run: Run<Parcel>) =>
+        new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(run.signal.reason as Error))),
+    });
+    await eventually(() => expect(service.get(JobsService).running().get('parcels')).toBe(4));
+    const started = Date.now();
+    await service.close();
+    expect(Date.now() - started).toBeLessThan(2_000);
+    for (const id of ids) {
+      expect(await parcel(dataSource, id)).toMatchObject({ lease_token: null, attempts: 0, due_at: expect.any(Date) });
+    }
+  });
+
+  test('refuses a kind of work that is registered twice, and names that are no names', async () => {
+    const service = await start({ run: async () => 'done' });
+    const jobs = service.get(JobsService);
+    expect(() => jobs.register<Parcel>({ ...PARCELS, run: async () => 'done' })).toThrow('registered twice');
+    const bad = { ...PARCELS, name: 'bad', table: 'parcels; DROP TABLE parcels', run: async () => 'done' as const };
+    expect(() => jobs.register<Parcel>(bad)).toThrow('no name of a table');
+    await service.close();
+  });
+});
+
+describe('an instance that is killed', () => {
+  test('loses its rows to another when its lease ends, not before', async () => {
+    const [id = ''] = await addParcels(dataSource, 1);
+    const leaseMs = 1_500;
+    const worker = spawn(
+      process.execPath,
+      [join(import.meta.dirname, '../support/jobs-worker.mjs'), database.url, String(leaseMs)],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    await once(worker.stdout, 'data');
+    // Longer than the lease: it is alive, so it keeps the row.
+    const service = await start({ tickMs: 50, leaseMs, run: async () => 'done' });
+    await delay(leaseMs + 500);
+    expect(await parcel(dataSource, id)).toMatchObject({ attempts: 1, lease_token: expect.any(String) });
+    worker.kill('SIGKILL');
+    await once(worker, 'exit');
+    const killed = Date.now();
+    await eventually(async () => expect(await parcel(dataSource, id)).toMatchObject({ due_at: null }), leaseMs + 2_000);
+    expect(Date.now() - killed).toBeLessThan(leaseMs + 1_000);
+    await service.close();
+  });
+});
