@@ -1,5 +1,5 @@
-import { type FileHandle, mkdir, open, rename, statfs, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { errorCode, fullDisk, isErrorLike, StorageUnavailable } from './storage-errors.js';
 
@@ -44,6 +44,19 @@ export async function publishFile(from: string, to: string): Promise<void> {
   await syncFolder(folder);
   if (firstMade === undefined) return;
   for (let made = folder; made.length >= firstMade.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** An empty folder; what an earlier owner left in it goes. */
+export async function emptyFolder(path: string): Promise<void> {
+  if ((await mkdir(path, { recursive: true })) !== undefined) return;
+  for (const entry of await readdir(path)) await rm(join(path, entry), { force: true });
+}
+
+/** Mostly the folder is empty by then, and this a single call. */
+export async function dropFolder(path: string): Promise<void> {
+  await rmdir(path).catch((error: unknown) =>
+    errorCode(error) === 'ENOENT' ? undefined : rm(path, { recursive: true, force: true }),
+  );
 }
 
 /** Replaces a small file at once. */

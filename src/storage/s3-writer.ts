@@ -67,7 +67,7 @@ class S3Writer implements StorageWriter {
     this.#gathering = Buffer.allocUnsafeSlow(PART_BYTES);
   }
 
-  async append(chunk: Buffer): Promise<void> {
+  async append(chunk: Buffer, release?: () => void): Promise<void> {
     if (!this.#continued) this.#hash.update(chunk);
     let done = 0;
     while (done < chunk.length) {
@@ -78,6 +78,7 @@ class S3Writer implements StorageWriter {
       done += copied;
     }
     this.length += chunk.length;
+    release?.();
   }
 
   /** What does not fill a part is given up. */

@@ -43,8 +43,11 @@ export interface StorageWriter {
    * again. `size`, where known, is checked against the free space.
    */
   begin(memo?: Memo, size?: number): Promise<void>;
-  /** Resolves when more may come, not when the bytes are durable. The chunk must not be changed afterwards. */
-  append(chunk: Buffer): Promise<void>;
+  /**
+   * Resolves when more may come, not when the bytes are durable. The chunk must not be changed before `release` is
+   * called; a writer that fails may never call it.
+   */
+  append(chunk: Buffer, release?: () => void): Promise<void>;
   /** Lays the bytes down for a later writer; without a memo it is the same as `discard`. */
   suspend(): Promise<void>;
   discard(): Promise<void>;

@@ -3,24 +3,25 @@ import { MP4_HEAD_BYTES, mp4Sniffer } from '../mp4.js';
 import type { Storage, StorageWriter } from '../storage.js';
 import { isStorageError, StorageUnavailable, WriterSuperseded } from '../storage-errors.js';
 import { type Kept, isKept } from './answer-rules.js';
+import { bodyOf } from './body.js';
 import { DownloadFailed, tooLarge } from './download-failure.js';
 import type { Downloaded, Downloader } from './download-order.js';
 import { DOWNLOAD_LIMITS, type DownloadLimits } from './limits.js';
 import { linkOpener } from './link-request.js';
-import { paced } from './paced.js';
 import { type Running, startTransfer, type Transfer } from './transfer.js';
 
 /** Moves the body into the writer; checks what can be checked on the way. */
 async function receive(writer: StorageWriter, transfer: Transfer, { order, limits }: Running): Promise<void> {
-  const { host, response, total } = transfer;
+  const { total, answer } = transfer;
+  const { host } = answer;
   const sniff = order.mp4 === true && writer.length === 0 ? mp4Sniffer() : undefined;
   let told = performance.now();
-  for await (const chunk of paced(response, host, limits)) {
-    if (writer.length + chunk.length > (total ?? Infinity))
+  for await (const { bytes, release } of bodyOf(answer, limits)) {
+    if (writer.length + bytes.length > (total ?? Infinity))
       throw new DownloadFailed('wrong-length', `${host} sent more than ${total} bytes.`);
-    if (writer.length + chunk.length > limits.maxBytes) throw tooLarge(host, limits.maxBytes);
-    if (sniff?.(chunk) === false) throw notMp4(host);
-    await writer.append(chunk);
+    if (writer.length + bytes.length > limits.maxBytes) throw tooLarge(host, limits.maxBytes);
+    if (sniff?.(bytes) === false) throw notMp4(host);
+    await writer.append(bytes, release);
     if (performance.now() - told < limits.progressMs) continue;
     told = performance.now();
     order.onProgress?.({ received: writer.length, total });

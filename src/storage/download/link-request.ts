@@ -1,6 +1,8 @@
-import { type Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { type Agent, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { OnReadOpts } from 'node:net';
 import { guardedAgents, type OutboundPolicy, urlFault } from '../../outbound/address-guard.js';
+import { BodyTap } from './body-tap.js';
 import { connectionFailure, DownloadFailed } from './download-failure.js';
 import type { DownloadLimits } from './limits.js';
 
@@ -8,6 +10,7 @@ export interface LinkAnswer {
   /** Whoever answered in the end; for sentences. */
   readonly host: string;
   readonly response: IncomingMessage;
+  readonly tap: BodyTap;
 }
 
 export interface LinkRequest {
@@ -34,11 +37,14 @@ const tooMany = (host: string, cause: unknown): DownloadFailed =>
   new DownloadFailed('wrong-length', `${host} sent more bytes than it had announced.`, { cause });
 
 /** One request without redirects; resolves with the head of the answer, its body not yet read. */
-function ask(url: URL, agent: Agent, link: LinkRequest, limits: DownloadLimits): Promise<IncomingMessage> {
+function ask(url: URL, agent: Agent, link: LinkRequest, limits: DownloadLimits): Promise<LinkAnswer> {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     let answer: IncomingMessage | undefined;
-    const sent = send(url, { agent, headers: headersOf(link), signal: link.signal });
+    const tap = new BodyTap((data) => sent.socket?.emit('data', data));
+    // The types do not know that options of the connection may stand here too.
+    const connection: RequestOptions & { onread: OnReadOpts } = { agent, onread: tap.onread };
+    const sent = send(url, { ...connection, headers: headersOf(link), signal: link.signal });
     const late = (message: string) => sent.destroy(new DownloadFailed('retryable', `${url.hostname} ${message}.`));
     let timer = setTimeout(() => late('could not be reached in time'), limits.connectMs);
     sent.once('socket', (socket) => {
@@ -59,7 +65,7 @@ function ask(url: URL, agent: Agent, link: LinkRequest, limits: DownloadLimits):
       answer = response;
       // Its reader is told by the stream itself; until there is one, a broken connection must not end the process.
       response.on('error', () => undefined);
-      resolve(response);
+      resolve({ host: url.hostname, response, tap });
     });
     sent.end();
   });
@@ -89,10 +95,10 @@ export function linkOpener(policy: OutboundPolicy): OpenLink {
   return async (link, limits) => {
     let url = checked(link.url, policy);
     for (let hops = 0; hops <= limits.maxRedirects; hops += 1) {
-      const response = await ask(url, url.protocol === 'https:' ? httpsAgent : httpAgent, link, limits);
-      const target = redirectTarget(response, url);
-      if (target === undefined) return { host: url.hostname, response };
-      response.destroy();
+      const answer = await ask(url, url.protocol === 'https:' ? httpsAgent : httpAgent, link, limits);
+      const target = redirectTarget(answer.response, url);
+      if (target === undefined) return answer;
+      answer.response.destroy();
       url = checked(target, policy);
     }
     throw new DownloadFailed('bad-answer', `${url.hostname} is reached by more than ${limits.maxRedirects} redirects.`);

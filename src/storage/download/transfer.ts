@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { StorageWriter } from '../storage.js';
 import { contentLength, continues, endsVisibly, isPlain, type Kept, strongValidator } from './answer-rules.js';
 import { DownloadFailed, statusFailure, tooLarge } from './download-failure.js';
@@ -16,8 +15,7 @@ export interface Running {
 
 /** An answer whose body is just what the writer lacks. */
 export interface Transfer {
-  readonly host: string;
-  readonly response: IncomingMessage;
+  readonly answer: LinkAnswer;
   /** Bytes of the whole file; undefined where nobody says. */
   readonly total: number | undefined;
 }
@@ -43,7 +41,7 @@ async function afresh(writer: StorageWriter, answer: LinkAnswer, running: Runnin
   const validator = strongValidator(answer.response.headers);
   const kept: Kept | undefined = validator === undefined || total === undefined ? undefined : { validator, total };
   await writer.begin(kept, total);
-  return { ...answer, total };
+  return { answer, total };
 }
 
 /**
@@ -61,7 +59,7 @@ export async function startTransfer(
   try {
     const { statusCode, headers } = answer.response;
     if (kept !== undefined && statusCode === 206 && isPlain(headers) && continues(kept, writer.length, headers))
-      return { ...answer, total: kept.total };
+      return { answer, total: kept.total };
     if (kept !== undefined && (statusCode === 206 || statusCode === 416)) {
       answer.response.destroy();
       answer = await openLink({ url: order.url, signal }, limits);
