@@ -9,7 +9,7 @@ import {
   HostedVideoRequest,
   HostedVideoRequestQuery,
 } from '../contracts/admin/hosted-vision.dto.js';
-import { type List, listOf } from '../contracts/admin/list.dto.js';
+import { List, listOf } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { requireVideo } from '../http/video-body.js';
 import { HostedCameras } from '../vision/hosted/cameras.js';

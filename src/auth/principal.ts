@@ -1,4 +1,3 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 
@@ -18,10 +17,3 @@ export type HaulerPrincipal = Principal & { readonly haulerId: string };
 export interface AuthenticatedRequest extends Request {
   principal?: Principal;
 }
-
-/** The caller, as the guard of the route has found it. */
-export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext): Principal => {
-  const { principal } = context.switchToHttp().getRequest<AuthenticatedRequest>();
-  if (principal === undefined) throw new Error('@Caller() stands on a route without an API-key guard');
-  return principal;
-});

@@ -6,6 +6,7 @@ import { ConfigModule } from '../config/config.module.js';
 import type { SettledEnv } from '../config/env.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { ObservabilityModule } from '../observability/observability.module.js';
+import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 
 /** What commands work with: the rooms' services, without controllers, schedules or a listener. */
 @Module({})
@@ -13,7 +14,7 @@ export class CliModule {
   static of(env: SettledEnv, logger: Logger): DynamicModule {
     return {
       module: CliModule,
-      imports: [ConfigModule.of(env), ObservabilityModule.of(logger), DatabaseModule, AuthModule],
+      imports: [ConfigModule.of(env), ObservabilityModule.of(logger), DatabaseModule, AuthModule, PartnerClientModule],
       providers: [AccountQueries],
     };
   }

@@ -42,6 +42,12 @@ export function isUniqueViolation(error: unknown, constraintName: string): boole
   return cause?.code === SQLSTATE.uniqueViolation && cause.constraint === constraintName;
 }
 
+/** True for a breach of exactly this foreign key. */
+export function isForeignKeyViolation(error: unknown, constraintName: string): boolean {
+  const cause = driverError(error);
+  return cause?.code === SQLSTATE.foreignKeyViolation && cause.constraint === constraintName;
+}
+
 /** True where the same transaction, run again, may well succeed. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
+import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import { type ApiKeyEndpoint, describeApiKeys } from '../shared/api-key.battery.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const APIS: readonly ApiKeyEndpoint['api'][] = [SCALE_API, ACCOUNT_API, SITE_API];
+const APIS: readonly ApiKeyEndpoint['api'][] = [SCALE_API, ACCOUNT_API, SITE_API, VISION_API];
 
 // With nothing of what it requires, every route says 400 once the key has been found right.
 for (const api of APIS) {

@@ -12,6 +12,9 @@ export interface FolderLock {
 
 const SQLITE_BUSY = 5;
 
+/** Of two that start at the same moment each sees the other's first step: without some patience both would refuse. */
+const PATIENCE_MS = 250;
+
 /**
  * Holds a folder for this process, or refuses in one sentence.
  * The lock is the kernel's, taken through SQLite since Node has no call for it: it ends with the process, however that
@@ -21,7 +24,7 @@ export function lockFolder(folder: string): FolderLock {
   const holder = join(folder, 'lock.pid');
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(folder, 'lock'));
+    lock = new DatabaseSync(join(folder, 'lock'), { timeout: PATIENCE_MS });
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     lock?.close();

@@ -5,6 +5,7 @@ import type { RequestedSyncRun, SyncRun } from '../../contracts/admin/sync-run.d
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
+import { ConnectionsService } from '../../partner-client/connections.service.js';
 import { applyHeld, lockCatalog } from './catalog-apply.js';
 import { forEachKind, type RunCounts } from './kinds.js';
 import { RUN_STATES, type RunStatus } from './run-states.js';
@@ -26,22 +27,19 @@ export class SyncRunsService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly jobs: JobsService,
+    private readonly connections: ConnectionsService,
     private readonly runs: SyncRuns,
     private readonly queries: SyncRunQueries,
   ) {}
 
   /** The run that begins now, also of a paused connection; while one is active, that one (decision 36). */
   async request(connectionId: string): Promise<RequestedSyncRun> {
-    const [connection] = await this.dataSource.query<{ hauler_id: string; interface: string }[]>(
-      'SELECT hauler_id, interface FROM connections WHERE id = $1 AND deleted_at IS NULL',
-      [connectionId],
-    );
-    if (connection === undefined) throw apiError(ADMIN_API, 'notFound', `there is no connection ${connectionId}`);
+    const connection = await this.connections.required(connectionId);
     if (connection.interface !== 'site') {
       const message = `${connectionId} is a ${connection.interface} connection: only site connections are synchronised`;
       throw invalid([{ path: 'id', rule: 'isSiteConnection', message }]);
     }
-    const owner = { haulerId: connection.hauler_id, connectionId };
+    const owner = { haulerId: connection.haulerId, connectionId };
     const runId = await inTransaction(this.dataSource, async (manager) => {
       const id = await this.runs.open(manager, owner);
       await this.makeDue(manager, owner.haulerId, connectionId);

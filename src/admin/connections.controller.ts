@@ -1,0 +1,81 @@
+import { Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { AdminApi } from '../auth/admin-api.js';
+import {
+  Connection,
+  ConnectionCheck,
+  ConnectionQuery,
+  CreateConnectionRequest,
+  UpdateConnectionRequest,
+} from '../contracts/admin/connection.dto.js';
+import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
+import { JsonBody } from '../http/json-body.js';
+import { ConnectionCheckService } from '../partner-client/connection-check.service.js';
+import { ConnectionsService } from '../partner-client/connections.service.js';
+
+@AdminApi('connections')
+export class ConnectionsController {
+  constructor(
+    private readonly connections: ConnectionsService,
+    private readonly checks: ConnectionCheckService,
+  ) {}
+
+  @Post()
+  @ApiOperation({
+    summary: 'Connect a hauler to a partner',
+    description: 'Keys are never shown again. An enabled site connection starts its first run at once.',
+  })
+  @ApiBody({ type: CreateConnectionRequest })
+  @ApiCreatedResponse({ description: 'The connection', type: Connection })
+  create(@JsonBody() request: CreateConnectionRequest): Promise<Connection> {
+    return this.connections.create(request);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List connections', description: 'Newest first.' })
+  @ApiOkResponse({ description: 'A page of connections', type: listOf(Connection) })
+  list(@Query() query: ConnectionQuery): Promise<List<Connection>> {
+    return this.connections.list(query);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Read a connection', description: 'By its id.' })
+  @ApiOkResponse({ description: 'The connection', type: Connection })
+  get(@Param() { id }: IdParam): Promise<Connection> {
+    return this.connections.get(id);
+  }
+
+  @Patch(':id')
+  @ApiOperation({
+    summary: 'Change a connection',
+    description: 'What is absent stays. `enabled: false` pauses it; a new address or key is tried at once.',
+  })
+  @ApiBody({ type: UpdateConnectionRequest })
+  @ApiOkResponse({ description: 'The connection', type: Connection })
+  update(@Param() { id }: IdParam, @JsonBody() request: UpdateConnectionRequest): Promise<Connection> {
+    return this.connections.update(id, request);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Delete a connection',
+    description: 'Its keys are erased and nothing more is called; the data that came through it stays.',
+  })
+  @ApiNoContentResponse({ description: 'The connection is deleted' })
+  remove(@Param() { id }: IdParam): Promise<void> {
+    return this.connections.remove(id);
+  }
+
+  @Post(':id/check')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Check a connection',
+    description:
+      'Calls the partner once, changes no data, and tells what was found. A next key that works is promoted.',
+  })
+  @ApiOkResponse({ description: 'What was found', type: ConnectionCheck })
+  check(@Param() { id }: IdParam): Promise<ConnectionCheck> {
+    return this.checks.check(id);
+  }
+}

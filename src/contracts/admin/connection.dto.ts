@@ -1,0 +1,169 @@
+import {
+  BooleanField,
+  EnumField,
+  InstantField,
+  IntegerField,
+  TextField,
+  TextListField,
+  UuidField,
+} from '../common/fields.js';
+import { PageQuery } from '../common/pagination.dto.js';
+
+const ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
+const HAULER_ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+
+export const PARTNER_INTERFACES = ['site', 'vision'] as const;
+
+/** What a key may look like in an HTTP header. */
+const KEY = {
+  min: 1,
+  max: 4096,
+  pattern: /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+  form: 'visible ASCII text',
+  example: 'pk_live_5f0c1f2e7a3b4c8d',
+};
+const BASE_URL = {
+  description: 'Address of the partner; a path in it stands before the contract’s own',
+  max: 2048,
+  format: 'uri',
+  example: 'https://partner.example.com',
+};
+const CUSTOMER = {
+  description: "Customer as the partner's video service names it; default: the hauler's id",
+  min: 1,
+  max: 255,
+  optional: true,
+  example: 'green-valley',
+};
+const INTERVAL = {
+  description:
+    'Seconds between runs: of a site connection 60 to 86400, default 900; of a vision connection at least 30, default 300',
+  min: 30,
+  max: 86_400,
+  optional: true,
+  example: 900,
+};
+
+export class CreateConnectionRequest {
+  @UuidField({ description: 'Hauler whose data the partner has', example: HAULER_ID })
+  haulerId!: string;
+
+  @EnumField({ description: 'Interface that the partner hosts', values: PARTNER_INTERFACES, example: 'site' })
+  interface!: (typeof PARTNER_INTERFACES)[number];
+
+  @TextField(BASE_URL)
+  baseUrl!: string;
+
+  @TextField({ ...KEY, description: 'The key that the partner issued to us; never shown again' })
+  apiKey!: string;
+
+  @TextField(CUSTOMER)
+  customerId?: string;
+
+  @IntegerField(INTERVAL)
+  intervalSeconds?: number;
+
+  @BooleanField({ description: 'Whether it runs by itself; default true', optional: true, example: true })
+  enabled?: boolean;
+}
+
+/** What is absent stays as it is. */
+export class UpdateConnectionRequest {
+  @TextField({ ...BASE_URL, optional: true })
+  baseUrl?: string;
+
+  @TextField({ ...KEY, description: 'Replaces the current key at once', optional: true })
+  apiKey?: string;
+
+  @TextField({
+    ...KEY,
+    description: 'Tried when the current key is refused, and the current one from then on',
+    optional: true,
+  })
+  nextApiKey?: string;
+
+  @TextField(CUSTOMER)
+  customerId?: string;
+
+  @IntegerField(INTERVAL)
+  intervalSeconds?: number;
+
+  @BooleanField({ description: 'false pauses it', optional: true, example: false })
+  enabled?: boolean;
+}
+
+export class ConnectionQuery extends PageQuery {
+  @UuidField({ description: 'Connections of this hauler only', optional: true, example: HAULER_ID })
+  haulerId?: string;
+
+  @EnumField({
+    description: 'Connections of this interface only',
+    values: PARTNER_INTERFACES,
+    optional: true,
+    example: 'site',
+  })
+  interface?: (typeof PARTNER_INTERFACES)[number];
+}
+
+/** A connection, without its keys. */
+export class Connection {
+  @UuidField({ description: 'Id of the connection', example: ID })
+  id!: string;
+
+  @UuidField({ description: 'Hauler whose data the partner has', example: HAULER_ID })
+  haulerId!: string;
+
+  @EnumField({ description: 'Interface that the partner hosts', values: PARTNER_INTERFACES, example: 'site' })
+  interface!: (typeof PARTNER_INTERFACES)[number];
+
+  @TextField(BASE_URL)
+  baseUrl!: string;
+
+  @TextField({ description: 'Customer, of a vision connection', nullable: true, max: 255, example: 'green-valley' })
+  customerId!: string | null;
+
+  @IntegerField({ description: 'Seconds between runs', min: 30, max: 86_400, example: 900 })
+  intervalSeconds!: number;
+
+  @BooleanField({ description: 'Whether it runs by itself', example: true })
+  enabled!: boolean;
+
+  @BooleanField({ description: 'Whether a next key waits for the current one to be refused', example: false })
+  hasNextApiKey!: boolean;
+
+  @InstantField({ description: 'When its next run is due', nullable: true, example: '2026-11-20T14:18:27Z' })
+  nextRunAt!: string | null;
+
+  @TextField({
+    description: 'Why its last run failed',
+    nullable: true,
+    example: 'partner.example.com does not accept our API key.',
+  })
+  lastError!: string | null;
+
+  @InstantField({ description: 'When it was created', example: '2026-11-20T14:03:27.512Z' })
+  createdAt!: string;
+
+  @InstantField({ description: 'When it was changed last', example: '2026-11-20T14:03:27.512Z' })
+  updatedAt!: string;
+}
+
+/** What a real call of the partner has shown. */
+export class ConnectionCheck {
+  @BooleanField({ description: 'The partner answered', example: true })
+  reachable!: boolean;
+
+  @BooleanField({ description: 'It accepted one of our keys', example: true })
+  authorized!: boolean;
+
+  @BooleanField({ description: 'Its answer is what the contract says', example: false })
+  conforms!: boolean;
+
+  @TextListField({
+    description: 'What was found, each a sentence',
+    maxLength: 2000,
+    max: 100,
+    example: ['data.materials[12].measureUnit must be one of Item, Ton, Pound, Kilogram, Cubic Yard, Cubic Meter'],
+  })
+  findings!: string[];
+}

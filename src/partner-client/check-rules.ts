@@ -1,0 +1,90 @@
+import { type DtoClass, readerOf } from '../contracts/common/reader.js';
+import type { Violation } from '../contracts/common/violation.js';
+import { GetSitesResponse, Kiosk, Material, Site } from '../contracts/site/site.dto.js';
+import { Video } from '../contracts/vision/vision.dto.js';
+import type { PartnerAnswer } from './partner-answer.js';
+
+export interface Findings {
+  readonly conforms: boolean;
+  readonly findings: string[];
+}
+
+/** More of the same would not help to mend it. */
+const MOST_FINDINGS = 20;
+
+const RECORDS: Readonly<Record<string, DtoClass<object>>> = {
+  'data.sites': Site,
+  'data.kiosks': Kiosk,
+  'data.materials': Material,
+};
+
+/** Every record of `GET /sites` against section 2.4a. */
+export async function siteFindings(answer: PartnerAnswer): Promise<Findings> {
+  const records = await answer.records(Object.keys(RECORDS));
+  const envelope = answer.read(GetSitesResponse, records.envelope);
+  if (!envelope.success) return breached(['success must be true in an answer with status 200']);
+  const violations: Violation[] = [];
+  const counts: Record<string, number> = {};
+  for await (const batch of records.batches()) {
+    const type = RECORDS[batch.list];
+    if (type === undefined || violations.length > MOST_FINDINGS) continue;
+    const read = readerOf(type);
+    batch.records.forEach((record, i) => read(record, `${batch.list}[${batch.first + i}]`, violations));
+    counts[batch.list] = batch.first + batch.records.length;
+  }
+  if (violations.length > 0) return breached(answer.breach(violations).violations.map(({ message }) => message));
+  const count = (list: string) => counts[list] ?? 0;
+  const found = `${count('data.sites')} sites, ${count('data.kiosks')} kiosks and ${count('data.materials')} materials`;
+  return { conforms: true, findings: [`The partner has ${found} of this hauler.`] };
+}
+
+/** Under which a partner may list videos (decision 38), the contract's own name first. */
+const VIDEO_LISTS = ['videos', 'items', 'recordings'] as const;
+
+/** The first page of `GET /videos`, as leniently as it is read later (decision 38). */
+export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
+  const body = answer.json();
+  const data = field(body, 'data');
+  if (field(body, 'success') !== true) return breached(['success must be true in an answer with status 200']);
+  const name = VIDEO_LISTS.find((list) => Array.isArray(field(data, list)));
+  if (name === undefined) return breached(['data.videos must be an array']);
+  const violations: Violation[] = [];
+  (field(data, name) as unknown[]).forEach((video, i) => {
+    const found: Violation[] = [];
+    readerOf(Video)(video, `data.${name}[${i}]`, found);
+    // It follows from start and end.
+    const computed = field(video, 'durationSeconds') == null;
+    violations.push(...found.filter(({ path }) => !(computed && path.endsWith('.durationSeconds'))));
+  });
+  if (violations.length > 0) return breached(answer.breach(violations).violations.map(({ message }) => message));
+  const notes = [
+    ...(name === 'videos' ? [] : [`The list is called data.${name}; it is read as data.videos.`]),
+    ...(field(data, 'pagination') === undefined && field(body, 'pagination') === undefined
+      ? ['There is no pagination; only the first page will be read.']
+      : []),
+  ];
+  return { conforms: true, findings: [`The partner lists videos of this customer.`, ...notes] };
+}
+
+/** 404 says that the partner has nothing of this hauler or customer: the connection works (section 7). */
+export async function noDataFindings(answer: PartnerAnswer): Promise<Findings> {
+  const body = answer.json();
+  const error = field(body, 'error');
+  const [code, message] = [field(error, 'code'), field(error, 'message')];
+  if (field(body, 'success') !== false || code !== 'NOT_FOUND' || typeof message !== 'string') {
+    return breached(['an answer with status 404 must have the common error body, with error.code NOT_FOUND']);
+  }
+  return { conforms: true, findings: ['The partner has no data of this hauler or customer yet (404 NOT_FOUND).'] };
+}
+
+function breached(messages: readonly string[]): Findings {
+  const more = messages.length - MOST_FINDINGS;
+  const findings = messages.slice(0, MOST_FINDINGS);
+  return { conforms: false, findings: more > 0 ? [...findings, `And ${more} or more of the same kind.`] : findings };
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}

@@ -1,0 +1,161 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource, type FindOptionsWhere, IsNull } from 'typeorm';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type {
+  Connection,
+  ConnectionQuery,
+  CreateConnectionRequest,
+  UpdateConnectionRequest,
+} from '../contracts/admin/connection.dto.js';
+import type { List } from '../contracts/admin/list.dto.js';
+import { formatInstant } from '../contracts/common/instant.js';
+import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import { isForeignKeyViolation } from '../database/postgres-errors.js';
+import { uuidv7 } from '../database/uuid.js';
+import { apiError, invalid } from '../errors/app-error.js';
+import type { OutboundPolicy } from '../outbound/address-guard.js';
+import { ConnectionKeys } from './connection-keys.service.js';
+import { ConnectionEntity } from './connection.entity.js';
+import { connectionViolations, INTERVALS, normalBaseUrl } from './connection-rules.js';
+import { OUTBOUND_POLICY } from './outbound-policy.js';
+
+/** The connections of haulers to partners: their administration, and `find` for the rooms that use them. */
+@Injectable()
+export class ConnectionsService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly keys: ConnectionKeys,
+    @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
+  ) {}
+
+  /** An enabled site connection is due at once. */
+  async create(request: CreateConnectionRequest): Promise<Connection> {
+    const violations = await connectionViolations(request.interface, request, this.policy);
+    if (violations.length > 0) throw invalid(violations);
+    const id = uuidv7();
+    const now = new Date();
+    const enabled = request.enabled ?? true;
+    const isSite = request.interface === 'site';
+    const row: ConnectionEntity = {
+      id,
+      haulerId: request.haulerId,
+      interface: request.interface,
+      baseUrl: normalBaseUrl(request.baseUrl),
+      sealedKey: this.keys.seal(id, request.apiKey),
+      sealedNextKey: null,
+      customerId: isSite ? null : (request.customerId ?? request.haulerId),
+      intervalSeconds: request.intervalSeconds ?? INTERVALS[request.interface].standard,
+      enabled,
+      etag: null,
+      dueAt: isSite && enabled ? now : null,
+      lastError: null,
+      createdAt: now,
+      updatedAt: now,
+      deletedAt: null,
+    };
+    try {
+      await this.dataSource.manager.insert(ConnectionEntity, row);
+    } catch (error) {
+      if (!isForeignKeyViolation(error, 'connections_hauler_fkey')) throw error;
+      throw invalid([{ path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the id of a hauler' }]);
+    }
+    return shown(row);
+  }
+
+  /** Newest first. */
+  async list(query: ConnectionQuery): Promise<List<Connection>> {
+    const page = pageRequest(query);
+    const where: FindOptionsWhere<ConnectionEntity> = { deletedAt: IsNull() };
+    if (query.haulerId !== undefined) where.haulerId = query.haulerId;
+    if (query.interface !== undefined) where.interface = query.interface;
+    const [rows, total] = await this.dataSource.manager.findAndCount(ConnectionEntity, {
+      where,
+      order: { createdAt: 'DESC', id: 'DESC' },
+      skip: page.offset,
+      take: page.pageSize,
+    });
+    return { data: rows.map(shown), pagination: paginationOf(page, total) };
+  }
+
+  async get(id: string): Promise<Connection> {
+    return shown(await this.required(id));
+  }
+
+  /** The row itself, for the rooms that call the partner; undefined once it is deleted. */
+  async find(id: string): Promise<ConnectionEntity | undefined> {
+    const row = await this.dataSource.manager.findOneBy(ConnectionEntity, { id, deletedAt: IsNull() });
+    return row ?? undefined;
+  }
+
+  /** As `find`; an unknown id is `notFound`. */
+  async required(id: string): Promise<ConnectionEntity> {
+    const row = await this.find(id);
+    if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
+    return row;
+  }
+
+  /** A change that may mend a failing connection makes it due at once; so does the end of a pause. */
+  async update(id: string, request: UpdateConnectionRequest): Promise<Connection> {
+    const row = await this.required(id);
+    const violations = await connectionViolations(row.interface, request, this.policy);
+    if (violations.length > 0) throw invalid(violations);
+    const seal = (key: string | undefined) => (key === undefined ? undefined : this.keys.seal(id, key));
+    const baseUrl = request.baseUrl === undefined ? undefined : normalBaseUrl(request.baseUrl);
+    const moved = baseUrl !== undefined && baseUrl !== row.baseUrl;
+    const mended = moved || request.apiKey !== undefined || request.nextApiKey !== undefined;
+    await this.dataSource.query(
+      `UPDATE connections SET
+         base_url = coalesce($3, base_url), sealed_key = coalesce($4, sealed_key),
+         sealed_next_key = coalesce($5, sealed_next_key), customer_id = coalesce($6, customer_id),
+         interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
+         etag = CASE WHEN $9 THEN NULL ELSE etag END,
+         due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($10 OR NOT enabled) THEN now() ELSE due_at END,
+         updated_at = now()
+       WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
+      [
+        row.haulerId,
+        id,
+        baseUrl,
+        seal(request.apiKey),
+        seal(request.nextApiKey),
+        request.customerId,
+        request.intervalSeconds,
+        request.enabled,
+        moved,
+        mended,
+      ],
+    );
+    return this.get(id);
+  }
+
+  /**
+   * What came through it stays; its keys do not, and a run of it that is under way can write no more. Deleting what is
+   * deleted already is `notFound`.
+   */
+  async remove(id: string): Promise<void> {
+    const [, deleted] = await this.dataSource.query<[unknown[], number]>(
+      `UPDATE connections SET deleted_at = now(), updated_at = now(), enabled = false, sealed_key = '',
+         sealed_next_key = NULL, due_at = NULL, leased_until = NULL, lease_token = NULL, run_requested_at = NULL
+       WHERE id = $1 AND deleted_at IS NULL`,
+      [id],
+    );
+    if (deleted === 0) throw apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
+  }
+}
+
+function shown(row: ConnectionEntity): Connection {
+  return {
+    id: row.id,
+    haulerId: row.haulerId,
+    interface: row.interface,
+    baseUrl: row.baseUrl,
+    customerId: row.customerId,
+    intervalSeconds: row.intervalSeconds,
+    enabled: row.enabled,
+    hasNextApiKey: row.sealedNextKey !== null,
+    nextRunAt: row.dueAt === null || !row.enabled ? null : formatInstant(row.dueAt),
+    lastError: row.lastError,
+    createdAt: formatInstant(row.createdAt),
+    updatedAt: formatInstant(row.updatedAt),
+  };
+}

@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Connection, ConnectionCheck } from '../../src/contracts/admin/connection.dto.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { answerOf, commandsBeside, runCommand } from '../support/command-line.js';
+import * as partnerDoes from '../support/scripted-partner.js';
+import { type ScriptedPartner, type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
+
+const SITES = 'GET /scale-platform/v1/sites';
+const VIDEOS = 'GET /video-platform/v1/videos';
+const KEY = 'partner-key-5f0c1f2e7a3b';
+const SITE = { id: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10', name: 'Onion Creek' };
+const VIDEO = {
+  id: 'v1',
+  customerId: 'gv',
+  truckId: 'T7',
+  cameraId: 'front',
+  startTime: '2026-01-31T08:30:00Z',
+  endTime: '2026-01-31T08:35:00Z',
+  durationSeconds: 300,
+  downloadUrl: 'https://video.example.com/v1',
+};
+const PAGE = { page: 1, pageSize: 20, totalItems: 1, totalPages: 1 };
+
+let service: TestApp;
+let partner: ScriptedPartner;
+let leave: () => void;
+let haulerId: string;
+beforeAll(async () => {
+  service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+  leave = commandsBeside(service);
+  partner = await startScriptedPartner();
+  haulerId = (await service.admin<{ id: string }>('POST', '/haulers', { name: 'Green Valley' })).body.id;
+});
+afterEach(() => partner.reset());
+afterAll(async () => {
+  leave();
+  await service.close();
+  await partner.stop();
+});
+
+async function connect(name: 'site' | 'vision', baseUrl = partner.url): Promise<string> {
+  const body = { haulerId, interface: name, baseUrl, apiKey: KEY, enabled: false };
+  const reply = await service.admin<Connection>('POST', '/connections', {
+    ...body,
+    ...(name === 'vision' ? { customerId: 'g v' } : {}),
+  });
+  return reply.body.id;
+}
+
+const check = async (id: string): Promise<ConnectionCheck> => {
+  const reply = await service.admin<ConnectionCheck>('POST', `/connections/${id}/check`);
+  expect(reply.status).toBe(200);
+  expect(reply.text).not.toContain(KEY);
+  return reply.body;
+};
+
+const works = [true, true, true] as const;
+const breaks = [true, true, false] as const;
+const shut = [true, false, false] as const;
+const away = [false, false, false] as const;
+
+type Case = [string, ScriptedReply, readonly [boolean, boolean, boolean], string];
+
+const sites = (data: unknown, success: unknown = true) => partnerDoes.json({ success, data });
+const SITE_CASES: Case[] = [
+  ['has records', sites({ sites: [SITE], materials: [] }), works, '1 sites, 0 kiosks and 0 materials'],
+  ['has none', sites({}), works, '0 sites'],
+  ['has no data of the hauler', partnerDoes.refuses(404, 'NOT_FOUND'), works, 'no data of this hauler'],
+  ['compresses', partnerDoes.gzipped(JSON.stringify({ success: true, data: {} })), works, '0 sites'],
+  ['has a bad record', sites({ sites: [SITE, { ...SITE, name: 7 }] }), breaks, 'data.sites[1].name must be text'],
+  ['has a list that is none', sites({ sites: {} }), breaks, 'data.sites must be an array'],
+  ['says success: false', sites({}, false), breaks, 'success must be true'],
+  ['says 404 in its own words', partnerDoes.html(404), breaks, 'HTML page'],
+  ['says 404 with another code', partnerDoes.refuses(404, 'GONE'), breaks, 'error.code NOT_FOUND'],
+  ['answers with a page', partnerDoes.html(), breaks, 'HTML page'],
+  ['echoes our key', sites({ sites: [{ ...SITE, id: KEY }] }), breaks, 'data.sites[0].id'],
+  ['knows no such key', partnerDoes.refuses(401, 'UNAUTHORIZED'), shut, 'does not accept our API key'],
+  ['redirects', partnerDoes.redirects('https://www.example.com'), shut, 'redirect'],
+  ['fails', partnerDoes.refuses(500, 'INTERNAL_ERROR'), shut, 'status 500'],
+  ['wants fewer calls', partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '9' }), shut, 'fewer calls'],
+  ['breaks', partnerDoes.breaks('{}', 0), away, 'broke'],
+];
+
+const videos = (data: unknown) => partnerDoes.json({ success: true, data });
+const VIDEO_CASES: Case[] = [
+  ['has videos', videos({ videos: [VIDEO], pagination: PAGE }), works, 'lists videos'],
+  ['calls them items', videos({ items: [VIDEO], pagination: PAGE }), works, 'data.items'],
+  ['has no pagination', videos({ videos: [] }), works, 'no pagination'],
+  ['leaves the duration out', videos({ videos: [{ ...VIDEO, durationSeconds: undefined }] }), works, 'lists videos'],
+  ['does not know the customer', partnerDoes.refuses(404, 'NOT_FOUND'), works, 'no data of this hauler or customer'],
+  ['has a bad element', videos({ videos: [{ ...VIDEO, endTime: 'noon' }] }), breaks, 'data.videos[0].endTime'],
+  ['has no list', videos({}), breaks, 'data.videos must be an array'],
+  ['knows no such key', partnerDoes.refuses(401, 'UNAUTHORIZED'), shut, 'does not accept our API key'],
+];
+
+const verdict = ({ reachable, authorized, conforms }: ConnectionCheck) => [reachable, authorized, conforms];
+
+describe('POST /admin/v1/connections/{id}/check', () => {
+  test.each(SITE_CASES)('of a site partner that %s', async (_, reply, expected, finding) => {
+    partner.on(SITES, reply);
+    const found = await check(await connect('site'));
+    expect(verdict(found)).toEqual(expected);
+    expect(found.findings.join('\n')).toContain(finding);
+    expect(partner.asked).toHaveLength(1);
+    expect(partner.asked[0]?.query.get('haulerId')).toBe(haulerId);
+    expect(partner.asked[0]?.headers['api-key']).toBe(KEY);
+  });
+
+  test.each(VIDEO_CASES)('of a vision partner that %s', async (_, reply, expected, finding) => {
+    partner.on(VIDEOS, reply);
+    const found = await check(await connect('vision'));
+    expect(verdict(found)).toEqual(expected);
+    expect(found.findings.join('\n')).toContain(finding);
+    expect(partner.asked[0]?.query.get('customerId')).toBe('g v');
+  });
+
+  test('of nobody', async () => {
+    const found = await check(await connect('site', 'http://127.0.0.1:1'));
+    expect(found).toEqual({
+      reachable: false,
+      authorized: false,
+      conforms: false,
+      findings: ['127.0.0.1:1 could not be reached: it refuses connections.'],
+    });
+  });
+
+  test('promotes a next key that works', async () => {
+    const id = await connect('site');
+    await service.admin('PATCH', `/connections/${id}`, { nextApiKey: `${KEY}-next` });
+    partner.on(SITES, partnerDoes.refuses(401, 'UNAUTHORIZED'), sites({}));
+    expect(verdict(await check(id))).toEqual(works);
+    expect((await service.admin<Connection>('GET', `/connections/${id}`)).body.hasNextApiKey).toBe(false);
+    await check(id);
+    expect(partner.asked.map(({ headers }) => headers['api-key'])).toEqual([KEY, `${KEY}-next`, `${KEY}-next`]);
+  });
+
+  test('tells no more than twenty findings of a partner that does everything wrong', async () => {
+    partner.on(SITES, sites({ materials: Array.from({ length: 5_000 }, () => ({})) }));
+    const found = await check(await connect('site'));
+    expect(found.findings).toHaveLength(21);
+    expect(found.findings.at(-1)).toContain('or more');
+  });
+});
+
+describe('npm run cli -- connection', () => {
+  const add = ['--base-url', 'https://partner.example.com/', '--api-key', KEY, '--enabled', 'false'];
+
+  test('add, list, change, check and remove answer as the admin API does', async () => {
+    const created = await answerOf<Connection>(
+      'connection',
+      'add',
+      '--hauler-id',
+      haulerId,
+      '--interface',
+      'site',
+      ...add,
+    );
+    const { body } = await service.admin<Connection>('GET', `/connections/${created.id}`);
+    expect(created).toEqual(body);
+    const listed = await answerOf<{ data: Connection[] }>(
+      'connection',
+      'list',
+      '--hauler-id',
+      haulerId,
+      '--page-size',
+      '1',
+    );
+    expect(listed.data).toEqual([body]);
+    const changed = await answerOf<Connection>('connection', 'change', created.id, '--interval-seconds', '60');
+    expect(changed).toMatchObject({ id: created.id, intervalSeconds: 60, enabled: false });
+    expect(await runCommand('connection', 'remove', created.id)).toMatchObject({ code: 0, out: '' });
+    expect(await runCommand('connection', 'check', created.id)).toMatchObject({ code: 1 });
+  });
+
+  test('wrong usage names the field, and the key is nowhere', async () => {
+    const run = await runCommand('connection', 'add', '--hauler-id', haulerId, '--interface', 'scale', ...add);
+    expect(run).toMatchObject({ code: 2, out: '' });
+    expect(run.err).toContain('interface must be one of site, vision');
+    expect(run.err).not.toContain(KEY);
+  });
+});
