@@ -23,6 +23,8 @@ const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   br: createBrotliDecompress,
 };
 
+const EMPTY = Buffer.alloc(0);
+
 const PORTION_BYTES = 16_777_216;
 
 /**
@@ -56,13 +58,14 @@ export async function readBody(
 }
 
 /** Copied in portions: hundreds of megabytes at one go would hold the event loop up. */
-async function joined(chunks: readonly Buffer[], size: number): Promise<Buffer> {
+async function joined(chunks: Buffer[], size: number): Promise<Buffer> {
   if (size <= PORTION_BYTES) return Buffer.concat(chunks, size);
   const whole = Buffer.allocUnsafeSlow(size);
   let at = 0;
   let turn = PORTION_BYTES;
-  for (const chunk of chunks) {
+  for (const [i, chunk] of chunks.entries()) {
     at += chunk.copy(whole, at);
+    chunks[i] = EMPTY;
     if (at < turn) continue;
     turn = at + PORTION_BYTES;
     await new Promise((resolve) => setImmediate(resolve));

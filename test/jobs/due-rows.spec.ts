@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { DueRows } from '../../src/jobs/due-rows.js';
 import { LeaseLost } from '../../src/jobs/lease-lost.js';
-import type { SingleWork, WorkKind } from '../../src/jobs/work-kind.js';
+import type { WorkKind } from '../../src/jobs/work-kind.js';
 import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from '../support/due-table.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterEach(() => first.query('TRUNCATE parcels'));
 afterAll(() => database.drop());
 
-const dueRows = (dataSource: DataSource, kind: Partial<SingleWork<Parcel>> = {}) =>
+const dueRows = (dataSource: DataSource, kind: Partial<WorkKind<Parcel>> = {}) =>
   new DueRows(dataSource, { ...PARCELS, ...kind, run: async () => 'done' } as unknown as WorkKind);
 const ids = (claimed: { row: object }[]) => claimed.map(({ row }) => (row as Parcel).id);
 
@@ -109,6 +109,30 @@ describe('batches', () => {
     expect(ids(await rows.claim(1))).toEqual(b.slice(4));
     expect(ids(await rows.claim(1))).toEqual(a);
     expect(await rows.claim(1)).toEqual([]);
+  });
+});
+
+describe('a claim among 200,000 waiting rows', () => {
+  const kinds: [string, Partial<WorkKind<Parcel>>][] = [
+    ['in order of time', {}],
+    ['in groups, the first of them full', { group: { by: 'connection_id', concurrency: 2 }, order: ['weight'] }],
+    ['in a batch', { batch: { by: ['connection_id'], size: 100 }, runBatch: async () => 'done' }],
+  ];
+
+  test.each(kinds)('%s takes milliseconds', async (what, kind) => {
+    await addParcels(first, 190_000, { connection: 'a' });
+    await addParcels(first, 9_000, { connection: 'b', weight: 1_000_000 });
+    await addParcels(first, 1_000, { connection: 'c', weight: 2_000_000 });
+    await first.query('ANALYZE parcels');
+    const rows = dueRows(first, kind);
+    let longest = 0;
+    for (let i = 0; i < 10; i++) {
+      const started = performance.now();
+      await rows.claim(4);
+      longest = Math.max(longest, performance.now() - started);
+    }
+    process.stdout.write(`claim ${what}: at most ${longest.toFixed(1)} ms\n`);
+    expect(longest).toBeLessThan(250);
   });
 });
 
