@@ -200,9 +200,7 @@ describe('synchronising with a partner', () => {
     test('is not asked for conditionally at another address of the connection', async () => {
       scene.answers({ sites: [site('a')] }, { ETag: '"one"' });
       await scene.sync();
-      await scene.service.dataSource.query(`UPDATE connections SET base_url = base_url || '/v2' WHERE id = $1`, [
-        scene.connectionId,
-      ]);
+      await scene.service.admin('PATCH', `/connections/${scene.connectionId}`, { baseUrl: `${scene.partner.url}/v2` });
       scene.partner.on(SITES_ROUTE.replace('GET ', 'GET /v2'), answer({ sites: [site('b')] }));
       expect(counts(await scene.sync())).toEqual({ received: 1, created: 1, deactivated: 1 });
       expect(scene.partner.asked.at(-1)?.headers['if-none-match']).toBeUndefined();
@@ -356,10 +354,7 @@ describe('synchronising with a partner', () => {
       expect(run).toMatchObject({ status: 'no_data', finishedAt: expect.any(String) });
       expect(run).not.toHaveProperty('error');
       expect(await scene.stored()).toEqual(before);
-      const [connection] = await scene.service.dataSource.query<[{ attempts: number; last_error: string }]>(
-        'SELECT attempts, last_error FROM connections WHERE id = $1',
-        [scene.connectionId],
-      );
+      const connection = await scene.connection('attempts, last_error');
       expect(connection).toEqual({ attempts: 0, last_error: null });
     });
 
@@ -372,9 +367,7 @@ describe('synchronising with a partner', () => {
 
     test('what came through a deleted connection passes to the one that runs', async () => {
       await scene.sync(three());
-      await scene.service.dataSource.query('UPDATE connections SET deleted_at = now(), due_at = NULL WHERE id = $1', [
-        scene.connectionId,
-      ]);
+      await scene.service.admin('DELETE', `/connections/${scene.connectionId}`);
       const other = await scene.connect();
       const run = await scene.sync({ ...three(), sites: three().sites.slice(0, 1) }, other);
       expect(counts(run)).toEqual({ received: 1, unchanged: 1, deactivated: 1 });

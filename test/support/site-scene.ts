@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CatalogKiosk, CatalogMaterial, CatalogSite } from '../../src/contracts/admin/catalog.dto.js';
 import type { QuarantinedRecord, SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
-import { sealKey } from '../../src/partner-client/sealed-keys.js';
 import { createHauler } from './api-keys.js';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
 import { json, type ScriptedPartner, type ScriptedReply, startScriptedPartner } from './scripted-partner.js';
@@ -46,22 +44,25 @@ export class SiteScene {
     this.connectionId = await this.connect();
   }
 
-  /** A paused connection, which nothing but `sync` starts. */
+  /** A paused connection, which nothing but `sync` starts, unless it is said to be enabled. */
   async connect(change: { haulerId?: string; enabled?: boolean; intervalSeconds?: number } = {}): Promise<string> {
-    const id = randomUUID();
-    await this.service.dataSource.query(
-      `INSERT INTO connections (hauler_id, id, interface, base_url, sealed_key, interval_seconds, enabled, due_at, created_at, updated_at)
-       VALUES ($1, $2, 'site', $3, $4, $5, $6, CASE WHEN $6 THEN now() END, now(), now())`,
-      [
-        change.haulerId ?? this.haulerId,
-        id,
-        this.partner.url,
-        sealKey(this.service.env.SECRETS_KEY, id, PARTNER_KEY),
-        change.intervalSeconds ?? 900,
-        change.enabled ?? false,
-      ],
-    );
-    return id;
+    const { status, body } = await this.service.admin<{ id: string }>('POST', '/connections', {
+      haulerId: this.haulerId,
+      interface: 'site',
+      baseUrl: this.partner.url,
+      apiKey: PARTNER_KEY,
+      enabled: false,
+      ...change,
+    });
+    if (status !== 201) throw new Error(`no connection: ${status} ${JSON.stringify(body)}`);
+    return body.id;
+  }
+
+  /** The connection's row. */
+  async connection<Row = Record<string, unknown>>(columns: string, id = this.connectionId): Promise<Row> {
+    const [row] = await this.service.dataSource.query<Row[]>(`SELECT ${columns} FROM connections WHERE id = $1`, [id]);
+    if (row === undefined) throw new Error(`there is no connection ${id}`);
+    return row;
   }
 
   /** What the partner answers from now on. */
@@ -89,6 +90,12 @@ export class SiteScene {
       if (Date.now() > deadline) throw new Error(`the run has not ended: ${JSON.stringify(run)}`);
       await delay(15);
     }
+  }
+
+  /** Newest first. */
+  async runs(connectionId = this.connectionId): Promise<SyncRun[]> {
+    return (await this.service.admin<Page<SyncRun>>('GET', `/sync-runs?connectionId=${connectionId}&pageSize=100`)).body
+      .data;
   }
 
   async run(runId: string): Promise<SyncRun> {

@@ -1,0 +1,211 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { JobsService } from '../../src/jobs/jobs.service.js';
+import { SyncRetention } from '../../src/site-sync/sync/sync-retention.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { after, hangs } from '../support/scripted-partner.js';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.js';
+import { siteData } from '../support/site-data.js';
+import { answer, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
+
+const data = siteData(3, 6, 60);
+const nothing = { sites: [], kiosks: [], materials: [] };
+
+/** Nothing half applied, and the run goes on or the next one comes by itself, wherever a process dies or loses its lease. */
+describe('runs that are cut off', () => {
+  let scene: SiteScene;
+  let started: (() => Promise<unknown>)[];
+
+  beforeAll(async () => {
+    scene = await SiteScene.start();
+    // This instance administers, and leaves the work to those that a test starts and kills.
+    scene.service.app.get(JobsService).onModuleDestroy();
+  });
+  afterAll(() => scene.stop());
+  beforeEach(async () => {
+    started = [];
+    await scene.renew();
+  });
+  afterEach(async () => {
+    for (const stop of started) await stop();
+  });
+
+  const query = <Row>(sql: string, parameters: unknown[] = [scene.connectionId]) =>
+    scene.service.dataSource.query<Row[]>(sql, parameters);
+  const leaseEnds = () => query('UPDATE connections SET leased_until = now() WHERE id = $1');
+
+  async function killable(variables?: Record<string, string>): Promise<ServiceProcess> {
+    const other = await startServiceProcess(scene.service.env, variables);
+    started.push(async () => {
+      other.child.kill('SIGKILL');
+      await other.ended;
+    });
+    return other;
+  }
+  async function successor(): Promise<TestApp> {
+    const next = await startTestApp({ on: scene.service });
+    started.push(() => next.close());
+    return next;
+  }
+  const partnerIsAsked = async (times: number) => {
+    await eventually(() => expect(scene.partner.asked).toHaveLength(times), 10_000);
+  };
+
+  test('killed while the partner answers: taken over under the same id', async () => {
+    const other = await killable();
+    scene.partner.on(SITES_ROUTE, hangs());
+    const runId = await scene.request();
+    await partnerIsAsked(1);
+    other.child.kill('SIGKILL');
+    await other.ended;
+    expect(await scene.run(runId)).toMatchObject({ status: 'running', finishedAt: null });
+    scene.answers(data);
+    await successor();
+    await leaseEnds();
+    expect(await scene.ended(runId)).toMatchObject({ status: 'succeeded', counts: { materials: { created: 60 } } });
+    expect(await scene.runs()).toHaveLength(1);
+  });
+
+  test('killed while it applies: nothing is applied, and its successor applies all of it', async () => {
+    const other = await killable();
+    scene.answers(data);
+    const lock = scene.service.dataSource.createQueryRunner();
+    await lock.startTransaction();
+    // Sites and kiosks can be written, materials cannot: the run stands still in the middle of its transaction.
+    await lock.query('LOCK TABLE materials IN SHARE MODE');
+    const runId = await scene.request();
+    const waiting = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      AND query LIKE '%INSERT INTO materials%'`;
+    await eventually(async () => expect(await query(waiting, [])).toHaveLength(1), 10_000);
+    other.child.kill('SIGKILL');
+    await other.ended;
+    await lock.rollbackTransaction();
+    await lock.release();
+    await eventually(async () => expect(await query(waiting, [])).toHaveLength(0));
+    expect(await scene.stored()).toEqual(nothing);
+    expect((await scene.run(runId)).status).toBe('running');
+    await successor();
+    await leaseEnds();
+    expect(await scene.ended(runId)).toMatchObject({
+      status: 'succeeded',
+      counts: { sites: { created: 3 }, kiosks: { created: 6 }, materials: { created: 60 } },
+    });
+  });
+
+  test('stopped in the middle: given back at once, and taken over under the same id', async () => {
+    const other = await killable({ SHUTDOWN_GRACE: '1s' });
+    scene.partner.on(SITES_ROUTE, hangs());
+    const runId = await scene.request();
+    await partnerIsAsked(1);
+    other.child.kill('SIGTERM');
+    expect(await other.ended).toBe(0);
+    expect(await scene.connection('leased_until, attempts, last_error')).toEqual({
+      leased_until: null,
+      attempts: 0,
+      last_error: null,
+    });
+    scene.answers(data);
+    await successor();
+    expect((await scene.ended(runId)).status).toBe('succeeded');
+  });
+
+  test('a late owner writes nothing: neither records, nor the end of the run', async () => {
+    await successor();
+    scene.partner.on(SITES_ROUTE, after(600, answer(data)));
+    const runId = await scene.request();
+    await partnerIsAsked(1);
+    await query(
+      `UPDATE connections SET lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour' WHERE id = $1`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await scene.stored()).toEqual(nothing);
+    expect((await scene.run(runId)).status).toBe('running');
+    await leaseEnds();
+    expect((await scene.ended(runId)).status).toBe('succeeded');
+    expect(scene.partner.asked).toHaveLength(2);
+  });
+
+  test('deleted in the middle: nothing is applied, and the run is ended', async () => {
+    const owner = await successor();
+    scene.partner.on(SITES_ROUTE, after(400, answer(data)));
+    const runId = await scene.request();
+    await partnerIsAsked(1);
+    expect((await scene.service.admin('DELETE', `/connections/${scene.connectionId}`)).status).toBe(204);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(await scene.stored()).toEqual(nothing);
+    await owner.app.get(SyncRetention).sweep();
+    expect(await scene.run(runId)).toMatchObject({
+      status: 'failed',
+      finishedAt: expect.any(String),
+      error: 'The connection was paused or deleted before the run had ended.',
+    });
+  });
+
+  test('a run that its owners did not live to end three times fails, and the next comes by itself', async () => {
+    const runId = await scene.request();
+    await query(`UPDATE sync_runs SET status = 'running', attempts = 3 WHERE connection_id = $1`);
+    scene.answers(data);
+    await successor();
+    expect(await scene.ended(runId)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('cut off 3 times'),
+    });
+    const { dueInMinutes } = await scene.connection<{ dueInMinutes: number }>(
+      `extract(epoch FROM due_at - now())::float8 / 60 AS "dueInMinutes"`,
+    );
+    expect(dueInMinutes).toBeGreaterThan(13);
+    expect((await scene.sync()).status).toBe('succeeded');
+  });
+
+  describe('the sweep of runs', () => {
+    const sweep = () => scene.service.app.get(SyncRetention).sweep();
+    const statuses = async () => (await scene.runs()).map(({ status }) => status);
+
+    test('leaves alone what waits, what is leased and what will be taken over', async () => {
+      await scene.request();
+      await sweep();
+      expect(await statuses()).toEqual(['queued']);
+      await query(`UPDATE sync_runs SET status = 'running' WHERE connection_id = $1`);
+      await query(
+        "UPDATE connections SET run_requested_at = NULL, leased_until = now() + interval '1 min' WHERE id = $1",
+      );
+      await sweep();
+      expect(await statuses()).toEqual(['running']);
+    });
+
+    test('ends the run of a connection that was paused while its instance was killed; the next request begins another', async () => {
+      const runId = await scene.request();
+      await query(`UPDATE sync_runs SET status = 'running' WHERE connection_id = $1`);
+      await query('UPDATE connections SET run_requested_at = NULL, leased_until = now() WHERE id = $1');
+      await sweep();
+      expect(await statuses()).toEqual(['failed']);
+      expect(await scene.request()).not.toBe(runId);
+    });
+
+    test('asked for before the sweep came, such a run is taken up', async () => {
+      const runId = await scene.request();
+      await query(`UPDATE sync_runs SET status = 'running' WHERE connection_id = $1`);
+      await query('UPDATE connections SET run_requested_at = NULL, due_at = NULL, leased_until = NULL WHERE id = $1');
+      scene.answers(data);
+      await successor();
+      expect(await scene.request()).toBe(runId);
+      expect((await scene.ended(runId)).status).toBe('succeeded');
+    });
+
+    test('removes what is older than 30 days, but neither what is held nor what the next run refers to', async () => {
+      await successor();
+      scene.answers({ sites: data.sites });
+      for (let i = 0; i < 2; i++) await scene.sync();
+      const referred = (await scene.runs())[0];
+      const age = (days: number) =>
+        query(`UPDATE sync_runs SET created_at = created_at - interval '${days} days' WHERE connection_id = $1`);
+      await age(31);
+      await sweep();
+      expect((await scene.runs()).map(({ id }) => id)).toEqual([referred?.id]);
+      await scene.sync({ sites: [] });
+      await age(31);
+      await sweep();
+      expect(await statuses()).toEqual(['held']);
+    });
+  });
+});

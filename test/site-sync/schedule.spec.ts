@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startTestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { after, html, refuses } from '../support/scripted-partner.js';
+import { site } from '../support/site-data.js';
+import { answer, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
+
+const data = { sites: [site('a')] };
+
+/** Decision 36 from end to end; its arithmetic is in rules/schedule-rules.spec.ts. */
+describe('the schedule of synchronisation', () => {
+  let scene: SiteScene;
+  beforeAll(async () => {
+    scene = await SiteScene.start();
+  });
+  afterAll(() => scene.stop());
+  beforeEach(async () => {
+    await scene.renew();
+    scene.answers(data);
+  });
+
+  const dueIn = async (id = scene.connectionId) =>
+    (await scene.connection<{ seconds: number }>('extract(epoch FROM due_at - now())::float8 AS seconds', id)).seconds;
+  const makeDue = () =>
+    scene.service.dataSource.query('UPDATE connections SET due_at = now() WHERE id = $1', [scene.connectionId]);
+  const patch = (change: object) => scene.service.admin('PATCH', `/connections/${scene.connectionId}`, change);
+  const finished = async (count: number) => {
+    const runs = await scene.runs();
+    expect(runs.filter(({ finishedAt }) => finishedAt !== null)).toHaveLength(count);
+    return runs;
+  };
+
+  describe('by itself', () => {
+    test('an enabled connection starts its first run when it is created, and the next after its interval, more or less', async () => {
+      scene.connectionId = await scene.connect({ enabled: true, intervalSeconds: 600 });
+      await eventually(async () => expect((await finished(1))[0]?.status).toBe('succeeded'));
+      const seconds = await dueIn();
+      expect(seconds).toBeGreaterThan(530);
+      expect(seconds).toBeLessThan(665);
+    });
+
+    test('a run that is due comes', async () => {
+      scene.connectionId = await scene.connect({ enabled: true });
+      await eventually(async () => void (await finished(1)));
+      await makeDue();
+      await eventually(async () => void (await finished(2)));
+    });
+
+    test('none of a paused connection, until it is enabled', async () => {
+      await makeDue();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(await scene.runs()).toEqual([]);
+      await patch({ enabled: true });
+      await eventually(async () => void (await finished(1)));
+    });
+
+    test('a failure comes back later each time, and a success as always', async () => {
+      scene.partner.on(SITES_ROUTE, html());
+      scene.connectionId = await scene.connect({ enabled: true, intervalSeconds: 100 });
+      for (const [failures, least, most] of [
+        [1, 88, 111],
+        [2, 178, 221],
+        [3, 358, 441],
+      ] as const) {
+        await eventually(async () => void (await finished(failures)));
+        const seconds = await dueIn();
+        expect([seconds > least, seconds < most]).toEqual([true, true]);
+        await makeDue();
+      }
+      scene.answers(data);
+      await makeDue();
+      await eventually(async () => expect((await scene.runs())[0]?.status).toBe('succeeded'));
+      expect(await dueIn()).toBeLessThan(111);
+      expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
+    });
+  });
+
+  describe('POST /connections/{id}/sync', () => {
+    test('works while paused, and leaves it paused', async () => {
+      const run = await scene.sync();
+      expect(run).toMatchObject({ status: 'succeeded', startedAt: expect.any(String) });
+      await makeDue();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(await scene.runs()).toHaveLength(1);
+    });
+
+    test('works while paused also where it fails, once', async () => {
+      scene.partner.on(SITES_ROUTE, html());
+      expect((await scene.sync()).status).toBe('failed');
+      await makeDue();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(await scene.runs()).toHaveLength(1);
+    });
+
+    test('while a run is active, names that run; however many ask at once, one run comes of it', async () => {
+      scene.partner.on(SITES_ROUTE, after(400, answer(data)));
+      const ids = await Promise.all(Array.from({ length: 12 }, () => scene.request()));
+      expect(new Set(ids).size).toBe(1);
+      await eventually(async () => expect((await scene.run(ids[0]!)).status).toBe('running'));
+      expect(await scene.request()).toBe(ids[0]);
+      await scene.ended(ids[0]!);
+      expect(scene.partner.asked).toHaveLength(1);
+      expect(await scene.request()).not.toBe(ids[0]);
+    });
+
+    test('tries a partner that was down a moment ago', async () => {
+      scene.partner.on(SITES_ROUTE, refuses(500, 'INTERNAL_ERROR'));
+      for (let i = 0; i < 7; i++) await scene.sync();
+      scene.answers(data);
+      expect((await scene.sync()).status).toBe('succeeded');
+    });
+
+    test('of a vision connection: 400; of an unknown or deleted one: 404; of no UUID: 400', async () => {
+      const sync = async (id: string) => (await scene.service.admin('POST', `/connections/${id}/sync`)).status;
+      const vision = await scene.service.admin<{ id: string }>('POST', '/connections', {
+        haulerId: scene.haulerId,
+        interface: 'vision',
+        baseUrl: scene.partner.url,
+        apiKey: 'key',
+      });
+      expect(await sync(vision.body.id)).toBe(400);
+      expect(await sync(randomUUID())).toBe(404);
+      expect(await sync('x')).toBe(400);
+      await scene.service.admin('DELETE', `/connections/${scene.connectionId}`);
+      expect(await sync(scene.connectionId)).toBe(404);
+    });
+  });
+
+  describe('several instances', () => {
+    test('never run one connection at the same time, and share the work', async () => {
+      const second = await startTestApp({ on: scene.service });
+      let atOnce = 0;
+      const most = new Map<string, number>();
+      scene.partner.on(SITES_ROUTE, (response, request) => {
+        const hauler = request.query.get('haulerId') ?? '';
+        most.set(hauler, (most.get(hauler) ?? 0) + 1);
+        atOnce++;
+        setTimeout(() => {
+          atOnce--;
+          most.set(hauler, (most.get(hauler) ?? 0) - 1);
+          answer(data)(response, request);
+        }, 150);
+        overlaps.push([atOnce, most.get(hauler) ?? 0]);
+      });
+      const overlaps: [number, number][] = [];
+      const haulers: string[] = [];
+      const connections: string[] = [];
+      for (let i = 0; i < 8; i++) {
+        const { body } = await scene.service.admin<{ id: string }>('POST', '/haulers', { name: `Many ${i}` });
+        haulers.push(body.id);
+      }
+      for (const haulerId of haulers) connections.push(await scene.connect({ haulerId, enabled: true }));
+      await eventually(async () => {
+        for (const id of connections) expect((await scene.runs(id)).map(({ status }) => status)).toEqual(['succeeded']);
+      }, 15_000);
+      expect(scene.partner.asked).toHaveLength(8);
+      expect(Math.max(...overlaps.map(([, ofHauler]) => ofHauler))).toBe(1);
+      expect(Math.max(...overlaps.map(([all]) => all))).toBeGreaterThan(1);
+      await second.close();
+    });
+
+    test('asked both for the same run, name the same', async () => {
+      const second = await startTestApp({ on: scene.service });
+      scene.partner.on(SITES_ROUTE, after(300, answer(data)));
+      const path = `/connections/${scene.connectionId}/sync`;
+      const replies = await Promise.all(
+        [scene.service, second, scene.service, second].map((app) => app.admin<{ runId: string }>('POST', path)),
+      );
+      expect(new Set(replies.map(({ body }) => body.runId)).size).toBe(1);
+      await scene.ended(replies[0]!.body.runId);
+      expect(scene.partner.asked).toHaveLength(1);
+      await second.close();
+    });
+  });
+});
