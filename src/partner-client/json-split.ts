@@ -43,7 +43,7 @@ const notJson = (): JsonSplitFault => new JsonSplitFault('notJson', '', 'is not 
 /**
  * Finds the records of the named lists (`data.materials`) in a JSON document without parsing it, and returns to the
  * event loop every quarter of a megabyte. Envelope and pieces together are the whole text: when each of them parses,
- * the document is valid JSON. Measured: see docs/adr/0006.
+ * the document is valid JSON. Measured: see docs/adr/0007.
  */
 export async function splitJson(bytes: Buffer, lists: readonly string[], signal?: AbortSignal): Promise<Split> {
   if (!isUtf8(bytes)) throw new JsonSplitFault('notJson', '', 'is not UTF-8');
