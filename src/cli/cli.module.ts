@@ -1,12 +1,17 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
 import type { Logger } from 'pino';
 import { AccountQueries } from '../accounts/account-queries.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { ConfigModule } from '../config/config.module.js';
 import type { SettledEnv } from '../config/env.js';
 import { DatabaseModule } from '../database/database.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { ObservabilityModule } from '../observability/observability.module.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
+import { SyncRunQueries } from '../site-sync/sync/sync-run-queries.js';
+import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
+import { SyncRuns } from '../site-sync/sync/sync-runs.store.js';
 
 /** What commands work with: the rooms' services, without controllers, schedules or a listener. */
 @Module({})
@@ -14,8 +19,17 @@ export class CliModule {
   static of(env: SettledEnv, logger: Logger): DynamicModule {
     return {
       module: CliModule,
-      imports: [ConfigModule.of(env), ObservabilityModule.of(logger), DatabaseModule, AuthModule, PartnerClientModule],
-      providers: [AccountQueries],
+      imports: [
+        ConfigModule.of(env),
+        ObservabilityModule.of(logger),
+        DatabaseModule,
+        AuthModule,
+        PartnerClientModule,
+        // For waking alone: no work is registered here.
+        ScheduleModule.forRoot(),
+        JobsModule,
+      ],
+      providers: [AccountQueries, SyncRuns, SyncRunQueries, SyncRunsService],
     };
   }
 }

@@ -8,6 +8,7 @@ import {
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { ConnectionCheckService } from '../partner-client/connection-check.service.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
+import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import type { CommandGroup } from './command-line.js';
 import { readInput } from './input.js';
 
@@ -67,6 +68,11 @@ export const connectionCommands: CommandGroup = (action) => {
     .description('call the partner once and tell what was found')
     .argument('<id>', 'id of the connection')
     .action(action((services, id: string) => services.get(ConnectionCheckService).check(idOf(id))));
+  connection
+    .command('sync')
+    .description('synchronise a site connection now; the running service does it')
+    .argument('<id>', 'id of the connection')
+    .action(action((services, id: string) => services.get(SyncRunsService).request(idOf(id))));
   connection
     .command('remove')
     .description('delete a connection; the data that came through it stays')

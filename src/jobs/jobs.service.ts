@@ -38,11 +38,13 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
     if (this.started) this.start(runner);
   }
 
-  /** Asks at once whether something of a kind is due, in this instance: after a row was made due. */
+  /**
+   * After a row was made due: asks at once whether something of this kind is, instead of at the next tick. Where this
+   * process does no such work, as a command does not, the instances that do will see it at their own tick.
+   */
   wake(name: string): void {
     const runner = this.runners.get(name);
-    if (runner === undefined) throw new Error(`no work is registered as ${name}`);
-    if (this.started) void runner.tick();
+    if (this.started) void runner?.tick();
   }
 
   /** Rows in work in this instance, by kind. */

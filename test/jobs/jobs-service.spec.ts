@@ -70,7 +70,8 @@ describe('the service of due rows', () => {
     const [id = ''] = await addParcels(dataSource, 1);
     service.get(JobsService).wake('parcels');
     await eventually(async () => expect(await parcel(dataSource, id)).toMatchObject({ due_at: null }), 1_000);
-    expect(() => service.get(JobsService).wake('letters')).toThrow('no work is registered as letters');
+    // Work of another instance.
+    expect(() => service.get(JobsService).wake('letters')).not.toThrow();
     await service.close();
   });
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { Connection, ConnectionCheck } from '../../src/contracts/admin/connection.dto.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf, commandsBeside, runCommand } from '../support/command-line.js';
+import { eventually } from '../support/eventually.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import { type ScriptedPartner, type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
 
@@ -170,6 +171,17 @@ describe('npm run cli -- connection', () => {
     expect(changed).toMatchObject({ id: created.id, intervalSeconds: 60, enabled: false });
     expect(await runCommand('connection', 'remove', created.id)).toMatchObject({ code: 0, out: '' });
     expect(await runCommand('connection', 'check', created.id)).toMatchObject({ code: 1 });
+  });
+
+  test('sync makes the running service synchronise, a paused connection too', async () => {
+    partner.on(SITES, sites({ sites: [SITE] }));
+    const id = await connect('site');
+    const { runId } = await answerOf<{ runId: string }>('connection', 'sync', id);
+    await eventually(async () => {
+      const { body } = await service.admin<{ status: string }>('GET', `/sync-runs/${runId}`);
+      expect(body.status).toBe('succeeded');
+    });
+    expect(await runCommand('connection', 'sync', await connect('vision'))).toMatchObject({ code: 2 });
   });
 
   test('wrong usage names the field, and the key is nowhere', async () => {
