@@ -68,30 +68,28 @@ async function film(camera: 'front' | 'rear', minute: number): Promise<Uint8Arra
 }
 
 async function connect(admin: AdminClient, baseUrl: string, apiKey: string, lastMinute: number): Promise<void> {
+  await connection(admin, 'site', baseUrl, apiKey);
+  const connectionId = await connection(admin, 'vision', baseUrl, apiKey);
+  const subscriptions = await admin.get<{ data: { connectionId: string }[] }>('/video-subscriptions?pageSize=100');
+  if (subscriptions?.data.some((each) => each.connectionId === connectionId)) return;
+  await admin.json('POST', '/video-subscriptions', {
+    connectionId,
+    truckId: DEMO.truckId,
+    startTime: instant((lastMinute - RECORDED_MINUTES) * MINUTE_MS),
+    intervalSeconds: 30,
+  });
+}
+
+/** Its id. A demo that moved to another port is told to its connections. */
+async function connection(admin: AdminClient, kind: string, baseUrl: string, apiKey: string): Promise<string> {
   const known = await admin.get<{ data: Connection[] }>('/connections?pageSize=100');
-  const connection = (kind: string) =>
-    known?.data.find((each) => each.haulerId === DEMO.haulerId && each.interface === kind);
-  for (const kind of ['site', 'vision']) {
-    const existing = connection(kind);
-    if (existing === undefined) {
-      const created = await admin.json<Connection>('POST', '/connections', {
-        haulerId: DEMO.haulerId,
-        interface: kind,
-        baseUrl,
-        apiKey,
-      });
-      if (kind === 'vision') {
-        await admin.json('POST', '/video-subscriptions', {
-          connectionId: created.id,
-          truckId: DEMO.truckId,
-          startTime: instant((lastMinute - RECORDED_MINUTES) * MINUTE_MS),
-          intervalSeconds: 30,
-        });
-      }
-    } else if (existing.baseUrl !== baseUrl) {
-      await admin.json('PATCH', `/connections/${existing.id}`, { baseUrl, apiKey });
-    }
+  const existing = known?.data.find((each) => each.haulerId === DEMO.haulerId && each.interface === kind);
+  if (existing === undefined) {
+    const request = { haulerId: DEMO.haulerId, interface: kind, baseUrl, apiKey };
+    return (await admin.json<Connection>('POST', '/connections', request)).id;
   }
+  if (existing.baseUrl !== baseUrl) await admin.json('PATCH', `/connections/${existing.id}`, { baseUrl, apiKey });
+  return existing.id;
 }
 
 function instant(milliseconds: number): string {

@@ -220,11 +220,13 @@ function listRule(options: ListOptions, what: string, element: (value: unknown) 
   };
 }
 
-const listSchema = (options: ListOptions): ApiPropertyOptions => ({
-  isArray: true,
+const bounds = (options: ListOptions) => ({
   ...(options.min === undefined ? {} : { minItems: options.min }),
   maxItems: options.max ?? DOCUMENTED_MAX,
 });
+
+const listSchema = (options: ListOptions): ApiPropertyOptions =>
+  ({ isArray: true, ...bounds(options) }) as ApiPropertyOptions;
 
 /** An array of objects, each validated under its own path, `materials[2].quantity`. */
 export function ArrayField(type: () => new () => object, options: ListOptions): PropertyDecorator {
@@ -240,7 +242,11 @@ export function ArrayField(type: () => new () => object, options: ListOptions): 
 export function TextListField(options: ListOptions & { readonly maxLength: number }): PropertyDecorator {
   return field(
     options,
-    { ...listSchema(options), type: 'string' } as ApiPropertyOptions,
+    {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: options.maxLength },
+      ...bounds(options),
+    } as ApiPropertyOptions,
     listRule(
       options,
       `texts of 1 to ${options.maxLength} characters`,

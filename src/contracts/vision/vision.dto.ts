@@ -137,7 +137,7 @@ export class Recording {
     min: 1,
     max: 8192,
     format: 'uri',
-    example: 'https://video.example.com/files/019a8b7c?sig=…',
+    example: 'https://video.example.com/files/019a8b7c?signature=4f1c',
   })
   downloadUrl!: string;
 

@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PUBLICATIONS } from '../../src/docs/documents.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+
+const run = promisify(execFile);
+const FOLDER = join('docs', 'openapi');
+const NAMES = PUBLICATIONS.map(({ api }) => api.name);
+
+interface Document {
+  readonly openapi: string;
+  readonly info: { readonly version: string };
+  readonly paths: Record<
+    string,
+    Record<string, { operationId: string; responses: Record<string, unknown>; security?: unknown[] }>
+  >;
+  readonly components: { readonly securitySchemes: Record<string, { name?: string; scheme?: string }> };
+}
+
+let service: TestApp;
+const served = new Map<string, Document>();
+
+beforeAll(async () => {
+  service = await startTestApp();
+  for (const name of NAMES) {
+    const { status, body } = await service.call<Document>('GET', `/docs/${name}.json`);
+    expect(status).toBe(200);
+    served.set(name, body);
+    if (process.env['UPDATE_OPENAPI'] === '1')
+      writeFileSync(join(FOLDER, `${name}.json`), `${JSON.stringify(body, null, 2)}\n`);
+  }
+});
+afterAll(() => service.close());
+
+describe.each(PUBLICATIONS.map(({ api }) => [api.name, api] as const))('the %s document', (name, api) => {
+  it('is the committed copy (npm run openapi writes it anew)', () => {
+    expect(served.get(name)).toEqual(JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8')));
+  });
+
+  it('has the version, the routes and the key header of its contract', () => {
+    const document = served.get(name);
+    expect(document?.info.version).toBe(api.version);
+    for (const route of Object.values(api.routes)) {
+      expect(document?.paths[api.prefix + route.path]?.[route.method.toLowerCase()]).toBeDefined();
+    }
+    const [scheme] = Object.values(document?.components.securitySchemes ?? {});
+    expect(scheme?.name ?? scheme?.scheme).toBe(name === 'admin' ? 'bearer' : api.keyHeader);
+  });
+
+  it('guards every operation and names 401 and 500', () => {
+    for (const operations of Object.values(served.get(name)?.paths ?? {})) {
+      for (const { security, responses } of Object.values(operations)) {
+        expect(security?.length).toBeGreaterThan(0);
+        expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '500']));
+      }
+    }
+  });
+
+  it('is there as YAML', async () => {
+    const { status, text } = await service.call('GET', `/docs/${name}.yaml`);
+    expect(status).toBe(200);
+    expect(text).toMatch(/^openapi: /);
+  });
+});
+
+describe('all documents', () => {
+  const files = NAMES.map((name) => join(FOLDER, `${name}.json`));
+
+  it('pass redocly lint, recommended', async () => {
+    const { stderr } = await run(
+      process.execPath,
+      ['node_modules/@redocly/cli/bin/cli.js', 'lint', '--extends', 'recommended', ...files],
+      {
+        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      },
+    );
+    expect(stderr).toContain('valid');
+  }, 60_000);
+
+  it("pass Spectral with OWASP's rules", async () => {
+    const { stdout } = await run(process.execPath, [
+      'node_modules/@stoplight/spectral-cli/dist/index.js',
+      'lint',
+      '--ruleset',
+      'test/contract/spectral.yaml',
+      '--fail-severity',
+      'error',
+      '--display-only-failures',
+      ...files,
+    ]);
+    expect(stdout).toContain('No results');
+  }, 60_000);
+});
