@@ -14,6 +14,20 @@ const LEAST_ROOM = 16 * 1024;
 /** So many filled buffers may wait; then the host has to. */
 const READY = 2;
 
+/** Shared by all downloads, 8 MiB at most: to allocate anew for each would keep the garbage collector at work. */
+const free: Buffer<ArrayBuffer>[] = [];
+const FREE_BUFFERS = 64;
+const takeBuffer = (): Buffer<ArrayBuffer> => free.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+
+/** To be called when the bytes are done with; called again it does nothing, since someone else may have the buffer. */
+function releaseOf(buffer: Buffer<ArrayBuffer>): () => void {
+  let held = true;
+  return () => {
+    if (held && free.length < FREE_BUFFERS) free.push(buffer);
+    held = false;
+  };
+}
+
 /**
  * Reads a connection into buffers that are used over and over. Up to the head of the answer its bytes go the usual way,
  * through Node's HTTP parser; a body of known length is then taken as it comes. Nothing is allocated for a read then,
@@ -26,9 +40,8 @@ export class BodyTap {
     callback: (bytes) => this.#arrived(bytes),
   };
   readonly #parse: (data: Buffer) => void;
-  #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  #buffer = takeBuffer();
   #fill = 0;
-  readonly #spare: Buffer<ArrayBuffer>[] = [];
   readonly #ready: Chunk[] = [];
   /** Undefined as long as the parser reads. */
   #left: number | undefined;
@@ -91,8 +104,8 @@ export class BodyTap {
 
   #handOn(): void {
     const buffer = this.#buffer;
-    this.#ready.push({ bytes: buffer.subarray(0, this.#fill), release: () => void this.#spare.push(buffer) });
-    this.#buffer = this.#spare.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+    this.#ready.push({ bytes: buffer.subarray(0, this.#fill), release: releaseOf(buffer) });
+    this.#buffer = takeBuffer();
     this.#fill = 0;
     this.#wake();
   }
