@@ -1,5 +1,5 @@
 /** What stands in the place of a secret. */
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /** An address without its user name, query and fragment: a signed link is a secret, its host and path are not. */
 export function redactUrl(text: string): string {

@@ -71,20 +71,20 @@ export function storageCases(given: () => StorageUnderTest): void {
   });
 
   describe('an interrupted writing', () => {
-    const memo = { validator: '"v1"', total: 12 * MIB };
+    const memo = { validator: '"v1"', total: 7 * MIB };
 
     test('goes on where it was suspended, with its memo and the hash of all bytes', async () => {
       const { storage, leftovers } = given();
       const [name, body] = [newName(), randomBytes(memo.total)];
       const first = await storage.writer(name);
       await first.begin(memo, body.length);
-      await appendAll(first, body.subarray(0, 11 * MIB));
+      await appendAll(first, body.subarray(0, 6 * MIB));
       await first.suspend();
       expect(await storage.stat(name)).toBeUndefined();
 
       const second = await storage.writer(name);
       expect(second.memo).toEqual(memo);
-      expect(second.length).toBeGreaterThanOrEqual(10 * MIB);
+      expect(second.length).toBeGreaterThanOrEqual(5 * MIB);
       await appendAll(second, body.subarray(second.length));
       expect(await second.publish()).toEqual({ size: body.length, sha256: sha256(body) });
       expect((await contentOf(storage, name)).equals(body)).toBe(true);
@@ -123,14 +123,14 @@ export function storageCases(given: () => StorageUnderTest): void {
   });
 
   describe('a late writer, whose lease another one has taken over', () => {
-    const memo = { validator: '"v1"', total: 12 * MIB };
+    const memo = { validator: '"v1"', total: 7 * MIB };
 
     test('publishes nothing and spoils nothing where its successor started from zero', async () => {
       const { storage } = given();
       const [name, body] = [newName(), randomBytes(memo.total)];
       const late = await storage.writer(name);
       await late.begin(memo);
-      await appendAll(late, randomBytes(11 * MIB));
+      await appendAll(late, randomBytes(6 * MIB));
       const successor = await storage.writer(name, { resume: false });
       await successor.begin(memo);
       await appendAll(successor, body.subarray(0, 6 * MIB));
@@ -147,11 +147,11 @@ export function storageCases(given: () => StorageUnderTest): void {
       const [name, body] = [newName(), randomBytes(memo.total)];
       const first = await storage.writer(name);
       await first.begin(memo);
-      await appendAll(first, body.subarray(0, 6 * MIB));
+      await appendAll(first, body.subarray(0, 5.5 * MIB));
       await first.suspend();
       const late = await storage.writer(name);
       const successor = await storage.writer(name);
-      await appendAll(late, body.subarray(late.length, 11 * MIB));
+      await appendAll(late, body.subarray(late.length, 6.5 * MIB));
       await appendAll(successor, body.subarray(successor.length));
       await successor.publish();
       expect((await contentOf(storage, name)).equals(body)).toBe(true);

@@ -14,6 +14,7 @@ import { type FileHost, serveFile, startFileHost } from '../support/file-host.js
 import { startS3Server } from '../support/s3-server.js';
 
 const run = promisify(execFile);
+const UNSHARE = '/usr/bin/unshare';
 let folder: string;
 let host: FileHost;
 beforeAll(async () => {
@@ -40,7 +41,7 @@ describe('a full disk', () => {
   });
 
   // Only a file system of its own gets full honestly; an ordinary user may mount one in a name space of its own.
-  const mayMount = spawnSync('unshare', ['-rm', 'true']).status === 0;
+  const mayMount = spawnSync(UNSHARE, ['-rm', 'true']).status === 0;
   (mayMount ? test : test.skip)('stops a download, gives the space back, and a later one is stored', async () => {
     const body = randomBytes(12 * MIB);
     const kept = { etag: '"v1"' };
@@ -58,7 +59,7 @@ describe('a full disk', () => {
     const child = join(import.meta.dirname, '../support/full-disk-child.mjs');
     const script = 'mount -t tmpfs -o size=8m none "$1" && shift && exec "$@"';
     const args = ['sh', folder, process.execPath, child, folder, ...links, newName()];
-    const { stdout } = await run('unshare', ['-rm', 'sh', '-c', script, ...args]);
+    const { stdout } = await run(UNSHARE, ['-rm', 'sh', '-c', script, ...args]);
     expect(JSON.parse(stdout)).toEqual([
       ['full', 8],
       ['retryable', 3],

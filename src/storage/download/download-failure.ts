@@ -4,7 +4,7 @@ import { errorCode, sentenceOf } from '../storage-errors.js';
 export type Advice = 'retry' | 'relink' | 'give-up';
 
 /** Every way a download ends without its file; `StorageUnavailable` alone comes beside them. */
-export const DOWNLOAD_FAILURES = {
+const DOWNLOAD_FAILURES = {
   /** The host is busy or away, the connection broke, the body was cut off, a time limit passed. */
   retryable: 'retry',
   /** The signal was given. */

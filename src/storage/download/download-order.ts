@@ -19,7 +19,7 @@ export interface DownloadOrder {
   readonly limits?: Partial<DownloadLimits>;
 }
 
-export interface DownloadProgress {
+interface DownloadProgress {
   /** Bytes, those of earlier attempts included. */
   readonly received: number;
   readonly total: number | undefined;

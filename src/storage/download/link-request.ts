@@ -13,7 +13,7 @@ export interface LinkAnswer {
   readonly tap: BodyTap;
 }
 
-export interface LinkRequest {
+interface LinkRequest {
   readonly url: string;
   /** To continue: the offset, and what the file is recognised by. */
   readonly range?: { readonly from: number; readonly validator: string } | undefined;
