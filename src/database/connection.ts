@@ -1,9 +1,7 @@
 import type { ClientBase } from 'pg';
-import type { DataSource } from 'typeorm';
-import { PoolClient } from './pool-client.js';
 import { isLostStatement } from './postgres-errors.js';
 
-/** How long a cached plan is trusted: the table that it was made for may have been nearly empty. */
+/** How long a cached plan is trusted, in milliseconds: the table that it was made for may have been nearly empty. */
 const PLAN_LIFE_MS = 1000;
 
 /** When the cached plans of a connection were last thrown away. */
@@ -16,8 +14,8 @@ const names = new Map<string, string>();
 let preparing = true;
 
 /**
- * One connection of the pool for a hot path: plain SQL in prepared statements, nothing of the ORM. Statements that are
- * sent without waiting for one another travel together and are answered in their order.
+ * One connection of the hot path: plain SQL in prepared statements. Statements that are sent without waiting for one
+ * another travel together and are answered in their order.
  */
 export class Connection {
   private last: Promise<unknown> = Promise.resolve();
@@ -67,25 +65,6 @@ export class Connection {
   private send<T>(answer: Promise<T>): Promise<T> {
     this.last = answer.catch(() => undefined);
     return answer;
-  }
-}
-
-/** Lends a connection to `work`: one, and no longer than the work takes. */
-export async function withConnection<T>(
-  dataSource: DataSource,
-  work: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  const runner = dataSource.createQueryRunner();
-  let connection: Connection | undefined;
-  try {
-    const client: unknown = await runner.connect();
-    if (!(client instanceof PoolClient)) throw new Error('the pool lends PoolClients only');
-    connection = new Connection(client as unknown as ClientBase);
-    connection.refreshPlans();
-    return await work(connection);
-  } finally {
-    await connection?.quiet();
-    await runner.release();
   }
 }
 

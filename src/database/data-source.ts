@@ -26,7 +26,7 @@ const ENTITIES: (EntitySchema | (new () => object))[] = [
 ];
 
 /** How long a request waits for a connection, new or free, before the database counts as away (decision 13). */
-const CONNECT_TIMEOUT_MS = 3000;
+export const CONNECT_TIMEOUT_MS = 3000;
 
 /** The pool of this instance. Migrations are applied by `migrate.ts` alone, the schema is never derived from entities. */
 export function createDataSourceOptions(env: Pick<SettledEnv, 'DATABASE_URL' | 'DATABASE_POOL'>): DataSourceOptions {
@@ -41,13 +41,6 @@ export function createDataSourceOptions(env: Pick<SettledEnv, 'DATABASE_URL' | '
     poolSize: env.DATABASE_POOL,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     applicationName: 'haulbridge',
-    extra: {
-      Client: PoolClient,
-      onConnect: PoolClient.prepare,
-      keepAlive: true,
-      idleTimeoutMillis: 0,
-      // Statements sent without waiting for one another travel together (see Connection).
-      pipeline: true,
-    },
+    extra: { Client: PoolClient, onConnect: PoolClient.prepare, keepAlive: true, idleTimeoutMillis: 0 },
   };
 }

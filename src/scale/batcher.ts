@@ -34,6 +34,7 @@ export class Batcher<Value, Result> {
   private queue: Waiting<Value, Result>[] = [];
   private queuedBytes = 0;
   private running = 0;
+  private runningEntries = 0;
   private scheduled = false;
 
   constructor(
@@ -77,7 +78,7 @@ export class Batcher<Value, Result> {
 
   /** The other requests of this turn of the event loop are let in first. */
   private schedule(): void {
-    if (this.scheduled || this.running >= this.limits.inFlight) return;
+    if (this.scheduled || !this.mayStart()) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
@@ -85,11 +86,19 @@ export class Batcher<Value, Result> {
     });
   }
 
+  /** Beside a running batch only one that is as large: a small one costs nearly as much, and grows if it waits. */
+  private mayStart(): boolean {
+    const { inFlight, batch } = this.limits;
+    const enough = Math.min(Math.max(this.runningEntries, 1), batch);
+    return this.running < inFlight && this.queue.length >= enough;
+  }
+
   private async runNext(): Promise<void> {
     const entries = this.take();
-    if (entries.length === 0) return;
+    if (entries.length === 0) return this.schedule();
     this.running++;
-    if (this.queue.length > 0) this.schedule();
+    this.runningEntries += entries.length;
+    this.schedule();
     let failure: unknown = new Error('an entry was left without a result');
     try {
       await this.run(entries);
@@ -98,7 +107,8 @@ export class Batcher<Value, Result> {
     }
     for (const entry of entries) if (!entry.settled) entry.reject(failure);
     this.running--;
-    if (this.queue.length > 0) this.schedule();
+    this.runningEntries -= entries.length;
+    this.schedule();
   }
 
   /** From the front; who has run out of patience was told so and is not run. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { withConnection } from '../database/connection.js';
+import { HOT_PATH_CONNECTIONS, HotPathPool } from '../database/hot-path-pool.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { AppError, unavailable } from '../errors/app-error.js';
 import { Batcher, type Entry } from './batcher.js';
@@ -12,7 +11,7 @@ import { TicketWriter } from './ticket-writer.js';
 const MIB = 1024 * 1024;
 
 const LIMITS = {
-  inFlight: 2,
+  inFlight: HOT_PATH_CONNECTIONS,
   batch: 128,
   batchBytes: 4 * MIB,
   waiting: 4000,
@@ -34,7 +33,7 @@ export class TicketIngestion {
   private readonly batcher = new Batcher<Submission, TicketAnswer>(LIMITS, (entries) => this.ingest(entries));
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly hotPath: HotPathPool,
     private readonly writer: TicketWriter,
   ) {}
 
@@ -64,7 +63,7 @@ export class TicketIngestion {
     const end = performance.now() + TRY_FOR_MS;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await withConnection(this.dataSource, (connection) => this.writer.write(connection, submissions));
+        return await this.hotPath.lend((connection) => this.writer.write(connection, submissions));
       } catch (error) {
         if (!mayTryAgain(error)) throw error;
         if (performance.now() > end)

@@ -2,7 +2,14 @@ import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals';
 import { Batcher, type BatchLimits, type Entry } from '../../src/scale/batcher.js';
 
-const LIMITS: BatchLimits = { inFlight: 2, batch: 4, batchBytes: 100, waiting: 8, waitingBytes: 200, patience: 60_000 };
+const LIMITS: BatchLimits = {
+  inFlight: 2,
+  batch: 4,
+  batchBytes: 100,
+  waiting: 8,
+  waitingBytes: 200,
+  patience: 60_000,
+};
 
 /** A batcher whose batches run until the test ends them. */
 function gathering(limits: Partial<BatchLimits> = {}) {
@@ -42,26 +49,46 @@ describe('Batcher', () => {
     expect(values()).toEqual([[1], [2], [3, 4]]);
   });
 
+  test('starts a second batch beside a running one only when it is as large', async () => {
+    const { batcher, batches, values } = gathering();
+    for (const value of [1, 2, 3]) void batcher.submit(value, 1);
+    await turn();
+    for (const value of [4, 5]) void batcher.submit(value, 1);
+    await turn();
+    await turn();
+    expect(values()).toEqual([[1, 2, 3]]);
+    void batcher.submit(6, 1);
+    await turn();
+    expect(values()).toEqual([
+      [1, 2, 3],
+      [4, 5, 6],
+    ]);
+    void batcher.submit(7, 1);
+    batches[0]?.end();
+    await turn();
+    await turn();
+    expect(values()).toHaveLength(2);
+    batches[1]?.end();
+    await turn();
+    await turn();
+    expect(values()).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+  });
+
   test('bounds a batch by entries and by bytes; one that is too large alone is a batch of its own', async () => {
-    const byEntries = gathering({ inFlight: 9 });
-    for (const value of [1, 2, 3, 4, 5, 6]) void byEntries.batcher.submit(value, 1);
-    await turn();
-    await turn();
-    expect(byEntries.values()).toEqual([
+    const gatheredBy = async (sizes: readonly number[]) => {
+      const { batcher, batches, values } = gathering({ inFlight: 1, waitingBytes: 1000 });
+      sizes.forEach((bytes, i) => void batcher.submit(i + 1, bytes));
+      for (let i = 0; i < 10; i++) {
+        await turn();
+        batches.at(-1)?.end();
+      }
+      return values();
+    };
+    expect(await gatheredBy([1, 1, 1, 1, 1, 1])).toEqual([
       [1, 2, 3, 4],
       [5, 6],
     ]);
-    const byBytes = gathering({ inFlight: 9, waitingBytes: 1000 });
-    for (const [value, bytes] of [
-      [1, 60],
-      [2, 40],
-      [3, 1],
-      [4, 150],
-      [5, 1],
-    ] as const)
-      void byBytes.batcher.submit(value, bytes);
-    for (let i = 0; i < 4; i++) await turn();
-    expect(byBytes.values()).toEqual([[1, 2], [3], [4], [5]]);
+    expect(await gatheredBy([60, 40, 1, 150, 1])).toEqual([[1, 2], [3], [4], [5]]);
   });
 
   test('refuses at once what is too much, by entries and by bytes, and takes more when there is room', async () => {
