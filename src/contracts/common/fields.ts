@@ -225,8 +225,7 @@ const bounds = (options: ListOptions) => ({
   maxItems: options.max ?? DOCUMENTED_MAX,
 });
 
-const listSchema = (options: ListOptions): ApiPropertyOptions =>
-  ({ isArray: true, ...bounds(options) }) as ApiPropertyOptions;
+const listSchema = (options: ListOptions): ApiPropertyOptions => ({ isArray: true, ...bounds(options) });
 
 /** An array of objects, each validated under its own path, `materials[2].quantity`. */
 export function ArrayField(type: () => new () => object, options: ListOptions): PropertyDecorator {
@@ -246,7 +245,7 @@ export function TextListField(options: ListOptions & { readonly maxLength: numbe
       type: 'array',
       items: { type: 'string', minLength: 1, maxLength: options.maxLength },
       ...bounds(options),
-    } as ApiPropertyOptions,
+    },
     listRule(
       options,
       `texts of 1 to ${options.maxLength} characters`,
