@@ -10,7 +10,7 @@ export interface Backoff {
 export const DEFAULT_BACKOFF: Backoff = { firstMs: 5_000, factor: 2, maxMs: 3_600_000, jitter: 0.2 };
 
 /** What an error may carry to say itself when to come back, as a partner's `Retry-After` does. */
-export interface RetryAdvice {
+interface RetryAdvice {
   readonly retryAt?: Date;
   readonly retryAfterMs?: number;
 }

@@ -1,5 +1,5 @@
 /** The allowed moves of a row: every state, and the states that may follow it. Written as a literal, once per kind of row. */
-export type MoveTable<State extends string> = Readonly<Record<State, readonly State[]>>;
+type MoveTable<State extends string> = Readonly<Record<State, readonly State[]>>;
 
 /** A move that the table does not allow: a fault of the program, never of a partner. */
 export class ForbiddenMove extends Error {

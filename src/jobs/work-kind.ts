@@ -2,7 +2,7 @@ import type { Backoff } from './backoff.js';
 import type { Next } from './due-rows.js';
 import type { Run } from './run.js';
 
-export type KeyType = 'uuid' | 'text' | 'bigint' | 'integer';
+type KeyType = 'uuid' | 'text' | 'bigint' | 'integer';
 
 /**
  * One kind of scheduled work, as a literal: which rows of which table, in which order, how many at once, and what is
@@ -45,7 +45,7 @@ export interface SingleWork<Row extends object> extends CommonWork {
 }
 
 /** Rows that agree in the columns `batch.by` (all NOT NULL) are run together, up to `size`: one call for many. */
-export interface BatchWork<Row extends object> extends CommonWork {
+interface BatchWork<Row extends object> extends CommonWork {
   readonly batch: { readonly by: readonly string[]; readonly size: number };
   /** Each run is finished by itself, or else as the returned answer says. An error counts for all not finished yet. */
   runBatch(runs: readonly Run<Row>[]): Promise<Next>;

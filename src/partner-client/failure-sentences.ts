@@ -21,20 +21,20 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Why no connection came about, by the code of Node's error. */
-export function connectReason(code: string | undefined): string {
+function connectReason(code: string | undefined): string {
   return (
     (code !== undefined ? REASONS[code] : undefined) ?? `the connection failed${code === undefined ? '' : ` (${code})`}`
   );
 }
 
 /** `256 MB`, `1.5 KB`. */
-export function sizeText(bytes: number): string {
+function sizeText(bytes: number): string {
   const [unit, name] = bytes >= 1_048_576 ? [1_048_576, 'MB'] : bytes >= 1_024 ? [1_024, 'KB'] : [1, 'bytes'];
   return `${Math.round((bytes / unit) * 10) / 10} ${name}`;
 }
 
 /** `60 s`, `200 ms`. */
-export function durationText(milliseconds: number): string {
+function durationText(milliseconds: number): string {
   return milliseconds >= 1_000 ? `${Math.round(milliseconds / 100) / 10} s` : `${Math.round(milliseconds)} ms`;
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { guardedAgents, type OutboundPolicy } from '../outbound/address-guard.js';
 
 /** No connection stood in time. */
-export class ConnectTimeout extends Error {
+class ConnectTimeout extends Error {
   readonly code = 'CONNECT_TIMEOUT';
   constructor() {
     super('no connection in time');

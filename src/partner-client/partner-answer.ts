@@ -13,7 +13,7 @@ const MAX_WHOLE_BYTES = 4_194_304;
 const TURN_MS = 10;
 
 /** Records of one list that lie side by side in the answer. */
-export interface RecordBatch {
+interface RecordBatch {
   /** `data.materials` */
   readonly list: string;
   /** Index of `records[0]` in its list. */

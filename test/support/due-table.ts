@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { SingleWork } from '../../src/jobs/work-kind.js';
 
-export interface ParcelKey {
+interface ParcelKey {
   readonly hauler_id: string;
   readonly id: string;
 }

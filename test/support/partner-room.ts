@@ -9,7 +9,7 @@ import type { PartnerConnection } from '../../src/partner-client/partner-connect
 import { type PartnerSettings, partnerSettings } from '../../src/partner-client/partner-settings.js';
 import { sealKey } from '../../src/partner-client/sealed-keys.js';
 
-export const SECRETS_KEY = randomBytes(32);
+const SECRETS_KEY = randomBytes(32);
 
 /** A client as the module makes it, with limits that a test can wait for. */
 export function partnerClient(
