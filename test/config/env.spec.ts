@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { InvalidEnvironment, readEnv, VARIABLES } from '../../src/config/env.js';
+
+const production = {
+  DATABASE_URL: 'postgres://u:secret-in-url@db/haulbridge',
+  ADMIN_TOKEN: 'an-admin-token-of-length',
+  SECRETS_KEY: 'ab'.repeat(32),
+};
+
+function faultsOf(source: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readEnv(source);
+  } catch (error) {
+    if (error instanceof InvalidEnvironment) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('configuration', () => {
+  it('has a default for everything with the embedded database, and a demo', () => {
+    const env = readEnv({});
+    expect(env).toMatchObject({
+      PORT: 3000,
+      HOST: '127.0.0.1',
+      DATA_DIR: resolve('data'),
+      STORAGE_URL: `file:${resolve('data', 'videos')}`,
+      EMBEDDED: true,
+      DEMO: true,
+      OUTBOUND_ALLOW_PRIVATE: true,
+      HTTP_BODY_LIMIT: 1_048_576,
+      VISION_LINK_TTL: 28_800_000,
+      SHUTDOWN_GRACE: 10_000,
+    });
+    expect([...env.SIDES]).toEqual(['platform', 'partner']);
+  });
+
+  it('has no demo with a database of its own, nor in npm run start:prod', () => {
+    expect(readEnv(production)).toMatchObject({ EMBEDDED: false, DEMO: false, OUTBOUND_ALLOW_PRIVATE: false });
+    expect(readEnv({ npm_lifecycle_event: 'start:prod' }).DEMO).toBe(false);
+    expect(readEnv({ ...production, DEMO: 'true' })).toMatchObject({ DEMO: true, OUTBOUND_ALLOW_PRIVATE: true });
+  });
+
+  it('takes an empty variable as absent, as compose files pass it', () => {
+    expect(readEnv({ PORT: '', DATABASE_URL: ' ' })).toMatchObject({ PORT: 3000, EMBEDDED: true });
+  });
+
+  it.each([
+    ['500ms', 500],
+    ['10s', 10_000],
+    ['5m', 300_000],
+    ['8h', 28_800_000],
+    ['7d', 604_800_000],
+    ['90', 90_000],
+    ['1.5h', 5_400_000],
+  ])('reads the duration %s', (text, milliseconds) =>
+    expect(readEnv({ VISION_LINK_TTL: text }).VISION_LINK_TTL).toBe(milliseconds),
+  );
+
+  it.each([
+    ['512kb', 524_288],
+    ['1mb', 1_048_576],
+    ['1000', 1000],
+    ['2GB', 2_147_483_648],
+  ])('reads the size %s', (text, bytes) => expect(readEnv({ HTTP_BODY_LIMIT: text }).HTTP_BODY_LIMIT).toBe(bytes));
+
+  it.each([
+    ['PORT', '70000'],
+    ['PORT', '3000a'],
+    ['PORT', '-1'],
+    ['SIDES', 'both'],
+    ['SIDES', ','],
+    ['DATABASE_URL', 'mysql://x'],
+    ['STORAGE_URL', '/tmp'],
+    ['ADMIN_TOKEN', 'short'],
+    ['SECRETS_KEY', 'xyz'],
+    ['DEMO', 'yes'],
+    ['PUBLIC_URL', 'example.com'],
+    ['HTTP_BODY_LIMIT', '1 tb'],
+    ['VISION_LINK_TTL', '8 hours'],
+    ['VISION_LINK_TTL', '-5s'],
+    ['SHUTDOWN_GRACE', ''.padEnd(3, 'x')],
+    ['LOG_LEVEL', 'loud'],
+    ['MIGRATE_ON_START', '2'],
+    ['VISION_MAX_CLIP_MINUTES', '0'],
+  ])('refuses %s=%s, naming the variable', (name, value) => {
+    expect(faultsOf({ ...production, [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name} must `))]);
+  });
+
+  it('refuses with all faults at once, and repeats no value', () => {
+    const faults = faultsOf({
+      DATABASE_URL: 'postgres://u:secret-in-url@db/x',
+      PORT: 'x',
+      LOG_LEVEL: 'loud',
+      SECRETS_KEY: 'my-secret',
+    });
+    expect(faults).toHaveLength(4);
+    expect(faults).toContain('ADMIN_TOKEN is required with DATABASE_URL');
+    expect(new InvalidEnvironment(faults).message).not.toMatch(/my-secret|secret-in-url|loud/);
+  });
+
+  it('is told in the README, every variable of it', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const missing = Object.entries(VARIABLES).filter(
+      ([name, { meaning }]) =>
+        !readme.split('\n').some((line) => line.includes(`\`${name}\``) && line.includes(meaning)),
+    );
+    expect(missing.map(([name]) => name)).toEqual([]);
+  });
+});
