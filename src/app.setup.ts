@@ -10,16 +10,21 @@ import { type AppError, unavailable } from './errors/app-error.js';
 import { CommonErrorFilter } from './errors/exception.filter.js';
 import { ValidationPipe } from './errors/validation.pipe.js';
 import { allowedMethods } from './http/allowed-methods.js';
-import { limitJsonBody } from './http/json-body.js';
+import { limitBodies } from './http/json-body.js';
 import { requestId } from './http/request-id.js';
-import { limitServer } from './http/server-limits.js';
+import { endUnreadBodies, LimitedExpressAdapter, SERVER_LIMITS } from './http/server-limits.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { observeRequests } from './observability/request-observer.js';
 
 /** The application as it runs, in production and in tests alike; the caller listens and closes. */
-export async function createApp(env: SettledEnv, logger = createLogger(env)): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env, logger), {
+export async function createApp(
+  env: SettledEnv,
+  logger = createLogger(env),
+  limits = SERVER_LIMITS,
+): Promise<NestExpressApplication> {
+  const adapter = new LimitedExpressAdapter(limits);
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env, logger), adapter, {
     bodyParser: false,
     abortOnError: false,
     logger: new NestLogger(logger),
@@ -27,12 +32,11 @@ export async function createApp(env: SettledEnv, logger = createLogger(env)): Pr
   const express = app.getHttpAdapter().getInstance() as Application;
   // Nobody conditions on an entity tag of these answers, and no query of the contracts is nested: both would cost every request.
   app.set('etag', false).set('query parser', 'simple').disable('x-powered-by');
-  app.use(requestId, observeRequests(logger, app.get(Metrics)), secureHeaders());
-  limitJsonBody(express, env.HTTP_BODY_LIMIT);
+  app.use(requestId, observeRequests(logger, app.get(Metrics)), secureHeaders(), endUnreadBodies(limits));
+  limitBodies(express, env.HTTP_BODY_LIMIT, limits);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new CommonErrorFilter([databaseAway], (path) => allowedMethods(express, path)));
   serveDocuments(app);
-  limitServer(app.getHttpServer());
   return app;
 }
 

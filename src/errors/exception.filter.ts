@@ -27,6 +27,9 @@ const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
   503: 'unavailable',
 };
 
+/** What is still to come of such a body is not waited for at all. */
+const HOPELESS: ReadonlySet<ErrorKind> = new Set(['tooLarge', 'requestTimeout']);
+
 /** Makes the common error body out of everything that can go wrong in any route (decisions 3 to 14). */
 @Catch()
 export class CommonErrorFilter implements ExceptionFilter {
@@ -51,7 +54,7 @@ export class CommonErrorFilter implements ExceptionFilter {
     }
     const { status, headers, body } = errorReply(error, request.path);
     // What is left of a refused body is not worth reading: the connection ends with the answer.
-    if (!request.complete && error.kind === 'tooLarge') response.set('Connection', 'close');
+    if (!request.complete && HOPELESS.has(error.kind)) response.set('Connection', 'close');
     response.status(status).set(headers).json(body);
   }
 

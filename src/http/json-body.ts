@@ -2,6 +2,8 @@ import { createParamDecorator } from '@nestjs/common';
 import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
 import { JsonFault, readJson } from '../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
+import { bodyReader, type ReadLimits, readLimits, setReadLimits } from './read-limits.js';
+import { hasBody } from './server-limits.js';
 
 /** A request whose body was read by `@JsonBody()`; `rawBody` is it, byte for byte, after any content coding. */
 export interface BodyRequest extends Request {
@@ -15,12 +17,9 @@ export interface BodyOptions {
   readonly maxBytes?: number;
 }
 
-/** Where the Express application keeps its reader of bodies. */
-const READER = 'haulbridge body reader';
-
-/** Gives the application a reader of bodies of at most `limit` bytes (`HTTP_BODY_LIMIT`). */
-export function limitJsonBody(application: Application, limit: number): void {
-  application.set(READER, readerUpTo(limit));
+/** Gives the application a reader of bodies of at most `limit` bytes (`HTTP_BODY_LIMIT`), and the time they may take. */
+export function limitBodies(application: Application, limit: number, limits: ReadLimits): void {
+  setReadLimits(application, limits, readerUpTo(limit));
 }
 
 function readerUpTo(limit: number): RequestHandler {
@@ -37,8 +36,7 @@ export const JsonBody = createParamDecorator(async (options: BodyOptions | undef
   const request = http.getRequest<BodyRequest>();
   if (options?.optional === true && !hasBody(request)) return {};
   requireJson(request.headers['content-type']);
-  const read =
-    options?.maxBytes === undefined ? (request.app.get(READER) as RequestHandler) : readerUpTo(options.maxBytes);
+  const read = options?.maxBytes === undefined ? bodyReader(request) : readerUpTo(options.maxBytes);
   const bytes = await readBytes(read, request, http.getResponse<Response>());
   request.rawBody = bytes;
   try {
@@ -55,11 +53,6 @@ export function rawBodyOf({ rawBody }: BodyRequest): Buffer {
   return rawBody;
 }
 
-/** As RFC 9112, section 6.3 tells it. */
-function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
 function requireJson(contentType: string | undefined): void {
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
@@ -69,11 +62,21 @@ function requireJson(contentType: string | undefined): void {
 
 function readBytes(read: RequestHandler, request: Request, response: Response): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    const timer = deadline(request, reject);
     void read(request, response, (error?: unknown) => {
+      clearTimeout(timer);
       if (error !== undefined && error !== null) reject(bodyError(error));
       else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     });
   });
+}
+
+/** None where all of the body is here already, as it nearly always is. */
+function deadline(request: Request, reject: (error: AppError) => void): NodeJS.Timeout | undefined {
+  if (request.readableLength === Number(request.headers['content-length'])) return undefined;
+  const { jsonBody } = readLimits(request);
+  const late = () => reject(new AppError('requestTimeout', `the body must arrive within ${jsonBody / 1000} s`));
+  return setTimeout(late, jsonBody).unref();
 }
 
 /** The failures of Express's body reader, in our words. */

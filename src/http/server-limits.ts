@@ -1,12 +1,77 @@
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Request, RequestHandler } from 'express';
 
-/** Slow senders of headers or bodies are cut off; an idle connection is kept longer than common balancers keep theirs. */
-export function limitServer(server: Server): void {
-  server.headersTimeout = 10_000;
-  server.requestTimeout = 60_000;
-  server.keepAliveTimeout = 65_000;
-  server.on('clientError', answerUnreadable);
+/** How long a client may take, each in milliseconds. A slow one is cut off: what it holds is missing to the others. */
+export interface ServerLimits {
+  /** From the connection, or the last answer's end, until the headers are complete. */
+  readonly headers: number;
+  /** Until a JSON body is complete. */
+  readonly jsonBody: number;
+  /** Between two pieces of an upload: the whole of it may take hours. */
+  readonly uploadPause: number;
+  /** For what is left of a body that nobody wants, after the answer. */
+  readonly unreadBody: number;
+  /** Without any progress in either direction, such as a reader that has stopped reading. */
+  readonly silence: number;
+  /** Between two requests: longer than common balancers keep an idle connection. */
+  readonly keepAlive: number;
+  /** How often connections are held to `headers`; Node's own default is 30 s, three times what it would enforce. */
+  readonly check: number;
+}
+
+export const SERVER_LIMITS: ServerLimits = {
+  headers: 10_000,
+  jsonBody: 30_000,
+  uploadPause: 30_000,
+  unreadBody: 5_000,
+  silence: 120_000,
+  keepAlive: 65_000,
+  check: 2_000,
+};
+
+/** Express on a server whose limits can only be given when it is created. */
+export class LimitedExpressAdapter extends ExpressAdapter {
+  constructor(private readonly limits: ServerLimits) {
+    super();
+  }
+
+  override initHttpServer(): void {
+    const { headers, keepAlive, check, silence } = this.limits;
+    const options = {
+      headersTimeout: headers,
+      keepAliveTimeout: keepAlive,
+      connectionsCheckingInterval: check,
+      // A deadline for all bodies alike would cut off recordings of 2 GiB: each reader of bodies keeps its own.
+      requestTimeout: 0,
+    };
+    const server: Server = createServer(options, this.getInstance());
+    server.setTimeout(silence);
+    server.on('clientError', answerUnreadable);
+    this.httpServer = server;
+  }
+}
+
+/** A body that no route reads is swallowed after the answer, but not for as long as its sender likes. */
+export function endUnreadBodies({ unreadBody }: ServerLimits): RequestHandler {
+  return (request, response, next) => {
+    if (hasBody(request)) {
+      response.once('finish', () => {
+        if (!request.complete) setTimeout(() => endUnlessComplete(request), unreadBody).unref();
+      });
+    }
+    next();
+  };
+}
+
+/** As RFC 9112, section 6.3 tells it. */
+export function hasBody({ headers }: Pick<Request, 'headers'>): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function endUnlessComplete(request: Request): void {
+  if (!request.complete) request.socket.destroy();
 }
 
 const UNREADABLE: Readonly<Record<string, readonly [status: string, message: string]>> = {
@@ -24,5 +89,6 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   const body = JSON.stringify({ success: false, error: { code: 'INVALID_PAYLOAD', message } });
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
   );
 }

@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DataSource } from 'typeorm';
 import { createApp } from '../../src/app.setup.js';
 import type { SettledEnv } from '../../src/config/env.js';
+import { SERVER_LIMITS, type ServerLimits } from '../../src/http/server-limits.js';
 import { createTestDatabase } from './test-database.js';
 import { testEnv } from './env.js';
 
@@ -35,6 +36,8 @@ export interface TestAppOptions {
   readonly env?: Partial<SettledEnv>;
   /** A second instance on the database and with the configuration of a first one; that one drops it. */
   readonly on?: TestApp;
+  /** How long clients may take. */
+  readonly limits?: Partial<ServerLimits>;
 }
 
 /** The whole service on a free port, over real HTTP and a database of its own. */
@@ -44,7 +47,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     options.on === undefined
       ? testEnv({ DATABASE_URL: database?.url ?? '', ...options.env })
       : { ...options.on.env, ...options.env };
-  const app = await createApp(env);
+  const app = await createApp(env, undefined, { ...SERVER_LIMITS, ...options.limits });
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;

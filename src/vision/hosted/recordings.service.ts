@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
@@ -32,7 +31,7 @@ export class HostedRecordings {
   ) {}
 
   /** Stores one chunk as it streams in; nothing stays of one that breaks off. `conflict` where the camera has that start. */
-  async add(query: HostedRecordingQuery, body: Readable): Promise<HostedRecording> {
+  async add(query: HostedRecordingQuery, body: AsyncIterable<Buffer>): Promise<HostedRecording> {
     assertRange(query);
     const cameraId = await this.cameras.idOf(query.customerId, query.truckId, query.cameraId);
     const camera = { ...query, cameraId };
@@ -82,12 +81,12 @@ function taken({ cameraId, startTime }: HostedRecordingQuery) {
 }
 
 /** Looks at the first bytes before anything is kept, and at the length while it grows. */
-async function receive(writer: StorageWriter, body: Readable): Promise<{ size: number; sha256: string }> {
+async function receive(writer: StorageWriter, body: AsyncIterable<Buffer>): Promise<{ size: number; sha256: string }> {
   try {
     await writer.begin();
     let head = Buffer.alloc(0);
     let started = false;
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of body) {
       if (started) await append(writer, chunk);
       else {
         head = Buffer.concat([head, chunk]);

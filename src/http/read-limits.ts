@@ -1,0 +1,20 @@
+import type { Application, Request, RequestHandler } from 'express';
+
+/** What the readers of bodies hold a sender to, in milliseconds. */
+export interface ReadLimits {
+  readonly jsonBody: number;
+  readonly uploadPause: number;
+}
+
+/** Where the Express application keeps them. */
+const LIMITS = 'haulbridge read limits';
+const READER = 'haulbridge body reader';
+
+export function setReadLimits(application: Application, limits: ReadLimits, reader: RequestHandler): void {
+  application.set(LIMITS, limits).set(READER, reader);
+}
+
+export const readLimits = (request: Request): ReadLimits => request.app.get(LIMITS) as ReadLimits;
+
+/** The application's reader of bodies of at most `HTTP_BODY_LIMIT` bytes. */
+export const bodyReader = (request: Request): RequestHandler => request.app.get(READER) as RequestHandler;

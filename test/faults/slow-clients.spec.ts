@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { issueKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { shortOrLong, tell } from '../support/faults.js';
+import { at, CUSTOMER, film, TRUCK, upload } from '../support/hosted-vision.js';
+import { SlowClient } from '../support/slow-client.js';
+
+/** Small enough to wait for; what production gives is `SERVER_LIMITS`. */
+const LIMITS = {
+  headers: 300,
+  jsonBody: 400,
+  uploadPause: 400,
+  unreadBody: 300,
+  silence: 900,
+  keepAlive: 700,
+  check: 50,
+};
+const ENOUGH_MS = 5_000;
+
+let service: TestApp;
+let key: string;
+beforeAll(async () => {
+  service = await startTestApp({ limits: LIMITS });
+  ({ key } = await issueKey(service, ['scale', 'account', 'site', 'vision']));
+});
+afterAll(() => service.close());
+
+const open = () => SlowClient.open(service.url);
+
+const head = (method: string, path: string, headers: Record<string, string> = {}) =>
+  `${method} ${path} HTTP/1.1\r\nHost: x\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}`;
+
+const json = (length: number) => ({ 'Content-Type': 'application/json', 'Content-Length': String(length) });
+
+async function cutOff(client: SlowClient): Promise<string> {
+  expect(await client.cutAfter).toBeLessThan(ENOUGH_MS);
+  return client.answer;
+}
+
+function expectTimeout(answer: string): void {
+  expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  expect(answer).toMatch(/connection: close/i);
+  expect(answer).toContain('"success":false');
+  expect(answer).toContain('"code":"INVALID_PAYLOAD"');
+}
+
+describe('slow senders are cut off', () => {
+  test('nothing is sent at all', async () => expectTimeout(await cutOff(await open())));
+
+  test('headers, a byte at a time', async () => {
+    const client = (await open()).send(head('GET', '/health/live')).sendForever('X', 20);
+    expectTimeout(await cutOff(client));
+  });
+
+  test('headers of the second request on a connection', async () => {
+    const client = (await open()).send(`${head('GET', '/health/live')}\r\n`);
+    await eventually(() => expect(client.answer).toContain('200 OK'));
+    client.send(head('GET', '/health/live')).sendForever('X', 20);
+    expect(await cutOff(client)).toContain('408 Request Timeout');
+  });
+
+  test.each(['tickets', 'accounts'])('a JSON body, a byte at a time: %s', async (route) => {
+    const headers = { 'PLATFORM-API-KEY': key, ...json(100_000) };
+    const client = (await open()).send(`${head('POST', `/platform-api/v1/${route}`, headers)}\r\n`);
+    expectTimeout(await cutOff(client.sendForever(' ', 20)));
+  });
+
+  test('a JSON body without a length', async () => {
+    const headers = { 'PLATFORM-API-KEY': key, 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+    const client = (await open()).send(`${head('POST', '/platform-api/v1/tickets', headers)}\r\n`);
+    expectTimeout(await cutOff(client.sendForever('1\r\n{\r\n', 20)));
+  });
+
+  test.each([
+    ['of a caller without a key', 'POST', '/platform-api/v1/tickets', 401],
+    ['of a route that takes none', 'GET', '/health/live', 200],
+    ['of an unknown path', 'POST', '/nope', 404],
+  ])('a body that nobody reads, %s: answered at once, then cut off', async (_what, method, path, status) => {
+    const client = (await open()).send(`${head(method, path, json(1_000_000))}\r\n`).sendForever('x', 20);
+    await eventually(() => expect(client.answer).toContain(`HTTP/1.1 ${status} `));
+    await cutOff(client);
+  });
+
+  test('an upload that pauses: 408, and nothing of it is kept', async () => {
+    const query = new URLSearchParams({ customerId: CUSTOMER, truckId: 'slow', cameraId: 'front' });
+    const path = `/admin/v1/hosted/recordings?${query.toString()}&startTime=${at(0)}&endTime=${at(1)}`;
+    const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, 'Content-Type': 'video/mp4' };
+    const client = (await open()).send(`${head('POST', path, { ...headers, 'Content-Length': '1000000' })}\r\n`);
+    expectTimeout(await cutOff(client.send(film(0).subarray(0, 5_000))));
+    expect((await upload(service, 0, { truckId: 'slow' })).status).toBe(201);
+  });
+
+  test('an upload that is slow, but never stops, is taken', async () => {
+    const bytes = film(1);
+    const query = new URLSearchParams({ customerId: CUSTOMER, truckId: 'steady', cameraId: 'front' });
+    const path = `/admin/v1/hosted/recordings?${query.toString()}&startTime=${at(1)}&endTime=${at(2)}`;
+    const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, 'Content-Type': 'video/mp4' };
+    const client = (await open()).send(
+      `${head('POST', path, { ...headers, 'Content-Length': String(bytes.length) })}\r\n`,
+    );
+    const pieces = 10;
+    const size = Math.ceil(bytes.length / pieces);
+    for (let i = 0; i < pieces; i++) {
+      client.send(bytes.subarray(i * size, (i + 1) * size));
+      await new Promise((resolve) => setTimeout(resolve, LIMITS.uploadPause / 4));
+    }
+    await eventually(() => expect(client.answer).toContain('201 Created'));
+    client.close();
+  });
+});
+
+describe('slow readers are cut off', () => {
+  test('a reader of a film that stops reading', async () => {
+    const large = Buffer.concat([film(2), Buffer.alloc(32 * 1024 * 1024)]);
+    expect((await upload(service, 2, {}, large)).status).toBe(201);
+    const list = await service.call<{ data: { recordings: { downloadUrl: string }[] } }>(
+      'GET',
+      `/video-platform/v1/videos/continuous?customerId=${CUSTOMER}&truckId=${TRUCK}&startTime=${at(0)}&endTime=${at(9)}`,
+      { headers: { 'API-KEY': key } },
+    );
+    const { pathname, search } = new URL(list.body.data.recordings[0]?.downloadUrl ?? '');
+    const reader = (await open()).stopReading().send(`${head('GET', pathname + search)}\r\n`);
+    // Longer than the server's patience; a reader that is cut off finds less than all when it looks again.
+    await new Promise((resolve) => setTimeout(resolve, LIMITS.silence * 2.5));
+    reader.read();
+    await reader.cutAfter;
+    expect(reader.received).toBeLessThan(large.length);
+  });
+});
+
+test('idle connections are survived: everyone else is served meanwhile', async () => {
+  const count = shortOrLong(500, 10_000);
+  const patient = await startTestApp({ limits: { headers: 20_000 } });
+  try {
+    const before = process.memoryUsage().rss;
+    const idle: SlowClient[] = [];
+    while (idle.length < count) {
+      idle.push(...(await Promise.all(Array.from({ length: 250 }, () => SlowClient.open(patient.url)))));
+    }
+    const started = performance.now();
+    for (let i = 0; i < 20; i++) expect((await patient.call('GET', '/health/ready')).status).toBe(200);
+    const answered = (performance.now() - started) / 20;
+    const each = (process.memoryUsage().rss - before) / count;
+    expect(each).toBeLessThan(shortOrLong(500_000, 100_000));
+    tell('idle connections', {
+      held: count,
+      'ms an answer': answered.toFixed(1),
+      'KiB each, both ends': Math.round(each / 1024),
+      lost: 0,
+    });
+    for (const client of idle) client.close();
+  } finally {
+    await patient.close();
+  }
+});

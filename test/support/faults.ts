@@ -1,0 +1,22 @@
+/** The short form runs with `npm test`, the long one with `npm run test:faults`. */
+export const LONG = process.env['HAULBRIDGE_FAULTS'] === 'long';
+
+export const shortOrLong = <T>(short: T, long: T): T => (LONG ? long : short);
+
+/** Tells what was tried and what was lost; the short form is quiet. */
+export function tell(suite: string, figures: Readonly<Record<string, number | string>>): void {
+  if (!LONG) return;
+  const told = Object.entries(figures).map(([what, figure]) => `${what}: ${figure}`);
+  process.stdout.write(`${suite}: ${told.join(', ')}\n`);
+}
+
+/** Numbers of [0, 1) that are the same in every run (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** A connection that sends and reads exactly as it is told, and keeps all that it was answered. */
+export class SlowClient {
+  /** Everything that has come, as Latin-1 text. */
+  answer = '';
+  received = 0;
+  /** How long the server let it live, in milliseconds. */
+  readonly cutAfter: Promise<number>;
+  private drip: NodeJS.Timeout | undefined;
+
+  private constructor(private readonly socket: Socket) {
+    const begun = performance.now();
+    // A reset instead of an end is as good: the server has cut it off.
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk: Buffer) => {
+      this.received += chunk.length;
+      if (this.answer.length < 100_000) this.answer += chunk.toString('latin1');
+    });
+    this.cutAfter = once(socket, 'close').then(() => {
+      clearInterval(this.drip);
+      return performance.now() - begun;
+    });
+  }
+
+  static async open(url: string): Promise<SlowClient> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return new SlowClient(socket);
+  }
+
+  send(text: string | Buffer): this {
+    this.socket.write(text);
+    return this;
+  }
+
+  /** Sends one piece again and again, as slowly as told. */
+  sendForever(piece: string, everyMs: number): this {
+    this.drip = setInterval(() => this.socket.write(piece), everyMs);
+    return this;
+  }
+
+  /** Reads nothing from now on. */
+  stopReading(): this {
+    this.socket.pause();
+    return this;
+  }
+
+  read(): this {
+    this.socket.resume();
+    return this;
+  }
+
+  close(): void {
+    clearInterval(this.drip);
+    this.socket.destroy();
+  }
+}
