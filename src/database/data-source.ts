@@ -9,6 +9,8 @@ import { TicketEntity } from '../scale/ticket.entity.js';
 import { KioskEntity } from '../site-sync/catalog/kiosk.entity.js';
 import { MaterialEntity } from '../site-sync/catalog/material.entity.js';
 import { SiteEntity } from '../site-sync/catalog/site.entity.js';
+import { RecordingEntity } from '../vision/recordings/recording.entity.js';
+import { VideoRequestEntity } from '../vision/requests/video-request.entity.js';
 import { PoolClient } from './pool-client.js';
 import { SilentLogger } from './silent-logger.js';
 
@@ -23,6 +25,8 @@ const ENTITIES: (EntitySchema | (new () => object))[] = [
   TicketEntity,
   TicketRevisionEntity,
   AccountEntity,
+  VideoRequestEntity,
+  RecordingEntity,
 ];
 
 /** How long a request waits for a connection, new or free, before the database counts as away (decision 13). */

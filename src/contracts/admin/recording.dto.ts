@@ -1,0 +1,157 @@
+import { ArrayField, EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields.js';
+import type { Instant } from '../common/instant.js';
+import { PageQuery } from '../common/pagination.dto.js';
+
+const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
+const CONNECTION = {
+  description: 'Vision connection it came through',
+  example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e',
+};
+const TRUCK = { description: 'Truck, as the partner names it', min: 1, max: 255, example: 'TRUCK-7' };
+const CAMERA = { description: 'Camera, as the partner names it', min: 1, max: 255, example: 'front' };
+
+const RECORDING_SOURCES = ['on-demand', 'continuous'] as const;
+const RECORDING_STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'] as const;
+type RecordingSource = (typeof RECORDING_SOURCES)[number];
+type RecordingStatus = (typeof RECORDING_STATUSES)[number];
+
+const SOURCE = { description: 'Asked for, or followed', values: RECORDING_SOURCES, example: 'continuous' };
+const STATUS = { description: 'Where it stands', values: RECORDING_STATUSES, example: 'stored' };
+
+export class RecordingQuery extends PageQuery {
+  @UuidField({ ...CONNECTION, optional: true })
+  connectionId?: string;
+
+  @TextField({ ...TRUCK, optional: true })
+  truckId?: string;
+
+  @TextField({ ...CAMERA, optional: true })
+  cameraId?: string;
+
+  @EnumField({ ...SOURCE, optional: true })
+  source?: RecordingSource;
+
+  @EnumField({ ...STATUS, optional: true })
+  status?: RecordingStatus;
+
+  @InstantField({
+    description: 'That start then or later',
+    optional: true,
+    inQuery: true,
+    example: '2026-01-31T00:00:00Z',
+  })
+  from?: Instant;
+
+  @InstantField({ description: 'That start before', optional: true, inQuery: true, example: '2026-02-01T00:00:00Z' })
+  to?: Instant;
+}
+
+export class StoredRecording {
+  @UuidField({ description: 'Id of the recording', example: ID })
+  id!: string;
+
+  @UuidField({ description: 'Hauler that it belongs to', example: ID })
+  haulerId!: string;
+
+  @UuidField(CONNECTION)
+  connectionId!: string;
+
+  @EnumField(SOURCE)
+  source!: RecordingSource;
+
+  @TextField({ description: "The partner's id of it", max: 255, example: 'chunk-4711' })
+  partnerRecordingId!: string;
+
+  @TextField({ description: 'Customer, as the partner names it', max: 255, example: ID })
+  customerId!: string;
+
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @TextField(CAMERA)
+  cameraId!: string;
+
+  @InstantField({ description: 'Start of what it shows', example: '2026-01-31T08:30:00Z' })
+  startTime!: string;
+
+  @InstantField({ description: 'End of what it shows', example: '2026-01-31T08:35:00Z' })
+  endTime!: string;
+
+  @IntegerField({ description: 'Length in seconds', min: 0, max: 31_536_000, example: 300 })
+  durationSeconds!: number;
+
+  @EnumField(STATUS)
+  status!: RecordingStatus;
+
+  @TextField({ description: 'Why it stands there', max: 10_000, optional: true })
+  reason?: string;
+
+  @InstantField({ description: 'When its download link dies', optional: true, example: '2026-01-31T16:35:00Z' })
+  expiresAt?: string;
+
+  @IntegerField({ description: 'Bytes', min: 0, max: Number.MAX_SAFE_INTEGER, optional: true, example: 5_242_880 })
+  sizeBytes?: number;
+
+  @TextField({ description: 'SHA-256 of the bytes, hexadecimal', max: 64, optional: true })
+  sha256?: string;
+
+  @InstantField({ description: 'When it was first listed', example: '2026-01-31T08:36:00Z' })
+  createdAt!: string;
+
+  @InstantField({ description: 'When it last moved', example: '2026-01-31T08:37:00Z' })
+  updatedAt!: string;
+}
+
+export class CoverageQuery {
+  @UuidField(CONNECTION)
+  connectionId!: string;
+
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @TextField({ ...CAMERA, optional: true })
+  cameraId?: string;
+
+  @InstantField({ description: 'Start of the time', inQuery: true, example: '2026-01-31T00:00:00Z' })
+  from!: Instant;
+
+  @InstantField({
+    description: 'End of the time; at most 31 days later',
+    inQuery: true,
+    example: '2026-02-01T00:00:00Z',
+  })
+  to!: Instant;
+}
+
+/** What there is of one camera for a while (decision 49). */
+export class CoverageInterval {
+  @TextField({ ...CAMERA, optional: true })
+  cameraId?: string;
+
+  @InstantField({ description: 'Start', example: '2026-01-31T08:30:00Z' })
+  startTime!: string;
+
+  @InstantField({ description: 'End', example: '2026-01-31T08:35:00Z' })
+  endTime!: string;
+
+  @EnumField({
+    description: 'What there is',
+    values: ['stored', 'available', 'missing', 'expired'],
+    example: 'stored',
+  })
+  state!: 'stored' | 'available' | 'missing' | 'expired';
+
+  @UuidField({ description: 'The recording', optional: true, example: ID })
+  recordingId?: string;
+
+  @TextField({ description: 'Why there is no file', max: 10_000, optional: true })
+  reason?: string;
+}
+
+export class Coverage {
+  @ArrayField(() => CoverageInterval, {
+    description: 'Camera by camera, in order of time, without gaps',
+    max: 1_000_000,
+  })
+  data!: CoverageInterval[];
+}

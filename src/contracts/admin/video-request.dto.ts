@@ -1,0 +1,144 @@
+import {
+  EnumField,
+  InstantField,
+  IntegerField,
+  TextField,
+  TextListField,
+  ArrayField,
+  UuidField,
+} from '../common/fields.js';
+import type { Instant } from '../common/instant.js';
+import { PageQuery } from '../common/pagination.dto.js';
+
+const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
+const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
+const TRUCK = { description: 'Truck, as work orders and routing name it', min: 1, max: 255, example: 'TRUCK-7' };
+const CAMERA = { description: 'Camera: placement or number', min: 1, max: 255, example: 'front' };
+const START = { description: 'Start of the range', example: '2026-01-31T08:30:00Z' };
+const END = { description: 'End of the range', example: '2026-01-31T08:35:00Z' };
+const REASON = { description: 'Why it ended so, or what the partner said', max: 10_000, optional: true };
+
+export const VIDEO_REQUEST_STATUSES = [
+  'submitting',
+  'processing',
+  'ready',
+  'downloading',
+  'stored',
+  'failed',
+  'expired',
+] as const;
+type VideoRequestStatus = (typeof VIDEO_REQUEST_STATUSES)[number];
+
+const STATUS = { description: 'Where it stands', values: VIDEO_REQUEST_STATUSES, example: 'processing' };
+const PARTNER_ID = { description: "The partner's id of the request", max: 255, optional: true, example: 'req-4711' };
+const RECORDING_IDS = { description: 'The clips', maxLength: 36, max: 100_000, example: [ID] };
+
+export class OrderVideoRequest {
+  @UuidField(CONNECTION)
+  connectionId!: string;
+
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @TextField(CAMERA)
+  cameraId!: string;
+
+  @InstantField(START)
+  startTime!: Instant;
+
+  @InstantField(END)
+  endTime!: Instant;
+}
+
+export class OrderedVideoRequest {
+  @UuidField({ description: 'Id of the request', example: ID })
+  id!: string;
+
+  @EnumField({ ...STATUS, example: 'submitting' })
+  status!: VideoRequestStatus;
+}
+
+export class VideoRequestQuery extends PageQuery {
+  @UuidField({ ...CONNECTION, optional: true })
+  connectionId?: string;
+
+  @TextField({ ...TRUCK, optional: true })
+  truckId?: string;
+
+  @EnumField({ ...STATUS, optional: true })
+  status?: VideoRequestStatus;
+}
+
+/** One piece of a request, as the partner is asked for it (decision 42). */
+export class VideoRequestPart {
+  @IntegerField({ description: 'Place in the request, from 1', min: 1, max: 1_000, example: 1 })
+  number!: number;
+
+  @InstantField(START)
+  startTime!: string;
+
+  @InstantField(END)
+  endTime!: string;
+
+  @EnumField(STATUS)
+  status!: VideoRequestStatus;
+
+  @TextField(REASON)
+  reason?: string;
+
+  @TextField(PARTNER_ID)
+  partnerRequestId?: string;
+
+  @TextListField(RECORDING_IDS)
+  recordingIds!: string[];
+}
+
+export class VideoRequest {
+  @UuidField({ description: 'Id of the request', example: ID })
+  id!: string;
+
+  @UuidField({ description: 'Hauler that it belongs to', example: ID })
+  haulerId!: string;
+
+  @UuidField(CONNECTION)
+  connectionId!: string;
+
+  @TextField({ description: 'Customer, as the partner names it', max: 255, example: ID })
+  customerId!: string;
+
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @TextField(CAMERA)
+  cameraId!: string;
+
+  @InstantField(START)
+  startTime!: string;
+
+  @InstantField(END)
+  endTime!: string;
+
+  @EnumField(STATUS)
+  status!: VideoRequestStatus;
+
+  @TextField(REASON)
+  reason?: string;
+
+  @TextField({ ...PARTNER_ID, description: "The partner's id of a request with a single part" })
+  partnerRequestId?: string;
+
+  @ArrayField(() => VideoRequestPart, { description: 'The pieces it was cut into', max: 1_000 })
+  parts!: VideoRequestPart[];
+
+  @TextListField(RECORDING_IDS)
+  recordingIds!: string[];
+
+  @InstantField({ description: 'When it expires if the partner has not delivered', example: '2026-02-01T08:30:00Z' })
+  deadline!: string;
+
+  @InstantField({ description: 'When it was ordered', example: '2026-01-31T09:00:00Z' })
+  createdAt!: string;
+
+  @InstantField({ description: 'When it last moved', example: '2026-01-31T09:02:00Z' })
+  updatedAt!: string;
+}

@@ -1,0 +1,87 @@
+import { BooleanField, InstantField, IntegerField, TextField, UuidField } from '../common/fields.js';
+import type { Instant } from '../common/instant.js';
+import { PageQuery } from '../common/pagination.dto.js';
+
+const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
+const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
+const TRUCK = { description: 'Truck, as work orders and routing name it', min: 1, max: 255, example: 'TRUCK-7' };
+const CAMERA = { description: 'Camera; absent: all of the truck', min: 1, max: 255, optional: true, example: 'front' };
+const START = { description: 'Recordings from this time on', example: '2026-01-31T00:00:00Z' };
+const INTERVAL = { description: 'Seconds between two looks', min: 30, max: 86_400, example: 300 };
+const ENABLED = { description: 'Whether the partner is asked', example: true };
+
+export const DEFAULT_SUBSCRIPTION_SECONDS = 300;
+
+export class CreateVideoSubscription {
+  @UuidField(CONNECTION)
+  connectionId!: string;
+
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @TextField(CAMERA)
+  cameraId?: string;
+
+  @InstantField(START)
+  startTime!: Instant;
+
+  @IntegerField({ ...INTERVAL, default: DEFAULT_SUBSCRIPTION_SECONDS, optional: true })
+  intervalSeconds?: number;
+}
+
+export class ChangeVideoSubscription {
+  @IntegerField({ ...INTERVAL, optional: true })
+  intervalSeconds?: number;
+
+  @BooleanField({ ...ENABLED, optional: true })
+  enabled?: boolean;
+}
+
+export class VideoSubscriptionQuery extends PageQuery {
+  @UuidField({ ...CONNECTION, optional: true })
+  connectionId?: string;
+
+  @TextField({ ...TRUCK, optional: true })
+  truckId?: string;
+}
+
+export class VideoSubscription {
+  @UuidField({ description: 'Id of the subscription', example: ID })
+  id!: string;
+
+  @UuidField({ description: 'Hauler that it belongs to', example: ID })
+  haulerId!: string;
+
+  @UuidField(CONNECTION)
+  connectionId!: string;
+
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @TextField(CAMERA)
+  cameraId?: string;
+
+  @InstantField(START)
+  startTime!: string;
+
+  @IntegerField(INTERVAL)
+  intervalSeconds!: number;
+
+  @BooleanField(ENABLED)
+  enabled!: boolean;
+
+  @InstantField({ description: 'Everything listed before this time was read', example: '2026-01-31T09:00:00Z' })
+  watermark!: string;
+
+  @InstantField({ description: 'When the partner last answered', optional: true, example: '2026-01-31T09:01:00Z' })
+  lastReadAt?: string;
+
+  @TextField({ description: 'What the last look failed with', max: 10_000, optional: true })
+  lastError?: string;
+
+  @InstantField({ description: 'When it was created', example: '2026-01-31T00:00:00Z' })
+  createdAt!: string;
+
+  @InstantField({ description: 'When it last changed', example: '2026-01-31T09:01:00Z' })
+  updatedAt!: string;
+}

@@ -1,0 +1,34 @@
+import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
+import type { Finding } from './finding.js';
+import { isPlain } from './read-elements.js';
+import { knownStatus } from './read-list.js';
+
+/** The 202 of a video request (section 2.5a), as far as it could be read. */
+export interface Acknowledgement {
+  /** Absent where the partner sent none: then its clips are recognised by truck, camera and range. */
+  readonly requestId?: string;
+  readonly status: VideoStatus;
+  readonly message?: string;
+  readonly findings: readonly Finding[];
+}
+
+/** `success: false` is a refusal: the request failed, says the partner. */
+export function readAcknowledgement(body: unknown): Acknowledgement {
+  const findings: Finding[] = [];
+  if (!isPlain(body)) {
+    findings.push({ path: '', reason: 'the body of the 202 must be an object', raw: body });
+    return { status: 'processing', findings };
+  }
+  // Some partners wrap every answer in `data`.
+  const inner = body['requestId'] === undefined && isPlain(body['data']) ? body['data'] : body;
+  const { requestId, message } = inner;
+  const named = (typeof requestId === 'string' && requestId !== '') || typeof requestId === 'number';
+  if (!named) findings.push({ path: 'requestId', reason: 'requestId is required', raw: body });
+  const status = body['success'] === false ? 'failed' : knownStatus(inner['status'], 'status', findings);
+  return {
+    ...(named ? { requestId: String(requestId).slice(0, 255) } : {}),
+    status,
+    ...(typeof message === 'string' ? { message: message.slice(0, 1_000) } : {}),
+    findings,
+  };
+}

@@ -1,0 +1,80 @@
+import { epochMillis } from '../../contracts/common/instant.js';
+import { type DtoClass, readerOf } from '../../contracts/common/reader.js';
+import { summarise, type Violation } from '../../contracts/common/violation.js';
+import type { Recording } from '../../contracts/vision/vision.dto.js';
+import type { Finding } from './finding.js';
+
+type Plain = Readonly<Record<string, unknown>>;
+
+export const isPlain = (value: unknown): value is Plain =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Names, and texts that some partners send as numbers. */
+const NAMES = ['id', 'customerId', 'truckId', 'cameraId', 'requestId'];
+
+export interface ReadElements<T> {
+  readonly items: T[];
+  readonly findings: Finding[];
+}
+
+/**
+ * The elements of a partner's list, each for itself (decision 38): a malformed one is passed over and told, the others
+ * are kept. What can be known without the partner is filled in: the customer who was asked for, and the duration.
+ */
+export function readElements<T extends Recording>(
+  type: DtoClass<T>,
+  elements: readonly unknown[],
+  path: string,
+  customerId: string,
+): ReadElements<T> {
+  const items: T[] = [];
+  const findings: Finding[] = [];
+  elements.forEach((raw, i) => {
+    const place = `${path}[${i}]`;
+    const violations: Violation[] = [];
+    const item = readerOf(type)(isPlain(raw) ? completed(raw, customerId, place, findings) : raw, place, violations);
+    if (violations.length === 0 && item.endTime <= item.startTime) {
+      violations.push({
+        path: `${place}.endTime`,
+        rule: 'isRange',
+        message: `${place}.endTime must be after startTime`,
+      });
+    }
+    const [first] = violations;
+    if (first === undefined) {
+      item.durationSeconds ??= secondsOf(item);
+      items.push(item);
+    } else findings.push({ path: first.path, reason: summarise(violations), raw });
+  });
+  return { items, findings };
+}
+
+/** Whole seconds, as section 2.6 wants them. */
+export function secondsOf({ startTime, endTime }: Pick<Recording, 'startTime' | 'endTime'>): number {
+  return Math.max(0, Math.round((epochMillis(endTime) - epochMillis(startTime)) / 1000));
+}
+
+function completed(raw: Plain, customerId: string, place: string, findings: Finding[]): Plain {
+  const element: Record<string, unknown> = { ...raw };
+  for (const name of NAMES) if (typeof element[name] === 'number') element[name] = String(element[name]);
+  element['customerId'] ??= customerId;
+  const { durationSeconds, startTime, endTime, expiresAt } = element;
+  if (!Number.isInteger(durationSeconds) || (durationSeconds as number) < 0) {
+    element['durationSeconds'] = computedSeconds(startTime, endTime);
+  }
+  if (expiresAt != null && (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt)))) {
+    element['expiresAt'] = undefined;
+    findings.push({
+      path: `${place}.expiresAt`,
+      reason: `${place}.expiresAt must be a date-time; it is taken as absent`,
+      raw,
+    });
+  }
+  return element;
+}
+
+/** Of texts that are checked by the reader afterwards. */
+function computedSeconds(startTime: unknown, endTime: unknown): number {
+  const seconds = Math.round((Date.parse(String(endTime)) - Date.parse(String(startTime))) / 1000);
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), 31_536_000) : 0;
+}

@@ -1,0 +1,97 @@
+import type { Pagination } from '../../contracts/common/pagination.dto.js';
+import type { DtoClass } from '../../contracts/common/reader.js';
+import {
+  type Recording,
+  VIDEO_STATUSES,
+  type VideoRequestState,
+  type VideoStatus,
+} from '../../contracts/vision/vision.dto.js';
+import type { Finding } from './finding.js';
+import { isPlain, readElements } from './read-elements.js';
+
+/** One page of a partner's list, as far as it could be read. */
+export interface ListedPage<T> {
+  readonly items: T[];
+  /** Elements in the answer, malformed ones too. */
+  readonly received: number;
+  /** One for each element received, the same for the same element on another page. */
+  readonly marks: readonly string[];
+  readonly pagination: Pagination;
+  readonly request?: VideoRequestState;
+  readonly findings: readonly Finding[];
+}
+
+/** The names under which partners send their lists (decision 38). */
+const LISTS = ['videos', 'items', 'recordings'];
+
+/** The answer is no list at all; `message` says why. */
+export class NoList extends Error {}
+
+/** Reads a page leniently (decision 38). Throws `NoList`. */
+export function readList<T extends Recording>(type: DtoClass<T>, body: unknown, customerId: string): ListedPage<T> {
+  if (!isPlain(body)) throw new NoList('the body must be an object');
+  if (body['success'] === false) throw new NoList('success must be true in an answer of 200');
+  const data = body['data'];
+  if (!isPlain(data) && !Array.isArray(data)) throw new NoList('data must be an object');
+  const { elements, path } = elementsOf(data);
+  const { items, findings } = readElements(type, elements, path, customerId);
+  const request = isPlain(data) ? requestState(data['request'], findings) : undefined;
+  return {
+    items,
+    received: elements.length,
+    marks: elements.map(markOf),
+    pagination: paginationOf(isPlain(data) ? data['pagination'] : undefined, body['pagination'], data, body),
+    ...(request === undefined ? {} : { request }),
+    findings,
+  };
+}
+
+function elementsOf(data: unknown): { elements: readonly unknown[]; path: string } {
+  if (Array.isArray(data)) return { elements: data, path: 'data' };
+  const lists = data as Readonly<Record<string, unknown>>;
+  const name = LISTS.find((list) => Array.isArray(lists[list]));
+  if (name !== undefined) return { elements: lists[name] as unknown[], path: `data.${name}` };
+  const wrong = LISTS.find((list) => lists[list] != null);
+  if (wrong !== undefined) throw new NoList(`data.${wrong} must be an array`);
+  return { elements: [], path: 'data' };
+}
+
+function markOf(element: unknown): string {
+  if (!isPlain(element)) return JSON.stringify(element);
+  // Links are signed anew for each listing.
+  const { id, truckId, cameraId, startTime, endTime } = element;
+  return JSON.stringify([id, truckId, cameraId, startTime, endTime]);
+}
+
+/** Wherever the partner has put it: the first place that holds a number of that name. */
+function paginationOf(...places: readonly unknown[]): Pagination {
+  const pagination: Pagination = {};
+  for (const name of ['page', 'pageSize', 'totalItems', 'totalPages'] as const) {
+    const value = places.map((place) => (isPlain(place) ? place[name] : undefined)).find(isCount);
+    if (value !== undefined) pagination[name] = value;
+  }
+  return pagination;
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** A status that nobody knows says nothing: the request counts as processing. */
+function requestState(raw: unknown, findings: Finding[]): VideoRequestState | undefined {
+  if (!isPlain(raw)) return undefined;
+  const { requestId, status, message } = raw;
+  if (typeof requestId !== 'string' && typeof requestId !== 'number') return undefined;
+  return {
+    requestId: String(requestId),
+    status: knownStatus(status, 'data.request.status', findings),
+    ...(typeof message === 'string' ? { message: message.slice(0, 1_000) } : {}),
+  };
+}
+
+export function knownStatus(status: unknown, path: string, findings: Finding[]): VideoStatus {
+  const known = VIDEO_STATUSES.find((name) => name === status);
+  if (known === undefined) {
+    const reason = `${path} must be one of ${VIDEO_STATUSES.join(', ')}; it is taken as processing`;
+    findings.push({ path, reason, raw: status });
+  }
+  return known ?? 'processing';
+}

@@ -1,0 +1,77 @@
+import type { ListedPage } from './read-list.js';
+
+/** Pages of one reading; a list that is longer is not believed. */
+const MOST_PAGES = 2_000;
+/** Readings of one list until two agree. */
+const MOST_READINGS = 5;
+
+/** The list changed while it was read, again and again, or its pages never end. `message` is a sentence. */
+export class UnstableList extends Error {
+  readonly expected = true;
+}
+
+interface Reading {
+  readonly marks: ReadonlySet<string>;
+  readonly total: number | undefined;
+  /** Its pages agreed about the total, and hold as much as it says. */
+  readonly whole: boolean;
+}
+
+/**
+ * Reads every page of a list, though elements come and go meanwhile and shift the others from page to page, and though
+ * the totals may be wrong: until one reading is whole by its own totals, or two readings in a row found the same.
+ * `onPage` is given each page as it comes, those of repeated readings too. Throws `UnstableList`.
+ */
+export async function readWhole<T>(
+  fetchPage: (page: number) => Promise<ListedPage<T>>,
+  onPage: (page: ListedPage<T>) => Promise<void>,
+): Promise<void> {
+  let last: Reading | undefined;
+  for (let i = 0; i < MOST_READINGS; i++) {
+    const reading = await readOnce(fetchPage, onPage);
+    if (reading.whole || (last !== undefined && agree(reading, last))) return;
+    last = reading;
+  }
+  throw new UnstableList(`The partner's list was another one each of the ${MOST_READINGS} times it was read.`);
+}
+
+async function readOnce<T>(
+  fetchPage: (page: number) => Promise<ListedPage<T>>,
+  onPage: (page: ListedPage<T>) => Promise<void>,
+): Promise<Reading> {
+  const marks = new Set<string>();
+  const totals = new Set<number | undefined>();
+  for (let number = 1; number <= MOST_PAGES; number++) {
+    const page = await fetchPage(number);
+    await onPage(page);
+    totals.add(page.pagination.totalItems);
+    const before = marks.size;
+    for (const mark of page.marks) marks.add(mark);
+    // A partner that ignores `page` sends the same one for ever.
+    const nothingNew = marks.size === before;
+    if (nothingNew || isLast(page, number)) {
+      const [total] = totals;
+      const whole = totals.size === 1 && !(nothingNew && number > 1 && page.received > 0) && marks.size >= (total ?? 0);
+      return { marks, total, whole };
+    }
+  }
+  throw new UnstableList(`The partner's list has more than ${MOST_PAGES} pages.`);
+}
+
+/** By its totals, where a page that is not full agrees with them; without totals only an empty page is the last. */
+function isLast({ received, pagination }: ListedPage<unknown>, number: number): boolean {
+  if (received === 0) return true;
+  const { totalPages, pageSize, totalItems } = pagination;
+  const pages = totalPages ?? (totalItems !== undefined && pageSize ? Math.ceil(totalItems / pageSize) : undefined);
+  if (pages === undefined || number < pages) return false;
+  // A full last page is what totals that are too low look like, but also what exact ones do.
+  return pageSize === undefined || received < pageSize || totalItems === undefined || totalItems === number * pageSize;
+}
+
+function agree(one: Reading, other: Reading): boolean {
+  return (
+    one.total === other.total &&
+    one.marks.size === other.marks.size &&
+    [...one.marks].every((mark) => other.marks.has(mark))
+  );
+}

@@ -1,0 +1,98 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { inTransaction } from '../../database/transaction.js';
+import { uuidv7 } from '../../database/uuid.js';
+import type { Next } from '../../jobs/due-rows.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import type { Run } from '../../jobs/run.js';
+import { VisionConnections } from '../vision-connections.js';
+import { laysBy, nextWindow, type Window } from './windows.js';
+import { type Watched, WindowReader } from './window-reader.js';
+
+export const CRAWL = 'vision crawl';
+
+/** How often is looked whether a connection that is paused goes on. */
+const PAUSED_MS = 60_000;
+
+interface SubscriptionRow extends Watched {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly connection_id: string;
+  readonly start_time: Date;
+  readonly read_until: Date;
+  readonly interval_seconds: number;
+}
+
+/** Follows the continuous recordings of each subscription, one window a run (decision 48). */
+@Injectable()
+export class CrawlWork implements OnModuleInit {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly jobs: JobsService,
+    private readonly connections: VisionConnections,
+    private readonly reader: WindowReader,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register<SubscriptionRow>({
+      name: CRAWL,
+      table: 'video_subscriptions',
+      key: { hauler_id: 'uuid', id: 'uuid' },
+      columns: [
+        'connection_id',
+        'customer_id',
+        'truck_id',
+        'camera_id',
+        'start_time',
+        'read_until',
+        'interval_seconds',
+      ],
+      where: 'enabled AND deleted_at IS NULL',
+      concurrency: 4,
+      backoff: { firstMs: 5_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
+      run: (run) => this.crawl(run),
+    });
+  }
+
+  private async crawl(run: Run<SubscriptionRow>): Promise<Next> {
+    const { row, signal } = run;
+    const everyMs = row.interval_seconds * 1_000;
+    const connection = await this.connections.find(row.connection_id);
+    if (connection === undefined) return 'done';
+    if (!connection.enabled) return { afterMs: PAUSED_MS };
+    const window = nextWindow({ startTime: row.start_time.getTime(), readUntil: row.read_until.getTime() }, Date.now());
+    if (window === undefined) return { afterMs: everyMs };
+    const next = { afterMs: window.last ? everyMs : 0 };
+    try {
+      await this.reader.read(connection, row, window, signal);
+    } catch (error) {
+      if (signal.aborted || !laysBy(error as object, run.attempt)) throw error;
+      await this.layBy(run, window, next, (error as Error).message);
+      return 'done';
+    }
+    await run.finish(next, { read_until: new Date(window.end), last_read_at: new Date(), updated_at: new Date() });
+    return 'done';
+  }
+
+  /** The window stays as a row of its own; one that ends where it begins takes it in, up to 24 h. */
+  private async layBy(run: Run<SubscriptionRow>, { end }: Window, next: Next, reason: string): Promise<void> {
+    const { hauler_id, id, read_until } = run.row;
+    // What was read again before the watermark was read once already.
+    const [start, until] = [read_until, new Date(end)];
+    await inTransaction(this.dataSource, async (manager) => {
+      await run.finish(next, { read_until: until }, manager);
+      const [, joined] = await manager.query<[unknown[], number]>(
+        `UPDATE video_windows SET end_time = $3, reason = $4
+         WHERE hauler_id = $5 AND subscription_id = $1 AND end_time = $2 AND lease_token IS NULL
+           AND start_time > $3::timestamptz - interval '24 hours'`,
+        [id, start, until, reason, hauler_id],
+      );
+      if (joined > 0) return;
+      await manager.query(
+        `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time, reason, due_at)
+         VALUES ($1, $2, $3, $4, $5, $6, now() + interval '1 minute')`,
+        [hauler_id, uuidv7(), id, start, until, reason],
+      );
+    });
+  }
+}

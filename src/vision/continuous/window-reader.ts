@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { instantOf } from '../../contracts/common/instant.js';
+import type { Recording } from '../../contracts/vision/vision.dto.js';
+import { inTransaction } from '../../database/transaction.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import { readWhole } from '../client/read-pages.js';
+import { RecordingStore } from '../downloads/recording.store.js';
+import { VisionFindings } from '../findings.js';
+import { VisionClient } from '../vision.client.js';
+import type { VisionConnection } from '../vision-connections.js';
+import type { Window } from './windows.js';
+
+const PAGE_SIZE = 100;
+
+/** Whose recordings are read. */
+export interface Watched {
+  readonly customer_id: string;
+  readonly truck_id: string;
+  readonly camera_id: string | null;
+}
+
+/** Reads one window of a truck's continuous recordings, and takes in what is new. */
+@Injectable()
+export class WindowReader {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly client: VisionClient,
+    private readonly recordings: RecordingStore,
+    private readonly findings: VisionFindings,
+    private readonly jobs: JobsService,
+  ) {}
+
+  /** Resolves when the whole window was read. What came before a failure stays. Throws `PartnerFailure`, `UnstableList`. */
+  async read(
+    connection: VisionConnection,
+    watched: Watched,
+    { start, end }: Window,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const query = {
+      customerId: watched.customer_id,
+      truckId: watched.truck_id,
+      ...(watched.camera_id === null ? {} : { cameraId: watched.camera_id }),
+      startTime: instantOf(new Date(start)),
+      endTime: instantOf(new Date(end)),
+      pageSize: PAGE_SIZE,
+    };
+    await readWhole<Recording>(
+      async (page) => (await this.client.listContinuous({ ...query, page }, { connection, signal })).read,
+      async ({ items, findings }) => {
+        const added = await inTransaction(this.dataSource, (manager) =>
+          this.recordings.addChunks(manager, connection, items),
+        );
+        await this.findings.record(connection, findings);
+        if (added > 0) this.jobs.wake('vision downloads');
+      },
+    );
+  }
+}

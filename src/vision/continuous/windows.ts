@@ -1,0 +1,52 @@
+/** Milliseconds since the epoch, the end not included. */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const LONGEST_MS = 24 * HOUR;
+/** What ended less than this ago may not be listed yet. */
+const CLOSED_MS = MINUTE;
+/** Chunks that were listed late are looked for so far back. */
+const REREAD_MS = 6 * HOUR;
+
+/** So many failures of one window, and the others are read before it. */
+const TRIES_BEFORE_OTHERS = 3;
+
+export interface Reading {
+  readonly startTime: number;
+  /** Up to where windows were read or laid by. */
+  readonly readUntil: number;
+}
+
+/**
+ * The next window to read (decision 48): at most 24 h, ended a minute ago or earlier. The one that reaches the present
+ * begins up to 6 h earlier than it would have to. Undefined where nothing is closed yet.
+ */
+export function nextWindow(
+  { startTime, readUntil }: Reading,
+  now: number,
+): (Window & { readonly last: boolean }) | undefined {
+  const closed = now - CLOSED_MS;
+  if (closed <= startTime || closed <= readUntil - CLOSED_MS) return undefined;
+  const last = readUntil + LONGEST_MS >= closed;
+  const start = last ? Math.max(startTime, Math.min(readUntil, closed - REREAD_MS)) : readUntil;
+  const end = last ? Math.max(closed, readUntil) : readUntil + LONGEST_MS;
+  return start < end ? { start, end, last } : undefined;
+}
+
+/**
+ * Whether a window that failed is laid by, to be tried by itself, so that the ones behind it are read before their links
+ * die. A partner that cannot be reached at all would fail those as well.
+ */
+export function laysBy(
+  failure: { readonly kind?: string; readonly status?: number | undefined },
+  attempt: number,
+): boolean {
+  if (attempt < TRIES_BEFORE_OTHERS) return false;
+  const own = ['failed', 'timedOut', 'breach', 'notJson', 'tooLarge', 'rejected', undefined];
+  return own.includes(failure.kind) && failure.status !== 404;
+}

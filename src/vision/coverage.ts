@@ -1,0 +1,86 @@
+/** Decision 49, by how good it is: of what overlaps, the better one counts. */
+const COVERAGE_STATES = ['stored', 'available', 'expired', 'missing'] as const;
+export type CoverageState = (typeof COVERAGE_STATES)[number];
+
+/** What is known of one camera for a while; milliseconds since the epoch, the end not included. */
+export interface Piece {
+  readonly start: number;
+  readonly end: number;
+  readonly state: CoverageState;
+  readonly recordingId?: string;
+  readonly reason?: string;
+}
+
+const NOT_LISTED: Omit<Piece, 'start' | 'end'> = { state: 'missing', reason: 'The partner lists no recording.' };
+
+/**
+ * What there is of `[from, to)`, without gaps and overlaps, in order: of several pieces the best one, of equally good ones
+ * the one that began first. `gap` is what is told where there is no piece.
+ */
+export function coverageOf(
+  pieces: readonly Piece[],
+  from: number,
+  to: number,
+  gap: (start: number, end: number) => readonly Piece[] = (start, end) => [{ start, end, ...NOT_LISTED }],
+): Piece[] {
+  const within = pieces.filter(({ start, end }) => start < to && end > from && start < end);
+  const marks = new Set([from, to]);
+  for (const { start, end } of within) marks.add(Math.max(start, from)).add(Math.min(end, to));
+  const cuts = [...marks].sort((a, b) => a - b);
+  const sorted = within.sort((a, b) => a.start - b.start || b.end - a.end);
+  const result: Piece[] = [];
+  let active: Piece[] = [];
+  let next = 0;
+  for (let i = 0; i + 1 < cuts.length; i++) {
+    const [start = from, end = to] = [cuts[i], cuts[i + 1]];
+    active = active.filter((piece) => piece.end > start);
+    for (let piece = sorted[next]; piece !== undefined && piece.start <= start; piece = sorted[++next]) {
+      if (piece.end > start) active.push(piece);
+    }
+    const best = active.reduce<Piece | undefined>(
+      (one, other) => (one && rank(one) <= rank(other) ? one : other),
+      undefined,
+    );
+    for (const piece of best === undefined ? gap(start, end) : [{ ...best, start, end }]) append(result, piece);
+  }
+  return result;
+}
+
+const rank = ({ state }: Piece): number => COVERAGE_STATES.indexOf(state);
+
+/** Joined with the one before where nothing but the time differs. */
+function append(result: Piece[], piece: Piece): void {
+  const last = result.at(-1);
+  const same =
+    last !== undefined &&
+    last.end === piece.start &&
+    last.state === piece.state &&
+    last.recordingId === piece.recordingId &&
+    last.reason === piece.reason;
+  if (same) result[result.length - 1] = { ...last, end: piece.end };
+  else result.push(piece);
+}
+
+/** Why nothing is known of a time: it was not read yet, could not be read, nobody follows the truck, or nothing is listed. */
+export interface Followed {
+  readonly start: number;
+  readonly readUntil: number;
+  readonly holes: readonly { readonly start: number; readonly end: number; readonly reason: string }[];
+}
+
+export function gapsOf(followed: readonly Followed[]): (start: number, end: number) => Piece[] {
+  const known: Piece[] = followed.flatMap(({ start, readUntil, holes }) => [
+    ...holes.map((hole) => ({ ...hole, state: 'missing' as const, reason: `Not read yet: ${hole.reason}` })),
+    { start, end: readUntil, ...NOT_LISTED },
+    { start: readUntil, end: Number.MAX_SAFE_INTEGER, state: 'missing' as const, reason: 'Not read yet.' },
+  ]);
+  const nobody = (start: number, end: number): Piece[] => [
+    { start, end, state: 'missing', reason: 'No subscription follows the truck at this time.' },
+  ];
+  // Holes come before the range that they lie in: what begins first wins, so they are laid on top by a look of their own.
+  return (from, to) => {
+    const holes = known.filter(({ reason }) => reason?.startsWith('Not read yet: '));
+    const rest = known.filter((piece) => !holes.includes(piece));
+    return coverageOf(holes, from, to, (start, end) => coverageOf(rest, start, end, nobody));
+  };
+}

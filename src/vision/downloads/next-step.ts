@@ -1,0 +1,57 @@
+import type { DownloadFailureKind } from '../../storage/download/download-failure.js';
+
+/** How often a link is replaced by listing again (decision 47). */
+export const MOST_RELINKS = 5;
+/** So many tries that got bytes, and none beyond what an earlier one got, end a download. */
+export const MOST_FRUITLESS = 5;
+/** A link that says nothing of its end is not tried longer than this. */
+const LONGEST_WITHOUT_EXPIRY_MS = 24 * 3_600_000;
+
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 60_000;
+
+export interface FetchState {
+  readonly relinks: number;
+  readonly fruitless: number;
+  /** From 1. */
+  readonly attempt: number;
+  /** When the recording was first listed, in milliseconds since the epoch. */
+  readonly listedAt: number;
+  readonly expiresAt: number | undefined;
+}
+
+export interface FetchFailure {
+  readonly kind: DownloadFailureKind;
+  readonly retryAfterMs: number | undefined;
+  /** The try got bytes, though none beyond what earlier ones had. */
+  readonly fruitless: boolean;
+}
+
+export type NextStep =
+  | { readonly step: 'retry'; readonly afterMs: number }
+  | { readonly step: 'relink'; readonly afterMs: number }
+  | { readonly step: 'end'; readonly status: 'failed' | 'expired' };
+
+/** What may be another file, or a whole one, the next time. */
+const MAY_PASS: ReadonlySet<DownloadFailureKind> = new Set(['retryable', 'cancelled', 'wrong-length', 'empty']);
+
+/**
+ * What becomes of a recording after a try that failed. A refused link is replaced; a host that is away is waited for as
+ * long as the link lives; a host that sends the same broken body again and again is given up, and so is what no other
+ * try can mend.
+ */
+export function nextStep(state: FetchState, failure: FetchFailure, now: number): NextStep {
+  if (failure.kind === 'link-refused') return relinkOrEnd(state);
+  if (!MAY_PASS.has(failure.kind)) return { step: 'end', status: 'failed' };
+  const broken = failure.fruitless || failure.kind !== 'retryable';
+  if (broken && state.fruitless + 1 >= MOST_FRUITLESS) return { step: 'end', status: 'failed' };
+  if (state.expiresAt === undefined && now - state.listedAt > LONGEST_WITHOUT_EXPIRY_MS) return relinkOrEnd(state);
+  const delay = Math.min(FIRST_RETRY_MS * 2 ** Math.min(state.attempt - 1, 10), LONGEST_RETRY_MS);
+  return { step: 'retry', afterMs: Math.max(delay, failure.retryAfterMs ?? 0) };
+}
+
+/** The first new link at once; a partner that hands out dead ones is asked at growing distances. */
+export function relinkOrEnd({ relinks }: Pick<FetchState, 'relinks'>): NextStep {
+  if (relinks >= MOST_RELINKS) return { step: 'end', status: 'expired' };
+  return { step: 'relink', afterMs: relinks === 0 ? 0 : 1_000 * 2 ** (relinks - 1) };
+}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { inTransaction } from '../../database/transaction.js';
+import type { Next } from '../../jobs/due-rows.js';
+import type { Run } from '../../jobs/run.js';
+import { type Clip, partOf } from '../requests/part-of-clips.js';
+import { PartsStore } from '../requests/parts.store.js';
+import { RECORDING_STATES, type RecordingState } from './recording-states.js';
+import type { RecordingKey, RecordingRow } from './recording-row.js';
+
+type Changes = Readonly<Record<string, unknown>>;
+
+/** Moves recordings by their table, and the parts and requests that they belong to with them. */
+@Injectable()
+export class RecordingMoves {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly parts: PartsStore,
+  ) {}
+
+  /** Keeps the lease. Throws `LeaseLost`, `ForbiddenMove`. */
+  async move(run: Run<RecordingKey>, row: RecordingRow, status: RecordingState, set: Changes = {}): Promise<void> {
+    await this.write(row, status, (manager, changes) => run.update({ ...changes, ...set }, manager));
+  }
+
+  /** Gives the lease up. Throws `LeaseLost`, `ForbiddenMove`. */
+  async finish(
+    run: Run<RecordingKey>,
+    row: RecordingRow,
+    status: RecordingState,
+    next: Next,
+    set: Changes = {},
+  ): Promise<void> {
+    await this.write(row, status, (manager, changes) => run.finish(next, { ...changes, ...set }, manager));
+  }
+
+  private async write(
+    row: RecordingRow,
+    status: RecordingState,
+    write: (manager: EntityManager, changes: Changes) => Promise<void>,
+  ): Promise<void> {
+    if (row.status !== status) RECORDING_STATES.assertMove(row.status, status);
+    await inTransaction(this.dataSource, async (manager) => {
+      await write(manager, { status, updated_at: new Date() });
+      if (row.part_id !== null) await this.settlePart(manager, row.hauler_id, row.part_id);
+    });
+  }
+
+  /** The part's row is locked first: two of its clips may end at the same time. */
+  private async settlePart(manager: EntityManager, haulerId: string, partId: string): Promise<void> {
+    await manager.query('SELECT 1 FROM video_request_parts WHERE hauler_id = $1 AND id = $2 FOR UPDATE', [
+      haulerId,
+      partId,
+    ]);
+    const part = await this.parts.find(haulerId, partId, manager);
+    const clips = await manager.query<Clip[]>(
+      'SELECT status, reason FROM recordings WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id',
+      [haulerId, partId],
+    );
+    const { status, reason } = partOf(clips, part.reason);
+    if (status !== part.status) await this.parts.move(manager, part, status, reason);
+  }
+}

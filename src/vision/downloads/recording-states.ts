@@ -1,0 +1,13 @@
+import { defineStates, type StateOf } from '../../jobs/states.js';
+
+/** How a recording moves: fetched, given up with a reason, or found again after its link had died. */
+export const RECORDING_STATES = defineStates('a recording', {
+  available: ['downloading', 'stored', 'expired', 'failed'],
+  downloading: ['available', 'stored', 'expired', 'failed'],
+  // Listed again with a link that lives; retention says so of a file that it has deleted.
+  expired: ['available'],
+  stored: ['expired'],
+  failed: [],
+});
+
+export type RecordingState = StateOf<typeof RECORDING_STATES>;

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { epochMillis } from '../../contracts/common/instant.js';
+import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
+import { uuidv7 } from '../../database/uuid.js';
+import { secondsOf } from '../client/read-elements.js';
+import type { Part } from '../requests/parts.store.js';
+import type { VisionConnection } from '../vision-connections.js';
+import { fetchBy } from './fetch-by.js';
+
+/** A listed chunk beside what is stored of it. */
+interface Known {
+  readonly place: number;
+  readonly id: string;
+  readonly status: string;
+  readonly same_range: boolean;
+}
+
+/** Takes listed recordings in: each row is a file to fetch. */
+@Injectable()
+export class RecordingStore {
+  /** The clips of one part; what is there already stays. */
+  async addClips(manager: EntityManager, part: Part, clips: readonly Video[]): Promise<void> {
+    // One clip twice on the pages of one list is one clip.
+    const distinct = [...new Map(clips.map((clip) => [clip.id, clip])).values()];
+    await this.insert(manager, part.haulerId, part.connectionId, distinct, part.id);
+  }
+
+  /**
+   * The chunks of one page. A known one that waits gets the link if that lives longer; one that had expired is fetched
+   * after all. Returns how many are to be fetched now that were not before. To be called in a transaction of its own: it takes a lock for its connection.
+   */
+  async addChunks(manager: EntityManager, connection: VisionConnection, chunks: readonly Recording[]): Promise<number> {
+    const { haulerId, id: connectionId } = connection;
+    if (chunks.length === 0) return 0;
+    await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`recordings: ${connectionId}`]);
+    const distinct = [...new Map(chunks.map((chunk) => [chunkKey(chunk), chunk])).values()];
+    const known = await this.known(manager, haulerId, connectionId, distinct);
+    const fresh = distinct.filter((_, i) => !known.has(i));
+    const created = await this.insert(manager, haulerId, connectionId, fresh, null);
+    const revived = await this.relist(manager, haulerId, distinct, [...known.values()]);
+    return created + revived;
+  }
+
+  /**
+   * What is stored of the listed chunks. By id, where truck and time agree as well, for partners have reused ids; else by
+   * truck, camera and range (decision 48).
+   */
+  private async known(
+    manager: EntityManager,
+    haulerId: string,
+    connectionId: string,
+    chunks: readonly Recording[],
+  ): Promise<Map<number, Known>> {
+    const rows = await manager.query<Known[]>(
+      `SELECT (listed.place - 1)::integer AS place, found.*
+       FROM unnest($3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])
+         WITH ORDINALITY AS listed (id, truck, camera, starts, ends, place)
+       CROSS JOIN LATERAL (
+         SELECT r.id, r.status, (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range
+         FROM recordings r
+         WHERE r.source = 'continuous' AND r.hauler_id = $1 AND r.connection_id = $2 AND (
+           (r.partner_recording_id = listed.id AND r.truck_id = listed.truck AND r.start_time < listed.ends AND r.end_time > listed.starts)
+           OR (r.truck_id = listed.truck AND r.camera_id = listed.camera AND r.start_time = listed.starts AND r.end_time = listed.ends))
+         ORDER BY same_range DESC LIMIT 1) AS found`,
+      [haulerId, connectionId, ...columnsOf(chunks)],
+    );
+    return new Map(rows.map((row) => [row.place, row]));
+  }
+
+  private async relist(
+    manager: EntityManager,
+    haulerId: string,
+    chunks: readonly Recording[],
+    known: readonly Known[],
+  ): Promise<number> {
+    const now = Date.now();
+    const links = known
+      .filter(({ status }) => status === 'available' || status === 'expired')
+      .flatMap((row) => {
+        const chunk = chunks[row.place];
+        const dead = chunk?.expiresAt !== undefined && epochMillis(chunk.expiresAt) <= now;
+        return chunk === undefined || dead ? [] : [{ id: row.id, chunk }];
+      });
+    if (links.length === 0) return 0;
+    const [, revived] = await manager.query<[unknown[], number]>(
+      `UPDATE recordings AS r SET link = listed.link, expires_at = listed.expires_at, fetch_by = listed.fetch_by,
+         relinks = CASE WHEN r.status = 'expired' THEN 0 ELSE r.relinks END,
+         due_at = CASE WHEN r.status = 'expired' THEN now() ELSE r.due_at END,
+         status = 'available', updated_at = now()
+       FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS listed (id, link, expires_at, fetch_by)
+       WHERE r.hauler_id = $1 AND r.id = listed.id AND r.deleted_at IS NULL AND r.lease_token IS NULL
+         AND (r.status = 'expired' OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetch_by)))`,
+      [
+        haulerId,
+        links.map(({ id }) => id),
+        links.map(({ chunk }) => chunk.downloadUrl),
+        links.map(({ chunk }) => chunk.expiresAt ?? null),
+        links.map(({ chunk }) => fetchBy(chunk.expiresAt, now)),
+      ],
+    );
+    return revived;
+  }
+
+  private async insert(
+    manager: EntityManager,
+    haulerId: string,
+    connectionId: string,
+    listed: readonly Recording[],
+    partId: string | null,
+  ): Promise<number> {
+    if (listed.length === 0) return 0;
+    const now = Date.now();
+    const rows = await manager.query<unknown[]>(
+      `INSERT INTO recordings (hauler_id, connection_id, part_id, source, id, customer_id, partner_recording_id, truck_id,
+         camera_id, start_time, end_time, duration_seconds, status, link, expires_at, fetch_by, created_at, updated_at, due_at)
+       SELECT $1, $2, $3, $4, listed.id, customer, partner_id, truck, camera, starts, ends, seconds, 'available', link,
+         expires, fetch_by, now(), now(), now()
+       FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::timestamptz[], $10::uuid[], $11::text[],
+         $12::integer[], $13::text[], $14::timestamptz[], $15::timestamptz[])
+         AS listed (partner_id, truck, camera, starts, ends, id, customer, seconds, link, expires, fetch_by)
+       ON CONFLICT DO NOTHING RETURNING 1`,
+      [
+        haulerId,
+        connectionId,
+        partId,
+        partId === null ? 'continuous' : 'on-demand',
+        ...columnsOf(listed),
+        listed.map(() => uuidv7()),
+        listed.map(({ customerId }) => customerId),
+        listed.map((recording) => recording.durationSeconds ?? secondsOf(recording)),
+        listed.map(({ downloadUrl }) => downloadUrl),
+        listed.map(({ expiresAt }) => expiresAt ?? null),
+        listed.map(({ expiresAt }) => fetchBy(expiresAt, now)),
+      ],
+    );
+    return rows.length;
+  }
+}
+
+/** Partner's id, truck, camera, start, end: one array each. */
+const columnsOf = (listed: readonly Recording[]): unknown[][] => [
+  listed.map(({ id }) => id),
+  listed.map(({ truckId }) => truckId),
+  listed.map(({ cameraId }) => cameraId),
+  listed.map(({ startTime }) => startTime),
+  listed.map(({ endTime }) => endTime),
+];
+
+const chunkKey = ({ truckId, cameraId, startTime, endTime }: Recording): string =>
+  JSON.stringify([truckId, cameraId, startTime, endTime]);

@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import type { Coverage, CoverageInterval, CoverageQuery } from '../../contracts/admin/recording.dto.js';
+import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { violated } from '../../errors/app-error.js';
+import { coverageOf, type CoverageState, type Followed, gapsOf, type Piece } from '../coverage.js';
+import type { RecordingState } from '../downloads/recording-states.js';
+
+const LONGEST_MS = 31 * 86_400_000;
+
+const STATES: Readonly<Record<RecordingState, CoverageState>> = {
+  stored: 'stored',
+  available: 'available',
+  downloading: 'available',
+  expired: 'expired',
+  failed: 'missing',
+};
+
+interface RecordingRow {
+  readonly id: string;
+  readonly camera_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly status: RecordingState;
+  readonly reason: string | null;
+}
+
+interface FollowedRow {
+  readonly camera_id: string | null;
+  readonly start_time: Date;
+  readonly read_until: Date;
+  readonly holes: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
+}
+
+/** What there is of a truck's cameras over time (decision 49). */
+@Injectable()
+export class CoverageService {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async of(query: CoverageQuery): Promise<Coverage> {
+    const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
+    if (query.to <= query.from || to - from > LONGEST_MS) {
+      const message = 'to must be after from, and at most 31 days later';
+      throw violated(ADMIN_API, 'invalid', [{ path: 'to', rule: 'isRange', message }]);
+    }
+    const rows = await this.recordings(query);
+    const followed = await this.followed(query);
+    const cameras = new Set([...rows, ...followed].map(({ camera_id }) => camera_id).filter((id) => id !== null));
+    // A camera that nobody has heard of has a coverage too: nothing.
+    const asked =
+      query.cameraId === undefined ? (cameras.size === 0 ? [undefined] : [...cameras].sort()) : [query.cameraId];
+    return { data: asked.flatMap((camera) => this.camera(camera, rows, followed, [from, to])) };
+  }
+
+  private camera(
+    camera: string | undefined,
+    rows: readonly RecordingRow[],
+    followed: readonly FollowedRow[],
+    [from, to]: readonly [number, number],
+  ): CoverageInterval[] {
+    const pieces = rows.filter(({ camera_id }) => camera_id === camera).map(pieceOf);
+    const watched = followed.filter(({ camera_id }) => camera_id === null || camera_id === camera).map(followedOf);
+    return coverageOf(pieces, from, to, gapsOf(watched)).map((piece) => ({
+      ...(camera === undefined ? {} : { cameraId: camera }),
+      startTime: formatInstant(new Date(piece.start)),
+      endTime: formatInstant(new Date(piece.end)),
+      state: piece.state,
+      ...(piece.recordingId === undefined ? {} : { recordingId: piece.recordingId }),
+      ...(piece.reason === undefined ? {} : { reason: piece.reason }),
+    }));
+  }
+
+  private recordings({ connectionId, truckId, cameraId, from, to }: CoverageQuery): Promise<RecordingRow[]> {
+    return this.dataSource.query(
+      `SELECT id, camera_id, start_time, end_time, status, coalesce(reason, last_error) AS reason FROM recordings
+       WHERE connection_id = $1 AND truck_id = $2 AND start_time < $4 AND end_time > $3
+         AND start_time > $3::timestamptz - interval '31 days' AND ($5::text IS NULL OR camera_id = $5)`,
+      [connectionId, truckId, from, to, cameraId ?? null],
+    );
+  }
+
+  private followed({ connectionId, truckId, cameraId }: CoverageQuery): Promise<FollowedRow[]> {
+    return this.dataSource.query(
+      `SELECT camera_id, start_time, read_until, coalesce((
+         SELECT json_agg(json_build_object('start', w.start_time, 'end', w.end_time,
+           'reason', coalesce(w.last_error, w.reason, '')))
+         FROM video_windows w WHERE w.subscription_id = s.id), '[]') AS holes
+       FROM video_subscriptions s
+       WHERE connection_id = $1 AND truck_id = $2 AND deleted_at IS NULL
+         AND ($3::text IS NULL OR camera_id IS NULL OR camera_id = $3)`,
+      [connectionId, truckId, cameraId ?? null],
+    );
+  }
+}
+
+function pieceOf({ id, start_time, end_time, status, reason }: RecordingRow): Piece {
+  return {
+    start: start_time.getTime(),
+    end: end_time.getTime(),
+    state: STATES[status],
+    recordingId: id,
+    ...(reason === null || status === 'stored' ? {} : { reason }),
+  };
+}
+
+function followedOf({ start_time, read_until, holes }: FollowedRow): Followed {
+  return {
+    start: start_time.getTime(),
+    readUntil: read_until.getTime(),
+    holes: holes.map(({ start, end, reason }) => ({ start: Date.parse(start), end: Date.parse(end), reason })),
+  };
+}

@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { Instant } from '../../contracts/common/instant.js';
+import { type PartState, REQUEST_STATES, requestOf, type RequestState } from './request-states.js';
+
+/** One piece of a request, as its work needs it. */
+export interface Part {
+  readonly haulerId: string;
+  readonly id: string;
+  readonly requestId: string;
+  readonly connectionId: string;
+  readonly customerId: string;
+  readonly truckId: string;
+  readonly cameraId: string;
+  readonly startTime: Instant;
+  readonly endTime: Instant;
+  readonly status: RequestState;
+  readonly reason: string | null;
+  readonly partnerRequestId: string | null;
+  readonly submitTries: number;
+  readonly submittedAt: Date | null;
+  readonly deadlineAt: Date;
+  readonly polls: number;
+  readonly nextPollAt: Date | null;
+  readonly askedAloneAt: Date | null;
+  readonly notFound: number;
+}
+
+export interface Customer {
+  readonly hauler_id: string;
+  readonly connection_id: string;
+  readonly customer_id: string;
+}
+
+/** Instants keep their microseconds; a JavaScript date would lose them. */
+const INSTANT = (column: string) =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ${column}`;
+
+const COLUMNS = `hauler_id, id, request_id, connection_id, customer_id, truck_id, camera_id, ${INSTANT('start_time')},
+  ${INSTANT('end_time')}, status, reason, partner_request_id, submit_tries, submitted_at, deadline_at, polls, next_poll_at,
+  asked_alone_at, not_found`;
+
+/** The rows of parts, and the requests that follow from them. */
+@Injectable()
+export class PartsStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async find(haulerId: string, id: string, manager?: EntityManager): Promise<Part> {
+    const [row] = await (manager ?? this.dataSource).query<PartRow[]>(
+      `SELECT ${COLUMNS} FROM video_request_parts WHERE hauler_id = $1 AND id = $2`,
+      [haulerId, id],
+    );
+    if (row === undefined) throw new Error(`there is no part ${id}`);
+    return partOf(row);
+  }
+
+  /** The parts of a customer that wait for the partner, the next one first. */
+  async open({ hauler_id, connection_id, customer_id }: Customer): Promise<Part[]> {
+    const rows = await this.dataSource.query<PartRow[]>(
+      `SELECT ${COLUMNS} FROM video_request_parts
+       WHERE connection_id = $1 AND customer_id = $2 AND hauler_id = $3 AND next_poll_at IS NOT NULL
+       ORDER BY video_request_parts.next_poll_at`,
+      [connection_id, customer_id, hauler_id],
+    );
+    return rows.map(partOf);
+  }
+
+  /** Moves a part whose row nobody else has, and its request with it. Throws `ForbiddenMove`. */
+  async move(manager: EntityManager, part: Part, status: RequestState, reason: string | null): Promise<void> {
+    if (part.status !== status) REQUEST_STATES.assertMove(part.status, status);
+    const waits = status === 'processing' || status === 'submitting';
+    await manager.query(
+      `UPDATE video_request_parts SET status = $3, reason = $4${waits ? '' : ', next_poll_at = NULL'}
+       WHERE hauler_id = $1 AND id = $2`,
+      [part.haulerId, part.id, status, reason],
+    );
+    await this.refresh(manager, part.haulerId, part.requestId);
+  }
+
+  /** Brings a request to where its parts are. Its row is locked first: two parts may end at the same time. */
+  async refresh(manager: EntityManager, haulerId: string, requestId: string): Promise<void> {
+    const key = [haulerId, requestId];
+    await manager.query('SELECT 1 FROM video_requests WHERE hauler_id = $1 AND id = $2 FOR UPDATE', key);
+    const parts = await manager.query<PartState[]>(
+      'SELECT number, status, reason FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2 ORDER BY number',
+      key,
+    );
+    const { status, reason } = requestOf(parts);
+    await manager.query(
+      `UPDATE video_requests SET status = $3, reason = $4, updated_at = now()
+       WHERE hauler_id = $1 AND id = $2 AND (status, reason) IS DISTINCT FROM ($3, $4)`,
+      [...key, status, reason],
+    );
+  }
+}
+
+interface PartRow {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly request_id: string;
+  readonly connection_id: string;
+  readonly customer_id: string;
+  readonly truck_id: string;
+  readonly camera_id: string;
+  readonly start_time: Instant;
+  readonly end_time: Instant;
+  readonly status: RequestState;
+  readonly reason: string | null;
+  readonly partner_request_id: string | null;
+  readonly submit_tries: number;
+  readonly submitted_at: Date | null;
+  readonly deadline_at: Date;
+  readonly polls: number;
+  readonly next_poll_at: Date | null;
+  readonly asked_alone_at: Date | null;
+  readonly not_found: number;
+}
+
+function partOf(row: PartRow): Part {
+  return {
+    haulerId: row.hauler_id,
+    id: row.id,
+    requestId: row.request_id,
+    connectionId: row.connection_id,
+    customerId: row.customer_id,
+    truckId: row.truck_id,
+    cameraId: row.camera_id,
+    startTime: row.start_time,
+    endTime: row.end_time,
+    status: row.status,
+    reason: row.reason,
+    partnerRequestId: row.partner_request_id,
+    submitTries: row.submit_tries,
+    submittedAt: row.submitted_at,
+    deadlineAt: row.deadline_at,
+    polls: row.polls,
+    nextPollAt: row.next_poll_at,
+    askedAloneAt: row.asked_alone_at,
+    notFound: row.not_found,
+  };
+}

@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { inTransaction } from '../../database/transaction.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import type { Run } from '../../jobs/run.js';
+import { RecordingStore } from '../downloads/recording.store.js';
+import { VisionConnections } from '../vision-connections.js';
+import { type Customer, type Part, PartsStore } from './parts.store.js';
+import type { Learnt, Round } from './poll-asking.js';
+import { jittered, MOST_NOT_FOUND, pollDelayMs, type PollProgress } from './poll-schedule.js';
+
+/** The poll of one customer. */
+export interface PollRow extends Customer {
+  readonly next_page: number;
+}
+
+/** Writes what a round has brought. Every write happens only while the round's row is held. */
+@Injectable()
+export class PollOutcome {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly parts: PartsStore,
+    private readonly recordings: RecordingStore,
+    readonly connections: VisionConnections,
+    private readonly jobs: JobsService,
+  ) {}
+
+  /** The parts whose deadline has not come. */
+  async endOverdue(run: Run<PollRow>, open: readonly Part[]): Promise<Part[]> {
+    const now = Date.now();
+    const late = open.filter(({ deadlineAt }) => deadlineAt.getTime() <= now);
+    for (const part of late) {
+      const reason = `The partner had not delivered the video when the deadline came, asked ${part.polls} times.`;
+      await this.end(run, part, 'expired', reason);
+    }
+    return open.filter((part) => !late.includes(part));
+  }
+
+  async end(run: Run<PollRow>, part: Part, status: 'failed' | 'expired', reason: string): Promise<void> {
+    await this.write(run, (manager) => this.parts.move(manager, part, status, reason));
+  }
+
+  /** Whether the part waits no longer. */
+  async apply(run: Run<PollRow>, part: Part, learnt: Learnt): Promise<boolean> {
+    switch (learnt.kind) {
+      case 'open':
+        return false;
+      case 'unknown': {
+        if (part.notFound + 1 < MOST_NOT_FOUND) return false;
+        await this.end(run, part, 'failed', `${learnt.reason} (${MOST_NOT_FOUND} times running)`);
+        return true;
+      }
+      case 'failed': {
+        const said = learnt.message === undefined ? ' without saying why.' : `: ${learnt.message}`;
+        await this.end(run, part, 'failed', `The partner could not prepare the video${said}`);
+        return true;
+      }
+      case 'clips': {
+        await this.write(run, async (manager) => {
+          await this.recordings.addClips(manager, part, learnt.clips);
+          await this.parts.move(manager, part, 'ready', learnt.message ?? null);
+        });
+        this.jobs.wake('vision downloads');
+        return true;
+      }
+    }
+  }
+
+  /** One jitter for all: those who were asked about together stay together. */
+  async postpone(run: Run<PollRow>, waiting: readonly Part[], { learnt, alone }: Round): Promise<void> {
+    if (waiting.length === 0) return;
+    const random = Math.random();
+    const now = Date.now();
+    const next = waiting.map((part) =>
+      jittered(pollDelayMs({ ...progressOf(part, now), asked: part.polls + 1 }), random),
+    );
+    await this.write(run, (manager) =>
+      manager.query(
+        `UPDATE video_request_parts AS part SET polls = part.polls + 1,
+           next_poll_at = now() + asked.delay * interval '1 ms',
+           not_found = CASE WHEN asked.unknown THEN part.not_found + 1 ELSE 0 END,
+           asked_alone_at = CASE WHEN asked.alone THEN now() ELSE part.asked_alone_at END
+         FROM unnest($2::uuid[], $3::float8[], $4::boolean[], $5::boolean[]) AS asked (id, delay, unknown, alone)
+         WHERE part.hauler_id = $1 AND part.id = asked.id`,
+        [
+          run.row.hauler_id,
+          waiting.map(({ id }) => id),
+          next,
+          waiting.map((part) => learnt.get(part)?.kind === 'unknown'),
+          waiting.map((part) => alone.has(part)),
+        ],
+      ),
+    );
+  }
+
+  private async write(run: Run<PollRow>, work: (manager: EntityManager) => Promise<unknown>): Promise<void> {
+    await inTransaction(this.dataSource, async (manager) => {
+      await run.hold(manager);
+      await work(manager);
+    });
+  }
+}
+
+export const progressOf = ({ polls, submittedAt }: Part, now: number): PollProgress => ({
+  asked: polls,
+  openMs: now - (submittedAt?.getTime() ?? now),
+});

@@ -1,0 +1,39 @@
+import { defineStates, type StateOf } from '../../jobs/states.js';
+
+/** How a video request and each of its parts moves (decisions 39 to 42). */
+export const REQUEST_STATES = defineStates('a video request', {
+  submitting: ['processing', 'ready', 'failed', 'expired'],
+  processing: ['ready', 'failed', 'expired'],
+  ready: ['downloading', 'stored', 'failed', 'expired'],
+  downloading: ['ready', 'stored', 'failed', 'expired'],
+  stored: [],
+  failed: [],
+  expired: [],
+});
+
+export type RequestState = StateOf<typeof REQUEST_STATES>;
+
+export interface PartState {
+  readonly number: number;
+  readonly status: RequestState;
+  readonly reason: string | null;
+}
+
+/** The order in which open parts move on; the request stands where its last part does. */
+const COURSE: readonly RequestState[] = ['submitting', 'processing', 'ready', 'downloading'];
+
+/** A request as its parts make it (decision 42): open while one is, then `failed`, `expired` or `stored`. */
+export function requestOf(parts: readonly PartState[]): { status: RequestState; reason: string | null } {
+  const open = COURSE.find((state) => parts.some(({ status }) => status === state));
+  const ended = (['failed', 'expired'] as const).find((state) => parts.some(({ status }) => status === state));
+  return { status: open ?? ended ?? 'stored', reason: reasonOf(parts) };
+}
+
+function reasonOf(parts: readonly PartState[]): string | null {
+  const told = parts.filter(({ reason }) => reason !== null);
+  if (told.length === 0) return null;
+  if (parts.length === 1) return told[0]?.reason ?? null;
+  const [first] = told;
+  const more = told.length > 1 ? ` (and ${told.length - 1} more)` : '';
+  return `Part ${first?.number} of ${parts.length}: ${first?.reason}${more}`;
+}

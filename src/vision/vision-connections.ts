@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { PartnerConnection } from '../partner-client/partner-connection.js';
+
+/** A connection to a partner's Vision API, as its calls need it. */
+export interface VisionConnection extends PartnerConnection {
+  readonly customerId: string;
+  readonly enabled: boolean;
+}
+
+/** The vision connections that are not deleted. */
+@Injectable()
+export class VisionConnections {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Undefined where there is none, or one of another interface. */
+  async find(id: string): Promise<VisionConnection | undefined> {
+    const [row] = await this.dataSource.query<ConnectionRow[]>(
+      `SELECT hauler_id, id, base_url, sealed_key, sealed_next_key, customer_id, enabled FROM connections
+       WHERE id = $1 AND interface = 'vision' AND deleted_at IS NULL`,
+      [id],
+    );
+    return row === undefined
+      ? undefined
+      : {
+          id: row.id,
+          haulerId: row.hauler_id,
+          baseUrl: row.base_url,
+          sealedKey: row.sealed_key,
+          sealedNextKey: row.sealed_next_key,
+          customerId: row.customer_id,
+          enabled: row.enabled,
+        };
+  }
+}
+
+interface ConnectionRow {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly base_url: string;
+  readonly sealed_key: string;
+  readonly sealed_next_key: string | null;
+  readonly customer_id: string;
+  readonly enabled: boolean;
+}

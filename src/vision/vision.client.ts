@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import type { DtoClass } from '../contracts/common/reader.js';
+import { VISION_API, type VisionApi } from '../contracts/vision/vision.api.js';
+import {
+  type ContinuousQuery,
+  type ContinuousResponse,
+  type CreateVideoRequest,
+  type CreateVideoResponse,
+  type ListVideosQuery,
+  type ListVideosResponse,
+  Recording,
+  Video,
+} from '../contracts/vision/vision.dto.js';
+import { formatInstant } from '../contracts/common/instant.js';
+import type { PartnerAnswer } from '../partner-client/partner-answer.js';
+import { PartnerClient } from '../partner-client/partner-client.js';
+import { ONE_TRY } from '../partner-client/retry-policy.js';
+import { type ListedPage, NoList, readList } from './client/read-list.js';
+import { type Acknowledgement, readAcknowledgement } from './client/read-acknowledgement.js';
+import type { VisionConnection } from './vision-connections.js';
+
+/** Through which connection a partner is asked. */
+export interface VisionCall {
+  readonly connection: VisionConnection;
+  readonly signal?: AbortSignal;
+}
+
+/** An answer of the contract, and what of it was not as the contract says. */
+export type Acknowledged = CreateVideoResponse & { readonly read: Acknowledgement };
+export type ListedVideos = ListVideosResponse & { readonly read: ListedPage<Video> };
+export type ListedRecordings = ContinuousResponse & { readonly read: ListedPage<Recording> };
+
+/**
+ * Calls a partner's side of the Vision API (sections 4.4 to 4.6), reading its answers leniently (decision 38). Whatever
+ * else goes wrong is a `PartnerFailure`.
+ */
+@Injectable()
+export class VisionClient implements VisionApi<VisionCall> {
+  constructor(private readonly partners: PartnerClient) {}
+
+  /** One POST, never a second one by itself: whoever calls counts the tries (decision 41). */
+  async requestVideo(request: CreateVideoRequest, { connection, signal }: VisionCall): Promise<Acknowledged> {
+    const answer = await this.partners.call(connection, {
+      api: VISION_API,
+      route: VISION_API.routes.requestVideo,
+      body: { ...request, startTime: formatInstant(request.startTime), endTime: formatInstant(request.endTime) },
+      // Partners that answer 200 or 201 have accepted it as well.
+      accept: [202, 200, 201],
+      retry: ONE_TRY,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const read = readAcknowledgement(jsonOrNothing(answer));
+    const { requestId = '', status, message } = read;
+    return { success: status !== 'failed', requestId, status, ...(message === undefined ? {} : { message }), read };
+  }
+
+  async listVideos(query: ListVideosQuery, call: VisionCall): Promise<ListedVideos> {
+    const read = await this.list(Video, VISION_API.routes.listVideos, query, call);
+    const request = read.request === undefined ? {} : { request: read.request };
+    return { success: true, data: { videos: read.items, pagination: read.pagination, ...request }, read };
+  }
+
+  async listContinuous(query: ContinuousQuery, call: VisionCall): Promise<ListedRecordings> {
+    const read = await this.list(Recording, VISION_API.routes.listContinuous, query, call);
+    return { success: true, data: { recordings: read.items, pagination: read.pagination }, read };
+  }
+
+  private async list<T extends Recording>(
+    type: DtoClass<T>,
+    route: (typeof VISION_API.routes)['listVideos' | 'listContinuous'],
+    query: ListVideosQuery | ContinuousQuery,
+    { connection, signal }: VisionCall,
+  ): Promise<ListedPage<T>> {
+    const { startTime, endTime, ...rest } = query;
+    const answer = await this.partners.call(connection, {
+      api: VISION_API,
+      route,
+      query: {
+        ...rest,
+        ...(startTime === undefined ? {} : { startTime: formatInstant(startTime) }),
+        ...(endTime === undefined ? {} : { endTime: formatInstant(endTime) }),
+      },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    try {
+      return readList(type, answer.json(), query.customerId);
+    } catch (error) {
+      if (error instanceof NoList) throw answer.breach([{ path: '', rule: 'isList', message: error.message }]);
+      throw error;
+    }
+  }
+}
+
+/** A 202 is an acceptance whatever its body is: asking again would ask the partner twice. */
+function jsonOrNothing(answer: PartnerAnswer): unknown {
+  try {
+    return answer.json();
+  } catch {
+    return undefined;
+  }
+}

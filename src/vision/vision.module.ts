@@ -1,0 +1,70 @@
+import { Module } from '@nestjs/common';
+import { JobsModule } from '../jobs/jobs.module.js';
+import { PartnerClientModule } from '../partner-client/partner-client.module.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { CrawlWork } from './continuous/crawl.work.js';
+import { VideoSubscriptions } from './continuous/subscriptions.service.js';
+import { WindowReader } from './continuous/window-reader.js';
+import { WindowWork } from './continuous/window.work.js';
+import { DownloadWork } from './downloads/download.work.js';
+import { FetchSteps } from './downloads/fetch-steps.js';
+import { NewLinks } from './downloads/new-links.js';
+import { RecordingMoves } from './downloads/recording-moves.js';
+import { RecordingStore } from './downloads/recording.store.js';
+import { Relink } from './downloads/relink.js';
+import { StoragePause } from './downloads/storage-pause.js';
+import { VisionFindings } from './findings.js';
+import { CoverageService } from './recordings/coverage.service.js';
+import { RecordingContent } from './recordings/recording-content.js';
+import { RecordingQueries } from './recordings/recording.queries.js';
+import { PartsStore } from './requests/parts.store.js';
+import { PollAsking } from './requests/poll-asking.js';
+import { PollOutcome } from './requests/poll-outcome.js';
+import { PollWork } from './requests/poll.work.js';
+import { SubmitPartner } from './requests/submit-partner.js';
+import { SubmitWork } from './requests/submit.work.js';
+import { VideoRequestQueries } from './requests/video-request.queries.js';
+import { VideoRequests } from './requests/video-requests.service.js';
+import { VisionConnections } from './vision-connections.js';
+import { VisionClient } from './vision.client.js';
+
+/** The platform side of Vision: requests, subscriptions, downloads, and what came of them. */
+@Module({
+  imports: [JobsModule, PartnerClientModule, StorageModule],
+  providers: [
+    VisionClient,
+    VisionConnections,
+    VisionFindings,
+    PartsStore,
+    VideoRequests,
+    VideoRequestQueries,
+    SubmitPartner,
+    SubmitWork,
+    PollAsking,
+    PollOutcome,
+    PollWork,
+    VideoSubscriptions,
+    WindowReader,
+    CrawlWork,
+    WindowWork,
+    RecordingStore,
+    RecordingMoves,
+    Relink,
+    NewLinks,
+    StoragePause,
+    FetchSteps,
+    DownloadWork,
+    RecordingQueries,
+    RecordingContent,
+    CoverageService,
+  ],
+  exports: [
+    VideoRequests,
+    VideoRequestQueries,
+    VideoSubscriptions,
+    RecordingQueries,
+    RecordingContent,
+    CoverageService,
+  ],
+})
+export class VisionModule {}
