@@ -38,7 +38,7 @@ export class RecordingsController {
   })
   @ApiOkResponse({
     description: 'The file',
-    content: { 'video/mp4': { schema: { type: 'string', format: 'binary' } } },
+    content: { 'video/mp4': { schema: { type: 'string', format: 'binary', maxLength: Number.MAX_SAFE_INTEGER } } },
   })
   read(@Param() { id }: IdParam, @Req() request: Request, @Res() response: Response): Promise<void> {
     return this.content.send(id, request, response);

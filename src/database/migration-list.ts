@@ -7,12 +7,9 @@ import { CreateTickets1763600220000 } from '../../migrations/1763600220000-creat
 import { CreateAccounts1763600300000 } from '../../migrations/1763600300000-create-accounts.js';
 import { CreateConnections1763600400000 } from '../../migrations/1763600400000-create-connections.js';
 import { CreateHostedSiteData1763600600000 } from '../../migrations/1763600600000-create-hosted-site-data.js';
-<<<<<<< HEAD
 import { CreateSyncRuns1763600650000 } from '../../migrations/1763600650000-create-sync-runs.js';
 import { CreateHostedVision1763600700000 } from '../../migrations/1763600700000-create-hosted-vision.js';
-=======
 import { CreateVision1763600800000 } from '../../migrations/1763600800000-create-vision.js';
->>>>>>> 00ae28c (Request, follow and download trucks' video from partners)
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -24,10 +21,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateAccounts1763600300000,
   CreateConnections1763600400000,
   CreateHostedSiteData1763600600000,
-<<<<<<< HEAD
   CreateSyncRuns1763600650000,
   CreateHostedVision1763600700000,
-=======
   CreateVision1763600800000,
->>>>>>> 00ae28c (Request, follow and download trucks' video from partners)
 ];

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-interface AskedRequest {
+export interface AskedRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
