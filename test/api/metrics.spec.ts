@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+const metrics = (token = service.env.ADMIN_TOKEN) =>
+  service.call<string>('GET', '/metrics', { headers: { Authorization: `Bearer ${token}` } });
+
+describe('/metrics', () => {
+  it('takes the admin token only', async () => {
+    expect((await service.call('GET', '/metrics')).status).toBe(401);
+    expect((await metrics('another-token-altogether')).status).toBe(401);
+  });
+
+  it('tells latency by route and status, the pool, the event loop, and what is in work', async () => {
+    await service.call('GET', '/health/ready');
+    await service.call('GET', '/admin/v1/haulers/019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d');
+    await service.call('GET', '/nowhere/at/all');
+    const { status, headers, text } = await metrics();
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/health/ready",status="200"} 1');
+    expect(text).toContain('route="/admin/v1/haulers/:id",status="401"');
+    expect(text).toContain('route="none",status="404"');
+    expect(text).toMatch(/database_pool_connections\{state="open"\} [1-9]/);
+    expect(text).toContain('nodejs_eventloop_lag_seconds');
+    expect(text).toMatch(/work_running\{kind="[^"]+"\} 0/);
+  });
+});
