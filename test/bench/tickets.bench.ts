@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { type BenchDatabase, startDatabase } from './database.js';
+import { type Outcome, push } from './load.js';
+import { CREATE_TABLE, upsertOf } from './peers/upsert.mjs';
+import { processorMs, rssMb, startPeer, startService } from './processes.js';
+import { report, type Row } from './report.js';
+import { openScaleHouse, type ScaleHouse } from './scale-house.js';
+import { median, percentile } from './statistics.js';
+
+const CONNECTIONS = [64, 8];
+const WARM_UP_SECONDS = 3;
+
+/** One of the three that are compared: whoever takes tickets in, and where they end up. */
+interface Contender {
+  readonly name: string;
+  /** Its own process, where it has one beside the load's. */
+  readonly pid: number | undefined;
+  readonly table: string;
+  readonly run: (connections: number, seconds: number) => Promise<Outcome>;
+}
+
+interface Round {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly serviceMicros: number;
+  readonly databaseMicros: number;
+}
+
+/**
+ * New tickets a second: (a) this service with everything on, (b) a hand-written Fastify with one upsert a request,
+ * (c) the same upsert without HTTP. Arguments: rounds (5), seconds of one measurement (4).
+ */
+export async function run([rounds = '5', seconds = '4']: readonly string[]): Promise<void> {
+  const database = await startDatabase();
+  await database.client.query(CREATE_TABLE);
+  const contenders = await contend(database);
+  for (const contender of contenders) await measure(contender, 64, WARM_UP_SECONDS, database);
+  const results = new Map<string, Round[]>();
+  for (let round = 0; round < Number(rounds); round++) {
+    for (const connections of CONNECTIONS) {
+      for (const contender of contenders) {
+        const measured = await measure(contender, connections, Number(seconds), database);
+        const key = `${contender.name} ${connections}`;
+        results.set(key, [...(results.get(key) ?? []), measured]);
+      }
+    }
+  }
+  report('tickets', tableOf(contenders, results), { rounds: Object.fromEntries(results) });
+  console.log(
+    'Every ticket that was acknowledged is stored once, with its history; nothing else than 200 was answered.',
+  );
+}
+
+async function contend(database: BenchDatabase): Promise<Contender[]> {
+  const service = await startService(database);
+  const house = await openScaleHouse(service, database);
+  const peer = await startPeer('fastify-pg.mjs', database.url);
+  const { next, headers } = house;
+  return [
+    {
+      name: 'a service',
+      pid: service.pid,
+      table: 'tickets',
+      run: (connections, seconds) =>
+        push({ url: `${service.url}/platform-api/v1/tickets`, headers, connections, seconds, next }),
+    },
+    {
+      name: 'b Fastify + pg',
+      pid: peer.pid,
+      table: 'peer_tickets',
+      run: (connections, seconds) => push({ url: `${peer.url}/tickets`, headers, connections, seconds, next }),
+    },
+    {
+      name: 'c upsert alone',
+      pid: undefined,
+      table: 'peer_tickets',
+      run: (connections, seconds) => upsertInLoops(database.url, connections, seconds, next),
+    },
+  ];
+}
+
+/** From empty tables and with nothing left to write from the measurement before. */
+async function measure(
+  { name, pid, table, run }: Contender,
+  connections: number,
+  seconds: number,
+  database: BenchDatabase,
+): Promise<Round> {
+  await database.client.query('TRUNCATE tickets, ticket_revisions, peer_tickets');
+  await database.client.query('CHECKPOINT');
+  const used = () => [pid === undefined ? 0 : processorMs(pid), processorMs(database.pid)] as const;
+  const before = used();
+  const outcome = await run(connections, seconds);
+  const after = used();
+  await verify(outcome, table, connections, database.client);
+  const count = outcome.acknowledged.length;
+  const round = {
+    perSecond: count / outcome.seconds,
+    p50: median(outcome.latencies),
+    p99: percentile(outcome.latencies, 0.99),
+    serviceMicros: ((after[0] - before[0]) * 1000) / count,
+    databaseMicros: ((after[1] - before[1]) * 1000) / count,
+  };
+  console.log(`${name} ${connections}: ${Math.round(round.perSecond)}/s, p99 ${round.p99.toFixed(1)} ms`);
+  return round;
+}
+
+/** Only what was under way when the load ended may be stored without having been acknowledged. */
+async function verify(outcome: Outcome, table: string, connections: number, client: pg.Client): Promise<void> {
+  const [failure] = outcome.failures;
+  if (failure !== undefined) throw new Error(`${outcome.failures.length} failures, the first: ${failure}`);
+  const { rows } = await client.query<{ inbound_number: string }>(`SELECT inbound_number FROM ${table}`);
+  const stored = new Set(rows.map((row) => row.inbound_number));
+  const lost = outcome.acknowledged.filter((name) => !stored.has(name)).length;
+  const double = rows.length - stored.size;
+  const unasked = stored.size - new Set(outcome.acknowledged).size;
+  if (lost > 0 || double > 0 || unasked > connections) {
+    throw new Error(`${lost} tickets lost, ${double} double, ${unasked} that nobody was told of`);
+  }
+  if (table !== 'tickets') return;
+  const { rows: history } = await client.query<{ wrong: string }>(
+    `SELECT count(*) AS wrong FROM tickets t FULL JOIN ticket_revisions r ON r.ticket_id = t.id
+      WHERE t.id IS NULL OR r.result IS DISTINCT FROM 'created' OR r.body NOT LIKE '%' || t.inbound_number || '%'`,
+  );
+  if (history[0]?.wrong !== '0') throw new Error(`${history[0]?.wrong} tickets without their history, or the reverse`);
+}
+
+async function upsertInLoops(
+  url: string,
+  connections: number,
+  seconds: number,
+  next: ScaleHouse['next'],
+): Promise<Outcome> {
+  const acknowledged: string[] = [];
+  const latencies: number[] = [];
+  const clients = Array.from({ length: connections }, () => new pg.Client({ connectionString: url }));
+  await Promise.all(clients.map((client) => client.connect()));
+  const begun = performance.now();
+  const end = begun + seconds * 1000;
+  const loop = async (client: pg.Client) => {
+    while (performance.now() < end) {
+      const { name, body } = next();
+      const sent = performance.now();
+      await client.query(upsertOf(randomUUID(), JSON.parse(body) as object));
+      latencies.push(performance.now() - sent);
+      acknowledged.push(name);
+    }
+  };
+  await Promise.all(clients.map(loop));
+  const took = (performance.now() - begun) / 1000;
+  await Promise.all(clients.map((client) => client.end()));
+  return { seconds: took, acknowledged, failures: [], latencies };
+}
+
+function tableOf(contenders: readonly Contender[], results: ReadonlyMap<string, readonly Round[]>): Row[] {
+  const head = [
+    '',
+    'connections',
+    'tickets/s',
+    'a ÷ it',
+    'p50 ms',
+    'p99 ms',
+    'own CPU µs',
+    'database CPU µs',
+    'RSS MB',
+  ];
+  const rows = CONNECTIONS.flatMap((connections) => {
+    const of = (name: string) => results.get(`${name} ${connections}`) ?? [];
+    const own = of('a service');
+    return contenders.map(({ name, pid }) => {
+      const all = of(name);
+      const middle = (pick: (round: Round) => number) => median(all.map(pick));
+      // Of each round, for what disturbs one contender disturbs its neighbours.
+      const ratio = median(all.map(({ perSecond }, i) => (own[i]?.perSecond ?? NaN) / perSecond));
+      return [
+        name,
+        connections,
+        Math.round(middle((round) => round.perSecond)),
+        ratio.toFixed(2),
+        middle((round) => round.p50),
+        middle((round) => round.p99),
+        pid === undefined ? '' : middle((round) => round.serviceMicros),
+        middle((round) => round.databaseMicros),
+        pid === undefined ? '' : Math.round(rssMb(pid)),
+      ];
+    });
+  });
+  return [head, ...rows];
+}
