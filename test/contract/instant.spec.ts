@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { epochMillis, formatInstant, instantOf, parseInstant } from '../../src/contracts/common/instant.js';
 
 describe('date-time (decision 7)', () => {
@@ -64,5 +65,24 @@ describe('date-time (decision 7)', () => {
     expect(formatInstant(date)).toBe('2026-01-31T08:30:00.120Z');
     expect(instantOf(date)).toBe('2026-01-31T08:30:00.120000Z');
     expect(epochMillis(instantOf(date))).toBe(date.getTime());
+  });
+
+  it('reads UTC by its short way as by the long one', () => {
+    const two = (max: number) => fc.nat(max).map((number) => String(number).padStart(2, '0'));
+    const text = fc
+      .tuple(
+        fc.constantFrom('0000', '0001', '1900', '2000', '2024', '2025', '9999'),
+        two(14),
+        two(33),
+        two(25),
+        two(61),
+        two(61),
+        fc.stringMatching(/^(\.\d{0,9})?$/),
+      )
+      .map(([y, mo, d, h, mi, s, fraction]) => `${y}-${mo}-${d}T${h}:${mi}:${s}${fraction}`);
+    fc.assert(
+      fc.property(text, (time) => expect(parseInstant(`${time}Z`)).toBe(parseInstant(`${time}+00:00`))),
+      { numRuns: 20_000 },
+    );
   });
 });

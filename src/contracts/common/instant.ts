@@ -6,8 +6,18 @@ export type Instant = string & { readonly brand?: 'Instant' };
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:([Zz])|([+-])(\d{2}):(\d{2}))$/;
 
+/** What nearly everyone sends, UTC without a leap second: it is canonical but for its fraction, and costs no `Date`. */
+const UTC = /^(?!0000)\d{4}-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
+
+/** Of January to December; 29 February is left to the calendar. */
+const DAYS_OF_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
 /** Reads an RFC 3339 date-time with an offset; `undefined` when it is none, or no real calendar date (decision 7). */
 export function parseInstant(text: string): Instant | undefined {
+  const utc = UTC.exec(text);
+  if (utc !== null && Number(utc[2]) > 0 && Number(utc[2]) <= (DAYS_OF_MONTH[Number(utc[1]) - 1] ?? 0)) {
+    return text.length === 20 ? `${text.slice(0, 19)}.000000Z` : `${text.slice(0, -1).slice(0, 26).padEnd(26, '0')}Z`;
+  }
   const match = RFC3339.exec(text);
   if (match === null) return undefined;
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
