@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { testServer } from './test-database.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const ADMIN_TOKEN = 'test-admin-token-0123456789';
+
+/** The built service in a process of its own, as `npm run start:prod` runs it. */
+export interface BuiltService {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly dataDir: string;
+  /** What it has written to stdout and stderr until now. */
+  said(): string;
+  /** A call of the admin API, `path` below `/admin/v1`. */
+  admin<Body>(method: string, path: string, body?: unknown): Promise<{ status: number; body: Body }>;
+  /** Sends a signal and waits for the end, and for the sockets to be closed; resolves to the exit code or the signal. */
+  end(signal?: NodeJS.Signals): Promise<number | string>;
+}
+
+export interface BuiltServiceOptions {
+  readonly databaseUrl: string;
+  /** Shared by several instances on one database. */
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Resolves when it listens; rejects with what it said where it ended instead. `npm test` has built it before. */
+export async function startService(options: BuiltServiceOptions): Promise<BuiltService> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(testServer().folder, 'service-'));
+  const child = spawn(
+    process.execPath,
+    ['--import', join(import.meta.dirname, 'leash.mjs'), join(ROOT, 'dist/src/main.js')],
+    { stdio: ['pipe', 'pipe', 'pipe'], env: environment(options, dataDir) },
+  );
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2_000_000)));
+  }
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+  const url = await Promise.race([listening(child), ended.then(() => undefined)]);
+  if (url === undefined) throw new Error(`the service did not start: ${said}`);
+  return {
+    child,
+    url,
+    dataDir,
+    said: () => said,
+    admin: (method, path, body) => admin(url, method, path, body),
+    end: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+function environment({ databaseUrl, env }: BuiltServiceOptions, dataDir: string): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    TMPDIR: process.env['TMPDIR'],
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    ADMIN_TOKEN,
+    SECRETS_KEY: '5a'.repeat(32),
+    LOG_LEVEL: 'warn',
+    DEMO: 'false',
+    OUTBOUND_ALLOW_PRIVATE: 'true',
+    ...env,
+  };
+}
+
+function listening(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    child.stdout?.on('data', (chunk: string) => {
+      text = (text + chunk).slice(-10_000);
+      const [, url] = /listens on (http:\S+)\n/.exec(text) ?? [];
+      if (url !== undefined) resolve(url);
+    });
+  });
+}
+
+async function admin<Body>(url: string, method: string, path: string, body?: unknown) {
+  const response = await fetch(`${url}/admin/v1${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as Body };
+}
