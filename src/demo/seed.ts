@@ -37,9 +37,13 @@ export async function seedDemo(env: SettledEnv, baseUrl: string, now = Date.now(
     await admin.json('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, DEMO_SITE_DATA);
     await uploadRecordings(admin, lastMinute);
   }
-  if (env.SIDES.has('platform') && env.SIDES.has('partner')) await connect(admin, baseUrl, keys.partner, lastMinute);
   const middle = (lastMinute - RECORDED_MINUTES / 2) * MINUTE_MS;
-  return { keys, clip: { startTime: instant(middle - 10_000), endTime: instant(middle + 10_000) } };
+  const clip = { startTime: instant(middle - 10_000), endTime: instant(middle + 10_000) };
+  if (env.SIDES.has('platform') && env.SIDES.has('partner')) {
+    const connectionId = await connect(admin, baseUrl, keys.partner);
+    await follow(admin, connectionId, clip, instant((lastMinute - RECORDED_MINUTES) * MINUTE_MS));
+  }
+  return { keys, clip };
 }
 
 async function uploadRecordings(admin: AdminClient, lastMinute: number): Promise<void> {
@@ -67,17 +71,19 @@ async function film(camera: 'front' | 'rear', minute: number): Promise<Uint8Arra
   return new Uint8Array(await readFile(demoRecording(camera, new Date(minute * MINUTE_MS))));
 }
 
-async function connect(admin: AdminClient, baseUrl: string, apiKey: string, lastMinute: number): Promise<void> {
+/** The id of the vision connection. */
+async function connect(admin: AdminClient, baseUrl: string, apiKey: string): Promise<string> {
   await connection(admin, 'site', baseUrl, apiKey);
-  const connectionId = await connection(admin, 'vision', baseUrl, apiKey);
+  return connection(admin, 'vision', baseUrl, apiKey);
+}
+
+/** Once: all that the truck records, and one clip that crosses a chunk boundary. */
+async function follow(admin: AdminClient, connectionId: string, clip: Demo['clip'], startTime: string): Promise<void> {
   const subscriptions = await admin.get<{ data: { connectionId: string }[] }>('/video-subscriptions?pageSize=100');
   if (subscriptions?.data.some((each) => each.connectionId === connectionId)) return;
-  await admin.json('POST', '/video-subscriptions', {
-    connectionId,
-    truckId: DEMO.truckId,
-    startTime: instant((lastMinute - RECORDED_MINUTES) * MINUTE_MS),
-    intervalSeconds: 30,
-  });
+  const { truckId } = DEMO;
+  await admin.json('POST', '/video-subscriptions', { connectionId, truckId, startTime, intervalSeconds: 30 });
+  await admin.json('POST', '/video-requests', { connectionId, truckId, cameraId: 'front', ...clip });
 }
 
 /** Its id. A demo that moved to another port is told to its connections. */

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Demo, seedDemo } from '../../src/demo/seed.js';
+import { welcome } from '../../src/demo/welcome.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+
+let service: TestApp;
+let demo: Demo;
+
+beforeAll(async () => {
+  service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+  demo = await seedDemo(service.env, service.url);
+});
+afterAll(() => service.close());
+
+interface Page<T> {
+  readonly data: T[];
+}
+
+const list = async <T>(path: string): Promise<T[]> => (await service.admin<Page<T>>('GET', path)).body.data;
+
+/** What the welcome tells to paste: method, address, headers and body of each `curl`. */
+function curls(text: string): { url: string; headers: Record<string, string>; body: string | undefined }[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim().startsWith('curl'))
+    .map((line) => ({
+      url: /(https?:[^\s']+)/.exec(line)?.[1] ?? '',
+      headers: Object.fromEntries(
+        [...line.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, value]),
+      ),
+      body: /-d '(.+)'$/.exec(line)?.[1],
+    }));
+}
+
+describe('the demo', () => {
+  it('synchronises from the partner side of the same process within moments', async () => {
+    await eventually(async () => {
+      const [run] = await list<{
+        status: string;
+        counts: { sites: { created: number }; materials: { created: number } };
+      }>('/sync-runs');
+      expect(run).toMatchObject({ status: 'succeeded', counts: { sites: { created: 2 }, materials: { created: 5 } } });
+    }, 15_000);
+  }, 20_000);
+
+  it('prints a call for each interface that works as pasted', async () => {
+    const statuses = [];
+    for (const { url, headers, body } of curls(welcome(service.env, service.url, demo))) {
+      const response = await fetch(url, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
+      statuses.push(`${new URL(url).pathname} ${response.status}`);
+    }
+    expect(statuses).toEqual([
+      '/platform-api/v1/tickets 200',
+      '/platform-api/v1/accounts 200',
+      '/scale-platform/v1/sites 200',
+      '/video-platform/v1/videos/requests 202',
+    ]);
+  });
+
+  it('shows a stored clip that crosses a chunk boundary, and recordings that came by themselves', async () => {
+    const clip = await eventually(async () => {
+      const [request] = await list<{ status: string; recordingIds: string[] }>('/video-requests');
+      expect(request?.status).toBe('stored');
+      return request?.recordingIds[0] ?? '';
+    }, 40_000);
+    const { status, text } = await service.admin('GET', `/recordings/${clip}/content`);
+    expect(status).toBe(200);
+    expect(text.slice(4, 8)).toBe('ftyp');
+    await eventually(async () => {
+      const recordings = await list<{ status: string }>('/recordings?source=continuous&pageSize=100');
+      expect(recordings.filter((each) => each.status === 'stored')).toHaveLength(20);
+    }, 40_000);
+  }, 90_000);
+
+  it('set up again adds nothing twice, and keeps its keys', async () => {
+    const again = await seedDemo(service.env, service.url);
+    expect(again.keys).toEqual(demo.keys);
+    for (const path of ['/haulers', '/api-keys', '/connections', '/video-subscriptions']) {
+      const { length } = await list(path);
+      expect(`${path} ${length}`).toBe(`${path} ${{ '/haulers': 1, '/video-subscriptions': 1 }[path] ?? 2}`);
+    }
+    expect((await list('/video-requests')).length).toBe(1);
+  });
+});
