@@ -6,6 +6,7 @@ import { CrawlWork } from './continuous/crawl.work.js';
 import { VideoSubscriptions } from './continuous/subscriptions.service.js';
 import { WindowReader } from './continuous/window-reader.js';
 import { WindowWork } from './continuous/window.work.js';
+import { DownloadMetrics } from './downloads/download-metrics.js';
 import { DownloadWork } from './downloads/download.work.js';
 import { FetchSteps } from './downloads/fetch-steps.js';
 import { NewLinks } from './downloads/new-links.js';
@@ -16,6 +17,7 @@ import { StoragePause } from './downloads/storage-pause.js';
 import { VisionFindings } from './findings.js';
 import { CoverageService } from './recordings/coverage.service.js';
 import { RecordingContent } from './recordings/recording-content.js';
+import { Retention } from './recordings/retention.js';
 import { RecordingQueries } from './recordings/recording.queries.js';
 import { PartsStore } from './requests/parts.store.js';
 import { PollAsking } from './requests/poll-asking.js';
@@ -54,9 +56,11 @@ import { VisionClient } from './vision.client.js';
     StoragePause,
     FetchSteps,
     DownloadWork,
+    DownloadMetrics,
     RecordingQueries,
     RecordingContent,
     CoverageService,
+    Retention,
   ],
   exports: [
     VideoRequests,
@@ -65,6 +69,7 @@ import { VisionClient } from './vision.client.js';
     RecordingQueries,
     RecordingContent,
     CoverageService,
+    Retention,
   ],
 })
 export class VisionModule {}

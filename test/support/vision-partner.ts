@@ -131,3 +131,11 @@ export async function hurry(app: TestApp): Promise<void> {
   const jobs = app.app.get(JobsService);
   for (const kind of ['submit', 'poll', 'crawl', 'windows', 'downloads']) jobs.wake(`vision ${kind}`);
 }
+
+/** Forgets all video. Not by TRUNCATE, which would wait for work that is under way, and that for it. */
+export async function forgetVideo(app: TestApp): Promise<void> {
+  const tables = ['recordings', 'video_polls', 'video_request_parts', 'video_requests', 'video_windows'];
+  for (const table of [...tables, 'video_subscriptions', 'vision_findings']) {
+    await app.dataSource.query(`DELETE FROM ${table}`);
+  }
+}

@@ -34,7 +34,7 @@ export class RecordingStore {
     const { haulerId, id: connectionId } = connection;
     if (chunks.length === 0) return 0;
     await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`recordings: ${connectionId}`]);
-    const distinct = [...new Map(chunks.map((chunk) => [chunkKey(chunk), chunk])).values()];
+    const distinct = distinctChunks(chunks);
     const known = await this.known(manager, haulerId, connectionId, distinct);
     const fresh = distinct.filter((_, i) => !known.has(i));
     const created = await this.insert(manager, haulerId, connectionId, fresh, null);
@@ -147,5 +147,18 @@ const columnsOf = (listed: readonly Recording[]): unknown[][] => [
   listed.map(({ endTime }) => endTime),
 ];
 
-const chunkKey = ({ truckId, cameraId, startTime, endTime }: Recording): string =>
-  JSON.stringify([truckId, cameraId, startTime, endTime]);
+/** One page may list a chunk twice; the later one has the younger link. */
+function distinctChunks(chunks: readonly Recording[]): Recording[] {
+  const kept = new Map<string, Recording>();
+  const keyOfId = new Map<string, string>();
+  for (const chunk of chunks) {
+    const { id, truckId, cameraId, startTime, endTime } = chunk;
+    const named = JSON.stringify([id, truckId]);
+    const former = kept.get(keyOfId.get(named) ?? '');
+    const again = former !== undefined && former.startTime < endTime && former.endTime > startTime;
+    const key = again ? (keyOfId.get(named) ?? '') : JSON.stringify([truckId, cameraId, startTime, endTime]);
+    kept.set(key, chunk);
+    keyOfId.set(named, key);
+  }
+  return [...kept.values()];
+}

@@ -88,8 +88,9 @@ export class SubmitWork implements OnModuleInit {
       const now = new Date();
       const nextPollAt = new Date(now.getTime() + delayMs);
       const asked = { submitted_at: now, asked_alone_at: now, next_poll_at: nextPollAt };
-      await run.finish('done', { partner_request_id: requestId ?? null, ...asked }, manager);
       await this.parts.move(manager, part, status, null);
+      // After the move: what is ready has no link yet, and has to be asked about all the same.
+      await run.finish('done', { partner_request_id: requestId ?? null, ...asked }, manager);
       await wakePoll(manager, part, nextPollAt);
     });
     if (status === 'ready') this.jobs.wake('vision poll');

@@ -1,0 +1,260 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { refuses } from '../support/scripted-partner.js';
+import {
+  connectVision,
+  CONTINUOUS,
+  element,
+  type Element,
+  film,
+  forgetVideo,
+  hurry,
+  inHours,
+  lists,
+  startVisionPartner,
+  type VisionPartner,
+} from '../support/vision-partner.js';
+
+interface Subscription {
+  readonly id: string;
+  readonly watermark: string;
+  readonly enabled: boolean;
+  readonly lastError?: string;
+}
+
+let app: TestApp;
+let partner: VisionPartner;
+beforeAll(async () => {
+  app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+  partner = await startVisionPartner();
+});
+afterEach(async () => {
+  await forgetVideo(app);
+  partner.reset();
+});
+afterAll(async () => {
+  await app.close();
+  await partner.stop();
+});
+
+const connect = async () => (await connectVision(app, partner.url)).id;
+
+async function follow(connectionId: string, fields: object = {}): Promise<string> {
+  const body = { connectionId, truckId: 'TRUCK-7', startTime: inHours(-4), ...fields };
+  const { status, body: made } = await app.admin<{ id: string }>('POST', '/video-subscriptions', body);
+  expect(status).toBe(201);
+  return made.id;
+}
+
+const read = async (id: string) => (await app.admin<Subscription>('GET', `/video-subscriptions/${id}`)).body;
+
+interface Listed {
+  readonly partnerRecordingId: string;
+  readonly status: string;
+  readonly startTime: string;
+}
+const recordings = async (query = '') =>
+  (await app.admin<{ data: Listed[] }>('GET', `/recordings?source=continuous&pageSize=100${query}`)).body.data;
+
+/** A chunk of five minutes that began so many hours ago. */
+const chunk = (hours: number, fields: Element = {}): Element =>
+  element({
+    startTime: inHours(-hours),
+    endTime: inHours(-hours + 1 / 12),
+    downloadUrl: partner.link(film(1_000)),
+    ...fields,
+  });
+
+const readAgain = async (id: string): Promise<void> => {
+  const before = partner.askedOf(CONTINUOUS).length;
+  await hurry(app);
+  await eventually(() => expect(partner.askedOf(CONTINUOUS).length).toBeGreaterThan(before));
+  await eventually(async () => {
+    const [row] = await app.dataSource.query<{ idle: boolean }[]>(
+      'SELECT lease_token IS NULL AS idle FROM video_subscriptions WHERE id = $1',
+      [id],
+    );
+    expect(row?.idle).toBe(true);
+  });
+};
+
+const reachesNow = (id: string) =>
+  eventually(async () => expect(Date.parse((await read(id)).watermark)).toBeGreaterThan(Date.now() - 90_000), 10_000);
+
+describe('a subscription', () => {
+  test('is read, changed, listed and ended', async () => {
+    partner.on(
+      CONTINUOUS,
+      lists('recordings', () => []),
+    );
+    const connectionId = await connect();
+    const id = await follow(connectionId, { cameraId: 'front', intervalSeconds: 30 });
+    await reachesNow(id);
+    expect(Object.fromEntries(partner.asked[0]?.query ?? [])).toMatchObject({
+      customerId: 'customer-1',
+      truckId: 'TRUCK-7',
+      cameraId: 'front',
+      page: '1',
+      pageSize: '100',
+    });
+    const changed = await app.admin('PATCH', `/video-subscriptions/${id}`, { enabled: false, intervalSeconds: 600 });
+    expect(changed).toMatchObject({ status: 200, body: { enabled: false, intervalSeconds: 600 } });
+    const calls = partner.asked.length;
+    await hurry(app);
+    const list = await app.admin('GET', `/video-subscriptions?connectionId=${connectionId}&truckId=TRUCK-7`);
+    expect(list.body).toMatchObject({ data: [{ id }], pagination: { totalItems: 1 } });
+    expect(partner.asked).toHaveLength(calls);
+    expect((await app.admin('DELETE', `/video-subscriptions/${id}`)).status).toBe(204);
+    expect((await app.admin('GET', `/video-subscriptions/${id}`)).status).toBe(404);
+    expect((await app.admin('DELETE', `/video-subscriptions/${id}`)).status).toBe(404);
+  });
+
+  test.each<[string, object, string]>([
+    ['an interval under 30 s', { intervalSeconds: 29 }, 'intervalSeconds'],
+    ['no start', { startTime: undefined }, 'startTime'],
+    ['an unknown connection', { connectionId: '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10' }, 'connectionId'],
+  ])('%s: 400', async (_, fields, path) => {
+    const body = { connectionId: await connect(), truckId: 'T', startTime: inHours(-1), ...fields };
+    const answer = await app.admin('POST', '/video-subscriptions', body);
+    expect(answer).toMatchObject({ status: 400, body: { error: { details: { violations: [{ path }] } } } });
+  });
+});
+
+describe('windows', () => {
+  test('are closed, of at most 24 h, meet, and end a minute ago', async () => {
+    partner.on(
+      CONTINUOUS,
+      lists('recordings', () => []),
+    );
+    const id = await follow(await connect(), { startTime: inHours(-60) });
+    await reachesNow(id);
+    const windows = partner
+      .askedOf(CONTINUOUS)
+      .map(
+        ({ query }) =>
+          [query.get('startTime'), query.get('endTime')].map((time) => Date.parse(time ?? '')) as [number, number],
+      );
+    expect(windows).toHaveLength(3);
+    windows.forEach(([start, end], i) => {
+      expect(end - start).toBeLessThanOrEqual(86_400_000);
+      const next = windows[i + 1];
+      if (next !== undefined) expect(next[0]).toBe(end);
+      else expect(Date.now() - end).toBeGreaterThanOrEqual(59_000);
+    });
+  });
+
+  test('every page is read, and chunks that come late are found', async () => {
+    const chunks = Array.from({ length: 250 }, (_, i) => chunk(3.9 - i / 100, { downloadUrl: 'https://x.invalid/a' }));
+    partner.on(
+      CONTINUOUS,
+      lists('recordings', () => chunks),
+    );
+    const id = await follow(await connect());
+    await reachesNow(id);
+    const count = async () =>
+      (await app.dataSource.query<[{ n: number }]>('SELECT count(*)::int AS n FROM recordings'))[0].n;
+    expect(await count()).toBe(250);
+    expect(partner.askedOf(CONTINUOUS)).toHaveLength(3);
+    chunks.push(chunk(3.95, { id: 'late', downloadUrl: 'https://x.invalid/a' }));
+    await readAgain(id);
+    await eventually(async () => expect(await count()).toBe(251));
+  });
+
+  test('one that fails is tried again, and the watermark waits for it', async () => {
+    const found = [chunk(2)];
+    const broken = refuses(500, 'INTERNAL_ERROR', 'oops');
+    partner.on(
+      CONTINUOUS,
+      broken,
+      broken,
+      lists('recordings', () => found),
+    );
+    const startTime = inHours(-4);
+    const id = await follow(await connect(), { startTime });
+    await eventually(async () => expect((await read(id)).lastError).toContain('oops'));
+    expect(Date.parse((await read(id)).watermark)).toBe(Date.parse(startTime));
+    await readAgain(id);
+    await readAgain(id);
+    await reachesNow(id);
+    await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'stored' }]));
+  });
+
+  test('one that fails for good lets the others by, holds the watermark, and is filled in when it can be', async () => {
+    let mended = false;
+    const old = chunk(59);
+    const young = chunk(2);
+    const startTime = inHours(-60);
+    const firstDay = Date.parse(startTime) + 86_400_000;
+    partner.on(CONTINUOUS, (response, request) => {
+      const end = Date.parse(request.query.get('endTime') ?? '');
+      if (end <= firstDay && !mended) return refuses(500, 'INTERNAL_ERROR', 'bad day')(response, request);
+      lists('recordings', () => (end <= firstDay ? [old] : [young]))(response, request);
+    });
+    const connectionId = await connect();
+    const id = await follow(connectionId, { startTime });
+    for (let i = 0; i < 2; i++) await readAgain(id);
+    await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'stored' }]), 10_000);
+    expect(Date.parse((await read(id)).watermark)).toBe(Date.parse(startTime));
+    const covered = await app.admin<{ data: { reason: string }[] }>(
+      'GET',
+      `/coverage?connectionId=${connectionId}&truckId=TRUCK-7&cameraId=front&from=${inHours(-50)}&to=${inHours(-48)}`,
+    );
+    expect(covered.body.data[0]?.reason).toContain('bad day');
+    mended = true;
+    await eventually(async () => {
+      await hurry(app);
+      expect(await recordings()).toHaveLength(2);
+    });
+    await reachesNow(id);
+  });
+});
+
+describe('the same chunk', () => {
+  const settle = async (chunks: Element[]) => {
+    partner.on(
+      CONTINUOUS,
+      lists('recordings', () => chunks),
+    );
+    const id = await follow(await connect());
+    await reachesNow(id);
+    await readAgain(id);
+    return recordings();
+  };
+
+  test('by its id, listed again with another link, is one', async () => {
+    const one = chunk(2, { id: 'same' });
+    expect(await settle([one, { ...one, endTime: inHours(-1.9), downloadUrl: partner.link(film(10)) }])).toHaveLength(
+      2,
+    );
+    await forgetVideo(app);
+    expect(await settle([one])).toHaveLength(1);
+  });
+
+  test('by truck, camera and range, under another id, is one', async () => {
+    const one = chunk(2);
+    expect(await settle([one, { ...one, id: 'other', downloadUrl: partner.link(film(10)) }])).toHaveLength(1);
+  });
+
+  test('chunks that merely overlap are both kept, and so are two cameras', async () => {
+    const one = chunk(2);
+    const overlapping = chunk(2.02);
+    expect(await settle([one, overlapping, { ...one, id: 'rear', cameraId: 'rear' }])).toHaveLength(3);
+  });
+
+  test('a reused id is another chunk', async () => {
+    expect(await settle([chunk(2, { id: 'again' }), chunk(3, { id: 'again' })])).toHaveLength(2);
+  });
+
+  test('listed by two subscriptions is one', async () => {
+    const one = chunk(2);
+    partner.on(
+      CONTINUOUS,
+      lists('recordings', () => [one]),
+    );
+    const connectionId = await connect();
+    const ids = [await follow(connectionId), await follow(connectionId, { cameraId: 'front' })];
+    for (const id of ids) await reachesNow(id);
+    expect(await recordings()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,225 @@
+import { describe, expect, test } from '@jest/globals';
+import { Recording, Video } from '../../src/contracts/vision/vision.dto.js';
+import { readAcknowledgement } from '../../src/vision/client/read-acknowledgement.js';
+import { type ListedPage, NoList, readList } from '../../src/vision/client/read-list.js';
+import { readWhole, UnstableList } from '../../src/vision/client/read-pages.js';
+import { element } from '../support/vision-partner.js';
+
+const link = { downloadUrl: 'https://files.example.com/a.mp4?sig=1' };
+const body = (data: unknown, more: object = {}) => ({ success: true, data, ...more });
+const read = (data: unknown, more: object = {}) => readList(Video, body(data, more), 'customer-1');
+
+describe('a list (decision 38)', () => {
+  test.each(['videos', 'items', 'recordings'])('under data.%s', (name) => {
+    expect(read({ [name]: [element(link)] }).items).toHaveLength(1);
+  });
+
+  test('as data itself, or none at all', () => {
+    expect(read([element(link)]).items).toHaveLength(1);
+    expect(read({}).items).toEqual([]);
+    expect(read({ videos: null }).items).toEqual([]);
+  });
+
+  const pagination = { page: 2, pageSize: 50, totalItems: 60, totalPages: 2 };
+  test.each<[string, unknown, object]>([
+    ['inside data', { videos: [], pagination }, {}],
+    ['beside data', { videos: [] }, { pagination }],
+    ['as fields of data', { videos: [], ...pagination }, {}],
+    ['as fields of the body', { videos: [] }, pagination],
+  ])('pagination %s', (_, data, more) => expect(read(data, more).pagination).toEqual(pagination));
+
+  test('what is no count is no pagination', () => {
+    const odd = { page: '1', pageSize: -1, totalItems: 1.5, totalPages: null };
+    expect(read({ videos: [], pagination: odd }).pagination).toEqual({});
+  });
+
+  test.each<[string, unknown]>([
+    ['no object', []],
+    ['no data', { success: true }],
+    ['a list that is none', body({ videos: {} })],
+    ['success false', { success: false, data: { videos: [] } }],
+  ])('%s is no list', (_, given) => expect(() => readList(Video, given, 'c')).toThrow(NoList));
+
+  test('absent durations are computed, names as numbers are read, unknown fields are dropped', () => {
+    const odd = element({ ...link, durationSeconds: '300', cameraId: 1, id: 17, customerId: undefined, extra: {} });
+    expect(read({ videos: [odd] }).items[0]).toEqual({
+      id: '17',
+      customerId: 'customer-1',
+      truckId: 'TRUCK-7',
+      cameraId: '1',
+      startTime: '2026-01-31T08:30:00.000000Z',
+      endTime: '2026-01-31T08:35:00.000000Z',
+      durationSeconds: 300,
+      downloadUrl: link.downloadUrl,
+      expiresAt: expect.any(String),
+    });
+  });
+
+  test.each<[string, unknown, string]>([
+    ['a missing link', element(), 'data.videos[1].downloadUrl'],
+    ['a missing id', element({ ...link, id: undefined }), 'data.videos[1].id'],
+    ['no date', element({ ...link, startTime: 'yesterday' }), 'data.videos[1].startTime'],
+    ['an end before its start', element({ ...link, endTime: '2026-01-31T08:00:00Z' }), 'data.videos[1].endTime'],
+    ['no object', 7, 'data.videos[1]'],
+    ['null', null, 'data.videos[1]'],
+  ])('%s: that element is passed over and told, the others land', (_, bad, path) => {
+    const { items, findings, received } = read({ videos: [element(link), bad, element(link)] });
+    expect(items).toHaveLength(2);
+    expect(received).toBe(3);
+    expect(findings).toEqual([expect.objectContaining({ path, raw: bad })]);
+  });
+
+  test('an expiry that is no date is taken as absent, and told', () => {
+    const { items, findings } = read({ videos: [element({ ...link, expiresAt: 'soon' })] });
+    expect(items[0]).not.toHaveProperty('expiresAt');
+    expect(findings).toHaveLength(1);
+  });
+
+  test('data.request is read; an unknown status is processing', () => {
+    expect(read({ request: { requestId: 'r', status: 'failed', message: 'm' } }).request).toEqual({
+      requestId: 'r',
+      status: 'failed',
+      message: 'm',
+    });
+    const odd = read({ request: { requestId: 'r', status: 'queued' } });
+    expect(odd).toMatchObject({ request: { status: 'processing' }, findings: [{ path: 'data.request.status' }] });
+  });
+});
+
+describe('a 202', () => {
+  test.each<[string, unknown, object]>([
+    [
+      'as the contract says',
+      { success: true, requestId: 'r', status: 'processing' },
+      { requestId: 'r', status: 'processing' },
+    ],
+    ['ready', { success: true, requestId: 'r', status: 'ready' }, { status: 'ready' }],
+    [
+      'failed, with a message',
+      { success: true, requestId: 'r', status: 'failed', message: 'm' },
+      { status: 'failed', message: 'm' },
+    ],
+    ['not accepted', { success: false, requestId: 'r', status: 'processing' }, { status: 'failed' }],
+    ['an unknown status', { requestId: 'r', status: 'QUEUED' }, { status: 'processing' }],
+    ['a number as id', { requestId: 4711, status: 'processing' }, { requestId: '4711' }],
+    [
+      'wrapped in data',
+      { success: true, data: { requestId: 'r', status: 'ready' } },
+      { requestId: 'r', status: 'ready' },
+    ],
+    ['no id', { success: true }, { status: 'processing' }],
+    ['nothing', undefined, { status: 'processing' }],
+  ])('%s', (_, given, expected) => expect(readAcknowledgement(given)).toMatchObject(expected));
+});
+
+describe('every page of a list', () => {
+  const chunk = (n: number) =>
+    element({
+      ...link,
+      id: `c${n}`,
+      startTime: new Date(n * 1000).toISOString(),
+      endTime: new Date(n * 1000 + 500).toISOString(),
+    });
+  const all = (count: number) => Array.from({ length: count }, (_, i) => chunk(i));
+
+  /** Serves pages of `size` of what `list` has at that moment; `totals` may be wrong. */
+  const pages = (
+    list: (call: number) => object[],
+    size: number,
+    totals: (list: object[]) => object = (items) => ({
+      totalItems: items.length,
+      totalPages: Math.ceil(items.length / size),
+      pageSize: size,
+    }),
+  ) => {
+    let calls = 0;
+    return {
+      calls: () => calls,
+      fetch: async (page: number): Promise<ListedPage<Recording>> => {
+        const items = list(++calls);
+        return readList(
+          Recording,
+          body({ recordings: items.slice((page - 1) * size, page * size), pagination: totals(items) }),
+          'c',
+        );
+      },
+    };
+  };
+  const collect = async (fetch: (page: number) => Promise<ListedPage<Recording>>): Promise<Set<string>> => {
+    const ids = new Set<string>();
+    await readWhole(fetch, async ({ items }) => items.forEach(({ id }) => ids.add(id)));
+    return ids;
+  };
+
+  test.each([0, 1, 20, 40, 45])('%i chunks with true totals, each page once', async (count) => {
+    const { fetch, calls } = pages(() => all(count), 20);
+    expect((await collect(fetch)).size).toBe(count);
+    expect(calls()).toBe(Math.max(1, Math.ceil(count / 20)));
+  });
+
+  test('without totals, until a page is empty', async () => {
+    const { fetch } = pages(
+      () => all(45),
+      20,
+      () => ({}),
+    );
+    expect((await collect(fetch)).size).toBe(45);
+  });
+
+  test('with totals that are too low', async () => {
+    const { fetch } = pages(
+      () => all(45),
+      20,
+      () => ({ totalItems: 5, totalPages: 1, pageSize: 20 }),
+    );
+    expect((await collect(fetch)).size).toBe(45);
+  });
+
+  test('with totals that are too high: two readings that agree are believed', async () => {
+    const { fetch, calls } = pages(
+      () => all(45),
+      20,
+      () => ({ totalItems: 500, totalPages: 25, pageSize: 20 }),
+    );
+    expect((await collect(fetch)).size).toBe(45);
+    expect(calls()).toBe(8);
+  });
+
+  test('though chunks vanish from the front while it is read', async () => {
+    // After the first page twenty chunks are gone, and what was on the second page is on the first.
+    const { fetch } = pages((call) => (call === 1 ? all(60) : all(60).slice(20)), 20);
+    const ids = await collect(fetch);
+    for (let n = 20; n < 60; n++) expect(ids.has(`c${n}`)).toBe(true);
+  });
+
+  test('though chunks appear at the front while it is read', async () => {
+    const { fetch } = pages((call) => (call === 1 ? all(60).slice(20) : all(60)), 20);
+    expect((await collect(fetch)).size).toBe(60);
+  });
+
+  test('of a partner that sends the same page whatever is asked for', async () => {
+    const { calls } = pages(() => [], 1);
+    expect(calls()).toBe(0);
+    let asked = 0;
+    const same = async () => {
+      asked++;
+      return readList(Recording, body({ recordings: all(20), pagination: { totalItems: 100, totalPages: 5 } }), 'c');
+    };
+    expect((await collect(same)).size).toBe(20);
+    expect(asked).toBe(4);
+  });
+
+  test('a list that is another one each time fails, and what was seen has landed', async () => {
+    let seen = 0;
+    const wild = async () => {
+      const items = Array.from({ length: 20 }, () => chunk(seen++));
+      return readList(Recording, body({ recordings: items, pagination: { totalItems: 90, totalPages: 1 } }), 'c');
+    };
+    const never = readWhole(
+      async (page) => (page > 3 ? readList(Recording, body({}), 'c') : wild()),
+      async () => undefined,
+    );
+    await expect(never).rejects.toThrow(UnstableList);
+    expect(seen).toBe(100);
+  });
+});

@@ -1,0 +1,376 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { breaks, json, raw, refuses, type ScriptedReply } from '../support/scripted-partner.js';
+import {
+  accepts,
+  connectVision,
+  element,
+  type Element,
+  film,
+  forgetVideo,
+  hurry,
+  lists,
+  POST,
+  startVisionPartner,
+  VIDEOS,
+  type VisionPartner,
+} from '../support/vision-partner.js';
+
+interface Shown {
+  readonly id: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly parts: {
+    readonly status: string;
+    readonly startTime: string;
+    readonly endTime: string;
+    readonly reason?: string;
+  }[];
+  readonly recordingIds: string[];
+}
+
+const RANGE = { startTime: '2026-01-31T08:30:00Z', endTime: '2026-01-31T08:35:00Z' };
+
+let app: TestApp;
+let partner: VisionPartner;
+beforeAll(async () => {
+  app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+  partner = await startVisionPartner();
+});
+afterEach(async () => {
+  await forgetVideo(app);
+  partner.reset();
+});
+afterAll(async () => {
+  await app.close();
+  await partner.stop();
+});
+
+const connect = async () => (await connectVision(app, partner.url)).id;
+
+async function order(connectionId: string, fields: object = {}): Promise<string> {
+  const body = { connectionId, truckId: 'TRUCK-7', cameraId: 'front', ...RANGE, ...fields };
+  const { status, body: made } = await app.admin<{ id: string }>('POST', '/video-requests', body);
+  expect(status).toBe(202);
+  return made.id;
+}
+
+const read = async (id: string): Promise<Shown> => (await app.admin<Shown>('GET', `/video-requests/${id}`)).body;
+
+/** Waits for a state, making due what waits for its time. */
+async function becomes(id: string, expected: object): Promise<Shown> {
+  await eventually(async () => {
+    await hurry(app);
+    expect(await read(id)).toMatchObject(expected);
+  }, 10_000);
+  return read(id);
+}
+
+describe('the request of an admin', () => {
+  test.each<[string, object, string]>([
+    ['end before start', { endTime: '2026-01-31T08:29:00Z' }, 'endTime'],
+    ['end at start', { endTime: RANGE.startTime }, 'endTime'],
+    ['more than a thousand parts', { endTime: '2026-04-31T08:29:00Z'.replace('31T', '30T') }, 'endTime'],
+    ['no truck', { truckId: '' }, 'truckId'],
+    ['an unknown connection', { connectionId: '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10' }, 'connectionId'],
+  ])('%s: 400', async (_, fields, path) => {
+    const body = { connectionId: await connect(), truckId: 'T', cameraId: 'front', ...RANGE, ...fields };
+    const answer = await app.admin('POST', '/video-requests', body);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'INVALID_PAYLOAD', details: { violations: [{ path }] } } },
+    });
+  });
+
+  test('an unknown id: 404; a list by filters', async () => {
+    expect((await app.admin('GET', '/video-requests/0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10')).status).toBe(404);
+    partner.on(POST, refuses(400, 'INVALID_PAYLOAD', 'bad truck'));
+    const connectionId = await connect();
+    const id = await order(connectionId);
+    await becomes(id, { status: 'failed' });
+    const list = async (query: string) =>
+      (await app.admin<{ data: Shown[] }>('GET', `/video-requests?${query}`)).body.data.map((shown) => shown.id);
+    expect(await list(`connectionId=${connectionId}&truckId=TRUCK-7&status=failed`)).toEqual([id]);
+    expect(await list(`connectionId=${connectionId}&status=stored`)).toEqual([]);
+  });
+});
+
+describe('the POST', () => {
+  test.each<[string, ScriptedReply, number]>([
+    ['500', refuses(500, 'INTERNAL_ERROR', 'oops'), 3],
+    ['503', refuses(503, 'INTERNAL_ERROR', 'busy'), 3],
+    ['a lost answer', breaks('', 0), 3],
+    ['400', refuses(400, 'INVALID_PAYLOAD', 'bad truck'), 1],
+    ['404', refuses(404, 'NOT_FOUND', 'no such camera'), 1],
+    ['a redirect', raw('', { status: 302, headers: { Location: 'https://elsewhere.example' } }), 1],
+  ])('%s ends it after so many tries, with the reason', async (_, reply, tries) => {
+    partner.on(POST, reply);
+    const shown = await becomes(await order(await connect()), { status: 'failed', reason: expect.any(String) });
+    expect(shown.reason).toContain('127.0.0.1');
+    expect(partner.askedOf(POST)).toHaveLength(tries);
+  });
+
+  test.each<[string, ScriptedReply]>([
+    ['401', refuses(401, 'UNAUTHORIZED')],
+    ['429', refuses(429, 'INTERNAL_ERROR')],
+  ])('%s is waited out', async (_, reply) => {
+    partner.on(POST, reply, reply, reply, reply, accepts());
+    partner.on(
+      VIDEOS,
+      lists('videos', () => []),
+    );
+    await becomes(await order(await connect()), { status: 'processing' });
+    expect(partner.askedOf(POST)).toHaveLength(5);
+  });
+
+  test('a second try that is taken is the last', async () => {
+    partner.on(POST, breaks('', 0), accepts());
+    partner.on(
+      VIDEOS,
+      lists('videos', () => []),
+    );
+    const id = await order(await connect());
+    await becomes(id, { status: 'processing' });
+    await hurry(app);
+    expect(partner.askedOf(POST)).toHaveLength(2);
+  });
+
+  test('a 202 that says failed', async () => {
+    partner.on(POST, accepts({ status: 'failed', message: 'The camera is broken.' }));
+    const shown = await becomes(await order(await connect()), { status: 'failed' });
+    expect(shown.reason).toContain('The camera is broken.');
+  });
+
+  test('a 202 that says ready is asked about at once', async () => {
+    const clips = [element({ requestId: 'req-ready', downloadUrl: partner.link(film()) })];
+    partner.on(POST, accepts({ requestId: 'req-ready', status: 'ready' }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => clips),
+    );
+    const id = await order(await connect());
+    await eventually(async () => expect(await read(id)).toMatchObject({ status: 'stored' }));
+  });
+
+  test('a body that nobody can read is an acceptance: the clip is recognised by truck, camera and range', async () => {
+    partner.on(POST, raw('ok', { status: 202 }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => [element({ cameraId: '1', downloadUrl: partner.link(film()) })]),
+    );
+    await becomes(await order(await connect()), { status: 'stored' });
+    expect(partner.askedOf(POST)).toHaveLength(1);
+  });
+});
+
+describe('polling', () => {
+  test('the first one comes after 5 s and is by the id of the request', async () => {
+    partner.on(POST, accepts({ requestId: 'req-x' }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => []),
+    );
+    await order(await connect());
+    await eventually(() => expect(partner.askedOf(VIDEOS)).toHaveLength(1), 9_000);
+    const [post, poll] = partner.asked;
+    expect((poll?.at ?? 0) - (post?.at ?? 0)).toBeGreaterThan(3_900);
+    expect(Object.fromEntries(poll?.query ?? [])).toMatchObject({ customerId: 'customer-1', requestId: 'req-x' });
+  });
+
+  test('data.request is believed', async () => {
+    const request = { requestId: 'req-f', status: 'failed', message: 'Nothing was recorded.' };
+    partner.on(POST, accepts({ requestId: 'req-f' }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => [], { request }),
+    );
+    const shown = await becomes(await order(await connect()), { status: 'failed' });
+    expect(shown.reason).toContain('Nothing was recorded.');
+  });
+
+  test('an unknown status stays open', async () => {
+    partner.on(POST, accepts({ requestId: 'req-u', status: 'QUEUED' }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => [], { request: { requestId: 'req-u', status: 'TRANSCODING' } }),
+    );
+    const id = await order(await connect());
+    await becomes(id, { status: 'processing' });
+    await eventually(() => expect(partner.askedOf(VIDEOS).length).toBeGreaterThan(0), 9_000);
+    expect(await read(id)).toMatchObject({ status: 'processing' });
+  });
+
+  test('404 three times running is failed; in between it does not count', async () => {
+    const gone = refuses(404, 'NOT_FOUND', 'no such truck');
+    partner.on(POST, accepts());
+    partner.on(
+      VIDEOS,
+      gone,
+      gone,
+      lists('videos', () => []),
+      gone,
+      gone,
+      gone,
+    );
+    const shown = await becomes(await order(await connect()), { status: 'failed' });
+    expect(shown.reason).toContain('3 times running');
+    expect(partner.askedOf(VIDEOS)).toHaveLength(6);
+  });
+
+  test('an answer that is none is asked for again', async () => {
+    const clips = [element({ requestId: 'req-h', downloadUrl: partner.link(film()) })];
+    partner.on(POST, accepts({ requestId: 'req-h' }));
+    partner.on(
+      VIDEOS,
+      raw('<html>'),
+      json({ success: true, data: 7 }),
+      lists('videos', () => clips),
+    );
+    await becomes(await order(await connect()), { status: 'stored' });
+  });
+
+  test('the deadline ends it as expired', async () => {
+    partner.on(POST, accepts());
+    partner.on(
+      VIDEOS,
+      lists('videos', () => []),
+    );
+    const id = await order(await connect());
+    await becomes(id, { status: 'processing' });
+    await app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'");
+    const shown = await becomes(id, { status: 'expired' });
+    expect(shown.reason).toContain('deadline');
+  });
+
+  test('a malformed element is recorded, and the others land', async () => {
+    const good = element({ requestId: 'req-m', downloadUrl: partner.link(film()) });
+    partner.on(POST, accepts({ requestId: 'req-m' }));
+    partner.on(VIDEOS, json({ success: true, data: { items: [{ id: 7, requestId: 'req-m' }, good] } }));
+    const connectionId = await connect();
+    await becomes(await order(connectionId), { status: 'stored' });
+    const findings = await app.dataSource.query<{ path: string; raw: string }[]>(
+      'SELECT path, raw FROM vision_findings WHERE connection_id = $1',
+      [connectionId],
+    );
+    expect(findings).toEqual([{ path: 'data.items[0].truckId', raw: '{"id":7,"requestId":"req-m"}' }]);
+  });
+});
+
+describe('a long range', () => {
+  test('is asked for in parts; one that fails does not take the others along', async () => {
+    partner.on(POST, (response, asked) => {
+      const { startTime } = JSON.parse(asked.body) as { startTime: string };
+      accepts({ requestId: `req ${startTime}` })(response, asked);
+    });
+    const clips: Element[] = ['08:00', '10:00'].map((hour) =>
+      element({
+        requestId: `req 2026-01-31T${hour}:00Z`,
+        startTime: `2026-01-31T${hour}:00Z`,
+        endTime: hour === '08:00' ? '2026-01-31T09:00:00Z' : '2026-01-31T10:30:00Z',
+        downloadUrl: partner.link(film()),
+      }),
+    );
+    partner.on(VIDEOS, (response, asked) => {
+      const id = asked.query.get('requestId');
+      const request =
+        id === 'req 2026-01-31T09:00:00Z' ? { request: { requestId: id, status: 'failed', message: 'lost' } } : {};
+      lists('videos', () => clips, request)(response, asked);
+    });
+    const range = { startTime: '2026-01-31T08:00:00Z', endTime: '2026-01-31T10:30:00Z' };
+    const id = await order(await connect(), range);
+    const shown = await becomes(id, { status: 'failed', reason: expect.stringContaining('Part 2 of 3') });
+    expect(shown.parts.map(({ status, startTime }) => [status, startTime])).toEqual([
+      ['stored', '2026-01-31T08:00:00Z'],
+      ['failed', '2026-01-31T09:00:00Z'],
+      ['stored', '2026-01-31T10:00:00Z'],
+    ]);
+    expect(shown.recordingIds).toHaveLength(2);
+    expect(partner.askedOf(POST)).toHaveLength(3);
+  });
+});
+
+describe('many open requests of one customer', () => {
+  test('a thousand are polled by at most 11 list calls a round', async () => {
+    const { id: connectionId, haulerId } = await connectVision(app, partner.url);
+    await app.dataSource.query(
+      `INSERT INTO video_requests (hauler_id, id, connection_id, customer_id, truck_id, camera_id, start_time, end_time,
+         status, deadline_at, created_at, updated_at)
+       SELECT $1, gen_random_uuid(), $2, 'customer-1', 'TRUCK-7', 'front', now(), now(), 'processing',
+         now() + interval '1 day', now(), now() FROM generate_series(1, 1000)`,
+      [haulerId, connectionId],
+    );
+    await app.dataSource.query(
+      `INSERT INTO video_request_parts (hauler_id, id, request_id, number, connection_id, customer_id, truck_id, camera_id,
+         start_time, end_time, status, partner_request_id, deadline_at, polls, next_poll_at, submitted_at, asked_alone_at)
+       SELECT $1, gen_random_uuid(), r.id, 1, $2, 'customer-1', 'TRUCK-7', 'front', '2026-01-31T08:30:00Z',
+         '2026-01-31T08:35:00Z', 'processing', 'r' || row_number() OVER (), now() + interval '1 day', 5,
+         now() + random() * interval '25 seconds', now(), now()
+       FROM video_requests r WHERE r.connection_id = $2`,
+      [haulerId, connectionId],
+    );
+    await app.dataSource.query("UPDATE video_request_parts SET next_poll_at = now() WHERE partner_request_id = 'r1'");
+    // Twice as many clips as are asked about, only the last of them ours.
+    const others = Array.from({ length: 1_500 }, () =>
+      element({ requestId: 'another', downloadUrl: 'https://x.example/a' }),
+    );
+    const ours = Array.from({ length: 10 }, (_, i) =>
+      element({ requestId: `r${i + 1}`, downloadUrl: partner.link(film(100)) }),
+    );
+    partner.on(
+      VIDEOS,
+      lists('videos', () => [...others, ...ours]),
+    );
+    const round = async () => {
+      const before = partner.askedOf(VIDEOS).length;
+      await app.dataSource.query(
+        `INSERT INTO video_polls (hauler_id, connection_id, customer_id, due_at) VALUES ($1, $2, 'customer-1', now())
+         ON CONFLICT (hauler_id, connection_id, customer_id) DO UPDATE SET due_at = now()`,
+        [haulerId, connectionId],
+      );
+      await eventually(async () => {
+        const [poll] = await app.dataSource.query<{ idle: boolean }[]>(
+          'SELECT lease_token IS NULL AND due_at > now() AS idle FROM video_polls WHERE connection_id = $1',
+          [connectionId],
+        );
+        expect(poll?.idle).toBe(true);
+      });
+      return partner.askedOf(VIDEOS).length - before;
+    };
+    expect(await round()).toBe(11);
+    const [{ polled }] = await app.dataSource.query<[{ polled: number }]>(
+      'SELECT count(*)::int AS polled FROM video_request_parts WHERE polls = 6',
+    );
+    expect(polled).toBe(1_000);
+    await app.dataSource.query(
+      "UPDATE video_request_parts SET next_poll_at = now() + random() * interval '25 seconds'",
+    );
+    await app.dataSource.query("UPDATE video_request_parts SET next_poll_at = now() WHERE partner_request_id = 'r1'");
+    expect(await round()).toBeLessThanOrEqual(11);
+    await eventually(async () => {
+      const [{ stored }] = await app.dataSource.query<[{ stored: number }]>(
+        "SELECT count(*)::int AS stored FROM video_requests WHERE status = 'stored'",
+      );
+      expect(stored).toBe(10);
+    });
+    expect(partner.askedOf(VIDEOS).every(({ query }) => query.get('requestId') === null)).toBe(true);
+  });
+
+  test('one that stays open is asked for by its own id when it is time', async () => {
+    partner.on(POST, accepts({ requestId: 'req-1' }), accepts({ requestId: 'req-2' }));
+    partner.on(VIDEOS, (response, asked) => {
+      const failed = { request: { requestId: 'req-2', status: 'failed', message: 'seen' } };
+      lists('videos', () => [], asked.query.get('requestId') === 'req-2' ? failed : {})(response, asked);
+    });
+    const connectionId = await connect();
+    const first = await order(connectionId);
+    await becomes(first, { status: 'processing' });
+    const second = await order(connectionId);
+    await becomes(second, { status: 'processing' });
+    await app.dataSource.query(
+      `UPDATE video_request_parts SET asked_alone_at = now() - interval '15 minutes' WHERE partner_request_id = 'req-2'`,
+    );
+    const shown = await becomes(second, { status: 'failed' });
+    expect(shown.reason).toContain('seen');
+  });
+});

@@ -1,0 +1,389 @@
+import { describe, expect, test } from '@jest/globals';
+import { laysBy, nextWindow } from '../../src/vision/continuous/windows.js';
+import { coverageOf, gapsOf, type Piece } from '../../src/vision/coverage.js';
+import { atRisk } from '../../src/vision/downloads/at-risk.js';
+import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
+import { type Wanted, matchVideos } from '../../src/vision/requests/match-video.js';
+import { partOf } from '../../src/vision/requests/part-of-clips.js';
+import { asksAlone, goesAlong, jittered, pollDelayMs } from '../../src/vision/requests/poll-schedule.js';
+import { REQUEST_STATES, requestOf, type RequestState } from '../../src/vision/requests/request-states.js';
+import { splitRange } from '../../src/vision/requests/split-range.js';
+import { submitVerdict } from '../../src/vision/requests/submit-rules.js';
+import type { Video } from '../../src/contracts/vision/vision.dto.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+describe('polling (decision 41)', () => {
+  test('5 s, doubling to 60 s for an hour, then every 5 min', () => {
+    const delays = [0, 1, 2, 3, 4, 5, 50].map((asked) => pollDelayMs({ asked, openMs: 0 }) / 1000);
+    expect(delays).toEqual([5, 10, 20, 40, 60, 60, 60]);
+    expect(pollDelayMs({ asked: 3, openMs: HOUR })).toBe(5 * MINUTE);
+  });
+
+  test('the jitter is 20 % to either side', () => {
+    expect([0, 0.5, 1].map((random) => jittered(10_000, random))).toEqual([8_000, 10_000, 12_000]);
+  });
+
+  test('who is due soon goes along', () => {
+    expect(goesAlong(30_000, { asked: 9, openMs: 0 })).toBe(true);
+    expect(goesAlong(31_000, { asked: 9, openMs: 0 })).toBe(false);
+    expect(goesAlong(-1, { asked: 0, openMs: 0 })).toBe(true);
+  });
+
+  test.each([
+    ['in the first hour', { asked: 20, openMs: 30 * MINUTE }],
+    ['later', { asked: 90, openMs: 2 * HOUR }],
+  ])('asked for by its own id within 15 min, %s', (_, progress) => {
+    const delay = pollDelayMs(progress) * 1.2;
+    let since = 0;
+    while (!asksAlone(since, progress)) since += delay;
+    expect(since).toBeLessThanOrEqual(15 * MINUTE);
+    expect(since).toBeGreaterThan(5 * MINUTE);
+  });
+});
+
+describe('states', () => {
+  test('as a literal table; what has ended stays', () => {
+    expect(REQUEST_STATES.all.filter((state) => REQUEST_STATES.isFinal(state))).toEqual([
+      'stored',
+      'failed',
+      'expired',
+    ]);
+    expect(REQUEST_STATES.canMove('processing', 'stored')).toBe(false);
+    expect(() => REQUEST_STATES.assertMove('failed', 'ready')).toThrow('cannot move from failed to ready');
+  });
+
+  test.each<[RequestState[], RequestState]>([
+    [['stored', 'stored'], 'stored'],
+    [['stored', 'processing'], 'processing'],
+    [['failed', 'processing'], 'processing'],
+    [['failed', 'stored'], 'failed'],
+    [['expired', 'stored'], 'expired'],
+    [['expired', 'failed'], 'failed'],
+    [['downloading', 'ready'], 'ready'],
+    [['submitting', 'downloading'], 'submitting'],
+  ])('a request of parts %j is %s', (states, expected) => {
+    expect(requestOf(states.map((status, i) => ({ number: i + 1, status, reason: null }))).status).toBe(expected);
+  });
+
+  test('a request says which part failed why', () => {
+    const parts = [
+      { number: 1, status: 'stored' as const, reason: null },
+      { number: 2, status: 'failed' as const, reason: 'Nothing was recorded.' },
+    ];
+    expect(requestOf(parts).reason).toBe('Part 2 of 2: Nothing was recorded.');
+    expect(requestOf(parts.slice(1)).reason).toBe('Nothing was recorded.');
+  });
+
+  test.each([
+    [['stored', 'stored'], 'stored'],
+    [['stored', 'available'], 'ready'],
+    [['downloading', 'available'], 'downloading'],
+    [['stored', 'failed'], 'failed'],
+    [['stored', 'expired'], 'expired'],
+  ] as const)('a part of clips %j is %s', (clips, expected) => {
+    expect(
+      partOf(
+        clips.map((status) => ({ status, reason: 'x' })),
+        null,
+      ).status,
+    ).toBe(expected);
+  });
+});
+
+describe('splitting a range (decision 42)', () => {
+  const cut = (start: string, end: string, minutes: number) =>
+    splitRange({ startTime: start, endTime: end }, minutes).map(
+      ({ startTime, endTime }) => `${startTime.slice(11, 19)}-${endTime.slice(11, 19)}`,
+    );
+
+  test('pieces meet, the last one takes what is left', () => {
+    const [start, end] = ['2026-01-31T08:00:00.000000Z', '2026-01-31T10:30:00.000000Z'];
+    expect(cut(start, end, 60)).toEqual(['08:00:00-09:00:00', '09:00:00-10:00:00', '10:00:00-10:30:00']);
+    expect(cut(start, '2026-01-31T09:00:00.000000Z', 60)).toEqual(['08:00:00-09:00:00']);
+    expect(cut(start, '2026-01-31T09:00:00.000001Z', 60)).toHaveLength(2);
+  });
+});
+
+describe('what becomes of a POST (decision 41)', () => {
+  test.each([
+    ['failed', 1, 'counts'],
+    ['unavailable', 2, 'counts'],
+    ['broken', 3, 'final'],
+    ['timedOut', 3, 'final'],
+    ['rejected', 1, 'final'],
+    ['unauthorized', 9, 'waits'],
+    ['rateLimited', 9, 'waits'],
+    ['unreachable', 9, 'waits'],
+  ] as const)('%s at try %i: %s', (kind, tries, verdict) => {
+    expect(submitVerdict({ kind }, tries)).toBe(verdict);
+  });
+});
+
+describe('recognising clips (decision 38)', () => {
+  const wanted = (fields: Partial<Wanted> = {}): Wanted => ({
+    id: 'part',
+    partnerRequestId: 'r1',
+    truckId: 'T1',
+    cameraId: 'front',
+    startTime: '2026-01-31T08:00:00.000000Z',
+    endTime: '2026-01-31T09:00:00.000000Z',
+    ...fields,
+  });
+  const video = (fields: Partial<Video> = {}): Video => ({
+    id: 'v',
+    customerId: 'c',
+    truckId: 'T1',
+    cameraId: 'front',
+    startTime: '2026-01-31T08:00:00.000000Z',
+    endTime: '2026-01-31T09:00:00.000000Z',
+    durationSeconds: 3600,
+    downloadUrl: 'https://x.example',
+    ...fields,
+  });
+  const matches = (part: Partial<Wanted>, clip: Partial<Video>) =>
+    matchVideos([wanted(part)], [video(clip)]).size === 1;
+
+  test.each<[string, Partial<Wanted>, Partial<Video>, boolean]>([
+    ['by its id', {}, { requestId: 'r1' }, true],
+    ['by its id, though the camera has another name', {}, { requestId: 'r1', cameraId: 'cam-17' }, true],
+    ['by its id, a part of the range', {}, { requestId: 'r1', endTime: '2026-01-31T08:10:00.000000Z' }, true],
+    ['not with the id of another', {}, { requestId: 'r2' }, false],
+    ['not under its id, but of another truck', {}, { requestId: 'r1', truckId: 'T2' }, false],
+    [
+      'not under its id, but of another day',
+      {},
+      { requestId: 'r1', startTime: '2026-02-01T08:00:00.000000Z', endTime: '2026-02-01T09:00:00.000000Z' },
+      false,
+    ],
+    ['by truck, camera and range', {}, {}, true],
+    ['by names in other letters', { truckId: 't1 ' }, { cameraId: 'Front' }, true],
+    ['by an alias of the camera', {}, { cameraId: '1' }, true],
+    ['not by another placement', {}, { cameraId: 'rear' }, false],
+    ['by a range cut at key frames', {}, { startTime: '2026-01-31T07:59:55.000000Z' }, true],
+    ['not by another range', {}, { startTime: '2026-01-31T08:20:00.000000Z' }, false],
+    ['by range where the partner gave no id', { partnerRequestId: null }, {}, true],
+  ])('%s', (_, part, clip, expected) => expect(matches(part, clip)).toBe(expected));
+
+  test('an exact camera is better than an alias', () => {
+    const [front, one] = [wanted({ id: 'a' }), wanted({ id: 'b', cameraId: '1' })];
+    const found = matchVideos([front, one], [video({ id: 'x', cameraId: '1' }), video({ id: 'y' })]);
+    expect(found.get(front)?.map(({ id }) => id)).toEqual(['y']);
+    expect(found.get(one)?.map(({ id }) => id)).toEqual(['x']);
+  });
+
+  test('a reused id is told apart by the range', () => {
+    const early = wanted({ id: 'a' });
+    const late = wanted({ id: 'b', startTime: '2026-01-31T09:00:00.000000Z', endTime: '2026-01-31T10:00:00.000000Z' });
+    const clip = video({ requestId: 'r1', startTime: late.startTime, endTime: late.endTime });
+    expect([...matchVideos([early, late], [clip]).keys()]).toEqual([late]);
+  });
+});
+
+describe('windows (decision 48)', () => {
+  const now = Date.parse('2026-02-10T12:00:00Z');
+
+  test('from the start on in steps of 24 h, the last one ending a minute ago', () => {
+    const startTime = now - 60 * HOUR;
+    const first = nextWindow({ startTime, readUntil: startTime }, now);
+    expect(first).toEqual({ start: startTime, end: startTime + 24 * HOUR, last: false });
+    const last = nextWindow({ startTime, readUntil: startTime + 48 * HOUR }, now);
+    expect(last).toEqual({ start: now - 12 * HOUR, end: now - MINUTE, last: true });
+  });
+
+  test('the last one reads 6 hours again, not before the start', () => {
+    const readUntil = now - 6 * MINUTE;
+    expect(nextWindow({ startTime: now - 100 * HOUR, readUntil }, now)).toEqual({
+      start: now - MINUTE - 6 * HOUR,
+      end: now - MINUTE,
+      last: true,
+    });
+    expect(nextWindow({ startTime: now - HOUR, readUntil }, now)?.start).toBe(now - HOUR);
+  });
+
+  test('nothing is closed yet', () => {
+    expect(nextWindow({ startTime: now, readUntil: now }, now)).toBeUndefined();
+    expect(nextWindow({ startTime: now + HOUR, readUntil: now + HOUR }, now)).toBeUndefined();
+  });
+
+  test('never longer than 24 h', () => {
+    for (let hours = 0; hours < 60; hours += 0.37) {
+      const window = nextWindow({ startTime: now - 50 * HOUR, readUntil: now - hours * HOUR }, now);
+      if (window !== undefined) expect(window.end - window.start).toBeLessThanOrEqual(24 * HOUR);
+    }
+  });
+
+  test.each([
+    ['failed', 500, 2, false],
+    ['failed', 500, 3, true],
+    ['breach', 200, 3, true],
+    ['unreachable', undefined, 9, false],
+    ['rejected', 404, 9, false],
+    ['unauthorized', 401, 9, false],
+  ] as const)('a window that %s with %s at try %i is laid by: %s', (kind, status, attempt, expected) => {
+    expect(laysBy({ kind, status }, attempt)).toBe(expected);
+  });
+});
+
+describe('what becomes of a download', () => {
+  const state: FetchState = { relinks: 0, fruitless: 0, attempt: 1, listedAt: 0, expiresAt: 9 * HOUR };
+  const fails = (kind: Parameters<typeof nextStep>[1]['kind'], more: Partial<FetchState> = {}, fruitless = false) =>
+    nextStep({ ...state, ...more }, { kind, retryAfterMs: undefined, fruitless }, HOUR);
+
+  test('a refused link is replaced, five times, at growing distances', () => {
+    const steps = [0, 1, 2, 3, 4, 5].map((relinks) => fails('link-refused', { relinks }));
+    expect(steps.map((step) => ('afterMs' in step ? step.afterMs : step.status))).toEqual([
+      0,
+      1000,
+      2000,
+      4000,
+      8000,
+      'expired',
+    ]);
+  });
+
+  test('a host that is away is waited for as long as the link lives', () => {
+    expect(fails('retryable', { attempt: 500 })).toEqual({ step: 'retry', afterMs: MINUTE });
+    expect(nextStep(state, { kind: 'retryable', retryAfterMs: 90_000, fruitless: false }, 0)).toEqual({
+      step: 'retry',
+      afterMs: 90_000,
+    });
+    expect(
+      nextStep(
+        { ...state, expiresAt: undefined },
+        { kind: 'retryable', retryAfterMs: undefined, fruitless: false },
+        25 * HOUR,
+      ),
+    ).toEqual({ step: 'relink', afterMs: 0 });
+  });
+
+  test('a body that breaks at the same place again and again is given up', () => {
+    expect(fails('retryable', { fruitless: 3 }, true).step).toBe('retry');
+    expect(fails('retryable', { fruitless: 4 }, true)).toEqual({ step: 'end', status: 'failed' });
+    expect(fails('wrong-length', { fruitless: 4 })).toEqual({ step: 'end', status: 'failed' });
+  });
+
+  test.each(['address-refused', 'bad-answer', 'too-large'] as const)('%s is the end', (kind) => {
+    expect(fails(kind)).toEqual({ step: 'end', status: 'failed' });
+  });
+});
+
+describe('at risk', () => {
+  const pace = { fileMs: 10_000, perConnection: 2, inAll: 3 };
+  const waiting = (count: number, expiresAt: number | undefined, connectionId = 'a') =>
+    Array.from({ length: count }, () => ({ connectionId, expiresAt }));
+
+  test('what the connection cannot begin before its links die', () => {
+    expect(atRisk(waiting(6, 20_001), pace, 0)).toBe(0);
+    expect(atRisk(waiting(7, 20_001), pace, 0)).toBe(1);
+    expect(atRisk(waiting(7, undefined), pace, 0)).toBe(0);
+    expect(atRisk(waiting(2, -1), pace, 0)).toBe(2);
+  });
+
+  test('what all of them together cannot begin', () => {
+    expect(atRisk([...waiting(2, 5_000), ...waiting(2, 5_000, 'b')], pace, 0)).toBe(1);
+  });
+});
+
+describe('the order of downloads', () => {
+  /** Files that begin before their links die, one slot, each taking `fileMs`; a dead link takes no time. */
+  const inTime = (links: readonly number[], fileMs: number): number => {
+    let now = 0;
+    return links.filter((expiresAt) => {
+      if (now >= expiresAt) return false;
+      now += fileMs;
+      return true;
+    }).length;
+  };
+  // A generator with a seed: every run is the same.
+  const links = (count: number, most: number): number[] => {
+    let seed = 42;
+    return Array.from({ length: count }, () => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % most);
+  };
+  const byEnd = (list: readonly number[]) => [...list].sort((a, b) => a - b);
+
+  test('the earliest end first fetches everything where anything can', () => {
+    const possible = Array.from({ length: 100 }, (_, i) => i * 10 + 1).reverse();
+    expect(inTime(byEnd(possible), 10)).toBe(100);
+    expect(inTime(possible, 10)).toBeLessThan(60);
+  });
+
+  test('where not everything can be, no order fetches more, and first in first out fetches fewer', () => {
+    const many = links(2_000, 10_000);
+    const best = inTime(byEnd(many), 10);
+    expect(best).toBe(1_000);
+    expect(inTime(many, 10)).toBeLessThan(best * 0.9);
+    process.stdout.write(`${best} of 2,000 in time; first in first out ${inTime(many, 10)}\n`);
+  });
+});
+
+describe('coverage (decision 49)', () => {
+  const piece = (start: number, end: number, state: Piece['state'], recordingId?: string): Piece => ({
+    start,
+    end,
+    state,
+    ...(recordingId === undefined ? {} : { recordingId }),
+  });
+  const brief = (pieces: readonly Piece[]) =>
+    pieces.map(({ start, end, state, recordingId = '' }) => [start, end, state, recordingId].join(' ').trim());
+
+  test.each<[string, Piece[], string[]]>([
+    ['nothing', [], ['0 10 missing']],
+    [
+      'a gap between',
+      [piece(0, 3, 'stored', 'a'), piece(5, 10, 'available', 'b')],
+      ['0 3 stored a', '3 5 missing', '5 10 available b'],
+    ],
+    [
+      'what is cut by the ends',
+      [piece(-5, 2, 'stored', 'a'), piece(9, 20, 'expired', 'b')],
+      ['0 2 stored a', '2 9 missing', '9 10 expired b'],
+    ],
+    [
+      'the better one of two',
+      [piece(0, 10, 'expired', 'a'), piece(4, 6, 'stored', 'b')],
+      ['0 4 expired a', '4 6 stored b', '6 10 expired a'],
+    ],
+    [
+      'the first of two alike',
+      [piece(2, 8, 'stored', 'b'), piece(0, 5, 'stored', 'a')],
+      ['0 5 stored a', '5 8 stored b', '8 10 missing'],
+    ],
+    ['an empty piece', [piece(4, 4, 'stored', 'a')], ['0 10 missing']],
+  ])('%s', (_, pieces, expected) => expect(brief(coverageOf(pieces, 0, 10))).toEqual(expected));
+
+  test('covers every moment once, whatever the pieces', () => {
+    let seed = 7;
+    const random = (most: number) => (seed = (seed * 48_271) % 2_147_483_647) % most;
+    for (let round = 0; round < 50; round++) {
+      const pieces = Array.from({ length: random(30) }, (_, i) => {
+        const start = random(100);
+        return piece(
+          start,
+          start + random(30),
+          (['stored', 'available', 'expired', 'missing'] as const)[random(4)] ?? 'stored',
+          `r${i}`,
+        );
+      });
+      const result = coverageOf(pieces, 10, 90);
+      expect(result[0]?.start).toBe(10);
+      expect(result.at(-1)?.end).toBe(90);
+      result.forEach(({ start, end }, i) => {
+        expect(end).toBe(result[i + 1]?.start ?? 90);
+        expect(start).toBeLessThan(end);
+      });
+    }
+  });
+
+  test('says why nothing is known', () => {
+    const gaps = gapsOf([{ start: 10, readUntil: 50, holes: [{ start: 20, end: 30, reason: 'it answered 500.' }] }]);
+    expect(coverageOf([], 0, 60, gaps).map(({ start, end, reason }) => `${start} ${end} ${reason}`)).toEqual([
+      '0 10 No subscription follows the truck at this time.',
+      '10 20 The partner lists no recording.',
+      '20 30 Not read yet: it answered 500.',
+      '30 50 The partner lists no recording.',
+      '50 60 Not read yet.',
+    ]);
+  });
+});
