@@ -1,3 +1,5 @@
+import { instantSql } from '../database/instant-sql.js';
+
 /** What a batch writes of a ticket, and the type of each column; the order is that of the parameters. */
 const TICKET = {
   hauler_id: 'uuid',
@@ -58,11 +60,8 @@ export const WRITE_ALL = `
        updated AS (${update(REVISION_COLUMNS.length + TICKET_COLUMNS.length + 1)})
   ${insert('ticket_revisions', REVISION, 1)}`;
 
-/** Microseconds, in UTC, as the canonical `Instant`: a JavaScript date would lose what decides the order. */
 const shown = (column: TicketColumn) =>
-  TICKET[column] === 'timestamptz'
-    ? `to_char(t.${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ${column}`
-    : `t.${column}`;
+  TICKET[column] === 'timestamptz' ? `${instantSql(`t.${column}`)} AS ${column}` : `t.${column}`;
 
 const findBy = (number: 'inbound_number' | 'outbound_number', first: number) => `
   SELECT ${TICKET_COLUMNS.map(shown).join(', ')}

@@ -5,6 +5,7 @@ import { readerOf } from '../../contracts/common/reader.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { DataSource } from 'typeorm';
+import { instantSql } from '../../database/instant-sql.js';
 import { Breather } from '../../http/breather.js';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { Intake } from './intake.js';
@@ -69,7 +70,7 @@ export class AnswerReader {
     );
     const kiosks = await this.dataSource.query<{ id: string; siteId: string; updatedAt: Instant | null }[]>(
       `SELECT external_id AS id, site_external_id AS "siteId",
-         to_char(partner_updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "updatedAt"
+         ${instantSql('partner_updated_at')} AS "updatedAt"
        FROM kiosks WHERE hauler_id = $1`,
       [haulerId],
     );

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { formatInstant, type Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
+import { instantSql } from '../../database/instant-sql.js';
 import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';
 
 /** A stored recording or clip, as its row tells. */
@@ -24,8 +25,7 @@ export interface FilmQuery {
   readonly endTime: Instant | undefined;
 }
 
-const shown = (column: string, name: string) =>
-  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "${name}"`;
+const shown = (column: string, name: string) => `${instantSql(column)} AS "${name}"`;
 
 const COLUMNS = [
   'id',

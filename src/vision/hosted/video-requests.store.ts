@@ -4,11 +4,11 @@ import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contract
 import type { List } from '../../contracts/admin/list.dto.js';
 import { formatInstant, type Instant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { instantSql } from '../../database/instant-sql.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
 
-const shown = (column: string, name: string) =>
-  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "${name}"`;
+const shown = (column: string, name: string) => `${instantSql(column)} AS "${name}"`;
 
 const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
   ${shown('start_time', 'startTime')}, ${shown('end_time', 'endTime')}, status, message,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { instantSql } from '../../database/instant-sql.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import { type PartState, REQUEST_STATES, requestOf, type RequestState } from './request-states.js';
 
@@ -33,8 +34,7 @@ export interface Customer {
 }
 
 /** Instants keep their microseconds; a JavaScript date would lose them. */
-const INSTANT = (column: string) =>
-  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ${column}`;
+const INSTANT = (column: string) => `${instantSql(column)} AS ${column}`;
 
 const COLUMNS = `hauler_id, id, request_id, connection_id, customer_id, truck_id, camera_id, ${INSTANT('start_time')},
   ${INSTANT('end_time')}, status, reason, partner_request_id, submit_tries, submitted_at, deadline_at, polls, next_poll_at,
