@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Between a client and a server: what a network does to them. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Connections through it just now. */
+  readonly open: number;
+  /** Everything passes, from now on `delayMs` later in each direction. */
+  pass(delayMs?: number): void;
+  /** Connections are cut, new ones refused. */
+  cut(): void;
+  /** Connections stay and are taken, but nothing passes any more. */
+  freeze(): void;
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+  let mode: 'pass' | 'cut' | 'freeze' = 'pass';
+  let delayMs = 0;
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true).on('error', () => undefined);
+    socket.once('close', () => sockets.delete(socket));
+  };
+  const forward = async (from: Socket, to: Socket) => {
+    try {
+      for await (const chunk of from as AsyncIterable<Buffer>) {
+        if (delayMs > 0) await delay(delayMs);
+        // What is held back while frozen never arrives: that connection is lost.
+        if (mode !== 'freeze' && !to.destroyed) to.write(chunk);
+      }
+    } catch {
+      // Its other end is told below.
+    }
+    if (mode !== 'freeze') to.destroy();
+  };
+  const server = createServer((client) => {
+    keep(client);
+    if (mode === 'cut') return void client.destroy();
+    const upstream = connect(target);
+    keep(upstream);
+    void forward(client, upstream);
+    void forward(upstream, client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const end = () => sockets.forEach((socket) => socket.destroy());
+  return {
+    port: (server.address() as AddressInfo).port,
+    get open() {
+      return sockets.size / 2;
+    },
+    pass(milliseconds = 0) {
+      // Whoever was frozen has missed something.
+      if (mode === 'freeze') end();
+      mode = 'pass';
+      delayMs = milliseconds;
+    },
+    cut() {
+      mode = 'cut';
+      end();
+    },
+    freeze: () => void (mode = 'freeze'),
+    async close() {
+      end();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
