@@ -4,6 +4,7 @@ import { ENV, type SettledEnv } from '../config/env.js';
 import { Connection } from './connection.js';
 import { CONNECT_TIMEOUT_MS } from './data-source.js';
 import { PoolClient } from './pool-client.js';
+import { isDatabaseUnavailable } from './postgres-errors.js';
 
 /** The most that are lent at once. */
 export const HOT_PATH_CONNECTIONS = 2;
@@ -38,15 +39,20 @@ export class HotPathPool implements OnApplicationShutdown {
   async lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     const connection = new Connection(client);
-    // What was under way fails with the same error; a connection that is lost is not taken back.
+    // What is under way fails with the same error.
     client.on('error', ignore);
+    let lost = false;
     try {
       connection.refreshPlans();
       return await work(connection);
+    } catch (error) {
+      // The server says goodbye before it hangs up: such a connection may still look sound.
+      lost = isDatabaseUnavailable(error);
+      throw error;
     } finally {
       await connection.quiet();
       client.off('error', ignore);
-      client.release();
+      client.release(lost);
     }
   }
 

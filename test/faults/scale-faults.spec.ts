@@ -151,6 +151,23 @@ describe('a database that goes away', () => {
   });
 });
 
+test('a stop lets what is in flight be written and answered', async () => {
+  const second = await startTestApp({ on: service });
+  const blocker = service.dataSource.createQueryRunner();
+  await blocker.startTransaction();
+  await blocker.query('LOCK TABLE tickets IN EXCLUSIVE MODE');
+  const reply = house.push(ticket('last'), {}, second);
+  await delay(200);
+  const closed = second.app.close();
+  await delay(200);
+  await blocker.rollbackTransaction();
+  await blocker.release();
+  expect((await reply).headers.get('Ticket-Result')).toBe('created');
+  second.app.getHttpServer().closeAllConnections();
+  await closed;
+  expect(await stored()).toHaveLength(1);
+});
+
 test('no request holds a connection while it waits: two serve any number of pushes', async () => {
   const small = await startTestApp({ env: { DATABASE_POOL: 2 } });
   try {

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { HotPathPool } from '../../src/database/hot-path-pool.js';
+import { uuidv7 } from '../../src/database/uuid.js';
+import { TicketBook } from '../../src/scale/ticket-book.js';
+import { findTickets, mayTryAgain, writeTickets } from '../../src/scale/ticket-store.js';
+import type { Push, Ticket } from '../../src/scale/ticket.js';
+import { testEnv } from '../support/env.js';
+import { flow, push, type PushParts } from '../support/pushes.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+let database: TestDatabase;
+let pool: HotPathPool;
+let hauler: string;
+let site: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = new HotPathPool(testEnv({ DATABASE_URL: database.url }));
+});
+beforeEach(() => {
+  hauler = uuidv7();
+  site = uuidv7();
+});
+afterAll(async () => {
+  await pool.onApplicationShutdown();
+  await database.drop();
+});
+
+const pushOf = (parts: PushParts): Push => ({ ...push(parts), id: uuidv7(), haulerId: hauler, siteId: site });
+const find = (pushes: readonly Push[]) => pool.lend((connection) => findTickets(connection, pushes));
+
+/** One batch, as the service writes it. */
+function writeBatch(...pushes: Push[]): Promise<Ticket[]> {
+  return pool.lend(async (connection) => {
+    const book = new TicketBook(await findTickets(connection, pushes));
+    for (const one of pushes) book.receive(one);
+    await writeTickets(connection, book.changes());
+    return [...book.changes().created, ...book.changes().updated];
+  });
+}
+
+describe('findTickets', () => {
+  test('gives back exactly what was written', async () => {
+    const whole = {
+      ...pushOf({
+        inbound: { ticketNumber: '{"\\,}\n\u{1F69B}NULL', updatedAt: '0001-01-01T00:00:00.000001Z' },
+        outbound: { ticketNumber: 'NULL', updatedAt: '9999-12-31T23:59:59.999999Z' },
+      }),
+      contents: { materials: '[{"name":"\\"\\\\{},"}]', customFields: '{}' },
+      receivedAt: '2026-11-20T14:03:27.512000Z',
+    };
+    const [written] = await writeBatch(whole);
+    const found = await find([whole]);
+    expect(found).toEqual([written, written]);
+    expect(found[0]).toMatchObject({
+      id: whole.id,
+      flows: whole.flows,
+      contents: whole.contents,
+      version: '9999-12-31T23:59:59.999999Z',
+      createdAt: whole.receivedAt,
+    });
+  });
+
+  test('finds by flow only what has that flow, of that hauler, site and direction', async () => {
+    const [inbound, outbound] = [pushOf({ inbound: flow('A', 1) }), pushOf({ outbound: flow('A', 1) })];
+    const others = [
+      { ...pushOf({ inbound: flow('A', 1) }), haulerId: uuidv7() },
+      { ...pushOf({ inbound: flow('A', 1) }), siteId: uuidv7() },
+      pushOf({ inbound: flow('a', 1) }),
+      pushOf({}),
+    ];
+    await writeBatch(inbound, outbound, ...others);
+    expect((await find([inbound])).map(({ id }) => id)).toEqual([inbound.id]);
+    expect((await find([outbound])).map(({ id }) => id)).toEqual([outbound.id]);
+    expect(await find([pushOf({})])).toEqual([]);
+  });
+});
+
+describe('writeTickets', () => {
+  test('one batch can hand a number from one ticket to another, and back', async () => {
+    const [one, two] = [
+      pushOf({ inbound: flow('A', 1), outbound: flow('X', 1) }),
+      pushOf({ inbound: flow('B', 1), outbound: flow('Y', 1) }),
+    ];
+    await writeBatch(one, two);
+    await writeBatch(
+      pushOf({ inbound: flow('Z', 2), outbound: flow('X', 2) }),
+      pushOf({ inbound: flow('A', 2), outbound: flow('Y', 2) }),
+      pushOf({ inbound: flow('B', 3), outbound: flow('X', 3) }),
+    );
+    const stored = await find([pushOf({ outbound: flow('X', 1) }), pushOf({ outbound: flow('Y', 1) })]);
+    expect(stored.map(({ id, flows, revision }) => [id, flows.inbound?.ticketNumber, revision]).sort()).toEqual(
+      [
+        [one.id, 'B', 3],
+        [two.id, 'A', 2],
+      ].sort(),
+    );
+  });
+
+  test('a number that is freed goes to a new ticket of the same batch', async () => {
+    await writeBatch(pushOf({ inbound: flow('A', 1), outbound: flow('X', 1) }));
+    const [fresh] = await writeBatch(
+      pushOf({ inbound: flow('A', 2), outbound: flow('Y', 2) }),
+      pushOf({ outbound: flow('X', 3) }),
+    );
+    expect((await find([pushOf({ outbound: flow('X', 1) })])).map(({ id }) => id)).toEqual([fresh?.id]);
+  });
+
+  test.each<[string, PushParts, PushParts]>([
+    ['both create the ticket', { inbound: flow('A', 1) }, { inbound: flow('A', 2) }],
+    ['both change it through one flow', { inbound: flow('K', 2) }, { inbound: flow('K', 3) }],
+    ['each changes it through a flow of its own', { inbound: flow('K', 2) }, { outbound: flow('X', 3) }],
+    [
+      'both rename to one number',
+      { inbound: flow('K', 2), outbound: flow('N', 2) },
+      { inbound: flow('L', 2), outbound: flow('N', 2) },
+    ],
+    [
+      'one creates what the other renames to',
+      { inbound: flow('K', 2), outbound: flow('N', 2) },
+      { outbound: flow('N', 3) },
+    ],
+  ])('who decided on what has changed meanwhile writes nothing and may try again: %s', async (_what, first, second) => {
+    await writeBatch(pushOf({ inbound: flow('K', 1), outbound: flow('X', 1) }), pushOf({ inbound: flow('L', 1) }));
+    const bystander = pushOf({ inbound: flow('bystander', 1) });
+    const [early, late] = [pushOf(first), pushOf(second)];
+    const overtaken = pool.lend(async (connection) => {
+      const book = new TicketBook(await findTickets(connection, [late, bystander]));
+      book.receive(late);
+      book.receive(bystander);
+      await writeBatch(early);
+      await writeTickets(connection, book.changes());
+    });
+    const error: unknown = await overtaken.catch((reason: unknown) => reason);
+    expect(mayTryAgain(error)).toBe(true);
+    expect(await find([bystander])).toEqual([]);
+    await writeBatch(late, bystander);
+    expect(await find([bystander])).toHaveLength(1);
+  });
+
+  test('any other failure is not tried again', () => {
+    for (const error of [new Error('other'), Object.assign(new Error('x'), { code: '23505', constraint: 'other' })])
+      expect(mayTryAgain(error)).toBe(false);
+  });
+});
