@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateNested } from 'class-validator';
-import { parseInstant } from './instant.js';
+import { type Instant, parseInstant } from './instant.js';
 import { codePoints, isStorableText, isUuid } from './text.js';
 
 /**
@@ -111,10 +111,17 @@ export function UuidField(options: FieldOptions): PropertyDecorator {
 
 /** An RFC 3339 date-time with an offset; read as an `Instant`. In a query a `+` may have arrived as a blank (decision 7). */
 export function InstantField(options: FieldOptions & { readonly inQuery?: boolean }): PropertyDecorator {
-  const parse = (value: unknown) =>
-    typeof value === 'string'
-      ? parseInstant(options.inQuery === true ? value.replace(/ (?=\d\d:\d\d$)/, '+') : value)
-      : undefined;
+  let lastText: string | undefined;
+  let lastInstant: Instant | undefined;
+  // Asked twice for each value, to check it and to convert it.
+  const parse = (value: unknown) => {
+    if (typeof value !== 'string') return undefined;
+    if (value !== lastText) {
+      lastText = value;
+      lastInstant = parseInstant(options.inQuery === true ? value.replace(/ (?=\d\d:\d\d$)/, '+') : value);
+    }
+    return lastInstant;
+  };
   return field(
     options,
     { type: 'string', format: 'date-time', maxLength: 64 },

@@ -1,8 +1,11 @@
 import type { EntityManager } from 'typeorm';
+import { uuidv7 } from '../../database/uuid.js';
+import { type AcceptedRecords, CONTENT_COLUMNS, JUDGED_COLUMNS } from './accepted-records.js';
 import { CATALOG_SQL, type CatalogSql } from './catalog-sql.js';
 import type { Intake } from './intake.js';
 import { type Kind, type KindCounts, KINDS, NO_KIND_COUNTS, type RunCounts } from './kinds.js';
 import { holdsRemovals } from './removal-guard.js';
+import { type Cell, type RowTarget, sendRows } from './send-rows.js';
 
 /** Whose catalog an answer is applied to. */
 export interface CatalogOwner {
@@ -19,7 +22,8 @@ export interface Applied {
 interface Judgement {
   readonly outcome: 'created' | 'restored' | 'stale' | 'deactivated' | 'updated' | 'unchanged';
   readonly count: number;
-  readonly restamped: number;
+  /** Of the records that have to be written, separated by commas. */
+  readonly positions: string | null;
 }
 
 /** Brings a whole answer into the catalog: within the caller's transaction, a few statements for each kind. */
@@ -90,23 +94,24 @@ class KindApply {
 
   async apply(intake: Intake): Promise<Partial<KindCounts>> {
     if (!intake.stated.has(this.kind)) return { held: await this.standing() };
+    const records = intake.records[this.kind];
     await this.manager.query(this.sql.stage);
-    await intake.rows[this.kind].batches.insert(this.manager);
+    const stage = { columns: JUDGED_COLUMNS, sql: this.sql.fillStage, parameters: [] };
+    await sendRows(this.manager, stage, records.judged());
     const before = await this.one<{ activeBefore: number; absent: number; stillAbsent: number }>(this.sql.absence);
-    const changed = await this.change();
+    const changed = await this.change(records);
     if (intake.unreadable.has(this.kind)) return { ...changed, held: await this.standing() };
     const { held, removed } = await this.remove(before);
     return { ...changed, held, deactivated: changed.deactivated + removed };
   }
 
-  private async change() {
+  private async change(records: AcceptedRecords) {
     const judged = await this.manager.query<Judgement[]>(this.sql.judge, [this.owner.haulerId]);
     const of = (outcome: Judgement['outcome']) => judged.find((row) => row.outcome === outcome)?.count ?? 0;
-    const restamped = judged.some((row) => row.restamped > 0);
-    if (restamped || of('restored') + of('deactivated') + of('updated') > 0) {
-      await this.manager.query(this.sql.update, this.parameters);
-    }
-    if (of('created') > 0) await this.manager.query(this.sql.insert, this.parameters);
+    const created = positionsOf(judged.filter(({ outcome }) => outcome === 'created'));
+    const changed = positionsOf(judged.filter(({ outcome }) => outcome !== 'created'));
+    await this.write(this.sql.update, records.whole(changed));
+    await this.write(this.sql.insert, withIds(records.whole(created)), { id: 'uuid' });
     return {
       created: of('created'),
       updated: of('updated'),
@@ -115,6 +120,11 @@ class KindApply {
       restored: of('restored'),
       stale: of('stale'),
     };
+  }
+
+  private async write(sql: RowTarget['sql'], rows: Iterable<Cell[]>, more: RowTarget['columns'] = {}): Promise<void> {
+    const columns = { ...JUDGED_COLUMNS, ...CONTENT_COLUMNS[this.kind], ...more };
+    await sendRows(this.manager, { columns, sql, parameters: this.parameters }, rows);
   }
 
   private async remove(drop: { activeBefore: number; absent: number; stillAbsent: number }) {
@@ -154,6 +164,22 @@ class KindApply {
     if (row === undefined) throw new Error('an aggregate always has a row');
     return row;
   }
+}
+
+/** One by one: a list of a million, split at one go, would hold the event loop. */
+function* positionsOf(judged: readonly Judgement[]): Generator<number> {
+  for (const { positions } of judged) {
+    for (let at = 0; positions !== null && at < positions.length;) {
+      const comma = positions.indexOf(',', at);
+      const end = comma === -1 ? positions.length : comma;
+      yield Number(positions.slice(at, end));
+      at = end + 1;
+    }
+  }
+}
+
+function* withIds(rows: Iterable<Cell[]>): Generator<Cell[]> {
+  for (const cells of rows) yield [...cells, uuidv7()];
 }
 
 async function affected(manager: EntityManager, sql: string, parameters: unknown[]): Promise<number> {

@@ -1,14 +1,17 @@
-import { CONTENT_COLUMNS, stagedTable } from './staged-rows.js';
+import { CONTENT_COLUMNS, JUDGED_COLUMNS } from './accepted-records.js';
 import { forEachKind, type Kind } from './kinds.js';
 
-/** The statements that bring one kind of staged records into the catalog; $1 is the hauler, $2 the connection. */
+/** The statements that bring one kind of records into the catalog; $1 is the hauler, $2 the connection. */
 export interface CatalogSql {
+  /** The temporary table of what decides about each record of the answer; `JUDGED_COLUMNS`. */
   readonly stage: string;
+  readonly fillStage: (rows: string) => string;
   /** Active records of the connection, and how many of them are absent. */
   readonly absence: string;
   readonly judge: string;
-  readonly update: string;
-  readonly insert: string;
+  /** Of given records as a whole: `JUDGED_COLUMNS`, then `CONTENT_COLUMNS`; for `insert` an id of ours after them. */
+  readonly update: (rows: string) => string;
+  readonly insert: (rows: string) => string;
   readonly countActive: string;
   readonly deactivateAbsent: string;
   readonly holdAbsent: string;
@@ -18,7 +21,7 @@ export interface CatalogSql {
 
 const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
 
-/** Of a staged record `s` beside the stored one `t`: decision 34. */
+/** Of a record `s` of the answer beside the stored one `t`: decision 34. */
 const STALE = 'coalesce(s.partner_updated_at < t.partner_updated_at, false)';
 
 /** A record that comes back is restored, however old its stamp. */
@@ -30,14 +33,14 @@ const OUTCOME = `
     WHEN s.digest <> t.digest OR s.flagged_reason IS DISTINCT FROM t.flagged_reason THEN 'updated'
     ELSE 'unchanged' END`;
 
-/** Nothing but the stamp is new: to be stored, and `unchanged` all the same. */
-const RESTAMPED = `
-  (${OUTCOME} = 'unchanged' AND coalesce(s.partner_updated_at > t.partner_updated_at, s.partner_updated_at IS NOT NULL AND t.partner_updated_at IS NULL))`;
+/** Whether the stamp is newer than the stored one, or the first. */
+const NEW_STAMP = '(s.partner_updated_at IS NOT NULL AND coalesce(s.partner_updated_at > t.partner_updated_at, true))';
 
 export const CATALOG_SQL: Readonly<Record<Kind, CatalogSql>> = forEachKind(catalogSql);
 
 function catalogSql(kind: Kind): CatalogSql {
-  const { table: staged, columns } = stagedTable(kind);
+  const staged = `staged_${kind}`;
+  const judged = Object.keys(JUDGED_COLUMNS);
   const content = Object.keys(CONTENT_COLUMNS[kind]);
   const versioned = ['digest', 'flagged_reason', ...content];
   const absent = `
@@ -45,25 +48,29 @@ function catalogSql(kind: Kind): CatalogSql {
     AND NOT EXISTS (SELECT FROM ${staged} s WHERE s.external_id = t.external_id)`;
   return {
     stage: `
-      CREATE TEMP TABLE ${staged} (${Object.entries(columns)
+      CREATE TEMP TABLE ${staged} (${Object.entries(JUDGED_COLUMNS)
         .map(([name, type]) => `${name} ${type}`)
         .join(', ')}) ON COMMIT DROP`,
+    fillStage: (rows) => `INSERT INTO ${staged} (${judged.join(', ')}) SELECT * FROM ${rows}`,
     absence: `
       SELECT count(*)::integer AS "activeBefore",
         count(*) FILTER (WHERE s.external_id IS NULL)::integer AS absent,
         count(h.external_id) FILTER (WHERE s.external_id IS NULL)::integer AS "stillAbsent"
       FROM ${kind} t
       LEFT JOIN ${staged} s ON s.external_id = t.external_id
-      LEFT JOIN sync_holds h ON h.hauler_id = $1 AND h.connection_id = $2 AND h.kind = '${kind}' AND h.external_id = t.external_id
+      LEFT JOIN sync_holds h ON h.hauler_id = $1 AND h.connection_id = $2 AND h.kind = '${kind}'
+        AND h.external_id = t.external_id
       WHERE t.hauler_id = $1 AND t.connection_id = $2 AND t.active`,
     judge: `
-      SELECT outcome, count(*)::integer AS count, count(*) FILTER (WHERE restamped)::integer AS restamped
+      SELECT outcome, count(*)::integer AS count, string_agg(position::text, ',') FILTER (WHERE written) AS positions
       FROM (
-        SELECT ${OUTCOME} AS outcome, ${RESTAMPED} AS restamped
-        FROM ${staged} s LEFT JOIN ${kind} t ON t.hauler_id = $1 AND t.external_id = s.external_id
-        WHERE s.accepted) judged
+        SELECT s.position, o.outcome, o.outcome NOT IN ('stale', 'unchanged') OR o.outcome = 'unchanged' AND ${NEW_STAMP} AS written
+        FROM ${staged} s
+        LEFT JOIN ${kind} t ON t.hauler_id = $1 AND t.external_id = s.external_id
+        CROSS JOIN LATERAL (SELECT ${OUTCOME} AS outcome) o
+        WHERE s.position IS NOT NULL) judged
       GROUP BY outcome`,
-    update: `
+    update: (rows) => `
       UPDATE ${kind} t SET
         ${versioned.map((column) => `${column} = CASE WHEN ${STALE} THEN t.${column} ELSE s.${column} END`).join(', ')},
         active = s.active,
@@ -71,17 +78,14 @@ function catalogSql(kind: Kind): CatalogSql {
         partner_updated_at = greatest(t.partner_updated_at, s.partner_updated_at),
         connection_id = CASE WHEN t.active THEN coalesce(t.connection_id, $2) ELSE $2 END,
         updated_at = CASE WHEN ${OUTCOME} = 'unchanged' THEN t.updated_at ELSE now() END
-      FROM ${staged} s
-      WHERE t.hauler_id = $1 AND t.external_id = s.external_id AND s.accepted
-        AND (${OUTCOME} IN ('restored', 'deactivated', 'updated') OR ${RESTAMPED})`,
-    insert: `
-      INSERT INTO ${kind} (hauler_id, connection_id, deactivated_at, external_id, id, active, digest, flagged_reason,
-        partner_updated_at, ${content.join(', ')})
-      SELECT $1, $2, CASE WHEN s.active THEN NULL ELSE now() END, s.external_id, s.id, s.active, s.digest,
-        s.flagged_reason, s.partner_updated_at, ${content.map((column) => `s.${column}`).join(', ')}
-      FROM ${staged} s
-      WHERE s.accepted AND NOT EXISTS (
-        SELECT FROM ${kind} t WHERE t.hauler_id = $1 AND t.external_id = s.external_id)`,
+      FROM ${rows} AS s (${[...judged, ...content].join(', ')})
+      WHERE t.hauler_id = $1 AND t.external_id = s.external_id`,
+    insert: (rows) => `
+      INSERT INTO ${kind} (hauler_id, connection_id, deactivated_at, id, external_id, active, partner_updated_at,
+        ${versioned.join(', ')})
+      SELECT $1, $2, CASE WHEN s.active THEN NULL ELSE now() END, s.id, s.external_id, s.active, s.partner_updated_at,
+        ${versioned.map((column) => `s.${column}`).join(', ')}
+      FROM ${rows} AS s (${[...judged, ...content, 'id'].join(', ')})`,
     countActive: `
       SELECT count(*)::integer AS count FROM ${kind} WHERE hauler_id = $1 AND connection_id = $2 AND active`,
     deactivateAbsent: `UPDATE ${kind} t SET ${DEACTIVATE} WHERE ${absent}`,

@@ -12,7 +12,7 @@ const CONTENT: { readonly [K in Kind]: (record: PartnerRecord<K>) => readonly un
   materials: ({ siteId, kioskId, materialType, measureUnit }) => [siteId, kioskId, materialType, measureUnit],
 };
 
-/** SHA-256 of a record's content in hex: equal for records that differ in nothing that is stored (decision 34). */
+/** The first half of a SHA-256 of a record's content, in hex: equal for records that differ in nothing that is stored (decision 34). */
 export function contentDigest<K extends Kind>(kind: K, record: PartnerRecord<K>): string {
-  return hash('sha256', JSON.stringify(CONTENT[kind](record)), 'hex');
+  return hash('sha256', JSON.stringify(CONTENT[kind](record)), 'hex').slice(0, 32);
 }

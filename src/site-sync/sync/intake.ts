@@ -1,14 +1,14 @@
-import { epochMillis } from '../../contracts/common/instant.js';
+import { type Instant, instantOf } from '../../contracts/common/instant.js';
 import { type Read, readerOf } from '../../contracts/common/reader.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
 import type { Breather } from '../../http/breather.js';
+import { AcceptedRecords } from './accepted-records.js';
 import type { PartnerRecord } from './content-digest.js';
 import { forEachKind, type Kind } from './kinds.js';
 import type { KnownParents } from './known-parents.js';
 import { brokenLink, doubtfulLink } from './links.js';
 import { Remarks } from './remarks.js';
-import { StagedRows } from './staged-rows.js';
 
 /** How far ahead of our clock an `updatedAt` may lie: a clock in another time zone is forgiven, a wrong year is not. */
 const FUTURE_TOLERANCE_MS = 24 * 3_600_000;
@@ -32,7 +32,7 @@ interface Element<K extends Kind = Kind> {
  * (decisions 32 and 33). It knows what is stored only as far as parents go; what has changed is for the database to say.
  */
 export class Intake {
-  readonly rows = forEachKind((kind) => new StagedRows(kind));
+  readonly records = forEachKind((kind) => new AcceptedRecords(kind));
   readonly remarks = new Remarks();
   readonly received = forEachKind(() => 0);
   /** Kinds whose array the answer has: an omitted one states nothing (decision 35). */
@@ -43,11 +43,14 @@ export class Intake {
   dependsOnTime = false;
   private readonly seen = forEachKind(() => new Set<string>());
   private readonly waiting: Element[] = [];
+  private readonly latest: Instant;
 
   constructor(
     private readonly parents: KnownParents,
-    private readonly now: Date,
-  ) {}
+    now: Date,
+  ) {
+    this.latest = instantOf(new Date(now.getTime() + FUTURE_TOLERANCE_MS));
+  }
 
   /** The array of this kind begins; `take` follows for each of its elements. */
   begin(kind: Kind): void {
@@ -106,16 +109,16 @@ export class Intake {
     if (kind === 'kiosks') this.parents.addKiosk(record as Kiosk);
     const doubt = kind === 'materials' ? doubtfulLink(record as Material, this.parents) : undefined;
     if (doubt !== undefined) this.remarks.add('flagged', kind, `${path}.kioskId`, doubt, element.value);
-    this.rows[kind].accept(record, doubt);
+    this.records[kind].accept(record, doubt);
   }
 
   private quarantine({ kind, path, record, value }: Element, place: string, reason: string): void {
     this.remarks.add('quarantined', kind, path + place, reason, value);
-    if (record.id !== undefined) this.rows[kind].keep(record.id);
+    if (record.id !== undefined) this.records[kind].keep(record.id);
   }
 
   private futureFault({ path, record: { updatedAt } }: Element): Violation | undefined {
-    if (updatedAt === undefined || epochMillis(updatedAt) <= this.now.getTime() + FUTURE_TOLERANCE_MS) return undefined;
+    if (updatedAt === undefined || updatedAt <= this.latest) return undefined;
     this.dependsOnTime = true;
     return { path: `${path}.updatedAt`, rule: 'isPast', message: `${path}.updatedAt lies in the future` };
   }

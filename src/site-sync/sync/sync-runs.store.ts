@@ -4,8 +4,8 @@ import { uuidv7 } from '../../database/uuid.js';
 import type { CatalogOwner } from './catalog-apply.js';
 import { NO_COUNTS, type RunCounts } from './kinds.js';
 import type { Remark } from './remarks.js';
-import { RowBatches } from './row-batches.js';
 import { ACTIVE, RUN_STATES, type RunStatus } from './run-states.js';
+import { type RowTarget, sendRows } from './send-rows.js';
 
 /** A run that this process has in hand. */
 export interface BegunRun extends CatalogOwner {
@@ -23,19 +23,13 @@ export interface RunResult {
 
 const RUNS_WITH_REMARKS = 20;
 
-const REMARKS = {
-  table: 'sync_remarks',
-  columns: {
-    hauler_id: 'uuid',
-    run_id: 'uuid',
-    position: 'integer',
-    severity: 'text',
-    kind: 'text',
-    path: 'text',
-    reason: 'text',
-    raw: 'text',
-  },
-} as const;
+const REMARKS: RowTarget = {
+  columns: { position: 'integer', severity: 'text', kind: 'text', path: 'text', reason: 'text', raw: 'text' },
+  sql: (rows) => `
+    INSERT INTO sync_remarks (hauler_id, run_id, position, severity, kind, path, reason, raw)
+    SELECT $1, $2, r.* FROM ${rows} AS r`,
+  parameters: [],
+};
 
 type Querying = Pick<DataSource | EntityManager, 'query'>;
 
@@ -87,11 +81,15 @@ export class SyncRuns {
   }
 
   async keepRemarks(manager: EntityManager, { haulerId, id }: BegunRun, remarks: readonly Remark[]): Promise<void> {
-    const rows = new RowBatches(REMARKS);
-    remarks.forEach(({ severity, kind, path, reason, raw }, position) =>
-      rows.add([haulerId, id, String(position), severity, kind, path, storable(reason), raw]),
-    );
-    await rows.insert(manager);
+    const rows = remarks.map(({ severity, kind, path, reason, raw }, position) => [
+      String(position),
+      severity,
+      kind,
+      path,
+      storable(reason),
+      raw,
+    ]);
+    await sendRows(manager, { ...REMARKS, parameters: [haulerId, id] }, rows);
   }
 
   /** Remarks fill: only the newest runs of a connection keep them, and each run clears what has just fallen behind. */

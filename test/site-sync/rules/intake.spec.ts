@@ -27,14 +27,9 @@ async function intakeOf(
 
 const remarks = (intake: Intake) => intake.remarks.kept.map(({ severity, path, reason }) => [severity, path, reason]);
 /** Ids that were accepted, and those that were only kept. */
-function rows(intake: Intake, kind: Kind): string[][] {
-  return intake.rows[kind].batches.read().flatMap(([ids = '', accepted = '']) => {
-    const marks = elementsOf(accepted);
-    return elementsOf(ids).map((id, i) => [id, marks[i] ?? '']);
-  });
+function rows(intake: Intake, kind: Kind): unknown[][] {
+  return [...intake.records[kind].judged()].map(([position, id]) => [id, position === null ? 'kept' : 'accepted']);
 }
-
-const elementsOf = (literal: string) => literal.slice(1, -1).replaceAll('"', '').split(',');
 
 describe('what is taken of a partner’s answer', () => {
   test('good records of all kinds', async () => {
@@ -46,8 +41,8 @@ describe('what is taken of a partner’s answer', () => {
     expect(remarks(intake)).toEqual([]);
     expect(intake.received).toEqual({ sites: 1, kiosks: 1, materials: 2 });
     expect(rows(intake, 'materials')).toEqual([
-      [idOf('m'), 't'],
-      [idOf('n'), 't'],
+      [idOf('m'), 'accepted'],
+      [idOf('n'), 'accepted'],
     ]);
   });
 
@@ -113,7 +108,7 @@ describe('what is taken of a partner’s answer', () => {
     expect(remarks(intake)).toEqual([['quarantined', path, expect.stringContaining(reason)]]);
     expect(intake.remarks.quarantined[kind]).toBe(1);
     expect(intake.remarks.kept[0]?.raw).toBe(JSON.stringify(element));
-    expect(rows(intake, kind)).toEqual([[(element as Plain)['id'], 'f']]);
+    expect(rows(intake, kind)).toEqual([[(element as Plain)['id'], 'kept']]);
     expect([...intake.unreadable]).toEqual([]);
   });
 
@@ -128,7 +123,7 @@ describe('what is taken of a partner’s answer', () => {
     const intake = await intakeOf({ sites: [element, site('b')] });
     expect(intake.remarks.quarantined.sites).toBe(1);
     expect([...intake.unreadable]).toEqual(['sites']);
-    expect(rows(intake, 'sites')).toEqual([[idOf('b'), 't']]);
+    expect(rows(intake, 'sites')).toEqual([[idOf('b'), 'accepted']]);
   });
 
   test('of a repeated id the first counts, whatever the case, and even where the first is malformed (decision 33)', async () => {
@@ -137,8 +132,8 @@ describe('what is taken of a partner’s answer', () => {
     });
     expect(remarks(intake).map(([, path]) => path)).toEqual(['sites[1].id', 'sites[2].name', 'sites[3].id']);
     expect(rows(intake, 'sites')).toEqual([
-      [idOf('a'), 't'],
-      [idOf('b'), 'f'],
+      [idOf('a'), 'accepted'],
+      [idOf('b'), 'kept'],
     ]);
   });
 
@@ -148,7 +143,7 @@ describe('what is taken of a partner’s answer', () => {
       { order: ['materials', 'kiosks', 'sites'] },
     );
     expect(remarks(intake)).toEqual([]);
-    expect(rows(intake, 'materials')).toEqual([[idOf('m'), 't']]);
+    expect(rows(intake, 'materials')).toEqual([[idOf('m'), 'accepted']]);
   });
 
   test('what hangs on an orphan is an orphan; what hangs on a malformed one too, unless that one is stored (decision 32)', async () => {
@@ -201,7 +196,7 @@ describe('what is taken of a partner’s answer', () => {
     ])('%s', async (_what, data, stored, flagged) => {
       for (const order of [KINDS, [...KINDS].reverse()]) {
         const intake = await intakeOf(data, { stored, order });
-        expect(rows(intake, 'materials')).toEqual([[idOf('m'), 't']]);
+        expect(rows(intake, 'materials')).toEqual([[idOf('m'), 'accepted']]);
         expect(intake.remarks.flagged.materials).toBe(flagged ? 1 : 0);
         if (flagged) {
           expect(remarks(intake)).toContainEqual([
