@@ -5,7 +5,13 @@ import { createServer } from 'node:http';
 
 const [sites, kiosks, materials] = process.argv.slice(2).map(Number);
 const STAMP = '2026-01-15T10:00:00Z';
-const ADDRESS = { line1: '4400 Landfill Road', city: 'Austin', state: 'Texas', country: 'United States', zipCode: '78744' };
+const ADDRESS = {
+  line1: '4400 Landfill Road',
+  city: 'Austin',
+  state: 'Texas',
+  country: 'United States',
+  zipCode: '78744',
+};
 const each = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 
 function idOf(name) {
@@ -14,8 +20,19 @@ function idOf(name) {
 }
 
 const data = {
-  sites: each(sites, (i) => ({ id: idOf(`s${i}`), name: `Site ${i}`, address: ADDRESS, active: true, updatedAt: STAMP })),
-  kiosks: each(kiosks, (i) => ({ id: idOf(`k${i}`), siteId: idOf(`s${i % sites}`), name: `Kiosk ${i}`, updatedAt: STAMP })),
+  sites: each(sites, (i) => ({
+    id: idOf(`s${i}`),
+    name: `Site ${i}`,
+    address: ADDRESS,
+    active: true,
+    updatedAt: STAMP,
+  })),
+  kiosks: each(kiosks, (i) => ({
+    id: idOf(`k${i}`),
+    siteId: idOf(`s${i % sites}`),
+    name: `Kiosk ${i}`,
+    updatedAt: STAMP,
+  })),
   materials: each(materials, (i) => ({
     id: idOf(`m${i}`),
     kioskId: idOf(`k${i % kiosks}`),
