@@ -1,4 +1,5 @@
 import { instantSql } from '../database/instant-sql.js';
+import { countRight } from '../site-sync/catalog/catalog.service.js';
 
 /** What a batch writes of a ticket, and the type of each column; the order is that of the parameters. */
 const TICKET = {
@@ -26,6 +27,9 @@ const REVISION = {
   body: 'text',
 } as const;
 
+/** What is asked for is asked for at a site. */
+const AT_SITE = { hauler_id: 'uuid', site_id: 'uuid' } as const;
+
 type Columns = Readonly<Record<string, string>>;
 export type TicketColumn = keyof typeof TICKET;
 export type RevisionColumn = keyof typeof REVISION;
@@ -33,40 +37,56 @@ export type RevisionColumn = keyof typeof REVISION;
 export const TICKET_COLUMNS = Object.keys(TICKET) as TicketColumn[];
 export const REVISION_COLUMNS = Object.keys(REVISION) as RevisionColumn[];
 
-/** Rows out of one array parameter for each column, from `$first` on. */
-const rows = (columns: Columns, first: number) =>
-  `unnest(${Object.values(columns)
-    .map((type, i) => `$${first + i}::${type}[]`)
-    .join(', ')}) AS pushed (${Object.keys(columns).join(', ')})`;
+/** Rows out of one `text[]` parameter for each column, from `$first` on. */
+const rows = (columns: Columns, first: number) => {
+  const names = Object.keys(columns);
+  const casts = names.map((name) => (columns[name] === 'text' ? name : `${name}::${columns[name]}`));
+  return `(SELECT ${casts.join(', ')}
+     FROM unnest(${names.map((_, i) => `$${first + i}::text[]`).join(', ')}) AS given (${names.join(', ')}))`;
+};
 
-const insert = (table: string, columns: Columns, first: number) =>
-  `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT * FROM ${rows(columns, first)}`;
+const insert = (table: string, columns: Columns, from: string) =>
+  `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT ${Object.keys(columns).join(', ')} FROM ${from}`;
 
 const changing = TICKET_COLUMNS.filter((column) => !['hauler_id', 'id', 'site_id', 'created_at'].includes(column));
 
 const update = (first: number) => `
   UPDATE tickets t SET ${changing.map((column) => `${column} = pushed.${column}`).join(', ')}
-    FROM ${rows(TICKET, first)}
+    FROM ${rows(TICKET, first)} AS pushed
    WHERE (t.hauler_id, t.id) = (pushed.hauler_id, pushed.id)`;
 
-/** Parameters: the columns of the revisions, of the new tickets. */
-export const WRITE_CREATED = `
-  WITH created AS (${insert('tickets', TICKET, REVISION_COLUMNS.length + 1)})
-  ${insert('ticket_revisions', REVISION, 1)}`;
-
 /** Parameters: the columns of the revisions, of the new tickets, of the changed tickets. */
-export const WRITE_ALL = `
-  WITH created AS (${insert('tickets', TICKET, REVISION_COLUMNS.length + 1)}),
+export const WRITE = `
+  WITH created AS (${insert('tickets', TICKET, `${rows(TICKET, REVISION_COLUMNS.length + 1)} AS pushed`)}),
        updated AS (${update(REVISION_COLUMNS.length + TICKET_COLUMNS.length + 1)})
-  ${insert('ticket_revisions', REVISION, 1)}`;
+  ${insert('ticket_revisions', REVISION, `${rows(REVISION, 1)} AS pushed`)}`;
 
 const shown = (column: TicketColumn) =>
   TICKET[column] === 'timestamptz' ? `${instantSql(`t.${column}`)} AS ${column}` : `t.${column}`;
 
-const findBy = (number: 'inbound_number' | 'outbound_number', first: number) => `
-  SELECT ${TICKET_COLUMNS.map(shown).join(', ')}
-    FROM unnest($${first}::uuid[], $${first + 1}::uuid[], $${first + 2}::text[]) AS asked (hauler_id, site_id, number)
-    JOIN tickets t ON (t.hauler_id, t.${number}, t.site_id) = (asked.hauler_id, asked.number, asked.site_id)`;
+const JOIN_INBOUND =
+  'JOIN tickets t ON (t.hauler_id, t.inbound_number, t.site_id) = (asked.hauler_id, asked.inbound_number, asked.site_id)';
+const JOIN_OUTBOUND = JOIN_INBOUND.replaceAll('inbound', 'outbound');
+
+const FOUND = `SELECT ${TICKET_COLUMNS.map(shown).join(', ')} FROM`;
 
 /** Parameters: hauler ids, site ids and ticket numbers of the inbound flows, then of the outbound ones. */
-export const FIND = `${findBy('inbound_number', 1)} UNION ALL ${findBy('outbound_number', 4)}`;
+export const FIND = `
+  ${FOUND} ${rows({ ...AT_SITE, inbound_number: 'text' }, 1)} AS asked ${JOIN_INBOUND}
+  UNION ALL
+  ${FOUND} ${rows({ ...AT_SITE, outbound_number: 'text' }, 4)} AS asked ${JOIN_OUTBOUND}`;
+
+/**
+ * Writes tickets with their first revisions if all of them are new, and every material is one of its site.
+ * Parameters: the hauler, site and id of each material, the columns of the tickets, the bodies.
+ */
+export const WRITE_IF_NEW = `
+  WITH asked AS MATERIALIZED ${rows({ ...TICKET, body: 'text' }, 4)},
+       new AS MATERIALIZED (
+         SELECT *, id AS ticket_id, created_at AS received_at, 'created' AS result FROM asked
+          WHERE NOT EXISTS (SELECT FROM asked ${JOIN_INBOUND})
+            AND NOT EXISTS (SELECT FROM asked ${JOIN_OUTBOUND})
+            AND (${countRight(rows({ ...AT_SITE, material_id: 'uuid' }, 1))}) = cardinality($1)),
+       created AS (${insert('tickets', TICKET, 'new')}),
+       kept AS (${insert('ticket_revisions', REVISION, 'new')})
+  SELECT EXISTS (SELECT FROM new) AS written`;

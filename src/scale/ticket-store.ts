@@ -1,5 +1,7 @@
 import type { Connection } from '../database/connection.js';
 import { isLostStatement, isTransient, isUniqueViolation } from '../database/postgres-errors.js';
+import { textArray } from '../database/text-array.js';
+import type { References } from './business-rules.js';
 import type { BookChanges } from './ticket-book.js';
 import {
   FIND,
@@ -7,17 +9,15 @@ import {
   type RevisionColumn,
   TICKET_COLUMNS,
   type TicketColumn,
-  WRITE_ALL,
-  WRITE_CREATED,
+  WRITE,
+  WRITE_IF_NEW,
 } from './ticket-sql.js';
 import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
 
 /** Every ticket that a flow of these pushes matches (decision 20), as of one moment; one that two match may come twice. */
 export async function findTickets(connection: Connection, pushes: readonly Push[]): Promise<Ticket[]> {
-  const inbound = asked(pushes, 'inbound');
-  const outbound = asked(pushes, 'outbound');
-  if (inbound[0].length + outbound[0].length === 0) return [];
-  return (await connection.query<TicketRow[]>(FIND, [...inbound, ...outbound])).map(ticketOf);
+  const parameters = [...asked(pushes, 'inbound'), ...asked(pushes, 'outbound')];
+  return (await connection.query<TicketRow[]>(FIND, parameters)).map(ticketOf);
 }
 
 /**
@@ -28,12 +28,32 @@ export async function findTickets(connection: Connection, pushes: readonly Push[
 export async function writeTickets(connection: Connection, changes: BookChanges): Promise<void> {
   const { created, updated, revisions } = changes;
   if (revisions.length === 0) return;
-  const columns = [
+  await connection.query(WRITE, [
     ...columnsOf(REVISION_COLUMNS, revisions.map(revisionRow)),
     ...columnsOf(TICKET_COLUMNS, created.map(ticketRow)),
-  ];
-  if (updated.length === 0) await connection.query(WRITE_CREATED, columns);
-  else await connection.query(WRITE_ALL, [...columns, ...columnsOf(TICKET_COLUMNS, updated.map(ticketRow))]);
+    ...columnsOf(TICKET_COLUMNS, updated.map(ticketRow)),
+  ]);
+}
+
+/**
+ * Writes new tickets, one for each push, in the one statement that also finds whether they are new and their references
+ * right. False, with nothing written, where any is not.
+ */
+export async function writeIfNew(
+  connection: Connection,
+  tickets: readonly Ticket[],
+  revisions: readonly Revision[],
+  references: readonly References[],
+): Promise<boolean> {
+  const materials = references.flatMap(({ materialIds, ...of }) =>
+    materialIds.map((materialId) => ({ ...of, materialId })),
+  );
+  const [answer] = await connection.query<{ written: boolean }[]>(WRITE_IF_NEW, [
+    ...columnsOf(['haulerId', 'siteId', 'materialId'], materials),
+    ...columnsOf(TICKET_COLUMNS, tickets.map(ticketRow)),
+    textArray(revisions.map(({ body }) => body)),
+  ]);
+  return answer?.written === true;
 }
 
 /** True where nothing was written, and finding, deciding and writing again may succeed. */
@@ -59,42 +79,39 @@ type TicketRow = Record<TicketColumn, string | number | null> & {
   readonly updated_at: string;
 };
 
-function asked(pushes: readonly Push[], direction: Direction): [string[], string[], string[]] {
-  const columns: [string[], string[], string[]] = [[], [], []];
-  for (const { haulerId, siteId, flows } of pushes) {
-    const flow = flows[direction];
-    if (flow === undefined) continue;
-    columns[0].push(haulerId);
-    columns[1].push(siteId);
-    columns[2].push(flow.ticketNumber);
-  }
-  return columns;
+function asked(pushes: readonly Push[], direction: Direction): Buffer[] {
+  const flows = pushes.flatMap(({ haulerId, siteId, flows }) => {
+    const number = flows[direction]?.ticketNumber;
+    return number === undefined ? [] : [{ haulerId, siteId, number }];
+  });
+  return columnsOf(['haulerId', 'siteId', 'number'], flows);
 }
 
 function columnsOf<Column extends string>(
   columns: readonly Column[],
-  rows: readonly Record<Column, unknown>[],
-): unknown[][] {
-  return columns.map((column) => rows.map((row) => row[column]));
+  rows: readonly Readonly<Record<Column, string | null>>[],
+): Buffer[] {
+  return columns.map((column) => textArray(rows.map((row) => row[column])));
 }
 
-function revisionRow(revision: Revision): Record<RevisionColumn, unknown> {
+function revisionRow(revision: Revision): Record<RevisionColumn, string> {
   return {
     hauler_id: revision.haulerId,
     ticket_id: revision.ticketId,
-    revision: revision.revision,
+    revision: String(revision.revision),
     received_at: revision.receivedAt,
     result: revision.result,
     body: revision.body,
   };
 }
 
-function ticketRow({ flows, contents, ...ticket }: Ticket): TicketRow {
+function ticketRow(ticket: Ticket): Record<TicketColumn, string | null> {
+  const { flows, contents } = ticket;
   return {
     hauler_id: ticket.haulerId,
     id: ticket.id,
     site_id: ticket.siteId,
-    revision: ticket.revision,
+    revision: String(ticket.revision),
     contents_version: ticket.version,
     inbound_number: flows.inbound?.ticketNumber ?? null,
     inbound_updated_at: flows.inbound?.updatedAt ?? null,

@@ -7,15 +7,17 @@ import { errorReply } from '../errors/error-body.js';
 import { claim, keep, type KeptAnswer, type Outcome as ClaimOutcome } from '../idempotency/claims.js';
 import { keyReused } from '../idempotency/idempotency-key.js';
 import { CatalogService } from '../site-sync/catalog/catalog.service.js';
-import { brokenRules } from './business-rules.js';
+import { brokenRules, type References } from './business-rules.js';
 import type { Outcome, Submission } from './submission.js';
 import { TicketBook } from './ticket-book.js';
-import { findTickets, writeTickets } from './ticket-store.js';
-import type { Push } from './ticket.js';
+import { findTickets, writeIfNew, writeTickets } from './ticket-store.js';
 
 /** Decides on a batch of submissions and writes what came of it, on one connection, all or nothing. */
 @Injectable()
 export class TicketWriter {
+  /** Whether the last batch brought new tickets only: the next one most likely does. */
+  private expectNew = true;
+
   constructor(private readonly catalog: CatalogService) {}
 
   /** One outcome per submission. `undefined`: the same `Idempotency-Key` stands before it in this batch, submit it again. */
@@ -38,39 +40,56 @@ export class TicketWriter {
     const stateOf = new Map(keyed.map((submission, i) => [submission, states[i]]));
     const open = submissions.filter((submission) => isOpen(stateOf.get(submission)));
     const decided = await this.decideAndWrite(connection, open);
-    const outcomeOf = new Map(open.map((submission, i) => [submission, decided[i]]));
+    const outcomes = new Map(open.map((submission, i) => [submission, decided[i]]));
     await keep(
       connection,
-      open.flatMap((submission) => keptAnswer(submission, outcomeOf.get(submission))),
+      open.flatMap((submission) => keptAnswer(submission, outcomes.get(submission))),
     );
-    return submissions.map((submission) => outcomeOf.get(submission) ?? earlierOutcome(stateOf.get(submission)));
+    return submissions.map((submission) => outcomes.get(submission) ?? earlierOutcome(stateOf.get(submission)));
   }
 
   private async decideAndWrite(connection: Connection, submissions: readonly Submission[]): Promise<Outcome[]> {
-    const references = submissions.map(({ push, materialIds }) => ({
-      haulerId: push.haulerId,
-      siteId: push.siteId,
-      materialIds,
-    }));
+    if (submissions.length === 0) return [];
+    const atOnce = this.expectNew ? await writeAtOnce(connection, submissions) : undefined;
+    if (atOnce !== undefined) return atOnce;
+    const pushes = submissions.map(({ push }) => push);
+    const references = submissions.map(referencesOf);
     const [catalog, tickets] = await Promise.all([
       this.catalog.resolve(connection, references),
-      findTickets(
-        connection,
-        submissions.map(({ push }) => push),
-      ),
+      findTickets(connection, pushes),
     ]);
     const book = new TicketBook(tickets);
-    const outcomes = submissions.map(({ push }, i) => {
+    const outcomes = pushes.map((push, i) => {
       const violations = brokenRules(references[i]!, catalog);
-      return violations.length > 0 ? violated(SCALE_API, 'ruleViolated', violations) : enter(book, push);
+      return violations.length > 0 ? violated(SCALE_API, 'ruleViolated', violations) : outcomeOf(book.receive(push));
     });
-    await writeTickets(connection, book.changes());
+    const changes = book.changes();
+    await writeTickets(connection, changes);
+    this.expectNew = changes.created.length === submissions.length;
     return outcomes;
   }
 }
 
-function enter(book: TicketBook, push: Push): Outcome {
-  const received = book.receive(push);
+/**
+ * The usual batch in one round trip: every push brings a new ticket, and breaks no rule. It is decided as if nothing
+ * was stored, and written only if the database finds that true; else nothing is written, and the answer is `undefined`.
+ */
+async function writeAtOnce(connection: Connection, submissions: readonly Submission[]): Promise<Outcome[] | undefined> {
+  const book = new TicketBook([]);
+  const outcomes = submissions.map(({ push }) => outcomeOf(book.receive(push)));
+  const { created, revisions } = book.changes();
+  if (created.length < submissions.length) return undefined;
+  const written = await writeIfNew(connection, created, revisions, submissions.map(referencesOf));
+  return written ? outcomes : undefined;
+}
+
+const referencesOf = ({ push, materialIds }: Submission): References => ({
+  haulerId: push.haulerId,
+  siteId: push.siteId,
+  materialIds,
+});
+
+function outcomeOf(received: ReturnType<TicketBook['receive']>): Outcome {
   if (received === 'conflict') return flowConflict();
   return {
     status: 200,

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import pg from 'pg';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { type Outcome, push } from './load.js';
 import { CREATE_TABLE, upsertOf } from './peers/upsert.mjs';
-import { processorMs, rssMb, startPeer, startService } from './processes.js';
+import { processorMs, ROOT, rssMb, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
 import { openScaleHouse, type ScaleHouse } from './scale-house.js';
 import { median, percentile } from './statistics.js';
@@ -30,12 +31,13 @@ interface Round {
 
 /**
  * New tickets a second: (a) this service with everything on, (b) a hand-written Fastify with one upsert a request,
- * (c) the same upsert without HTTP. Arguments: rounds (5), seconds of one measurement (4).
+ * (c) the same upsert without HTTP. Arguments: rounds (5), seconds of one measurement (4),
+ * `a` to measure the service alone; with `profile` as a fourth its CPU profile is left in data/bench.
  */
-export async function run([rounds = '5', seconds = '4']: readonly string[]): Promise<void> {
+export async function run([rounds = '5', seconds = '4', only = '', profile]: readonly string[]): Promise<void> {
   const database = await startDatabase();
   await database.client.query(CREATE_TABLE);
-  const contenders = await contend(database);
+  const contenders = (await contend(database, profile === 'profile')).filter(({ name }) => name.startsWith(only));
   for (const contender of contenders) await measure(contender, 64, WARM_UP_SECONDS, database);
   const results = new Map<string, Round[]>();
   for (let round = 0; round < Number(rounds); round++) {
@@ -53,8 +55,9 @@ export async function run([rounds = '5', seconds = '4']: readonly string[]): Pro
   );
 }
 
-async function contend(database: BenchDatabase): Promise<Contender[]> {
-  const service = await startService(database);
+async function contend(database: BenchDatabase, profile: boolean): Promise<Contender[]> {
+  const profiling = ['--cpu-prof', `--cpu-prof-dir=${join(ROOT, 'data', 'bench')}`];
+  const service = await startService(database, {}, profile ? profiling : []);
   const house = await openScaleHouse(service, database);
   const peer = await startPeer('fastify-pg.mjs', database.url);
   const { next, headers } = house;

@@ -38,6 +38,18 @@ const FIND = `
   JOIN materials m ON m.hauler_id = asked.hauler_id AND m.external_id = asked.material_id
   LEFT JOIN kiosks k ON k.hauler_id = m.hauler_id AND k.external_id = m.kiosk_external_id`;
 
+/**
+ * A query for other rooms' statements: of the rows (hauler_id, site_id, material_id) of `asked`, how many name a material
+ * of an existing site (decision 24), directly or through its kiosk.
+ */
+export const countRight = (asked: string) => `
+  SELECT count(*)
+    FROM ${asked} AS asked
+    JOIN sites s ON s.hauler_id = asked.hauler_id AND s.external_id = asked.site_id
+    JOIN materials m ON m.hauler_id = asked.hauler_id AND m.external_id = asked.material_id
+    LEFT JOIN kiosks k ON k.hauler_id = m.hauler_id AND k.external_id = m.kiosk_external_id
+   WHERE asked.site_id IN (m.site_external_id, k.site_external_id)`;
+
 /** Reads the catalog of sites, kiosks and materials, for whoever must know whether an id of a partner exists. */
 @Injectable()
 export class CatalogService {
