@@ -38,7 +38,9 @@ afterAll(async () => {
   await partner.stop();
 });
 
-const connect = async () => (await connectVision(app, partner.url)).id;
+/** Of this test: what an earlier one had under way may still come in. */
+let connected = '';
+const connect = async () => (connected = (await connectVision(app, partner.url)).id);
 
 async function follow(connectionId: string, fields: object = {}): Promise<string> {
   const body = { connectionId, truckId: 'TRUCK-7', startTime: inHours(-4), ...fields };
@@ -54,8 +56,8 @@ interface Listed {
   readonly status: string;
   readonly startTime: string;
 }
-const recordings = async (query = '') =>
-  (await app.admin<{ data: Listed[] }>('GET', `/recordings?source=continuous&pageSize=100${query}`)).body.data;
+const recordings = async () =>
+  (await app.admin<{ data: Listed[] }>('GET', `/recordings?connectionId=${connected}&pageSize=100`)).body.data;
 
 /** A chunk of five minutes that began so many hours ago. */
 const chunk = (hours: number, fields: Element = {}): Element =>
@@ -174,8 +176,10 @@ describe('windows', () => {
     const id = await follow(await connect(), { startTime });
     await eventually(async () => expect((await read(id)).lastError).toContain('oops'));
     expect(Date.parse((await read(id)).watermark)).toBe(Date.parse(startTime));
-    await readAgain(id);
-    await readAgain(id);
+    await eventually(async () => {
+      await hurry(app);
+      expect(await recordings()).toHaveLength(1);
+    });
     await reachesNow(id);
     await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'stored' }]));
   });
@@ -193,8 +197,10 @@ describe('windows', () => {
     });
     const connectionId = await connect();
     const id = await follow(connectionId, { startTime });
-    for (let i = 0; i < 2; i++) await readAgain(id);
-    await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'stored' }]), 10_000);
+    await eventually(async () => {
+      await hurry(app);
+      expect(await recordings()).toMatchObject([{ status: 'stored' }]);
+    }, 10_000);
     expect(Date.parse((await read(id)).watermark)).toBe(Date.parse(startTime));
     const covered = await app.admin<{ data: { reason: string }[] }>(
       'GET',
@@ -224,11 +230,8 @@ describe('the same chunk', () => {
 
   test('by its id, listed again with another link, is one', async () => {
     const one = chunk(2, { id: 'same' });
-    expect(await settle([one, { ...one, endTime: inHours(-1.9), downloadUrl: partner.link(film(10)) }])).toHaveLength(
-      2,
-    );
-    await forgetVideo(app);
-    expect(await settle([one])).toHaveLength(1);
+    const again = { ...one, endTime: inHours(-1.9), downloadUrl: partner.link(film(10)) };
+    expect(await settle([one, again])).toHaveLength(1);
   });
 
   test('by truck, camera and range, under another id, is one', async () => {
