@@ -7,8 +7,6 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  *   row less to write is what the hot path feels.
  * - Contents and raw pushes are text: they are kept exactly (a push may hold 1e309 in a field that nobody knows), and
  *   `materials::jsonb` is there for whoever wants to look inside.
- * - The two flow constraints are deferrable, that is checked at the end of a statement: one batch may hand a ticket
- *   number from one ticket to another.
  * - No foreign keys: one statement writes a ticket and its revisions, and a check of the hauler would lock its row for
  *   every ticket.
  */
@@ -30,8 +28,8 @@ export class CreateTickets1763600220000 implements MigrationInterface {
         materials text NOT NULL,
         custom_fields text,
         PRIMARY KEY (hauler_id, id),
-        CONSTRAINT tickets_inbound_key UNIQUE (hauler_id, inbound_number, site_id) DEFERRABLE INITIALLY IMMEDIATE,
-        CONSTRAINT tickets_outbound_key UNIQUE (hauler_id, outbound_number, site_id) DEFERRABLE INITIALLY IMMEDIATE
+        CONSTRAINT tickets_inbound_key UNIQUE (hauler_id, inbound_number, site_id),
+        CONSTRAINT tickets_outbound_key UNIQUE (hauler_id, outbound_number, site_id)
       );
       CREATE INDEX tickets_id_idx ON tickets (id);
       CREATE INDEX tickets_site_idx ON tickets (site_id, id)`);

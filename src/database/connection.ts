@@ -19,6 +19,7 @@ let preparing = true;
  */
 export class Connection {
   private last: Promise<unknown> = Promise.resolve();
+  private inTransaction = false;
 
   constructor(private readonly client: ClientBase) {}
 
@@ -34,9 +35,11 @@ export class Connection {
     }
   }
 
-  /** Runs `work` in one transaction (READ COMMITTED); its result is given after the commit. */
+  /** Runs `work` in one transaction (READ COMMITTED), in the one under way if there is one; its result is given after the commit. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {
+    if (this.inTransaction) return work();
     await this.send(this.client.query('BEGIN'));
+    this.inTransaction = true;
     try {
       const result = await work();
       await this.send(this.client.query('COMMIT'));
@@ -45,6 +48,8 @@ export class Connection {
       // The first error is the one that counts; on a lost connection there is nothing to roll back.
       await this.send(this.client.query('ROLLBACK')).catch(() => undefined);
       throw error;
+    } finally {
+      this.inTransaction = false;
     }
   }
 

@@ -1,10 +1,15 @@
 import { type Applied, receive } from './ticket-rules.js';
 import { DIRECTIONS, type Direction, type Push, type Revision, type Ticket } from './ticket.js';
 
-/** What a batch of pushes makes of the stored tickets. */
+/**
+ * What a batch of pushes makes of the stored tickets. Each list is in an order that is the same for every batch, so that
+ * two batches with the same tickets wait for one another and do not deadlock.
+ */
 export interface BookChanges {
   readonly created: readonly Ticket[];
   readonly updated: readonly Ticket[];
+  /** Those of `updated` that gave a ticket number up, which another ticket may have taken. */
+  readonly renamed: readonly Ticket[];
   readonly revisions: readonly Revision[];
 }
 
@@ -15,12 +20,14 @@ export interface BookChanges {
  */
 export class TicketBook {
   private readonly byFlow = new Map<string, Ticket>();
+  private readonly stored: ReadonlyMap<string, Ticket>;
   private readonly created = new Map<string, Ticket>();
   private readonly updated = new Map<string, Ticket>();
   private readonly revisions: Revision[] = [];
 
   /** `stored`: every ticket that a flow of the batch matches. */
   constructor(stored: readonly Ticket[]) {
+    this.stored = new Map(stored.map((ticket) => [ticket.id, ticket]));
     for (const ticket of stored) this.enter(ticket);
   }
 
@@ -36,7 +43,10 @@ export class TicketBook {
   }
 
   changes(): BookChanges {
-    return { created: [...this.created.values()], updated: [...this.updated.values()], revisions: this.revisions };
+    const created = sorted([...this.created.values()], flowKeys);
+    const updated = sorted([...this.updated.values()], ({ id }) => id);
+    const renamed = updated.filter((ticket) => givesUpNumber(this.stored.get(ticket.id), ticket));
+    return { created, updated, renamed, revisions: sorted(this.revisions, ({ ticketId }) => ticketId) };
   }
 
   private find(push: Push, direction: Direction): Ticket | undefined {
@@ -70,4 +80,21 @@ export class TicketBook {
 /** The ticket number comes last: it may hold anything, the other parts are of fixed length. */
 function flowKey(of: Push | Ticket, direction: Direction, ticketNumber: string): string {
   return `${of.haulerId}${of.siteId}${direction === 'inbound' ? 'i' : 'o'}${ticketNumber}`;
+}
+
+function flowKeys(ticket: Ticket): string {
+  const { inbound, outbound } = ticket.flows;
+  return `${ticket.haulerId}${ticket.siteId}${inbound?.ticketNumber ?? ''}\0${outbound?.ticketNumber ?? ''}`;
+}
+
+function givesUpNumber(before: Ticket | undefined, after: Ticket): boolean {
+  return DIRECTIONS.some((direction) => {
+    const flow = before?.flows[direction];
+    return flow !== undefined && flow.ticketNumber !== after.flows[direction]?.ticketNumber;
+  });
+}
+
+/** What has the same key stays in its order. */
+function sorted<T>(values: readonly T[], key: (value: T) => string): T[] {
+  return values.toSorted((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
 }

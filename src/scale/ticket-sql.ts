@@ -55,6 +55,12 @@ const update = (first: number) => `
     FROM ${rows(TICKET, first)} AS pushed
    WHERE (t.hauler_id, t.id) = (pushed.hauler_id, pushed.id)`;
 
+/** Parameters: hauler ids and ids of tickets that give ticket numbers up. */
+export const FREE_NUMBERS = `
+  UPDATE tickets t SET inbound_number = NULL, outbound_number = NULL
+    FROM ${rows({ hauler_id: 'uuid', id: 'uuid' }, 1)} AS renamed
+   WHERE (t.hauler_id, t.id) = (renamed.hauler_id, renamed.id)`;
+
 /** Parameters: the columns of the revisions, of the new tickets, of the changed tickets. */
 export const WRITE = `
   WITH created AS (${insert('tickets', TICKET, `${rows(TICKET, REVISION_COLUMNS.length + 1)} AS pushed`)}),

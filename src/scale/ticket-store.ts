@@ -5,6 +5,7 @@ import type { References } from './business-rules.js';
 import type { BookChanges } from './ticket-book.js';
 import {
   FIND,
+  FREE_NUMBERS,
   REVISION_COLUMNS,
   type RevisionColumn,
   TICKET_COLUMNS,
@@ -21,18 +22,26 @@ export async function findTickets(connection: Connection, pushes: readonly Push[
 }
 
 /**
- * Writes what a batch came to, all of it or nothing, in one statement. Nothing was locked before: whoever has decided
- * on tickets that have changed meanwhile breaks a unique constraint, for flows are unique, and every change of a ticket
- * brings a revision with the next number (decision 26). See `mayTryAgain`.
+ * Writes what a batch came to, all of it or nothing. Nothing was locked before: whoever has decided on tickets that have
+ * changed meanwhile breaks a unique constraint, for flows are unique, and every change of a ticket brings a revision with
+ * the next number (decision 26). See `mayTryAgain`.
  */
 export async function writeTickets(connection: Connection, changes: BookChanges): Promise<void> {
-  const { created, updated, revisions } = changes;
+  const { created, updated, renamed, revisions } = changes;
   if (revisions.length === 0) return;
-  await connection.query(WRITE, [
-    ...columnsOf(REVISION_COLUMNS, revisions.map(revisionRow)),
-    ...columnsOf(TICKET_COLUMNS, created.map(ticketRow)),
-    ...columnsOf(TICKET_COLUMNS, updated.map(ticketRow)),
-  ]);
+  const write = () =>
+    connection.query(WRITE, [
+      ...columnsOf(REVISION_COLUMNS, revisions.map(revisionRow)),
+      ...columnsOf(TICKET_COLUMNS, created.map(ticketRow)),
+      ...columnsOf(TICKET_COLUMNS, updated.map(ticketRow)),
+    ]);
+  // One statement is a transaction by itself, and saves two round trips.
+  if (renamed.length === 0) return void (await write());
+  // A number may go from one ticket of the batch to another, and the constraints look at every row as it comes.
+  await connection.transaction(async () => {
+    await connection.query(FREE_NUMBERS, columnsOf(['haulerId', 'id'], renamed));
+    await write();
+  });
 }
 
 /**
@@ -41,17 +50,17 @@ export async function writeTickets(connection: Connection, changes: BookChanges)
  */
 export async function writeIfNew(
   connection: Connection,
-  tickets: readonly Ticket[],
-  revisions: readonly Revision[],
+  { created, revisions }: BookChanges,
   references: readonly References[],
 ): Promise<boolean> {
+  const bodies = new Map(revisions.map(({ ticketId, body }) => [ticketId, body]));
   const materials = references.flatMap(({ materialIds, ...of }) =>
     materialIds.map((materialId) => ({ ...of, materialId })),
   );
   const [answer] = await connection.query<{ written: boolean }[]>(WRITE_IF_NEW, [
     ...columnsOf(['haulerId', 'siteId', 'materialId'], materials),
-    ...columnsOf(TICKET_COLUMNS, tickets.map(ticketRow)),
-    textArray(revisions.map(({ body }) => body)),
+    ...columnsOf(TICKET_COLUMNS, created.map(ticketRow)),
+    textArray(created.map(({ id }) => bodies.get(id) ?? null)),
   ]);
   return answer?.written === true;
 }

@@ -77,9 +77,9 @@ export class TicketWriter {
 async function writeAtOnce(connection: Connection, submissions: readonly Submission[]): Promise<Outcome[] | undefined> {
   const book = new TicketBook([]);
   const outcomes = submissions.map(({ push }) => outcomeOf(book.receive(push)));
-  const { created, revisions } = book.changes();
-  if (created.length < submissions.length) return undefined;
-  const written = await writeIfNew(connection, created, revisions, submissions.map(referencesOf));
+  const changes = book.changes();
+  if (changes.created.length < submissions.length) return undefined;
+  const written = await writeIfNew(connection, changes, submissions.map(referencesOf));
   return written ? outcomes : undefined;
 }
 
