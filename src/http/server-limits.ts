@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -88,7 +89,7 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   const [status, message] = UNREADABLE[error.code ?? ''] ?? ['400 Bad Request', 'the request must be valid HTTP/1.1'];
   const body = JSON.stringify({ success: false, error: { code: 'INVALID_PAYLOAD', message } });
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nX-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   );
 }
