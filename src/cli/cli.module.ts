@@ -12,6 +12,8 @@ import { PartnerClientModule } from '../partner-client/partner-client.module.js'
 import { SyncRunQueries } from '../site-sync/sync/sync-run-queries.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { SyncRuns } from '../site-sync/sync/sync-runs.store.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { Doctor } from './doctor.js';
 
 /** What commands work with: the rooms' services, without controllers, schedules or a listener. */
 @Module({})
@@ -25,11 +27,12 @@ export class CliModule {
         DatabaseModule,
         AuthModule,
         PartnerClientModule,
+        StorageModule,
         // For waking alone: no work is registered here.
         ScheduleModule.forRoot(),
         JobsModule,
       ],
-      providers: [AccountQueries, SyncRuns, SyncRunQueries, SyncRunsService],
+      providers: [AccountQueries, Doctor, SyncRuns, SyncRunQueries, SyncRunsService],
     };
   }
 }

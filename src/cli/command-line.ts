@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { CommandFailed } from './command-failed.js';
 import { render } from './output.js';
 import { type Services, withServices } from './services.js';
 
@@ -16,6 +17,14 @@ export type Action = <Input extends unknown[]>(
   work: (services: Services, ...input: Input) => Promise<unknown>,
 ) => (...input: [...Input, Command]) => Promise<void>;
 
+/** An answer that is printed, and that ends the command as a failure none the less. */
+export class Remarkable {
+  constructor(
+    readonly answer: unknown,
+    readonly reason: string,
+  ) {}
+}
+
 /** A group of commands about one thing, such as `key`. */
 export type CommandGroup = (action: Action) => Command;
 
@@ -25,6 +34,8 @@ export function actionOn(streams: Streams): Action {
       const command = given.at(-1) as Command;
       const input = given.slice(0, -1) as Input;
       const answer = await withServices((services) => work(services, ...input));
-      streams.out(render(answer, command.optsWithGlobals<{ json?: boolean }>().json === true));
+      const asJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
+      streams.out(render(answer instanceof Remarkable ? answer.answer : answer, asJson));
+      if (answer instanceof Remarkable) throw new CommandFailed(answer.reason);
     };
 }

@@ -7,10 +7,17 @@ import { accountCommands } from './account.commands.js';
 import { actionOn, type CommandGroup, type Streams } from './command-line.js';
 import { CommandFailed } from './command-failed.js';
 import { connectionCommands } from './connection.commands.js';
+import { doctorCommands } from './doctor.commands.js';
 import { haulerCommands } from './hauler.commands.js';
 import { keyCommands } from './key.commands.js';
 
-const GROUPS: readonly CommandGroup[] = [haulerCommands, keyCommands, accountCommands, connectionCommands];
+const GROUPS: readonly CommandGroup[] = [
+  haulerCommands,
+  keyCommands,
+  accountCommands,
+  connectionCommands,
+  doctorCommands,
+];
 
 const SUCCESS = 0;
 const FAILURE = 1;

@@ -185,7 +185,7 @@ const jsonOf = ({ bytes }: Sent) => JSON.parse(bytes?.toString('utf8') ?? '') as
 
 /** As decision 5 reads it: null is absent. */
 const withoutNulls = (value: unknown): Record<string, unknown> =>
-  Object.fromEntries(Object.entries((value ?? {})).filter(([, field]) => field !== null));
+  Object.fromEntries(Object.entries(value ?? {}).filter(([, field]) => field !== null));
 
 const pick = (value: unknown, names: readonly string[]) =>
   Object.fromEntries(Object.entries(withoutNulls(value)).filter(([name]) => names.includes(name)));

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseOwner } from '../../src/database/embedded/owner.js';
 import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 
 /** The pooler's version, or undefined where it is not installed. */
 export function pgbouncerVersion(): string | undefined {
@@ -70,13 +71,4 @@ function listens(child: ChildProcess, port: number, said: () => string): Promise
     await once(socket, 'connect');
     socket.destroy();
   });
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -1,0 +1,17 @@
+import { Command } from 'commander';
+import { Remarkable, type CommandGroup } from './command-line.js';
+import { Doctor } from './doctor.js';
+
+export const doctorCommands: CommandGroup = (action) =>
+  new Command('doctor')
+    .description(
+      'compare the video storage with the database, and name what only one of them has; changes nothing, exit code 1 where something is found',
+    )
+    .option('--checksums', 'read every file too, and compare its SHA-256')
+    .action(
+      action(async (services, options: { checksums?: boolean }) => {
+        const { examined, data } = await services.get(Doctor).examine(options);
+        if (data.length === 0) return { examined, data };
+        return new Remarkable({ examined, data }, `${data.length} disagreements between storage and database`);
+      }),
+    );

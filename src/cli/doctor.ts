@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { FileKeeper, KeptFile } from '../storage/file-keeper.js';
+import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
+import { hostedFileKeepers } from '../vision/hosted/kept-files.js';
+import { recordingFileKeeper } from '../vision/recordings/kept-files.js';
+
+/** A file without a row is told only when it is older: it appears a moment before its row does. */
+const UNDER_WAY_MS = 10 * 60_000;
+const BATCH = 500;
+/** Questions to the storage at once: S3 answers each in tens of milliseconds. */
+const AT_ONCE = 16;
+
+export type FindingKind = 'file-lost' | 'file-differs' | 'row-lost';
+
+export interface Finding {
+  readonly finding: FindingKind;
+  readonly table: string;
+  readonly id: string;
+  readonly file: string;
+  readonly message: string;
+}
+
+export interface DoctorOptions {
+  /** Reads every file and compares its SHA-256. */
+  readonly checksums?: boolean;
+  /** How young a file without a row may be, in milliseconds. */
+  readonly underWayMs?: number;
+}
+
+/** Compares the storage with the rows that tell of its files. Changes nothing. */
+@Injectable()
+export class Doctor {
+  private readonly keepers: readonly FileKeeper[];
+
+  constructor(
+    dataSource: DataSource,
+    @Inject(STORAGE) private readonly storage: Storage,
+  ) {
+    this.keepers = [...hostedFileKeepers(dataSource), recordingFileKeeper(dataSource)];
+  }
+
+  async examine(options: DoctorOptions = {}): Promise<{ examined: number; data: Finding[] }> {
+    const data: Finding[] = [];
+    let examined = 0;
+    for (const keeper of this.keepers) {
+      examined += await this.examineRows(keeper, options, data);
+      examined += await this.examineFiles(keeper, options.underWayMs ?? UNDER_WAY_MS, data);
+    }
+    return { examined, data };
+  }
+
+  private async examineRows(keeper: FileKeeper, options: DoctorOptions, findings: Finding[]): Promise<number> {
+    let examined = 0;
+    let batch: readonly KeptFile[] = [];
+    do {
+      batch = await keeper.after(batch.at(-1)?.id, BATCH);
+      examined += batch.length;
+      for (let i = 0; i < batch.length; i += AT_ONCE) {
+        const faults = await Promise.all(batch.slice(i, i + AT_ONCE).map((file) => this.examineRow(file, options)));
+        const suspects = faults.filter((fault) => fault !== undefined);
+        if (suspects.length === 0) continue;
+        // What was deleted a moment ago, with its row, is no fault.
+        const still = await keeper.holding(suspects.map(({ id }) => id));
+        findings.push(
+          ...suspects.filter(({ id }) => still.has(id)).map((fault) => ({ ...fault, table: keeper.table })),
+        );
+      }
+    } while (batch.length === BATCH);
+    return examined;
+  }
+
+  private async examineRow(kept: KeptFile, { checksums }: DoctorOptions): Promise<Omit<Finding, 'table'> | undefined> {
+    const { id, name: file, size, sha256 } = kept;
+    const found = await this.storage.stat(file);
+    if (found === undefined) return { finding: 'file-lost', id, file, message: 'the row is there, its file is not' };
+    if (found.size !== size) {
+      return { finding: 'file-differs', id, file, message: `the file has ${found.size} bytes, its row says ${size}` };
+    }
+    if (checksums !== true || (await this.sha256Of(file)) === sha256) return undefined;
+    return { finding: 'file-differs', id, file, message: 'the SHA-256 of the file is not the one in its row' };
+  }
+
+  private async sha256Of(name: string): Promise<string> {
+    const sum = createHash('sha256');
+    for await (const chunk of await this.storage.read(name)) sum.update(chunk as Buffer);
+    return sum.digest('hex');
+  }
+
+  private async examineFiles(keeper: FileKeeper, underWayMs: number, findings: Finding[]): Promise<number> {
+    let examined = 0;
+    let batch: StoredFile[] = [];
+    const compare = async () => {
+      const held = await keeper.holding(batch.map(({ name }) => idOf(name)));
+      for (const { name, modifiedAt } of batch) {
+        if (held.has(idOf(name)) || Date.now() - modifiedAt.getTime() < underWayMs) continue;
+        findings.push({
+          finding: 'row-lost',
+          table: keeper.table,
+          id: idOf(name),
+          file: name,
+          message: 'the file is there, no row tells of it',
+        });
+      }
+      examined += batch.length;
+      batch = [];
+    };
+    for await (const file of this.storage.list(keeper.folder)) {
+      batch.push(file);
+      if (batch.length === BATCH) await compare();
+    }
+    await compare();
+    return examined;
+  }
+}
+
+const idOf = (name: string): string =>
+  name
+    .split('/')
+    .at(-1)
+    ?.replace(/\.[^.]*$/, '') ?? '';

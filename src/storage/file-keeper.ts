@@ -1,0 +1,61 @@
+/** A file that a row tells of. */
+export interface KeptFile {
+  readonly id: string;
+  /** Of the storage. */
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+/** What one kind of rows says about the storage, for whoever compares the two. */
+export interface FileKeeper {
+  /** The storage's folder that belongs to these rows alone. */
+  readonly folder: string;
+  /** The table, for people. */
+  readonly table: string;
+  /** Rows whose file must be there, by id, each batch beginning after the last id of the one before. */
+  after(id: string | undefined, limit: number): Promise<readonly KeptFile[]>;
+  /** Which of these ids still have a row whose file must be there. */
+  holding(ids: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** Runs SQL: a `DataSource`. */
+interface Runner {
+  query<T>(sql: string, parameters: unknown[]): Promise<T>;
+}
+
+export interface KeptIn {
+  readonly table: string;
+  readonly folder: string;
+  /** Which rows have a file, as SQL over the table's columns. */
+  readonly where: string;
+  readonly nameOf: (id: string) => string;
+}
+
+interface Row {
+  readonly id: string;
+  readonly size: string;
+  readonly sha256: string;
+}
+
+/** Of a table with the columns `id uuid`, `size_bytes` and `sha256`; names and SQL are constants of the code. */
+export function keeperOf(runner: Runner, { table, folder, where, nameOf }: KeptIn): FileKeeper {
+  return {
+    folder,
+    table,
+    async after(id, limit) {
+      const rows = await runner.query<Row[]>(
+        `SELECT id, size_bytes AS size, sha256 FROM ${table}
+         WHERE ($1::uuid IS NULL OR id > $1) AND ${where} ORDER BY id LIMIT $2`,
+        [id ?? null, limit],
+      );
+      return rows.map((row) => ({ id: row.id, name: nameOf(row.id), size: Number(row.size), sha256: row.sha256 }));
+    },
+    async holding(ids) {
+      const sql = `SELECT id FROM ${table} WHERE id = ANY ($1::uuid[]) AND ${where}`;
+      return new Set((await runner.query<Pick<Row, 'id'>[]>(sql, [ids])).map(({ id }) => id));
+    },
+  };
+}
