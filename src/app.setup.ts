@@ -1,7 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application } from 'express';
-import helmet from 'helmet';
 import { AppModule } from './app.module.js';
 import type { SettledEnv } from './config/env.js';
 import { isDatabaseUnavailable } from './database/postgres-errors.js';
@@ -12,6 +11,7 @@ import { ValidationPipe } from './errors/validation.pipe.js';
 import { allowedMethods } from './http/allowed-methods.js';
 import { limitBodies } from './http/json-body.js';
 import { requestId } from './http/request-id.js';
+import { secureHeaders } from './http/secure-headers.js';
 import { endUnreadBodies, LimitedExpressAdapter, SERVER_LIMITS } from './http/server-limits.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
@@ -38,11 +38,6 @@ export async function createApp(
   app.useGlobalFilters(new CommonErrorFilter([databaseAway], (path) => allowedMethods(express, path)));
   serveDocuments(app);
   return app;
-}
-
-/** As helmet sets them for an API (decision 14); plain http must stay possible for Swagger UI in a closed network. */
-function secureHeaders() {
-  return helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } });
 }
 
 function databaseAway(error: unknown): AppError | undefined {

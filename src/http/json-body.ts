@@ -1,8 +1,8 @@
 import { createParamDecorator } from '@nestjs/common';
-import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
+import express, { type Application, type Request, type Response } from 'express';
 import { JsonFault, readJson } from '../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
-import { bodyReader, type ReadLimits, readLimits, setReadLimits } from './read-limits.js';
+import { type BodyReader, bodyReader, type ReadLimits, readLimits, setReadLimits } from './read-limits.js';
 import { hasBody } from './server-limits.js';
 
 /** A request whose body was read by `@JsonBody()`; `rawBody` is it, byte for byte, after any content coding. */
@@ -22,8 +22,8 @@ export function limitBodies(application: Application, limit: number, limits: Rea
   setReadLimits(application, limits, readerUpTo(limit));
 }
 
-function readerUpTo(limit: number): RequestHandler {
-  return express.raw({ type: () => true, limit });
+function readerUpTo(maxBytes: number): BodyReader {
+  return { maxBytes, read: express.raw({ type: () => true, limit: maxBytes }) };
 }
 
 /**
@@ -36,8 +36,8 @@ export const JsonBody = createParamDecorator(async (options: BodyOptions | undef
   const request = http.getRequest<BodyRequest>();
   if (options?.optional === true && !hasBody(request)) return {};
   requireJson(request.headers['content-type']);
-  const read = options?.maxBytes === undefined ? bodyReader(request) : readerUpTo(options.maxBytes);
-  const bytes = await readBytes(read, request, http.getResponse<Response>());
+  const reader = options?.maxBytes === undefined ? bodyReader(request) : readerUpTo(options.maxBytes);
+  const bytes = bytesAtHand(reader, request) ?? (await readBytes(reader, request, http.getResponse<Response>()));
   request.rawBody = bytes;
   try {
     return readJson(bytes);
@@ -60,23 +60,24 @@ function requireJson(contentType: string | undefined): void {
   throw new AppError('unsupportedMediaType', 'the body must be sent as Content-Type: application/json, in UTF-8');
 }
 
-function readBytes(read: RequestHandler, request: Request, response: Response): Promise<Buffer> {
+/** A body that is here as a whole, as it nearly always is, needs no reader and no deadline. */
+function bytesAtHand({ maxBytes }: BodyReader, request: Request): Buffer | undefined {
+  const plain = request.headers['content-encoding'] === undefined && request.readableLength <= maxBytes;
+  if (!plain || !request.complete) return undefined;
+  return (request.read() as Buffer | null) ?? Buffer.alloc(0);
+}
+
+function readBytes({ read }: BodyReader, request: Request, response: Response): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const timer = deadline(request, reject);
+    const { jsonBody } = readLimits(request);
+    const late = () => reject(new AppError('requestTimeout', `the body must arrive within ${jsonBody / 1000} s`));
+    const timer = setTimeout(late, jsonBody).unref();
     void read(request, response, (error?: unknown) => {
       clearTimeout(timer);
       if (error !== undefined && error !== null) reject(bodyError(error));
       else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     });
   });
-}
-
-/** None where all of the body is here already, as it nearly always is. */
-function deadline(request: Request, reject: (error: AppError) => void): NodeJS.Timeout | undefined {
-  if (request.readableLength === Number(request.headers['content-length'])) return undefined;
-  const { jsonBody } = readLimits(request);
-  const late = () => reject(new AppError('requestTimeout', `the body must arrive within ${jsonBody / 1000} s`));
-  return setTimeout(late, jsonBody).unref();
 }
 
 /** The failures of Express's body reader, in our words. */
