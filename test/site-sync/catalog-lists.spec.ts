@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import { createHauler } from '../support/api-keys.js';
+import { html } from '../support/scripted-partner.js';
+import { idOf, kiosk, material, site } from '../support/site-data.js';
+import { SITES_ROUTE, SiteScene } from '../support/site-scene.js';
+
+interface Page {
+  readonly data: { readonly id: string; readonly externalId: string }[];
+  readonly pagination: unknown;
+}
+
+/** `GET /sites`, `/kiosks`, `/materials` and `/sync-runs` of design/operating.md. */
+describe('the administration of what was synchronised', () => {
+  let scene: SiteScene;
+  let otherHauler: string;
+  let runs: SyncRun[];
+
+  beforeAll(async () => {
+    scene = await SiteScene.start();
+    await scene.renew();
+    const data = {
+      sites: [site('a'), site('b', { active: false })],
+      kiosks: [kiosk('ka', 'a'), kiosk('kb', 'b'), kiosk('kc', 'a', { active: false })],
+      materials: [
+        material('on site a', { siteId: idOf('a') }),
+        material('on kiosk of a', { kioskId: idOf('ka') }),
+        material('on both', { siteId: idOf('a'), kioskId: idOf('kc') }),
+        material('on kiosk of b', { kioskId: idOf('kb'), active: false }),
+        material('on a, kiosk of b', { siteId: idOf('a'), kioskId: idOf('kb') }),
+      ],
+    };
+    const first = await scene.sync(data);
+    scene.partner.on(SITES_ROUTE, html());
+    runs = [await scene.sync(), first];
+    // Another hauler whose partner uses the same ids.
+    otherHauler = await createHauler(scene.service);
+    const other = await scene.connect({ haulerId: otherHauler });
+    runs.unshift(
+      await scene.sync(
+        {
+          sites: [site('a'), site('z')],
+          kiosks: [kiosk('ka', 'z')],
+          materials: [material('on kiosk of a', { kioskId: idOf('ka') })],
+        },
+        other,
+      ),
+    );
+  });
+  afterAll(() => scene.stop());
+
+  const list = async (path: string) => (await scene.service.admin<Page>('GET', path)).body;
+  const ids = async (path: string) => (await list(path)).data.map(({ externalId }) => externalId).sort();
+  const of = (...names: string[]) => names.map(idOf).sort();
+
+  test.each<[string, string[]]>([
+    ['/sites?haulerId=H', ['a', 'b']],
+    ['/sites?haulerId=H&active=true', ['a']],
+    ['/sites?haulerId=H&active=false', ['b']],
+    ['/sites', ['a', 'a', 'b', 'z']],
+    ['/sites?siteId=A', ['a', 'a']],
+    ['/sites?haulerId=H&siteId=A', ['a']],
+    ['/kiosks?haulerId=H', ['ka', 'kb', 'kc']],
+    ['/kiosks?haulerId=H&siteId=A', ['ka', 'kc']],
+    ['/kiosks?haulerId=H&siteId=A&active=true', ['ka']],
+    ['/materials?haulerId=H&active=false', ['on kiosk of b']],
+    ['/materials?haulerId=H&siteId=A', ['on site a', 'on kiosk of a', 'on both', 'on a, kiosk of b']],
+    ['/materials?haulerId=H&siteId=B', ['on kiosk of b', 'on a, kiosk of b']],
+    ['/materials?haulerId=H&siteId=B&active=true', ['on a, kiosk of b']],
+    ['/materials?siteId=Z', ['on kiosk of a']],
+    ['/materials?haulerId=H&siteId=Z', []],
+  ])('%s', async (path, expected) => {
+    const query = path
+      .replace('=H', `=${scene.haulerId}`)
+      .replace(/siteId=([ABZ])/, (_all, name: string) => `siteId=${idOf(name.toLowerCase())}`);
+    expect(await ids(query)).toEqual(of(...expected));
+    expect(await ids(query.replaceAll(/[0-9a-f-]{36}/g, (id) => id.toUpperCase()))).toEqual(of(...expected));
+  });
+
+  test('a list has pages, the newest first, and no record twice', async () => {
+    const pages = [];
+    for (const page of [1, 2, 3])
+      pages.push(await list(`/materials?haulerId=${scene.haulerId}&pageSize=2&page=${page}`));
+    expect(pages.map(({ data }) => data.length)).toEqual([2, 2, 1]);
+    const all = pages.flatMap(({ data }) => data.map(({ id }) => id));
+    expect(all).toEqual([...new Set(all)].sort().reverse());
+    expect(pages[1]?.pagination).toEqual({ page: 2, pageSize: 2, totalItems: 5, totalPages: 3 });
+  });
+
+  test.each([
+    '/sites?active=maybe',
+    '/kiosks?siteId=a',
+    '/materials?haulerId=1',
+    '/sites?pageSize=101',
+    '/sync-runs?status=done',
+    '/sync-runs?page=0',
+  ])('%s: 400', async (path) => {
+    expect((await scene.service.admin('GET', path)).status).toBe(400);
+  });
+
+  test('every list wants the admin token', async () => {
+    for (const path of ['/sites', '/kiosks', '/materials', '/sync-runs', `/sync-runs/${randomUUID()}`]) {
+      expect((await scene.service.call('GET', `/admin/v1${path}`)).status).toBe(401);
+    }
+  });
+
+  describe('runs', () => {
+    const runsOf = async (query: string) => (await list(`/sync-runs${query}`)).data as unknown as SyncRun[];
+
+    test('the newest first, as each is read by its id', async () => {
+      expect(await runsOf('')).toEqual(runs);
+      expect(await scene.run(runs[0]!.id)).toEqual(runs[0]);
+    });
+
+    test('of one connection, of one status, of both', async () => {
+      expect(await runsOf(`?connectionId=${scene.connectionId}`)).toEqual(runs.slice(1));
+      expect(await runsOf('?status=failed')).toEqual([runs[1]]);
+      expect(await runsOf(`?connectionId=${scene.connectionId}&status=succeeded`)).toEqual([runs[2]]);
+      expect(await runsOf('?status=queued')).toEqual([]);
+    });
+
+    test('have the fields of the contract, `error` only where there is one', () => {
+      const fields = ['id', 'connectionId', 'status', 'startedAt', 'finishedAt', 'counts'];
+      expect(runs.map((run) => Object.keys(run).sort())).toEqual(
+        [fields, [...fields, 'error'], fields].map((names) => names.sort()),
+      );
+      const kinds = [
+        'received',
+        'created',
+        'updated',
+        'unchanged',
+        'deactivated',
+        'restored',
+        'stale',
+        'flagged',
+        'held',
+        'quarantined',
+      ];
+      for (const counts of Object.values(runs[2]!.counts))
+        expect(Object.keys(counts as object).sort()).toEqual(kinds.sort());
+    });
+
+    test('an unknown one: 404, of its quarantine too; an unknown connection: an empty list', async () => {
+      expect((await scene.service.admin('GET', `/sync-runs/${randomUUID()}`)).status).toBe(404);
+      expect((await scene.service.admin('GET', `/sync-runs/${randomUUID()}/quarantine`)).status).toBe(404);
+      expect(await runsOf(`?connectionId=${randomUUID()}`)).toEqual([]);
+    });
+
+    test('their quarantine has pages, in the order of the answer', async () => {
+      const run = await scene.sync({ sites: Array.from({ length: 5 }, (_, i) => site(`q${i}`, { name: i })) });
+      const page = await list(`/sync-runs/${run.id}/quarantine?pageSize=2&page=2`);
+      expect(page.data.map((record) => (record as unknown as { path: string }).path)).toEqual([
+        'sites[2].name',
+        'sites[3].name',
+      ]);
+      expect(page.pagination).toEqual({ page: 2, pageSize: 2, totalItems: 5, totalPages: 3 });
+    });
+  });
+});
