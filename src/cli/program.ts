@@ -10,6 +10,7 @@ import { connectionCommands } from './connection.commands.js';
 import { doctorCommands } from './doctor.commands.js';
 import { haulerCommands } from './hauler.commands.js';
 import { keyCommands } from './key.commands.js';
+import { syncRunCommands } from './sync-run.commands.js';
 
 const GROUPS: readonly CommandGroup[] = [
   haulerCommands,
@@ -17,6 +18,7 @@ const GROUPS: readonly CommandGroup[] = [
   accountCommands,
   connectionCommands,
   doctorCommands,
+  syncRunCommands,
 ];
 
 const SUCCESS = 0;

@@ -9,6 +9,9 @@ import { siteData } from '../support/site-data.js';
 import { answer, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
 const data = siteData(3, 6, 60);
+/** The run that stands still before it writes materials. */
+const WAITING = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+  AND query LIKE '%INSERT INTO materials%'`;
 const nothing = { sites: [], kiosks: [], materials: [] };
 
 /** Nothing half applied, and the run goes on or the next one comes by itself, wherever a process dies or loses its lease. */
@@ -74,14 +77,12 @@ describe('runs that are cut off', () => {
     // Sites and kiosks can be written, materials cannot: the run stands still in the middle of its transaction.
     await lock.query('LOCK TABLE materials IN SHARE MODE');
     const runId = await scene.request();
-    const waiting = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-      AND query LIKE '%INSERT INTO materials%'`;
-    await eventually(async () => expect(await query(waiting, [])).toHaveLength(1), 10_000);
+    await eventually(async () => expect(await query(WAITING, [])).toHaveLength(1), 10_000);
     other.child.kill('SIGKILL');
     await other.ended;
     await lock.rollbackTransaction();
     await lock.release();
-    await eventually(async () => expect(await query(waiting, [])).toHaveLength(0));
+    await eventually(async () => expect(await query(WAITING, [])).toHaveLength(0));
     expect(await scene.stored()).toEqual(nothing);
     expect((await scene.run(runId)).status).toBe('running');
     await successor();
@@ -123,6 +124,24 @@ describe('runs that are cut off', () => {
     await leaseEnds();
     expect((await scene.ended(runId)).status).toBe('succeeded');
     expect(scene.partner.asked).toHaveLength(2);
+  });
+
+  test('while much is applied, admins are not kept waiting: a request names the run, a change is made', async () => {
+    await successor();
+    scene.answers(data);
+    const lock = scene.service.dataSource.createQueryRunner();
+    await lock.startTransaction();
+    await lock.query('LOCK TABLE materials IN SHARE MODE');
+    const runId = await scene.request();
+    await eventually(async () => expect(await query(WAITING, [])).toHaveLength(1), 10_000);
+    const begun = performance.now();
+    expect(await scene.request()).toBe(runId);
+    const change = await scene.service.admin('PATCH', `/connections/${scene.connectionId}`, { intervalSeconds: 3600 });
+    expect([change.status, performance.now() - begun < 1_000]).toEqual([200, true]);
+    await lock.rollbackTransaction();
+    await lock.release();
+    expect((await scene.ended(runId)).status).toBe('succeeded');
+    expect(await scene.runs()).toHaveLength(1);
   });
 
   test('deleted in the middle: nothing is applied, and the run is ended', async () => {

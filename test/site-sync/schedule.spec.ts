@@ -160,6 +160,15 @@ describe('the schedule of synchronisation', () => {
       await second.close();
     });
 
+    test('two connections of one hauler that tell of the same records at once do not hurt each other', async () => {
+      const sites = Array.from({ length: 300 }, (_, i) => site(`same ${i}`));
+      scene.answers({ sites });
+      const ids = [scene.connectionId, await scene.connect()];
+      const runs = await Promise.all(ids.map(async (id) => scene.ended(await scene.request(id))));
+      expect(runs.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+      expect(runs.map(({ counts }) => counts.sites.created).sort()).toEqual([0, 300]);
+    });
+
     test('asked both for the same run, name the same', async () => {
       const second = await startTestApp({ on: scene.service });
       scene.partner.on(SITES_ROUTE, after(300, answer(data)));

@@ -52,11 +52,9 @@ export class SyncRunsService {
   /** Applies the removals that the run held. `conflict` where it holds none, or is not the connection's newest any more. */
   async confirm(id: string): Promise<SyncRun> {
     await inTransaction(this.dataSource, async (manager) => {
-      const { hauler_id: haulerId, connection_id: connectionId } = await this.find(manager, id);
+      const { hauler_id: haulerId, connection_id: connectionId } = await this.confirmable(manager, id);
       await lockCatalog(manager, haulerId);
-      const run = await this.find(manager, id);
-      if (run.status !== 'held') throw apiError(ADMIN_API, 'conflict', `the run ${id} is not held but ${run.status}`);
-      if (run.newest !== id) throw apiError(ADMIN_API, 'conflict', `the run ${run.newest} is newer than ${id}`);
+      const run = await this.confirmable(manager, id);
       RUN_STATES.assertMove(run.status, 'succeeded');
       const removed = await applyHeld(manager, { haulerId, connectionId });
       const counts = forEachKind((kind) => ({
@@ -73,13 +71,21 @@ export class SyncRunsService {
     return this.queries.get(id);
   }
 
-  /** Also where the run is another's that was killed. Whoever holds the connection will begin or end the run. */
+  /** Also where the run is another's that was killed. A connection in hand is left to whoever has it, and not waited for. */
   private async makeDue(manager: EntityManager, haulerId: string, connectionId: string): Promise<void> {
     await manager.query(
-      `UPDATE connections SET due_at = now(), run_requested_at = now()
-       WHERE hauler_id = $1 AND id = $2 AND (leased_until IS NULL OR leased_until <= now())`,
+      `UPDATE connections SET due_at = now(), run_requested_at = now() WHERE (hauler_id, id) IN (
+         SELECT hauler_id, id FROM connections
+         WHERE hauler_id = $1 AND id = $2 AND (leased_until IS NULL OR leased_until <= now()) FOR UPDATE SKIP LOCKED)`,
       [haulerId, connectionId],
     );
+  }
+
+  private async confirmable(manager: EntityManager, id: string): Promise<ConfirmedRow> {
+    const run = await this.find(manager, id);
+    if (run.status !== 'held') throw apiError(ADMIN_API, 'conflict', `the run ${id} is not held but ${run.status}`);
+    if (run.newest !== id) throw apiError(ADMIN_API, 'conflict', `the run ${run.newest} is newer than ${id}`);
+    return run;
   }
 
   private async find(manager: EntityManager, id: string): Promise<ConfirmedRow> {

@@ -82,16 +82,19 @@ export class SyncSchedule implements OnModuleInit {
     return 'done';
   }
 
+  /** The connection is not locked while much is written, for admins may change it meanwhile: its own last write is the fence. */
   private async conclude(
     lease: Run<DueConnection>,
     run: BegunRun,
     write: (manager: EntityManager) => Promise<RunResult>,
   ): Promise<void> {
-    await this.fenced(lease, async (manager) => {
+    const options = { statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+    const conclusion = async (manager: EntityManager) => {
       await this.runs.finish(manager, run, await write(manager));
       const next = { afterMs: nextRunMs(lease.row.interval_seconds, Math.random()) };
       await lease.finish(next, { run_requested_at: null }, manager);
-    });
+    };
+    await inTransaction(this.dataSource, conclusion, options);
   }
 
   /**
@@ -118,14 +121,10 @@ export class SyncSchedule implements OnModuleInit {
 
   /** In a transaction that fails where the connection is no longer leased to this run. */
   private fenced<T>(lease: Run<DueConnection>, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(
-      this.dataSource,
-      async (manager) => {
-        await lease.hold(manager);
-        return work(manager);
-      },
-      { statementTimeoutMs: STATEMENT_TIMEOUT_MS },
-    );
+    return inTransaction(this.dataSource, async (manager) => {
+      await lease.hold(manager);
+      return work(manager);
+    });
   }
 }
 
