@@ -2,6 +2,9 @@ import type { LoggerService } from '@nestjs/common';
 import { destination, type Logger, pino } from 'pino';
 import type { Env } from '../config/env.js';
 
+/** Flushed at the end of the process. */
+const outputs = new Set<ReturnType<typeof destination>>();
+
 /**
  * Structured logs on standard output. Lines are gathered up to 64 KiB or a second, so that a busy hot path pays for one
  * write in many; what matters most (a fatal line, the end of the process) is flushed at once.
@@ -10,7 +13,8 @@ export function createLogger(env: Pick<Env, 'LOG_LEVEL'>): Logger {
   const out = destination({ fd: 1, sync: false, minLength: 65_536, maxWrite: 131_072 });
   const logger = pino({ level: env.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime }, out);
   setInterval(() => out.flush(), 1000).unref();
-  process.once('exit', () => flushSync(out));
+  if (outputs.size === 0) process.once('exit', () => outputs.forEach(flushSync));
+  outputs.add(out);
   return logger;
 }
 
