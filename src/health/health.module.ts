@@ -1,8 +1,14 @@
 import { Module } from '@nestjs/common';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
 import { PoolMetrics } from './pool-metrics.js';
 import { ReadinessService } from './readiness.service.js';
+import { WorkMetrics } from './work-metrics.js';
 
-@Module({ controllers: [HealthController, MetricsController], providers: [ReadinessService, PoolMetrics] })
+@Module({
+  imports: [JobsModule],
+  controllers: [HealthController, MetricsController],
+  providers: [ReadinessService, PoolMetrics, WorkMetrics],
+})
 export class HealthModule {}

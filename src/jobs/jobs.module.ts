@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
-import { JobMetrics } from './job-metrics.js';
 import { JobsService } from './jobs.service.js';
 
 /** Needs the application's `ScheduleModule`. Rooms import it and register their kinds of work with `JobsService`. */
-@Module({ providers: [JobsService, JobMetrics], exports: [JobsService] })
+@Module({ providers: [JobsService], exports: [JobsService] })
 export class JobsModule {}

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { Metrics } from '../observability/metrics.js';
-import { JobsService } from './jobs.service.js';
+import { JobsService } from '../jobs/jobs.service.js';
 
 /** What this instance has in work, by kind, as it stands when the metrics are read. */
 @Injectable()
-export class JobMetrics {
+export class WorkMetrics {
   constructor(jobs: JobsService, metrics: Metrics) {
     new Gauge({
       name: 'work_running',
