@@ -82,7 +82,7 @@ function placeSql({ table, days, direction, range }: DayCounted, filter: string,
   const offset = `$${before + 1}`;
   return `
     WITH bounds AS (SELECT $1::timestamptz AS lower, $2::timestamptz AS upper),
-    counted AS (
+    counted (since, until, rows) AS (
       ${
         range === 'overlap'
           ? `SELECT lower - interval '${LONGEST_INTERVAL}' AS since, lower AS until, (

@@ -10,6 +10,7 @@ import { CreateHostedSiteData1763600600000 } from '../../migrations/176360060000
 import { CreateSyncRuns1763600650000 } from '../../migrations/1763600650000-create-sync-runs.js';
 import { CreateHostedVision1763600700000 } from '../../migrations/1763600700000-create-hosted-vision.js';
 import { CreateVision1763600800000 } from '../../migrations/1763600800000-create-vision.js';
+import { CountRecordings1763600810000 } from '../../migrations/1763600810000-count-recordings.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -24,4 +25,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateSyncRuns1763600650000,
   CreateHostedVision1763600700000,
   CreateVision1763600800000,
+  CountRecordings1763600810000,
 ];

@@ -5,9 +5,18 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import type { RecordingQuery, StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
-import { countRows } from '../../database/count.js';
+import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';
 import { apiError } from '../../errors/app-error.js';
 import { RecordingEntity } from './recording.entity.js';
+
+const RECORDINGS: DayCounted = {
+  table: 'recordings',
+  days: 'recording_days',
+  filters: ['connection_id', 'truck_id', 'camera_id', 'source', 'status'],
+  columns: ['id'],
+  direction: 'DESC',
+  range: 'start',
+};
 
 /** What the administration reads of recordings. */
 @Injectable()
@@ -15,19 +24,16 @@ export class RecordingQueries {
   constructor(private readonly dataSource: DataSource) {}
 
   /** The latest start first. */
-  async list(query: RecordingQuery): Promise<List<StoredRecording>> {
+  async list({ from, to, ...query }: RecordingQuery): Promise<List<StoredRecording>> {
     const page = pageRequest(query);
-    const { sql, parameters } = filterOf(query);
-    const total = await countRows(this.dataSource, `SELECT 1 FROM recordings ${sql}`, parameters);
-    const ids = await this.dataSource.query<{ id: string }[]>(
-      `SELECT id FROM recordings ${sql} ORDER BY start_time DESC, id DESC LIMIT ${page.pageSize} OFFSET ${page.offset}`,
-      [...parameters],
-    );
+    const { connectionId, truckId, cameraId, source, status } = query;
+    const where = { connection_id: connectionId, truck_id: truckId, camera_id: cameraId, source, status };
+    const found = await dayCountedPage<{ id: string }>(this.dataSource, RECORDINGS, { where, from, to }, page);
     const rows = await this.dataSource.manager.find(RecordingEntity, {
-      where: { id: In(ids.map(({ id }) => id)) },
+      where: { id: In(found.rows.map(({ id }) => id)) },
       order: { startTime: 'DESC', id: 'DESC' },
     });
-    return { data: rows.map(shownRecording), pagination: paginationOf(page, total) };
+    return { data: rows.map(shownRecording), pagination: paginationOf(page, found.total) };
   }
 
   async get(id: string): Promise<StoredRecording> {
@@ -48,22 +54,6 @@ export class RecordingQueries {
     if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no recording ${id}`);
     return row;
   }
-}
-
-function filterOf(query: RecordingQuery): { sql: string; parameters: readonly unknown[] } {
-  const parameters: unknown[] = [];
-  const conditions: string[] = [];
-  const add = (condition: string, value: unknown) => {
-    if (value !== undefined) conditions.push(`${condition} $${parameters.push(value)}`);
-  };
-  add('connection_id =', query.connectionId);
-  add('truck_id =', query.truckId);
-  add('camera_id =', query.cameraId);
-  add('source =', query.source);
-  add('status =', query.status);
-  add('start_time >=', query.from);
-  add('start_time <', query.to);
-  return { sql: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, parameters };
 }
 
 function shownRecording(row: RecordingEntity): StoredRecording {
