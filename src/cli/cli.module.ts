@@ -13,6 +13,11 @@ import { SyncRunQueries } from '../site-sync/sync/sync-run-queries.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { SyncRuns } from '../site-sync/sync/sync-runs.store.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { RecordingQueries } from '../vision/recordings/recording.queries.js';
+import { Retention } from '../vision/recordings/retention.js';
+import { VideoRequestQueries } from '../vision/requests/video-request.queries.js';
+import { VideoRequests } from '../vision/requests/video-requests.service.js';
+import { VisionConnections } from '../vision/vision-connections.js';
 import { Doctor } from './doctor.js';
 
 /** What commands work with: the rooms' services, without controllers, schedules or a listener. */
@@ -32,7 +37,18 @@ export class CliModule {
         ScheduleModule.forRoot(),
         JobsModule,
       ],
-      providers: [AccountQueries, Doctor, SyncRuns, SyncRunQueries, SyncRunsService],
+      providers: [
+        AccountQueries,
+        Doctor,
+        SyncRuns,
+        SyncRunQueries,
+        SyncRunsService,
+        VisionConnections,
+        VideoRequests,
+        VideoRequestQueries,
+        RecordingQueries,
+        Retention,
+      ],
     };
   }
 }

@@ -11,6 +11,7 @@ import { doctorCommands } from './doctor.commands.js';
 import { haulerCommands } from './hauler.commands.js';
 import { keyCommands } from './key.commands.js';
 import { syncRunCommands } from './sync-run.commands.js';
+import { recordingCommands, retentionCommands, videoRequestCommands } from './video.commands.js';
 
 const GROUPS: readonly CommandGroup[] = [
   haulerCommands,
@@ -19,6 +20,9 @@ const GROUPS: readonly CommandGroup[] = [
   connectionCommands,
   doctorCommands,
   syncRunCommands,
+  videoRequestCommands,
+  recordingCommands,
+  retentionCommands,
 ];
 
 const SUCCESS = 0;

@@ -86,10 +86,11 @@ describe('on demand', () => {
 describe('continuous', () => {
   test('a subscription reads its windows, and its chunks are fetched', async () => {
     const { id: connectionId } = await connectVision(app, partner.url);
-    const chunks = Array.from({ length: 3 }, (_, i) => {
-      const startTime = inHours(-3 + i / 12);
-      return element({ startTime, endTime: inHours(-3 + (i + 1) / 12), downloadUrl: partner.link(film()) });
-    });
+    const first = Date.parse(inHours(-3));
+    const at = (n: number) => new Date(first + n * 300_000).toISOString();
+    const chunks = [0, 1, 2].map((n) =>
+      element({ startTime: at(n), endTime: at(n + 1), downloadUrl: partner.link(film()) }),
+    );
     partner.on(
       CONTINUOUS,
       lists('recordings', () => chunks),

@@ -1,0 +1,76 @@
+import { Command } from 'commander';
+import { IdParam } from '../contracts/admin/list.dto.js';
+import { RecordingQuery } from '../contracts/admin/recording.dto.js';
+import { OrderVideoRequest, VideoRequestQuery } from '../contracts/admin/video-request.dto.js';
+import { RecordingQueries } from '../vision/recordings/recording.queries.js';
+import { Retention } from '../vision/recordings/retention.js';
+import { VideoRequestQueries } from '../vision/requests/video-request.queries.js';
+import { VideoRequests } from '../vision/requests/video-requests.service.js';
+import type { CommandGroup } from './command-line.js';
+import { readInput } from './input.js';
+
+export const videoRequestCommands: CommandGroup = (action) => {
+  const request = new Command('video-request').description("on-demand video of trucks' cameras");
+  request
+    .command('create')
+    .description('request a clip; a running service asks the partner and fetches it')
+    .requiredOption('--connection-id <uuid>', 'vision connection to the partner')
+    .requiredOption('--truck-id <text>', 'truck')
+    .requiredOption('--camera-id <text>', 'camera: placement or number')
+    .requiredOption('--start-time <time>', 'start of the range, such as 2026-01-31T08:30:00Z')
+    .requiredOption('--end-time <time>', 'end of the range')
+    .action(
+      action((services, options: object) => services.get(VideoRequests).order(readInput(OrderVideoRequest, options))),
+    );
+  request
+    .command('list')
+    .description('list requests, newest first')
+    .option('--connection-id <uuid>', 'requests of this connection only')
+    .option('--truck-id <text>', 'requests of this truck only')
+    .option('--status <state>', 'requests that stand there only')
+    .option('--page <number>', 'page, from 1')
+    .option('--page-size <number>', 'requests a page, 1 to 100')
+    .action(
+      action((services, options: object) =>
+        services.get(VideoRequestQueries).list(readInput(VideoRequestQuery, options)),
+      ),
+    );
+  request
+    .command('show')
+    .description('show a request with its parts')
+    .argument('<id>', 'id of the request')
+    .action(action((services, id: string) => services.get(VideoRequestQueries).get(readInput(IdParam, { id }).id)));
+  return request;
+};
+
+export const recordingCommands: CommandGroup = (action) => {
+  const recording = new Command('recording').description('video that came from partners');
+  recording
+    .command('list')
+    .description('list the recordings that came from partners, the latest start first')
+    .option('--connection-id <uuid>', 'recordings of this connection only')
+    .option('--truck-id <text>', 'recordings of this truck only')
+    .option('--camera-id <text>', 'recordings of this camera only')
+    .option('--source <source>', 'on-demand or continuous')
+    .option('--status <state>', 'recordings that stand there only')
+    .option('--from <time>', 'that start then or later')
+    .option('--to <time>', 'that start before')
+    .option('--page <number>', 'page, from 1')
+    .option('--page-size <number>', 'recordings a page, 1 to 100')
+    .action(
+      action((services, options: object) => services.get(RecordingQueries).list(readInput(RecordingQuery, options))),
+    );
+  return recording;
+};
+
+export const retentionCommands: CommandGroup = (action) => {
+  const retention = new Command('retention').description('deletion of stored video by age (VIDEO_RETENTION_DAYS)');
+  retention
+    .command('run')
+    .description('delete what is older, at once; a running service does so every hour')
+    .option('--dry-run', 'only tell how much it would be')
+    .action(
+      action((services, { dryRun }: { dryRun?: boolean }) => services.get(Retention).run({ dryRun: dryRun === true })),
+    );
+  return retention;
+};
