@@ -1,32 +1,58 @@
 import 'reflect-metadata';
+import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { createApp } from './app.setup.js';
+import type { Logger } from 'pino';
 import { readEnv, type SettledEnv } from './config/env.js';
 import { migrate } from './database/migrate.js';
 import { settleEnv } from './database/settle-env.js';
 import { createLogger } from './observability/logger.js';
 
-/** Boots, listens, and stops on SIGTERM or SIGINT within SHUTDOWN_GRACE. */
+/** What listens, and how it ends within SHUTDOWN_GRACE. */
+interface Serving {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Boots, listens, and stops on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
   const declared = readEnv();
   const logger = createLogger(declared);
-  const { env, stop } = await settleEnv(declared, logger);
+  const { env, stop: stopDatabase } = await settleEnv(declared, logger);
   try {
     if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL);
-    const app = await createApp(env, logger);
-    await app.listen(env.PORT, env.HOST);
-    stopOnSignal(app, env, stop);
-    await announce(app, env);
+    const manyProcesses = cluster.isPrimary && env.WEB_CONCURRENCY > 1;
+    const serving = await (manyProcesses ? supervise(env, logger) : serve(env, logger));
+    stopOnSignal(serving, env, stopDatabase);
+    if (cluster.isPrimary) await announce(serving, env);
   } catch (error) {
-    await stop();
+    await stopDatabase();
     throw error;
   }
 }
 
+/** Lets what is in flight finish; what is not when most of the grace is over is cut off. */
+async function serve(env: SettledEnv, logger: Logger): Promise<Serving> {
+  // The primary of several processes has no need of it.
+  const { createApp } = await import('./app.setup.js');
+  const app = await createApp(env, logger);
+  await app.listen(env.PORT, env.HOST);
+  const server = app.getHttpServer();
+  const { port } = server.address() as AddressInfo;
+  const stop = async () => {
+    setTimeout(() => server.closeAllConnections(), env.SHUTDOWN_GRACE * 0.8).unref();
+    server.closeIdleConnections();
+    await app.close();
+  };
+  return { port, stop };
+}
+
+async function supervise(env: SettledEnv, logger: Logger): Promise<Serving> {
+  const { startWorkers } = await import('./app.workers.js');
+  return startWorkers(env, logger);
+}
+
 /** Where the service is, and with DEMO what to paste. A demo that cannot be set up is told, and does not stop the service. */
-async function announce(app: NestExpressApplication, env: SettledEnv): Promise<void> {
-  const { port } = app.getHttpServer().address() as AddressInfo;
+async function announce({ port }: Serving, env: SettledEnv): Promise<void> {
   process.stdout.write(`haulbridge listens on http://${env.HOST}:${port}\n`);
   if (!env.DEMO) return;
   const baseUrl = `http://${env.HOST === '0.0.0.0' || env.HOST === '::' ? '127.0.0.1' : env.HOST}:${port}`;
@@ -39,19 +65,16 @@ async function announce(app: NestExpressApplication, env: SettledEnv): Promise<v
 }
 
 /**
- * Stops accepting, lets what is in flight finish, gives leased work back, and exits 0. What is not finished when the
- * grace ends is cut off: an orchestrator would do it less politely a moment later.
+ * Stops accepting, lets what is in flight finish, gives leased work back, and exits 0. When the grace ends the process
+ * does: an orchestrator would do it less politely a moment later.
  */
-function stopOnSignal(app: NestExpressApplication, env: SettledEnv, stopDatabase: () => Promise<void>): void {
+function stopOnSignal(serving: Serving, env: SettledEnv, stopDatabase: () => Promise<void>): void {
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
-    const server = app.getHttpServer();
-    setTimeout(() => server.closeAllConnections(), env.SHUTDOWN_GRACE * 0.8).unref();
     const late = setTimeout(() => process.exit(0), env.SHUTDOWN_GRACE);
-    server.closeIdleConnections();
-    await app.close();
+    await serving.stop();
     await stopDatabase();
     clearTimeout(late);
     process.exit(0);

@@ -39,6 +39,11 @@ export const VARIABLES = {
     'which sides this instance serves',
     'platform,partner',
   ),
+  WEB_CONCURRENCY: declare(
+    integer(1, 64),
+    1,
+    'processes behind the port, each an instance with connections of its own',
+  ),
   DATABASE_URL: declare(
     url('postgres', 'postgresql'),
     undefined,

@@ -2,6 +2,11 @@ import type { LoggerService } from '@nestjs/common';
 import { destination, type Logger, pino } from 'pino';
 import type { Env } from '../config/env.js';
 
+/**
+ * Several processes write to one standard output: into a pipe only 4 KiB at once are never mixed with what others write.
+ */
+const PIECES = { ofOne: { minLength: 65_536, maxWrite: 131_072 }, ofSeveral: { minLength: 3_072, maxWrite: 4_096 } };
+
 /** Flushed at the end of the process. */
 const outputs = new Set<ReturnType<typeof destination>>();
 
@@ -9,8 +14,9 @@ const outputs = new Set<ReturnType<typeof destination>>();
  * Structured logs on standard output. Lines are gathered up to 64 KiB or a second, so that a busy hot path pays for one
  * write in many; what matters most (a fatal line, the end of the process) is flushed at once.
  */
-export function createLogger(env: Pick<Env, 'LOG_LEVEL'>): Logger {
-  const out = destination({ fd: 1, sync: false, minLength: 65_536, maxWrite: 131_072 });
+export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'WEB_CONCURRENCY'>): Logger {
+  const pieces = env.WEB_CONCURRENCY > 1 ? PIECES.ofSeveral : PIECES.ofOne;
+  const out = destination({ fd: 1, sync: false, ...pieces });
   const logger = pino({ level: env.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime }, out);
   setInterval(() => out.flush(), 1000).unref();
   if (outputs.size === 0) process.once('exit', () => outputs.forEach(flushSync));

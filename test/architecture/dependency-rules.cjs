@@ -5,7 +5,7 @@ const L1 = ['database', 'errors', 'http', 'observability', 'outbound'];
 const L2 = ['auth', 'partner-client', 'storage', 'jobs', 'idempotency'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision'];
 const L4 = ['admin', 'docs', 'health', 'cli', 'demo'];
-const ENTRY = '^src/(app\\.module|app\\.setup|main)\\.ts$';
+const ENTRY = '^src/(app\\.module|app\\.setup|app\\.workers|main)\\.ts$';
 
 const above = {
   0: [...L1, ...L2, ...L3, ...L4],

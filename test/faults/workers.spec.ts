@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type BuiltService, startService } from '../support/built-service.js';
+import { eventually } from '../support/eventually.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+describe('WEB_CONCURRENCY: several processes behind one port', () => {
+  let database: TestDatabase;
+  let service: BuiltService | undefined;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    if (service?.child.exitCode === null) await service.end('SIGKILL');
+  });
+  afterAll(() => database.drop());
+
+  const start = async (env: Record<string, string> = {}) =>
+    (service = await startService({ databaseUrl: database.url, env: { WEB_CONCURRENCY: '2', ...env } }));
+
+  test('every worker answers, and SIGTERM ends all of them with 0', async () => {
+    const { url, child, end } = await start();
+    const workers = childrenOf(child.pid);
+    expect(workers).toHaveLength(2);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/health/ready`)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(await end('SIGTERM')).toBe(0);
+    expect(workers.filter(runs)).toEqual([]);
+  });
+
+  test('a key that was issued through one worker opens the others', async () => {
+    const { admin, url } = await start();
+    const { body: hauler } = await admin<{ id: string }>('POST', '/haulers', { name: 'Many' });
+    const { body } = await admin<{ key: string }>('POST', '/api-keys', {
+      haulerId: hauler.id,
+      interfaces: ['account'],
+    });
+    const push = () =>
+      fetch(`${url}/platform-api/v1/accounts`, {
+        method: 'POST',
+        // A connection of its own each time, so that another worker may get it.
+        headers: { 'platform-api-key': body.key, 'content-type': 'application/json', connection: 'close' },
+        body: '{}',
+      });
+    const statuses = new Set<number>();
+    for (let i = 0; i < 10; i++) statuses.add((await push()).status);
+    expect([...statuses]).toEqual([400]);
+  });
+
+  test('a worker that dies is replaced, and the service goes on meanwhile', async () => {
+    const { child, url, said } = await start();
+    const [first, second] = childrenOf(child.pid);
+    process.kill(first!, 'SIGKILL');
+    await eventually(() => expect(childrenOf(child.pid).filter((pid) => pid !== first)).toHaveLength(2));
+    expect(childrenOf(child.pid)).toContain(second);
+    await eventually(async () => expect((await fetch(`${url}/health/live`)).status).toBe(200));
+    await eventually(() => expect(said()).toContain('a worker has ended'));
+  });
+
+  test('workers do not outlive a primary that was killed', async () => {
+    const { child, end } = await start();
+    const workers = childrenOf(child.pid);
+    await end('SIGKILL');
+    await eventually(() => expect(workers.filter(runs)).toEqual([]));
+  });
+
+  test('a port that is taken ends the boot with its reason', async () => {
+    const { url } = await start();
+    const { port } = new URL(url);
+    await expect(
+      startService({ databaseUrl: database.url, env: { WEB_CONCURRENCY: '2', PORT: port } }),
+    ).rejects.toThrow(/EADDRINUSE/);
+  });
+});
+
+function childrenOf(pid: number | undefined): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+}
+
+function runs(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
