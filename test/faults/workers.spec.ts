@@ -20,24 +20,25 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     (service = await startService({ databaseUrl: database.url, env: { WEB_CONCURRENCY: '2', ...env } }));
 
   test('every worker answers, and SIGTERM ends all of them with 0', async () => {
-    const { url, child, end } = await start();
+    const started = await start();
+    const { url, child } = started;
     const workers = childrenOf(child.pid);
     expect(workers).toHaveLength(2);
     const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/health/ready`)));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    expect(await end('SIGTERM')).toBe(0);
+    expect(await started.end('SIGTERM')).toBe(0);
     expect(workers.filter(runs)).toEqual([]);
   });
 
   test('a key that was issued through one worker opens the others', async () => {
-    const { admin, url } = await start();
-    const { body: hauler } = await admin<{ id: string }>('POST', '/haulers', { name: 'Many' });
-    const { body } = await admin<{ key: string }>('POST', '/api-keys', {
+    const started = await start();
+    const { body: hauler } = await started.admin<{ id: string }>('POST', '/haulers', { name: 'Many' });
+    const { body } = await started.admin<{ key: string }>('POST', '/api-keys', {
       haulerId: hauler.id,
       interfaces: ['account'],
     });
     const push = () =>
-      fetch(`${url}/platform-api/v1/accounts`, {
+      fetch(`${started.url}/platform-api/v1/accounts`, {
         method: 'POST',
         // A connection of its own each time, so that another worker may get it.
         headers: { 'platform-api-key': body.key, 'content-type': 'application/json', connection: 'close' },
@@ -49,19 +50,20 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
   });
 
   test('a worker that dies is replaced, and the service goes on meanwhile', async () => {
-    const { child, url, said } = await start();
+    const started = await start();
+    const { child, url } = started;
     const [first, second] = childrenOf(child.pid);
     process.kill(first!, 'SIGKILL');
     await eventually(() => expect(childrenOf(child.pid).filter((pid) => pid !== first)).toHaveLength(2));
     expect(childrenOf(child.pid)).toContain(second);
     await eventually(async () => expect((await fetch(`${url}/health/live`)).status).toBe(200));
-    await eventually(() => expect(said()).toContain('a worker has ended'));
+    await eventually(() => expect(started.said()).toContain('a worker has ended'));
   });
 
   test('workers do not outlive a primary that was killed', async () => {
-    const { child, end } = await start();
-    const workers = childrenOf(child.pid);
-    await end('SIGKILL');
+    const started = await start();
+    const workers = childrenOf(started.child.pid);
+    await started.end('SIGKILL');
     await eventually(() => expect(workers.filter(runs)).toEqual([]));
   });
 
