@@ -13,6 +13,8 @@ import { SyncRunQueries } from '../site-sync/sync/sync-run-queries.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { SyncRuns } from '../site-sync/sync/sync-runs.store.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { HostedCameras } from '../vision/hosted/cameras.js';
+import { HostedRecordings } from '../vision/hosted/recordings.service.js';
 import { RecordingQueries } from '../vision/recordings/recording.queries.js';
 import { Retention } from '../vision/recordings/retention.js';
 import { VideoRequestQueries } from '../vision/requests/video-request.queries.js';
@@ -40,6 +42,8 @@ export class CliModule {
       providers: [
         AccountQueries,
         Doctor,
+        HostedCameras,
+        HostedRecordings,
         SyncRuns,
         SyncRunQueries,
         SyncRunsService,

@@ -2,12 +2,14 @@ import { Command } from 'commander';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { RecordingQuery } from '../contracts/admin/recording.dto.js';
 import { OrderVideoRequest, VideoRequestQuery } from '../contracts/admin/video-request.dto.js';
+import { HostedRecordings } from '../vision/hosted/recordings.service.js';
 import { RecordingQueries } from '../vision/recordings/recording.queries.js';
 import { Retention } from '../vision/recordings/retention.js';
 import { VideoRequestQueries } from '../vision/requests/video-request.queries.js';
 import { VideoRequests } from '../vision/requests/video-requests.service.js';
 import type { CommandGroup } from './command-line.js';
 import { readInput } from './input.js';
+import { importFolder, type ImportOptions } from './recording-import.js';
 
 export const videoRequestCommands: CommandGroup = (action) => {
   const request = new Command('video-request').description("on-demand video of trucks' cameras");
@@ -44,7 +46,9 @@ export const videoRequestCommands: CommandGroup = (action) => {
 };
 
 export const recordingCommands: CommandGroup = (action) => {
-  const recording = new Command('recording').description('video that came from partners');
+  const recording = new Command('recording').description(
+    'video that came from partners, and films for the partner side',
+  );
   recording
     .command('list')
     .description('list the recordings that came from partners, the latest start first')
@@ -59,6 +63,19 @@ export const recordingCommands: CommandGroup = (action) => {
     .option('--page-size <number>', 'recordings a page, 1 to 100')
     .action(
       action((services, options: object) => services.get(RecordingQueries).list(readInput(RecordingQuery, options))),
+    );
+  recording
+    .command('import')
+    .description('import a folder of MP4 films into the partner side')
+    .argument('<folder>', 'films named by their start, such as 2026-01-31T08-30-00Z.mp4, or following one another')
+    .requiredOption('--customer-id <text>', 'customer')
+    .requiredOption('--truck-id <text>', 'truck')
+    .requiredOption('--camera-id <text>', 'camera: placement or number')
+    .option('--start-time <time>', 'when the first film began, where its name does not say so')
+    .action(
+      action((services, folder: string, options: ImportOptions) =>
+        importFolder(services.get(HostedRecordings), folder, options),
+      ),
     );
   return recording;
 };

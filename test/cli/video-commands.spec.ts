@@ -1,4 +1,8 @@
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { demoRecording } from '../../src/demo/demo-recordings.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf as answer, commandsBeside, runCommand as run } from '../support/command-line.js';
 import { accepts, connectVision, POST, startVisionPartner, type VisionPartner } from '../support/vision-partner.js';
@@ -41,4 +45,53 @@ test('a range that ends before it starts is wrong usage', async () => {
 test('recordings are listed, and old ones counted without deleting', async () => {
   expect(await answer('recording', 'list', '--status', 'stored')).toMatchObject({ data: [] });
   expect(await answer('retention', 'run', '--dry-run')).toEqual({ recordings: 0, bytes: 0 });
+});
+
+const imported = (folder: string, ...more: string[]) => [
+  'recording',
+  'import',
+  folder,
+  ...['--customer-id', 'C', '--truck-id', 'T9', '--camera-id', 'front'],
+  ...more,
+];
+
+test('a folder of films is imported, each from where the one before ended, and again without harm', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
+  const start = new Date('2026-01-31T08:30:00Z');
+  copyFileSync(demoRecording('front', start), join(folder, '2026-01-31T08-30-00Z.mp4'));
+  copyFileSync(demoRecording('rear', start), join(folder, 'b.mp4'));
+  try {
+    const films = [
+      {
+        file: '2026-01-31T08-30-00Z.mp4',
+        startTime: '2026-01-31T08:30:00.000000Z',
+        endTime: '2026-01-31T08:31:00.000000Z',
+      },
+      { file: 'b.mp4', startTime: '2026-01-31T08:31:00.000000Z', endTime: '2026-01-31T08:32:00.000000Z' },
+    ];
+    expect(await answer(...imported(folder))).toEqual({ data: films.map((film) => ({ ...film, result: 'imported' })) });
+    expect(await answer(...imported(folder))).toMatchObject({ data: [{ result: 'known' }, { result: 'known' }] });
+    writeFileSync(join(folder, 'c.mp4'), 'no film');
+    expect(await run(...imported(folder))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('c.mp4 cannot be imported'),
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('films that do not say when they began need a start', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
+  try {
+    expect(await run(...imported(folder))).toMatchObject({ code: 1, err: expect.stringContaining('no .mp4 file') });
+    copyFileSync(demoRecording('front', new Date(0)), join(folder, 'a.mp4'));
+    expect(await run(...imported(folder))).toMatchObject({ code: 1, err: expect.stringContaining('--start-time') });
+    expect(await run(...imported(folder, '--start-time', 'yesterday'))).toMatchObject({ code: 2 });
+    expect(await answer(...imported(folder, '--start-time', '2026-02-01T00:00:00Z'))).toMatchObject({
+      data: [{ result: 'imported', startTime: '2026-02-01T00:00:00.000000Z' }],
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
