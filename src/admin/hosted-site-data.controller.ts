@@ -7,7 +7,7 @@ import {
   HostedSiteDataCounts,
 } from '../contracts/admin/hosted-site-data.dto.js';
 import { SiteData } from '../contracts/site/site.dto.js';
-import { JsonBody } from '../http/json-body.js';
+import { JsonBytes } from '../http/json-body.js';
 import { HostedSiteData } from '../site-sync/hosted/site-data.service.js';
 
 @AdminApi('hosted/haulers')
@@ -23,10 +23,9 @@ export class HostedSiteDataController {
   })
   @ApiBody({ type: SiteData })
   @ApiOkResponse({ description: 'What there is now', type: HostedSiteDataCounts })
-  // The body is no DTO here: so many records are checked in small steps, not at one stretch by the pipe.
   replace(
     @Param() { haulerId }: HostedHaulerParam,
-    @JsonBody({ maxBytes: HOSTED_SITE_DATA_MAX_BYTES }) body: unknown,
+    @JsonBytes(HOSTED_SITE_DATA_MAX_BYTES) body: Buffer,
   ): Promise<HostedSiteDataCounts> {
     return this.data.replace(haulerId, body);
   }

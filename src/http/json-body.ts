@@ -13,8 +13,6 @@ export interface BodyRequest extends Request {
 export interface BodyOptions {
   /** A request without a body counts as `{}`. */
   readonly optional?: boolean;
-  /** In place of HTTP_BODY_LIMIT. */
-  readonly maxBytes?: number;
 }
 
 /** Gives the application a reader of bodies of at most `limit` bytes (`HTTP_BODY_LIMIT`), and the time they may take. */
@@ -35,9 +33,7 @@ export const JsonBody = createParamDecorator(async (options: BodyOptions | undef
   const http = context.switchToHttp();
   const request = http.getRequest<BodyRequest>();
   if (options?.optional === true && !hasBody(request)) return {};
-  requireJson(request.headers['content-type']);
-  const reader = options?.maxBytes === undefined ? bodyReader(request) : readerUpTo(options.maxBytes);
-  const bytes = bytesAtHand(reader, request) ?? (await readBytes(reader, request, http.getResponse<Response>()));
+  const bytes = await jsonBytes(request, http.getResponse<Response>(), bodyReader(request));
   request.rawBody = bytes;
   try {
     return readJson(bytes);
@@ -46,6 +42,17 @@ export const JsonBody = createParamDecorator(async (options: BodyOptions | undef
     throw error;
   }
 });
+
+/** The bytes of a JSON body of up to so many, for a route that reads it bit by bit; nothing of it has been looked at. */
+export const JsonBytes = createParamDecorator((maxBytes: number, context): Promise<Buffer> => {
+  const http = context.switchToHttp();
+  return jsonBytes(http.getRequest<BodyRequest>(), http.getResponse<Response>(), readerUpTo(maxBytes));
+});
+
+async function jsonBytes(request: BodyRequest, response: Response, reader: BodyReader): Promise<Buffer> {
+  requireJson(request.headers['content-type']);
+  return bytesAtHand(reader, request) ?? (await readBytes(reader, request, response));
+}
 
 /** What `@JsonBody()` has read, byte for byte. */
 export function rawBodyOf({ rawBody }: BodyRequest): Buffer {

@@ -26,8 +26,8 @@ export interface StoredAnswer {
 export class HostedSiteData {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Replaces a hauler's data as a whole, or throws `invalid` with all violations and changes nothing. */
-  async replace(haulerId: string, body: unknown): Promise<HostedSiteDataCounts> {
+  /** Replaces a hauler's data as a whole with that of a JSON body, or throws `invalid` with all violations and changes nothing. */
+  async replace(haulerId: string, body: Buffer): Promise<HostedSiteDataCounts> {
     const { data, violations } = await readSiteData(body);
     if (violations.length > 0) throw violated(ADMIN_API, 'invalid', violations);
     const counts = { sites: data.sites.length, kiosks: data.kiosks.length, materials: data.materials.length };

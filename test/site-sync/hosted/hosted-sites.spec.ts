@@ -272,6 +272,44 @@ describe('the hosted side of the Site API', () => {
       expect(await violations(body)).toEqual([expected]);
     });
 
+    const many = Array.from({ length: 3000 }, (_, i) => site(`many ${i}`));
+    const withNote = (note: string) =>
+      JSON.stringify({ sites: many }).replace(`"name":"Site many 2500"`, `"name":"x","note":${note}`);
+
+    test.each<[string, string, string]>([
+      ['nothing', '', ' isJson'],
+      ['HTML', '<html></html>', ' isJson'],
+      ['truncated JSON', JSON.stringify({ sites: many }).slice(0, -3), ' isJson'],
+      ['something behind the end', '{"sites":[]} {}', ' isJson'],
+      ['brackets that only seem to match', '{"sites":[{}],[{}]}', ' isJson'],
+      ['a list twice', '{"sites":[],"sites":[]}', 'sites isReadable'],
+      ['U+0000 in an unknown field, far inside', withNote('"\\u0000"'), 'sites[2500].note isText'],
+      [
+        'a lone surrogate in the name of a field',
+        withNote('{"\\ud800":1}'),
+        'the name of a field of sites[2500].note isText',
+      ],
+      ['nesting without end', withNote('['.repeat(40) + ']'.repeat(40)), ' isReadable'],
+      ['a record of more than 1 MiB', withNote(JSON.stringify('x'.repeat(1_100_000))), 'sites[2500] maxSize'],
+    ])('%s: 400 (decisions 8 and 10)', async (_what, body, expected) => {
+      const [first] = await violations(body);
+      expect(first).toBe(expected);
+    });
+
+    test('not sent as JSON: 415; more than 256 MB: 413, before it was read', async () => {
+      const headers = ['Authorization', `Bearer ${service.env.ADMIN_TOKEN}`];
+      const url = `${service.url}/admin/v1/hosted/haulers/${hauler}/site-data`;
+      expect((await rawRequest(url, 'PUT', [...headers, 'Content-Type', 'text/plain'], '{}')).status).toBe(415);
+      const large = await rawRequest(url, 'PUT', [
+        ...headers,
+        'Content-Type',
+        'application/json',
+        'Content-Length',
+        '268435457',
+      ]);
+      expect([large.status, large.text]).toEqual([413, expect.stringContaining('268435456 bytes')]);
+    });
+
     test('both links, also to a kiosk of another site, are as the sample response has them', async () => {
       const given = {
         sites: [site('a'), site('b')],

@@ -1,0 +1,89 @@
+import { JsonFault, readJson } from '../../contracts/common/json.js';
+import { joinPath } from '../../contracts/common/text.js';
+import type { Violation } from '../../contracts/common/violation.js';
+import { invalid } from '../../errors/app-error.js';
+import { JsonSplitFault, type Piece, type Split, splitJson } from '../../http/json-split.js';
+
+interface Batch<Name extends string> {
+  readonly list: Name;
+  /** Index of `elements[0]`. */
+  readonly first: number;
+  readonly elements: readonly unknown[];
+}
+
+/** Lists of a JSON object, to be read batch by batch. */
+export interface GivenLists<Name extends string> {
+  /** What is no list where one was asked for; more are added while batches are read. */
+  readonly violations: readonly Violation[];
+  /** Throws `invalid` where the text is no JSON. */
+  batches(): Generator<Batch<Name>>;
+}
+
+const OPEN = Buffer.from('[');
+const CLOSE = Buffer.from(']');
+
+/** A body of any size is never parsed at one go; what is no JSON is `invalid`, and so is what decision 8 forbids. */
+export async function readLists<const Name extends string>(
+  body: Buffer,
+  names: readonly Name[],
+): Promise<GivenLists<Name>> {
+  const split = await splitJson(body, names).catch((error: unknown) => {
+    throw error instanceof JsonSplitFault ? splitFault(error) : error;
+  });
+  const violations = shapeViolations(
+    read(Buffer.from(split.envelope), (path) => path),
+    names,
+  );
+  return { violations, batches: () => batchesOf<Name>(body, split, violations) };
+}
+
+function shapeViolations(envelope: unknown, names: readonly string[]): Violation[] {
+  if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope)) {
+    return [{ path: '', rule: 'isObject', message: 'the body must be an object' }];
+  }
+  return names
+    .filter(
+      (name) => !isListOrAbsent(Object.hasOwn(envelope, name) ? (envelope as Record<string, unknown>)[name] : null),
+    )
+    .map((name) => ({ path: name, rule: 'isArray', message: `${name} must be an array of elements` }));
+}
+
+function isListOrAbsent(value: unknown): boolean {
+  return value === null || Array.isArray(value);
+}
+
+function* batchesOf<Name extends string>(body: Buffer, split: Split, violations: Violation[]): Generator<Batch<Name>> {
+  for (const piece of split.pieces) {
+    if (piece.oversized) {
+      const path = joinPath(piece.list, piece.first);
+      violations.push({ path, rule: 'maxSize', message: `${path} must not be larger than 1 MiB` });
+      continue;
+    }
+    yield { list: piece.list as Name, first: piece.first, elements: elementsOf(body, piece) };
+  }
+}
+
+function elementsOf(body: Buffer, { list, first, count, start, end }: Piece): unknown[] {
+  const text = Buffer.concat([OPEN, body.subarray(start, end), CLOSE]);
+  // In the piece a path begins with the place in the piece.
+  const place = (path: string) =>
+    path.replace(/(^|of )\[(\d+)\]/, (_all, before: string, at: string) => before + joinPath(list, first + Number(at)));
+  const elements = read(text, place);
+  if (Array.isArray(elements) && elements.length === count) return elements as unknown[];
+  throw invalid([{ path: '', rule: 'isJson', message: 'the body must be valid JSON' }]);
+}
+
+function read(text: Buffer, place: (path: string) => string): unknown {
+  try {
+    return readJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    const { path, rule, message } = error.violation;
+    throw invalid([{ path: place(path), rule, message: message.replace(path, place(path)) }]);
+  }
+}
+
+function splitFault({ kind, path, message }: JsonSplitFault): Error {
+  const rule = kind === 'notJson' ? 'isJson' : 'isReadable';
+  return invalid([{ path, rule, message: `${path === '' ? 'the body' : path} ${message}` }]);
+}
