@@ -4,7 +4,13 @@ import { DatabaseConnectionError } from './postgres-errors.js';
 /** How long a statement may take before the server cancels it; `inTransaction` can ask for more. */
 export const STATEMENT_TIMEOUT_MS = 4000;
 
-/** What a statement is given beyond that before the connection counts as dead: the server did not even cancel. */
+/**
+ * How long the server waits for the next statement of a transaction. An instance that is paused in the middle of one
+ * would else keep its locks until it wakes, and every other one waiting; shorter than a lease, so that a takeover works.
+ */
+const TRANSACTION_IDLE_MS = 10_000;
+
+/** What a statement is given beyond its own time before the connection counts as dead: the server did not even cancel. */
 const ANSWER_MARGIN_MS = 500;
 
 /**
@@ -15,9 +21,11 @@ const ANSWER_MARGIN_MS = 500;
 export class PoolClient extends pg.Client {
   private budgetMs: number | undefined = STATEMENT_TIMEOUT_MS;
 
-  /** Set as a session parameter, not in the startup packet, which a pooler in between may refuse. */
+  /** Set as session parameters, not in the startup packet, which a pooler in between may refuse. */
   static async prepare(this: void, client: pg.ClientBase): Promise<void> {
-    await client.query(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+    await client.query(
+      `SET statement_timeout = ${STATEMENT_TIMEOUT_MS}; SET idle_in_transaction_session_timeout = ${TRANSACTION_IDLE_MS}`,
+    );
   }
 
   /** The time in milliseconds that statements on this connection have from now on; undefined: no limit. */

@@ -7,6 +7,7 @@ export const SQLSTATE = {
   uniqueViolation: '23505',
   checkViolation: '23514',
   readOnlyTransaction: '25006',
+  idleInTransaction: '25P03',
   invalidStatementName: '26000',
   serializationFailure: '40001',
   deadlockDetected: '40P01',
@@ -62,6 +63,7 @@ export function isLostStatement(error: unknown): boolean {
 
 const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
   SQLSTATE.readOnlyTransaction, // a server that has just become a standby
+  SQLSTATE.idleInTransaction, // this process was paused for too long
   SQLSTATE.lockNotAvailable,
   SQLSTATE.queryCanceled, // statement timeout
 ]);

@@ -32,6 +32,13 @@ function barrier(count: number): () => Promise<void> {
   };
 }
 
+test('a transaction that waits for a paused instance is ended by the server, sooner than a lease ends', async () => {
+  const [row] = await dataSource.query<[{ timeout: string }]>(
+    "SELECT current_setting('idle_in_transaction_session_timeout') AS timeout",
+  );
+  expect(row.timeout).toBe('10s');
+});
+
 describe('inTransaction', () => {
   test('gives the result after the commit', async () => {
     expect(await inTransaction(dataSource, async (manager) => (await add(manager, 1), 'done'))).toBe('done');

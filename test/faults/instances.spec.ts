@@ -1,0 +1,264 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { MIGRATIONS } from '../../src/database/migration-list.js';
+import { storageName } from '../../src/storage/storage-name.js';
+import { type BuiltService, startService } from '../support/built-service.js';
+import { CatalogFixture } from '../support/catalog.js';
+import { eventually } from '../support/eventually.js';
+import { shortOrLong, tell } from '../support/faults.js';
+import { film as demoFilm } from '../support/hosted-vision.js';
+import { after, json } from '../support/scripted-partner.js';
+import { siteData } from '../support/site-data.js';
+import { createTestDatabase, type TestDatabase, testServer } from '../support/test-database.js';
+import {
+  CONTINUOUS,
+  element,
+  film,
+  inHours,
+  lists,
+  startVisionPartner,
+  type VisionPartner,
+} from '../support/vision-partner.js';
+
+const CHUNKS = shortOrLong(24, 120);
+const ROUNDS = shortOrLong(1, 4);
+const FLOWS = shortOrLong(30, 300);
+const SITES = 'GET /scale-platform/v1/sites';
+
+let database: TestDatabase;
+let db: DataSource;
+let partner: VisionPartner;
+const dataDir = () => join(testServer().folder, 'instances');
+const running: BuiltService[] = [];
+
+const startThree = async (url: string, folder: string): Promise<[BuiltService, BuiltService, BuiltService]> => {
+  const three = (await Promise.all([1, 2, 3].map(() => startService({ databaseUrl: url, dataDir: folder })))) as [
+    BuiltService,
+    BuiltService,
+    BuiltService,
+  ];
+  running.push(...three);
+  return three;
+};
+
+beforeAll(async () => {
+  partner = await startVisionPartner();
+});
+afterEach(async () => {
+  for (const service of running.splice(0)) {
+    service.child.kill('SIGCONT');
+    await service.end('SIGKILL');
+  }
+  await database.drop();
+});
+afterAll(() => partner.stop());
+
+const created = async <T>(service: BuiltService, path: string, body: unknown): Promise<T> => {
+  const reply = await service.admin<T>('POST', path, body);
+  if (reply.status >= 300) throw new Error(`${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return reply.body;
+};
+
+test('three that start together on an empty database: one migrates, the others wait, all serve', async () => {
+  database = await createTestDatabase({ migrated: false });
+  const three = await startThree(database.url, mkdtempSync(join(testServer().folder, 'together-')));
+  for (const { url } of three) expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+  db = await database.connect(2);
+  const applied = await db.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id');
+  expect(applied.map(({ name }) => name)).toEqual(MIGRATIONS.map(({ name }) => name));
+  await Promise.all(three.map((service) => created(service, '/haulers', { name: 'Any' })));
+  expect((await three[0].admin<{ data: unknown[] }>('GET', '/haulers')).body.data).toHaveLength(3);
+}, 60_000);
+
+describe('one of three is killed, one sleeps past its lease and wakes', () => {
+  test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
+    'each work is done once, and the late one writes nothing (round %i)',
+    async () => {
+      database = await createTestDatabase();
+      db = await database.connect(4);
+      const [killed, late, survivor] = await startThree(database.url, dataDir());
+      const fetched = new Map<string, number>();
+      const house = await open(survivor, fetched);
+      const pushes = house.pushEverywhere([killed, late, survivor]);
+      await eventually(async () => expect(await leased()).not.toEqual([]), 10_000);
+      late.child.kill('SIGSTOP');
+      await killed.end('SIGKILL');
+      const orphans = await leased();
+      await pushes;
+      // Whatever the survivor itself had in work is done by then; what is left belongs to nobody who is awake.
+      await delay(1_500);
+      await endLeases(orphans);
+      await eventually(allDone, 40_000);
+      const before = await everything();
+      late.child.kill('SIGCONT');
+      await eventually(async () => expect((await fetch(`${late.url}/health/ready`)).status).toBe(200), 20_000);
+      await delay(1_500);
+      expect(await everything()).toEqual(before);
+      expect(late.said()).not.toContain('"level":50');
+      expect(await spoilt()).toEqual([]);
+      expect(await house.tickets()).toBe(FLOWS);
+      const calls = [...fetched.values()];
+      expect(calls).toHaveLength(CHUNKS);
+      // Only what was cut off is fetched again, once.
+      expect(calls.filter((times) => times > 1).length).toBeLessThanOrEqual(orphans.length);
+      expect(Math.max(...calls)).toBeLessThanOrEqual(2);
+      expect(partner.askedOf(SITES).length).toBeLessThanOrEqual(2);
+      tell('instances', {
+        'rows taken over': orphans.length,
+        downloads: CHUNKS,
+        'fetched again': calls.filter((times) => times > 1).length,
+        tickets: FLOWS,
+        lost: 0,
+        double: 0,
+        'late writes': 0,
+      });
+    },
+    120_000,
+  );
+});
+
+/** All that is due: downloads, a synchronisation, hosted clips; and a scale house that is unsure which instance lives. */
+async function open(service: BuiltService, fetched: Map<string, number>) {
+  partner.reset();
+  const body = film(40_000);
+  const chunks = Array.from({ length: CHUNKS }, (_, i) => {
+    const id = `chunk-${i}`;
+    const downloadUrl = partner.link(body, (_request, response) => {
+      fetched.set(id, (fetched.get(id) ?? 0) + 1);
+      response.writeHead(200, { 'Content-Length': body.length });
+      response.write(body.subarray(0, 1_000));
+      setTimeout(() => response.end(body.subarray(1_000)), 250);
+    });
+    return element({ id, startTime: inHours(-5 + i / 100), endTime: inHours(-5 + (i + 1) / 100), downloadUrl });
+  });
+  partner.on(
+    CONTINUOUS,
+    lists('recordings', () => chunks),
+  );
+  partner.on(SITES, after(300, json({ success: true, data: siteData(2, 4, 60) })));
+  const [haulerId, synced] = await Promise.all(
+    ['Three Hauling', 'Synced Hauling'].map(
+      async (name) => (await created<{ id: string }>(service, '/haulers', { name })).id,
+    ),
+  );
+  const { key } = await created<{ key: string }>(service, '/api-keys', { haulerId, interfaces: ['scale', 'vision'] });
+  const catalog = new CatalogFixture(db);
+  const siteId = await catalog.site(haulerId ?? '');
+  const material = await catalog.material(haulerId ?? '', { siteId });
+  await film0(service, key);
+  const shared = { baseUrl: partner.url, apiKey: 'the-partners-key' };
+  const vision = { haulerId, interface: 'vision', customerId: 'customer-1', ...shared };
+  const { id: connectionId } = await created<{ id: string }>(service, '/connections', vision);
+  await created(service, '/connections', { haulerId: synced, interface: 'site', ...shared });
+  await created(service, '/video-subscriptions', { connectionId, truckId: 'TRUCK-7', startTime: inHours(-6) });
+  const push = (instance: BuiltService, n: number) =>
+    fetch(`${instance.url}/platform-api/v1/tickets`, {
+      method: 'POST',
+      headers: { 'PLATFORM-API-KEY': key, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        siteId,
+        materials: [{ id: material, name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' }],
+        inboundFlow: { ticketNumber: `F${n}`, updatedAt: '2026-01-31T08:30:00Z' },
+      }),
+      signal: AbortSignal.timeout(3_000),
+    }).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  return {
+    /**
+     * The same flow to all at once. The last of them takes it, if not at once: what a paused instance has locked is free
+     * when the server ends its transaction.
+     */
+    async pushEverywhere(instances: readonly BuiltService[]) {
+      const taken = (flow: number) =>
+        eventually(async () => expect(await push(instances.at(-1) as BuiltService, flow)).toBe(200), 20_000);
+      for (let n = 0; n < FLOWS; n += 10) {
+        const flows = Array.from({ length: 10 }, (_, i) => n + i);
+        await Promise.all(
+          flows.flatMap((flow) => [...instances.slice(0, -1).map((one) => push(one, flow)), taken(flow)]),
+        );
+      }
+    },
+    async tickets() {
+      const [row] = await db.query<[{ count: number }]>('SELECT count(*)::int AS count FROM tickets');
+      return row.count;
+    },
+  };
+}
+
+/** A hosted recording, and requests for clips of it. */
+async function film0({ url }: BuiltService, key: string): Promise<void> {
+  const range = { startTime: '2026-01-31T08:30:00Z', endTime: '2026-01-31T08:31:00Z' };
+  const camera = { customerId: 'c', truckId: 't', cameraId: 'front' };
+  const query = new URLSearchParams({ ...camera, ...range }).toString();
+  const headers = { Authorization: 'Bearer test-admin-token-0123456789', 'Content-Type': 'video/mp4' };
+  await fetch(`${url}/admin/v1/hosted/recordings?${query}`, { method: 'POST', headers, body: demoFilm(0) });
+  for (let i = 0; i < 6; i++) {
+    const { status } = await fetch(`${url}/video-platform/v1/videos/requests`, {
+      method: 'POST',
+      headers: { 'API-KEY': key, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...camera, ...range }),
+    });
+    expect(status).toBe(202);
+  }
+}
+
+const leaseTables = () =>
+  db.query<{ name: string }[]>(
+    `SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'leased_until'`,
+  );
+
+async function leased(): Promise<string[]> {
+  const tokens: string[] = [];
+  for (const { name } of await leaseTables()) {
+    const rows = await db.query<{ token: string }[]>(
+      `SELECT lease_token AS token FROM ${name} WHERE leased_until > now() AND lease_token IS NOT NULL`,
+    );
+    tokens.push(...rows.map(({ token }) => token));
+  }
+  return tokens;
+}
+
+/** The time of these leases is over, as it would be 15 seconds later. */
+async function endLeases(tokens: readonly string[]): Promise<void> {
+  for (const { name } of await leaseTables()) {
+    await db.query(`UPDATE ${name} SET leased_until = now() WHERE lease_token = ANY ($1)`, [tokens]);
+  }
+}
+
+async function allDone(): Promise<void> {
+  expect(await db.query(`SELECT status FROM recordings WHERE status <> 'stored'`)).toEqual([]);
+  expect(await db.query('SELECT id FROM recordings')).toHaveLength(CHUNKS);
+  expect(await db.query(`SELECT status, message FROM hosted_video_requests WHERE status <> 'ready'`)).toEqual([]);
+  expect(await db.query('SELECT status FROM sync_runs')).toEqual([{ status: 'succeeded' }]);
+  expect(await leased()).toEqual([]);
+}
+
+/** What a late writer could spoil. */
+const everything = async (): Promise<Record<string, unknown>> => ({
+  recordings: await db.query(
+    'SELECT id, status, sha256, size_bytes, stored_at, updated_at FROM recordings ORDER BY id',
+  ),
+  clips: await db.query<unknown[]>('SELECT * FROM hosted_videos ORDER BY id'),
+  requests: await db.query<unknown[]>('SELECT id, status, finished_at FROM hosted_video_requests ORDER BY id'),
+  runs: await db.query<unknown[]>('SELECT * FROM sync_runs'),
+  sites: await db.query<unknown[]>('SELECT * FROM sites ORDER BY id'),
+  materials: await db.query<unknown[]>('SELECT * FROM materials ORDER BY id'),
+  tickets: await db.query<unknown[]>('SELECT * FROM tickets ORDER BY id'),
+});
+
+async function spoilt(): Promise<string[]> {
+  const rows = await db.query<{ id: string; sha256: string; folder: string }[]>(
+    `SELECT id, sha256, 'recordings' AS folder FROM recordings
+     UNION ALL SELECT id, sha256, 'hosted-clips' FROM hosted_videos`,
+  );
+  const sum = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+  return rows
+    .filter(({ id, sha256, folder }) => sum(join(dataDir(), 'videos', storageName(folder, id))) !== sha256)
+    .map(({ id }) => id);
+}
