@@ -51,6 +51,8 @@ export const JsonBytes = createParamDecorator((maxBytes: number, context): Promi
 
 async function jsonBytes(request: BodyRequest, response: Response, reader: BodyReader): Promise<Buffer> {
   requireJson(request.headers['content-type']);
+  // Express would answer only once it had received, and thrown away, all of it.
+  if (Number(request.headers['content-length']) > reader.maxBytes) throw tooLarge(reader.maxBytes);
   return bytesAtHand(reader, request) ?? (await readBytes(reader, request, response));
 }
 
@@ -87,15 +89,16 @@ function readBytes({ read }: BodyReader, request: Request, response: Response): 
   });
 }
 
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('tooLarge', `the body must not be larger than ${maxBytes} bytes`);
+}
+
 /** The failures of Express's body reader, in our words. */
 function bodyError(error: unknown): AppError {
   const type = typeof error === 'object' && error !== null && 'type' in error ? error.type : undefined;
   switch (type) {
     case 'entity.too.large':
-      return new AppError(
-        'tooLarge',
-        `the body must not be larger than ${(error as { limit?: number }).limit ?? 0} bytes`,
-      );
+      return tooLarge((error as { limit?: number }).limit ?? 0);
     case 'encoding.unsupported':
       return new AppError(
         'unsupportedMediaType',
