@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, tell } from '../support/faults.js';
 import { at, CUSTOMER, film, TRUCK, upload } from '../support/hosted-vision.js';
 import { SlowClient } from '../support/slow-client.js';
 
@@ -129,30 +128,4 @@ describe('slow readers are cut off', () => {
     await reader.cutAfter;
     expect(reader.received).toBeLessThan(large.length);
   });
-});
-
-test('idle connections are survived: everyone else is served meanwhile', async () => {
-  const count = shortOrLong(500, 10_000);
-  const patient = await startTestApp({ limits: { headers: 20_000 } });
-  try {
-    const before = process.memoryUsage().rss;
-    const idle: SlowClient[] = [];
-    while (idle.length < count) {
-      idle.push(...(await Promise.all(Array.from({ length: 250 }, () => SlowClient.open(patient.url)))));
-    }
-    const started = performance.now();
-    for (let i = 0; i < 20; i++) expect((await patient.call('GET', '/health/ready')).status).toBe(200);
-    const answered = (performance.now() - started) / 20;
-    const each = (process.memoryUsage().rss - before) / count;
-    expect(each).toBeLessThan(shortOrLong(500_000, 100_000));
-    tell('idle connections', {
-      held: count,
-      'ms an answer': answered.toFixed(1),
-      'KiB each, both ends': Math.round(each / 1024),
-      lost: 0,
-    });
-    for (const client of idle) client.close();
-  } finally {
-    await patient.close();
-  }
 });

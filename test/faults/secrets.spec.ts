@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { type BuiltService, startService } from '../support/built-service.js';
+import { CatalogFixture } from '../support/catalog.js';
+import { eventually } from '../support/eventually.js';
+import { tell } from '../support/faults.js';
+import { film } from '../support/hosted-vision.js';
+import { html, raw } from '../support/scripted-partner.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import {
+  CONTINUOUS,
+  element,
+  inHours,
+  lists,
+  startVisionPartner,
+  type VisionPartner,
+} from '../support/vision-partner.js';
+
+const PARTNER_KEY = 'partner-key-that-nobody-may-see-4711';
+const LINK_SECRET = 'sig=secret';
+const ADMIN_TOKEN = 'test-admin-token-0123456789';
+const SECRETS_KEY = '5a'.repeat(32);
+
+let database: TestDatabase;
+let db: DataSource;
+let partner: VisionPartner;
+let service: BuiltService;
+/** Every answer of the run but those that hand a secret out on purpose. */
+const answers: string[] = [];
+
+beforeAll(async () => {
+  [database, partner] = await Promise.all([createTestDatabase(), startVisionPartner()]);
+  db = await database.connect(2);
+  service = await startService({ databaseUrl: database.url, env: { LOG_LEVEL: 'trace' } });
+}, 60_000);
+afterAll(async () => {
+  await service.end('SIGKILL');
+  await partner.stop();
+  await database.drop();
+});
+
+async function call(method: string, path: string, headers: Record<string, string>, body?: unknown) {
+  const response = await fetch(service.url + path, {
+    method,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  answers.push(`${[...response.headers].join('\n')}\n${text}`);
+  return { status: response.status, text };
+}
+
+const admin = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+  const { text } = await call(method, `/admin/v1${path}`, { Authorization: `Bearer ${ADMIN_TOKEN}` }, body);
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+};
+
+/** A run in which everything happens that could spill a secret: good calls, bad ones, a partner that echoes its key. */
+async function busyRun(): Promise<string[]> {
+  const { id: haulerId } = await admin<{ id: string }>('POST', '/haulers', { name: 'Secretive Hauling' });
+  const interfaces = ['scale', 'account', 'site', 'vision'];
+  const issued = await service.admin<{ id: string; key: string }>('POST', '/api-keys', { haulerId, interfaces });
+  const rotated = await service.admin<{ key: string }>('POST', `/api-keys/${issued.body.id}/rotate`, {});
+  const keys = [issued.body.key, rotated.body.key];
+  const siteId = await new CatalogFixture(db).site(haulerId);
+  for (const key of keys) {
+    for (const header of ['PLATFORM-API-KEY', 'API-KEY', 'Authorization', 'X-Request-Id', 'Idempotency-Key']) {
+      const headers = { [header]: key };
+      await call('POST', '/platform-api/v1/tickets', headers, { siteId, materials: [{}], x: 1 });
+      await call('POST', '/platform-api/v1/accounts', { 'PLATFORM-API-KEY': key, ...headers }, '{"broken');
+      await call('GET', '/video-platform/v1/videos?customerId=nobody', headers);
+      await call('GET', `/scale-platform/v1/sites?haulerId=${haulerId}`, headers);
+      await call('GET', `/nothing?key=${key}`, {});
+    }
+  }
+  await partnersThatSpill(haulerId);
+  return keys;
+}
+
+async function partnersThatSpill(haulerId: string): Promise<void> {
+  const echoed = `Unknown key ${PARTNER_KEY} (${encodeURIComponent(PARTNER_KEY)}, ${Buffer.from(PARTNER_KEY).toString('base64')})`;
+  const error = JSON.stringify({ success: false, error: { code: 'UNAUTHORIZED', message: echoed } });
+  const record = { id: 'no uuid', name: echoed };
+  const spilling = JSON.stringify({ success: true, data: { sites: [record], kiosks: [], materials: [] } });
+  const shared = { haulerId, baseUrl: partner.url, apiKey: PARTNER_KEY, enabled: false };
+  const { id } = await admin<{ id: string }>('POST', '/connections', { ...shared, interface: 'site' });
+  for (const reply of [
+    raw(error, { status: 401 }),
+    raw(error, { status: 500 }),
+    html(500),
+    raw(`{"x":"${echoed}`),
+    raw(spilling),
+  ]) {
+    partner.on('GET /scale-platform/v1/sites', reply);
+    await admin('POST', `/connections/${id}/check`);
+    const { runId } = await admin<{ runId: string }>('POST', `/connections/${id}/sync`);
+    await eventually(async () => {
+      expect((await admin<{ finishedAt: string | null }>('GET', `/sync-runs/${runId}`)).finishedAt).not.toBeNull();
+    }, 20_000);
+    await admin('GET', `/sync-runs/${runId}/quarantine`);
+  }
+  const bad = element({ startTime: echoed });
+  const good = element({ startTime: inHours(-2), endTime: inHours(-1.9), downloadUrl: partner.link(film(0)) });
+  const dead = element({
+    startTime: inHours(-1.9),
+    endTime: inHours(-1.8),
+    downloadUrl: `${partner.url}/gone?${LINK_SECRET}`,
+  });
+  partner.on(
+    CONTINUOUS,
+    lists('recordings', () => [bad, good, dead]),
+  );
+  const vision = await admin<{ id: string }>('POST', '/connections', {
+    ...shared,
+    interface: 'vision',
+    customerId: 'customer-1',
+    enabled: true,
+  });
+  await admin('POST', '/video-subscriptions', { connectionId: vision.id, truckId: 'TRUCK-7', startTime: inHours(-3) });
+  await eventually(async () => {
+    expect((await admin<{ data: unknown[] }>('GET', '/recordings?status=stored')).data).toHaveLength(1);
+  }, 20_000);
+  for (const path of ['/connections', '/recordings', '/sync-runs', '/api-keys', '/sites']) await admin('GET', path);
+}
+
+/** The whole database as text, but the links of recordings: they are what a download needs, and live for hours. */
+async function databaseText(): Promise<string> {
+  await db.query(`UPDATE recordings SET link = NULL`);
+  const tables = await db.query<{ name: string }[]>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+  );
+  const texts = await Promise.all(
+    tables.map(({ name }) => db.query<{ text: string }[]>(`SELECT t::text AS text FROM "${name}" AS t`)),
+  );
+  return texts.flatMap((rows) => rows.map(({ text }) => text)).join('\n');
+}
+
+test('after a busy run no secret stands in logs, answers, metrics, the database or the documents', async () => {
+  const keys = await busyRun();
+  await call('GET', '/metrics', { Authorization: `Bearer ${ADMIN_TOKEN}` });
+  for (const name of ['scale', 'account', 'site', 'vision', 'admin'])
+    for (const form of ['json', 'yaml']) await call('GET', `/docs/${name}.${form}`, {});
+  const stored = await databaseText();
+  // The last lines are written when the process ends.
+  expect(await service.end('SIGTERM')).toBe(0);
+  const places = { logs: service.said(), answers: answers.join('\n'), database: stored };
+  expect(places.logs.split('\n').length).toBeGreaterThan(50);
+  const partners = [PARTNER_KEY, Buffer.from(PARTNER_KEY).toString('base64'), Buffer.from(PARTNER_KEY).toString('hex')];
+  const secrets = [...keys, ADMIN_TOKEN, SECRETS_KEY, ...partners, LINK_SECRET, new URL(database.url).password];
+  const found = Object.entries(places).flatMap(([place, text]) =>
+    // A caller who names its request by its key gets that name back, and back alone.
+    secrets
+      .filter((secret) => withoutRequestIds(text).includes(secret))
+      .map((secret) => `${secret.slice(0, 12)}… in ${place}`),
+  );
+  expect(found).toEqual([]);
+  // The partner did echo its key, and that was noticed.
+  expect(places.answers).toContain('[redacted]');
+  expect(places.database).toContain('[redacted]');
+  for (const line of places.logs.split('\n').filter((one) => one.startsWith('{'))) JSON.parse(line);
+  tell('secrets', {
+    'secrets looked for': secrets.length,
+    'characters searched': Object.values(places).join('').length,
+    found: 0,
+  });
+}, 90_000);
+
+const withoutRequestIds = (text: string) => text.replace(/x-request-id,[^\n]*|"requestId":"[^"]*"/g, '');
