@@ -23,8 +23,13 @@ export interface BatchLimits {
 
 interface Waiting<Value, Result> extends Entry<Value, Result> {
   readonly bytes: number;
+  /** When it was submitted, by `performance.now()`. */
+  readonly since: number;
   settled: boolean;
 }
+
+/** What of the patience an entry must have left to be run, at most: however slow batches are, the newest are tried. */
+const LONGEST_EXPECTED = 0.75;
 
 /**
  * Natural batching: what arrives while a batch runs is gathered, and is the next batch. No timer delays anyone: a value
@@ -36,6 +41,8 @@ export class Batcher<Value, Result> {
   private running = 0;
   private runningEntries = 0;
   private scheduled = false;
+  /** How long a batch takes at present, in milliseconds: a slow one counts at once, quicker ones little by little. */
+  private expected = 0;
 
   constructor(
     private readonly limits: BatchLimits,
@@ -46,7 +53,7 @@ export class Batcher<Value, Result> {
   submit(value: Value, bytes: number): Promise<Result> {
     const { waiting, waitingBytes } = this.limits;
     if (this.queue.length >= waiting || this.queuedBytes + bytes > waitingBytes) {
-      return Promise.reject(unavailable('the service is overloaded; try again shortly'));
+      return Promise.reject(overloaded());
     }
     return new Promise((resolve, reject) => {
       this.queue.push(this.entry(value, bytes, resolve, reject));
@@ -68,7 +75,8 @@ export class Batcher<Value, Result> {
         entry.settled = true;
         how(outcome);
       };
-    const entry = { value, bytes, settled: false, resolve: settle(resolve), reject: settle(reject) };
+    const since = performance.now();
+    const entry = { value, bytes, since, settled: false, resolve: settle(resolve), reject: settle(reject) };
     const timer = setTimeout(
       () => entry.reject(unavailable('the service could not answer in time; try again shortly')),
       this.limits.patience,
@@ -99,6 +107,7 @@ export class Batcher<Value, Result> {
     this.running++;
     this.runningEntries += entries.length;
     this.schedule();
+    const started = performance.now();
     let failure: unknown = new Error('an entry was left without a result');
     try {
       await this.run(entries);
@@ -106,24 +115,36 @@ export class Batcher<Value, Result> {
       failure = error;
     }
     for (const entry of entries) if (!entry.settled) entry.reject(failure);
+    const slowest = Math.max(performance.now() - started, this.expected * LONGEST_EXPECTED);
+    this.expected = Math.min(slowest, this.limits.patience * LONGEST_EXPECTED);
     this.running--;
     this.runningEntries -= entries.length;
     this.schedule();
   }
 
-  /** From the front; who has run out of patience was told so and is not run. */
+  /**
+   * From the front. Who has run out of patience was told so; who would before the batch is done is told now. Running
+   * those first would make everyone behind them late as well: under overload next to nothing would be answered in time.
+   */
   private take(): Waiting<Value, Result>[] {
+    const { batch, batchBytes, patience } = this.limits;
+    const tooLate = performance.now() - (patience - this.expected);
     const entries: Waiting<Value, Result>[] = [];
     let bytes = 0;
     let taken = 0;
     for (const entry of this.queue) {
-      if (entries.length === this.limits.batch || (taken > 0 && bytes + entry.bytes > this.limits.batchBytes)) break;
+      if (!entry.settled && entry.since < tooLate) entry.reject(overloaded());
+      if (!entry.settled) {
+        if (entries.length === batch || (entries.length > 0 && bytes + entry.bytes > batchBytes)) break;
+        entries.push(entry);
+        bytes += entry.bytes;
+      }
       taken++;
-      bytes += entry.bytes;
-      if (!entry.settled) entries.push(entry);
+      this.queuedBytes -= entry.bytes;
     }
     this.queue = this.queue.slice(taken);
-    this.queuedBytes -= bytes;
     return entries;
   }
 }
+
+const overloaded = () => unavailable('the service is overloaded; try again shortly');

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, tell } from '../support/faults.js';
 import { bytesOf, headerText, mutated } from '../support/mutations.js';
-import { Arbitraries, type OpenApiDocument, type Schema } from '../support/openapi-arbitrary.js';
+import { Arbitraries, type OpenApiDocument } from '../support/openapi-arbitrary.js';
 import { raw } from '../support/scripted-partner.js';
 import { SiteScene, SITES_ROUTE } from '../support/site-scene.js';
 import { siteData } from '../support/site-data.js';

@@ -141,4 +141,20 @@ describe('Batcher', () => {
     const batcher = new Batcher<number, string>(LIMITS, () => Promise.resolve());
     await expect(batcher.submit(1, 1)).rejects.toThrow('left without a result');
   });
+
+  test('refuses whom the next batch would answer too late, and runs who came after', async () => {
+    const { batcher, batches, values } = gathering({ inFlight: 1, patience: 1_000 });
+    const first = batcher.submit(1, 1);
+    await turn();
+    const [late, soon] = [batcher.submit(2, 1), delay(500).then(() => batcher.submit(3, 1))];
+    const refused = expect(late).rejects.toMatchObject({ kind: 'unavailable' });
+    await delay(700);
+    batches[0]?.end();
+    await first;
+    await refused;
+    await turn();
+    expect(values()).toEqual([[1], [3]]);
+    batches[1]?.end();
+    expect(await soon).toBe('done 3');
+  });
 });
