@@ -73,8 +73,13 @@ function requireJson(contentType: string | undefined): void {
 function bytesAtHand({ maxBytes }: BodyReader, request: Request): Buffer | undefined {
   const plain = request.headers['content-encoding'] === undefined && request.readableLength <= maxBytes;
   if (!plain || !request.complete) return undefined;
-  return (request.read() as Buffer | null) ?? Buffer.alloc(0);
+  const pieces: Buffer[] = [];
+  // One call gives one of the pieces in which the body came.
+  for (let piece = next(request); piece !== null; piece = next(request)) pieces.push(piece);
+  return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
 }
+
+const next = (request: Request) => request.read() as Buffer | null;
 
 function readBytes({ read }: BodyReader, request: Request, response: Response): Promise<Buffer> {
   return new Promise((resolve, reject) => {

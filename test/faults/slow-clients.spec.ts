@@ -3,6 +3,7 @@ import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { at, CUSTOMER, film, TRUCK, upload } from '../support/hosted-vision.js';
+import { ScaleHouse } from '../support/scale-house.js';
 import { SlowClient } from '../support/slow-client.js';
 
 /** Small enough to wait for; what production gives is `SERVER_LIMITS`. */
@@ -109,6 +110,25 @@ describe('slow senders are cut off', () => {
     await eventually(() => expect(client.answer).toContain('201 Created'));
     client.close();
   });
+});
+
+test('a body in many pieces, all of them here before its key is known, is read as a whole', async () => {
+  const house = await ScaleHouse.open(service);
+  const body = JSON.stringify(house.ticket({ customFields: { long: 'x'.repeat(3_000) }, bulk: 'x'.repeat(30_000) }));
+  const blocker = service.dataSource.createQueryRunner();
+  await blocker.startTransaction();
+  await blocker.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+  const headers = { 'PLATFORM-API-KEY': house.key, ...json(body.length) };
+  const client = (await open()).send(`${head('POST', '/platform-api/v1/tickets', headers)}\r\n`);
+  for (let i = 0; i < body.length; i += 4_000) {
+    client.send(body.slice(i, i + 4_000));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await blocker.rollbackTransaction();
+  await blocker.release();
+  await eventually(() => expect(client.answer).toContain('HTTP/1.1 '));
+  expect(client.answer).toContain('HTTP/1.1 200 OK');
+  client.close();
 });
 
 describe('slow readers are cut off', () => {
