@@ -79,16 +79,22 @@ const TICKS_PER_SECOND = 100;
 
 /** Processor time of a process and of all that it ever started, in milliseconds. */
 export function processorMs(pid: number): number {
-  const children = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry) && stat(entry)?.parent === pid);
   const own = stat(String(pid));
   if (own === undefined) throw new Error(`process ${pid} has ended`);
-  return own.ms + own.endedChildrenMs + children.reduce((sum, child) => sum + (stat(child)?.ms ?? 0), 0);
+  return own.ms + own.endedChildrenMs + childrenOf(pid).reduce((sum, child) => sum + (stat(child)?.ms ?? 0), 0);
 }
 
-/** Resident set in MB. */
+/** Resident set in MB of a process and its children. */
 export function rssMb(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
+  const kilobytes = [String(pid), ...childrenOf(pid)].map((one) => {
+    const status = readFileSync(`/proc/${one}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]);
+  });
+  return kilobytes.reduce((sum, each) => sum + each, 0) / 1024;
+}
+
+function childrenOf(pid: number): string[] {
+  return readdirSync('/proc').filter((entry) => /^\d+$/.test(entry) && stat(entry)?.parent === pid);
 }
 
 function stat(pid: string): { parent: number; ms: number; endedChildrenMs: number } | undefined {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { type Outcome, push } from './load.js';
 import { CREATE_TABLE, upsertOf } from './peers/upsert.mjs';
-import { processorMs, ROOT, rssMb, startPeer, startService } from './processes.js';
+import { processorMs, ROOT, rssMb, type Service, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
 import { openScaleHouse, type ScaleHouse } from './scale-house.js';
 import { median, percentile } from './statistics.js';
@@ -31,13 +31,15 @@ interface Round {
 
 /**
  * New tickets a second: (a) this service with everything on, (b) a hand-written Fastify with one upsert a request,
- * (c) the same upsert without HTTP. Arguments: rounds (5), seconds of one measurement (4),
- * `a` to measure the service alone; with `profile` as a fourth its CPU profile is left in data/bench.
+ * (c) the same upsert without HTTP, and (a) once more in two processes. Arguments: rounds (5), seconds of one measurement (3),
+ * the name of one to measure it alone; with `profile` as a fourth its CPU profile is left in data/bench.
  */
-export async function run([rounds = '5', seconds = '4', only = '', profile]: readonly string[]): Promise<void> {
+export async function run([rounds = '5', seconds = '3', only = '', profile]: readonly string[]): Promise<void> {
   const database = await startDatabase();
   await database.client.query(CREATE_TABLE);
-  const contenders = (await contend(database, profile === 'profile')).filter(({ name }) => name.startsWith(only));
+  const contenders = (await contend(database, profile === 'profile')).filter(
+    ({ name }) => only === '' || name === only,
+  );
   for (const contender of contenders) await measure(contender, 64, WARM_UP_SECONDS, database);
   const results = new Map<string, Round[]>();
   for (let round = 0; round < Number(rounds); round++) {
@@ -60,15 +62,16 @@ async function contend(database: BenchDatabase, profile: boolean): Promise<Conte
   const service = await startService(database, {}, profile ? profiling : []);
   const house = await openScaleHouse(service, database);
   const peer = await startPeer('fastify-pg.mjs', database.url);
+  const two = await startService(database, { WEB_CONCURRENCY: '2' });
   const { next, headers } = house;
+  const ours = (name: string, { url, pid }: Service): Contender => ({
+    name,
+    pid,
+    table: 'tickets',
+    run: (connections, seconds) => push({ url: `${url}/platform-api/v1/tickets`, headers, connections, seconds, next }),
+  });
   return [
-    {
-      name: 'a service',
-      pid: service.pid,
-      table: 'tickets',
-      run: (connections, seconds) =>
-        push({ url: `${service.url}/platform-api/v1/tickets`, headers, connections, seconds, next }),
-    },
+    ours('a service', service),
     {
       name: 'b Fastify + pg',
       pid: peer.pid,
@@ -81,6 +84,7 @@ async function contend(database: BenchDatabase, profile: boolean): Promise<Conte
       table: 'peer_tickets',
       run: (connections, seconds) => upsertInLoops(database.url, connections, seconds, next),
     },
+    ours('a in 2 processes', two),
   ];
 }
 
