@@ -107,7 +107,7 @@ function placeSql({ table, days, direction, range }: DayCounted, filter: string,
       SELECT since, until, sum(rows) OVER (ORDER BY since ${direction}) - rows AS before, sum(rows) OVER () AS total
       FROM counted WHERE rows > 0)
     SELECT since, until, before::text, total::text FROM placed WHERE before <= ${offset} OR before = 0
-    ORDER BY before DESC LIMIT 1`;
+    ORDER BY placed.before DESC LIMIT 1`;
 }
 
 /** $1 from, $2 to, then the filter's, then where the page's day begins and ends, rows to skip in it, rows to take. */

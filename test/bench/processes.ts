@@ -14,6 +14,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** As in `npm run start:prod`. */
+const PRODUCTION_OPTIONS = ['--max-semi-space-size=24'];
+
 const ADMIN_TOKEN = 'bench-admin-token-of-this-run';
 
 /** The built service in production mode over the benchmark's database; its log goes to a file, as in production. */
@@ -24,7 +27,7 @@ export async function startService(
 ): Promise<Service> {
   const log = join(database.folder, `service-${Date.now()}.log`);
   const out = openSync(log, 'w');
-  const child = spawn(process.execPath, [...nodeOptions, 'dist/src/main.js'], {
+  const child = spawn(process.execPath, [...PRODUCTION_OPTIONS, ...nodeOptions, 'dist/src/main.js'], {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'],
