@@ -10,7 +10,7 @@ import { SlowClient } from '../support/slow-client.js';
 const LIMITS = {
   headers: 300,
   jsonBody: 400,
-  uploadPause: 400,
+  uploadPause: 1_500,
   unreadBody: 300,
   silence: 900,
   keepAlive: 700,

@@ -368,7 +368,7 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
         res.writeHead(200, { 'content-length': body.length, etag: '"v1"' });
         res.write(body.subarray(0, 2 * MIB));
         // Checkpoints are a second apart: what came before and after one must both be found again.
-        setTimeout(() => res.write(body.subarray(2 * MIB, 6.5 * MIB), () => setTimeout(told, 250)), 1300);
+        setTimeout(() => res.write(body.subarray(2 * MIB, 6.5 * MIB), () => setTimeout(told, 1500)), 1300);
       });
       const child = downloadingChild(storageUrl);
       await held;
