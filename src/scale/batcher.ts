@@ -31,6 +31,11 @@ interface Waiting<Value, Result> extends Entry<Value, Result> {
 /** What of the patience an entry must have left to be run, at most: however slow batches are, the newest are tried. */
 const LONGEST_EXPECTED = 0.75;
 
+/** Shares of the patience: a batch that takes longer is too large, one that takes less may grow. */
+const SLOW = 0.3;
+const QUICK = 0.1;
+const SMALLEST_SHARE = 1 / 64;
+
 /**
  * Natural batching: what arrives while a batch runs is gathered, and is the next batch. No timer delays anyone: a value
  * that comes alone runs at the end of this turn of the event loop.
@@ -43,6 +48,8 @@ export class Batcher<Value, Result> {
   private scheduled = false;
   /** How long a batch takes at present, in milliseconds: a slow one counts at once, quicker ones little by little. */
   private expected = 0;
+  /** Of a full batch what is taken at once: a database that is slow is given less, so that someone is answered in time. */
+  private share = 1;
 
   constructor(
     private readonly limits: BatchLimits,
@@ -115,11 +122,17 @@ export class Batcher<Value, Result> {
       failure = error;
     }
     for (const entry of entries) if (!entry.settled) entry.reject(failure);
-    const slowest = Math.max(performance.now() - started, this.expected * LONGEST_EXPECTED);
-    this.expected = Math.min(slowest, this.limits.patience * LONGEST_EXPECTED);
+    this.learn(performance.now() - started);
     this.running--;
     this.runningEntries -= entries.length;
     this.schedule();
+  }
+
+  private learn(took: number): void {
+    const { patience } = this.limits;
+    this.expected = Math.min(Math.max(took, this.expected * LONGEST_EXPECTED), patience * LONGEST_EXPECTED);
+    if (took > patience * SLOW) this.share = Math.max(this.share / 2, SMALLEST_SHARE);
+    else if (took < patience * QUICK) this.share = Math.min(this.share * 2, 1);
   }
 
   /**
@@ -127,7 +140,8 @@ export class Batcher<Value, Result> {
    * those first would make everyone behind them late as well: under overload next to nothing would be answered in time.
    */
   private take(): Waiting<Value, Result>[] {
-    const { batch, batchBytes, patience } = this.limits;
+    const { patience } = this.limits;
+    const [batch, batchBytes] = [Math.ceil(this.limits.batch * this.share), this.limits.batchBytes * this.share];
     const tooLate = performance.now() - (patience - this.expected);
     const entries: Waiting<Value, Result>[] = [];
     let bytes = 0;
