@@ -62,11 +62,14 @@ export class Batcher<Value, Result> {
     if (this.queue.length >= waiting || this.queuedBytes + bytes > waitingBytes) {
       return Promise.reject(overloaded());
     }
-    return new Promise((resolve, reject) => {
+    const answer = new Promise<Result>((resolve, reject) => {
       this.queue.push(this.entry(value, bytes, resolve, reject));
       this.queuedBytes += bytes;
       this.schedule();
     });
+    // A caller that no longer waits must not bring the process down with a rejection that nobody handles.
+    answer.catch(() => undefined);
+    return answer;
   }
 
   private entry(

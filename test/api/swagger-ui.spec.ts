@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium as playwright, type Page } from 'playwright-core';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { testServer } from '../support/test-database.js';
 
 let service: TestApp;
 let browser: Browser;
@@ -11,7 +14,7 @@ const complaints: string[] = [];
 beforeAll(async () => {
   service = await startTestApp();
   browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
+    executablePath: await extractedBrowser(),
     args: [...chromium.args, '--disable-background-networking', '--disable-component-update'],
     headless: true,
   });
@@ -26,6 +29,18 @@ afterAll(async () => {
   await browser.close();
   await service.close();
 });
+
+/**
+ * The browser is unpacked into the temporary folder, always under one name: into the one of this run, so that no other
+ * user's is found there. Jest hands its environment only to processes of their own.
+ */
+async function extractedBrowser(): Promise<string> {
+  const script =
+    "import('@sparticuz/chromium').then(async (m) => process.stdout.write(await m.default.executablePath()))";
+  const env = { ...process.env, TMPDIR: testServer().folder };
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env });
+  return stdout;
+}
 
 async function authorize(secret: string): Promise<void> {
   await page.click('.swagger-ui .btn.authorize');
