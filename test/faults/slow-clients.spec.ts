@@ -10,9 +10,9 @@ import { SlowClient } from '../support/slow-client.js';
 const LIMITS = {
   headers: 300,
   jsonBody: 400,
-  uploadPause: 1_500,
+  uploadPause: 1_000,
   unreadBody: 300,
-  silence: 900,
+  silence: 1_500,
   keepAlive: 700,
   check: 50,
 };
