@@ -68,7 +68,6 @@ function filterSql(list: DayCounted, { where }: DayCountedQuery, parameters: unk
     if (!list.filters.includes(column)) throw new Error(`${list.days} does not count by ${column}`);
     parameters.push(value);
     const place = `$${parameters.length}`;
-    // As text on both sides: uuid columns are compared by their index all the same, for the parameter is cast.
     return [typeof value === 'string' ? `${column} = ${place}` : `${column} = ANY(${place})`];
   });
   return conditions.length === 0 ? 'true' : conditions.join(' AND ');
@@ -114,6 +113,7 @@ function placeSql({ table, days, direction, range }: DayCounted, filter: string,
 function pageSql({ table, columns, direction, range }: DayCounted, filter: string, before: number): string {
   const [since, until, skip, take] = [1, 2, 3, 4].map((n) => `$${before + n}`);
   const onwards = direction === 'ASC' ? `start_time >= ${since}::timestamptz` : `start_time < ${until}::timestamptz`;
+  // The bound that this direction does not need is mentioned all the same: PostgreSQL must learn its parameter's type.
   const used = direction === 'ASC' ? `${until}::timestamptz` : `${since}::timestamptz`;
   const lower =
     range === 'overlap'
