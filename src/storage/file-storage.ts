@@ -90,7 +90,7 @@ async function sweepFiles(root: string, olderThanMs: number): Promise<number> {
 export function fileStorage(root: string): Storage {
   return {
     kind: 'files',
-    writer: async (name, options) => openFileWriter(root, safeName(name), options?.resume ?? true),
+    writer: async (name, options) => openFileWriter(root, safeName(name), options),
     stat: (name) => statFile(root, name),
     read: (name, range) => readFile(root, name, range),
     delete: async (name) => unlink(join(root, safeName(name))).catch(absentAs(undefined)),

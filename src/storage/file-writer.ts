@@ -10,7 +10,8 @@ import {
   replaceFile,
   writeAll,
 } from './file-durability.js';
-import type { Memo, StorageWriter } from './storage.js';
+import { BoxWalk } from './mp4.js';
+import type { Memo, StorageWriter, WriterOptions } from './storage.js';
 import { errorCode, WriterSuperseded } from './storage-errors.js';
 import { partialOf } from './storage-name.js';
 
@@ -50,7 +51,8 @@ class FileWriter implements StorageWriter {
   #name: string | undefined;
   #handle: FileHandle | undefined;
   #hash = createHash('sha256');
-  /** Bytes of an earlier attempt that the hash has not seen yet. */
+  #walk: BoxWalk | undefined;
+  /** Bytes of an earlier attempt that hash and walk have not seen yet. */
   #unhashed = 0;
   #continued = false;
   #block: Buffer[] = [];
@@ -62,7 +64,9 @@ class FileWriter implements StorageWriter {
   constructor(
     readonly root: string,
     readonly name: string,
+    readonly film: boolean,
   ) {
+    this.#walk = film ? new BoxWalk() : undefined;
     this.#folder = join(root, partialOf(name));
   }
 
@@ -94,12 +98,13 @@ class FileWriter implements StorageWriter {
     this.memo = memo;
     this.length = this.#unhashed = 0;
     this.#hash = createHash('sha256');
+    this.#walk = this.film ? new BoxWalk() : undefined;
     this.#checkpoint = { length: 0, at: Date.now(), running: Promise.resolve() };
   }
 
   async append(chunk: Buffer, release?: () => void): Promise<void> {
     if (this.#unhashed > 0) await guarded(() => this.#hashKept());
-    this.#hash.update(chunk);
+    this.#see(chunk);
     this.#block.push(chunk);
     if (release !== undefined) this.#releases.push(release);
     this.#blockBytes += chunk.length;
@@ -136,6 +141,7 @@ class FileWriter implements StorageWriter {
     return guarded(async () => {
       await this.#flush();
       if (this.#unhashed > 0) await this.#hashKept();
+      this.#walk?.end();
       await this.#checkpoint.running;
       // Behind the last checkpoint of an earlier attempt there may be anything.
       if (this.#continued) await handle.truncate(this.length);
@@ -195,9 +201,14 @@ class FileWriter implements StorageWriter {
     await replaceFile(join(this.#folder, STATE), JSON.stringify(state));
   }
 
+  #see(bytes: Buffer): void {
+    this.#walk?.update(bytes);
+    this.#hash.update(bytes);
+  }
+
   async #hashKept(): Promise<void> {
     const kept = { start: 0, end: this.#unhashed - 1, autoClose: false, highWaterMark: 1024 * 1024 };
-    for await (const chunk of this.#open().createReadStream(kept)) this.#hash.update(chunk as Buffer);
+    for await (const chunk of this.#open().createReadStream(kept)) this.#see(chunk as Buffer);
     this.#unhashed = 0;
   }
 
@@ -223,8 +234,12 @@ function parsed(text: string): unknown {
   }
 }
 
-export async function openFileWriter(root: string, name: string, resume: boolean): Promise<StorageWriter> {
-  const writer = new FileWriter(root, name);
+export async function openFileWriter(
+  root: string,
+  name: string,
+  { resume = true, film = false }: WriterOptions = {},
+): Promise<StorageWriter> {
+  const writer = new FileWriter(root, name, film);
   if (resume) await guarded(() => writer.takeUp());
   return writer;
 }

@@ -18,6 +18,8 @@ export interface UploadState {
   /** ETags of the parts that are there, in order, each of `PART_BYTES`. */
   readonly parts: readonly string[];
   readonly memo: Memo;
+  /** Of a film: how far its boxes were walked at the end of these parts, which cannot be read before they are joined. */
+  readonly boxes?: string | undefined;
 }
 
 const isUploadState = (value: unknown): value is UploadState =>

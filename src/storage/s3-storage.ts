@@ -120,7 +120,7 @@ export function s3Storage(config: S3StorageConfig): Storage {
   const place = s3Place(config);
   return {
     kind: 's3',
-    writer: async (name, options) => openS3Writer(place, safeName(name), options?.resume ?? true),
+    writer: async (name, options) => openS3Writer(place, safeName(name), options),
     stat: (name) => statObject(place, name),
     read: (name, range) => readObject(place, name, range),
     delete: async (name) => {

@@ -8,8 +8,9 @@ import {
 import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { isGoneUpload, type S3Place, viaS3 } from './s3-client.js';
+import { BoxWalk } from './mp4.js';
 import { abortUpload, forgetState, PART_BYTES, readState, type UploadState, writeState } from './s3-state.js';
-import type { Memo, StorageWriter } from './storage.js';
+import type { Memo, StorageWriter, WriterOptions } from './storage.js';
 import { StorageUnavailable, WriterSuperseded } from './storage-errors.js';
 import { partialOf } from './storage-name.js';
 
@@ -30,6 +31,9 @@ class S3Writer implements StorageWriter {
   #continued = false;
   #uploadId: string | undefined;
   #parts: string[] = [];
+  #walk: BoxWalk | undefined;
+  /** The walk's state at the end of the parts. */
+  #boxes: string | undefined;
   #gathering: Buffer | undefined;
   #spare: Buffer | undefined;
   #fill = 0;
@@ -39,7 +43,9 @@ class S3Writer implements StorageWriter {
   constructor(
     readonly place: S3Place,
     name: string,
+    readonly film: boolean,
   ) {
+    this.#walk = film ? new BoxWalk() : undefined;
     this.#key = place.prefix + name;
     this.#stateKey = `${place.prefix}${partialOf(name)}.json`;
   }
@@ -49,6 +55,11 @@ class S3Writer implements StorageWriter {
     if (state === undefined || state.key !== this.#key) return;
     this.#uploadId = state.uploadId;
     if (!resume || state.parts.length === 0) return;
+    if (this.film) {
+      if (state.boxes === undefined) return;
+      this.#walk = new BoxWalk(state.boxes);
+      this.#boxes = state.boxes;
+    }
     this.#continued = true;
     this.#parts = [...state.parts];
     this.memo = state.memo;
@@ -64,6 +75,8 @@ class S3Writer implements StorageWriter {
     this.#sending = Promise.resolve();
     this.#continued = false;
     this.#hash = createHash('sha256');
+    this.#walk = this.film ? new BoxWalk() : undefined;
+    this.#boxes = undefined;
     this.#gathering = Buffer.allocUnsafeSlow(PART_BYTES);
   }
 
@@ -74,6 +87,7 @@ class S3Writer implements StorageWriter {
       if (this.#fill === PART_BYTES) await this.#nextPart();
       this.#gathering ??= Buffer.allocUnsafeSlow(PART_BYTES);
       const copied = chunk.copy(this.#gathering, this.#fill, done);
+      this.#walk?.update(chunk.subarray(done, done + copied));
       this.#fill += copied;
       done += copied;
     }
@@ -102,6 +116,7 @@ class S3Writer implements StorageWriter {
   }
 
   async publish(): Promise<{ size: number; sha256: string }> {
+    this.#walk?.end();
     // The first part may still be on its way, and the upload without its id.
     await this.#sending;
     if (this.#uploadId === undefined) await this.#putWhole();
@@ -116,12 +131,13 @@ class S3Writer implements StorageWriter {
     const body = (this.#gathering ?? Buffer.alloc(0)).subarray(0, this.#fill);
     [this.#gathering, this.#spare] = [this.#spare, this.#gathering];
     this.#fill = 0;
-    this.#sending = this.#viaUpload(() => this.#sendPart(body));
+    const boxes = this.#walk?.state;
+    this.#sending = this.#viaUpload(() => this.#sendPart(body, boxes));
     // Whoever awaits it next hears of the failure; until then it must not count as unhandled.
     this.#sending.catch(() => undefined);
   }
 
-  async #sendPart(body: Buffer): Promise<void> {
+  async #sendPart(body: Buffer, boxes: string | undefined): Promise<void> {
     const at = { Bucket: this.place.bucket, Key: this.#key };
     if (this.#uploadId === undefined) {
       const { UploadId } = await this.place.client.send(
@@ -135,6 +151,7 @@ class S3Writer implements StorageWriter {
       new UploadPartCommand({ ...at, UploadId: this.#uploadId, PartNumber, Body: body }),
     );
     this.#parts.push(ETag ?? '');
+    this.#boxes = boxes;
     const whole = body.length === PART_BYTES;
     if (!whole || Date.now() - this.#checkpointAt < CHECKPOINT_MS) return;
     this.#checkpointAt = Date.now();
@@ -148,6 +165,7 @@ class S3Writer implements StorageWriter {
       key: this.#key,
       parts: this.memo === undefined ? [] : this.#parts,
       memo: this.memo ?? {},
+      boxes: this.#boxes,
     };
     await writeState(this.place, this.#stateKey, state);
   }
@@ -203,8 +221,12 @@ class S3Writer implements StorageWriter {
   }
 }
 
-export async function openS3Writer(place: S3Place, name: string, resume: boolean): Promise<StorageWriter> {
-  const writer = new S3Writer(place, name);
+export async function openS3Writer(
+  place: S3Place,
+  name: string,
+  { resume = true, film = false }: WriterOptions = {},
+): Promise<StorageWriter> {
+  const writer = new S3Writer(place, name, film);
   await viaS3(() => writer.takeUp(resume));
   return writer;
 }

@@ -21,6 +21,14 @@ export class NotStored extends Error {
   }
 }
 
+/** The bytes are no whole MP4 film; nothing of them was published. `message` says what they are, after "it". */
+export class NotAFilm extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NotAFilm';
+  }
+}
+
 /** Another writer of the same name went on: this one's temporary is gone, and nothing was published by it. */
 export class WriterSuperseded extends Error {
   constructor(cause?: unknown) {

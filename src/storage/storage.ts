@@ -31,7 +31,7 @@ export type Memo = Readonly<Record<string, string | number>>;
  * The writing of one file, at a temporary place until `publish`. A killed process leaves the bytes up to its last
  * checkpoint for the next writer of the same name. After `suspend`, `discard` or `publish` the writer is spent.
  * Every method may reject with `StorageUnavailable`, or with `WriterSuperseded` where another writer of that name went
- * on and this one's bytes are gone.
+ * on and this one's bytes are gone; `append` and `publish` of a film also with `NotAFilm`.
  */
 export interface StorageWriter {
   /** Bytes accepted so far, those of an earlier attempt included: the offset of the next byte. */
@@ -55,11 +55,17 @@ export interface StorageWriter {
   publish(): Promise<{ size: number; sha256: string }>;
 }
 
+export interface WriterOptions {
+  /** Default true: continues an interrupted writing of that name, if there is one with a memo. */
+  readonly resume?: boolean;
+  /** Publishes nothing but an MP4 film that is whole in its boxes. */
+  readonly film?: boolean;
+}
+
 /** Video bytes, in files or S3; names are those of `storageName` only. Rejects with `StorageUnavailable`. */
 export interface Storage {
   readonly kind: 'files' | 's3';
-  /** With `resume` (the default) it continues an interrupted writing of that name, if there is one with a memo. */
-  writer(name: string, options?: { readonly resume?: boolean }): Promise<StorageWriter>;
+  writer(name: string, options?: WriterOptions): Promise<StorageWriter>;
   /** Undefined when there is no such file. */
   stat(name: string): Promise<StoredFile | undefined>;
   /** Rejects with `NotStored` when there is no such file. The reader must consume or destroy the stream. */

@@ -17,12 +17,12 @@ import { createTestDatabase, type TestDatabase, testServer } from '../support/te
 import {
   CONTINUOUS,
   element,
-  film,
   inHours,
   lists,
   startVisionPartner,
   type VisionPartner,
 } from '../support/vision-partner.js';
+import { film } from '../support/films.js';
 
 const CHUNKS = shortOrLong(24, 120);
 const ROUNDS = shortOrLong(1, 4);

@@ -15,12 +15,12 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import {
   CONTINUOUS,
   element,
-  film,
   inHours,
   lists,
   startVisionPartner,
   type VisionPartner,
 } from '../support/vision-partner.js';
+import { film } from '../support/films.js';
 import { json } from '../support/scripted-partner.js';
 
 const KILLS = shortOrLong(2, 20);

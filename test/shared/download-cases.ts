@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createDownloader } from '../../src/storage/download/downloader.js';
 import { DownloadFailed, type DownloadFailureKind } from '../../src/storage/download/download-failure.js';
 import type { Downloaded, DownloadOrder } from '../../src/storage/download/download-order.js';
+import { box, film, FTYP, MOOV } from '../support/films.js';
 import { type FileHost, LINK_SECRET, serveFile, startFileHost } from '../support/file-host.js';
 import { contentOf, MIB, newName, sha256, type StorageUnderTest } from './storage-cases.js';
 
@@ -67,7 +68,7 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
   }
 
   /** A first attempt that breaks in the middle, so that some of the file is kept where it can be. */
-  async function breakOff(answer: Parameters<typeof serveFile>[1], content = body): Promise<void> {
+  async function breakOff(answer: Parameters<typeof serveFile>[1], content: Buffer = body): Promise<void> {
     host.answer(serveFile(content, { ...answer, breakAfter: 6 * MIB }));
     expect(await failure()).toMatchObject({ kind: 'retryable', advice: 'retry' });
     host.asked.length = 0;
@@ -228,8 +229,8 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
       ['cut off, of no visible end', 'retryable', raw('Connection: close', small), { expectedSize: 40_001 }],
       ['empty', 'empty', serveFile(Buffer.alloc(0)), {}],
       ['empty, in no chunks', 'empty', chunked(Buffer.alloc(0)), {}],
-      ['a web page', 'not-mp4', serveFile(html), { mp4: true }],
-      ['shorter than any film', 'not-mp4', serveFile(Buffer.from('abc')), { mp4: true }],
+      ['shorter than any film', 'not-a-film', serveFile(Buffer.from('abc')), { film: true }],
+      ['a film with something behind it', 'not-a-film', chunked(Buffer.concat([film(), html])), { film: true }],
       ['compressed unasked', 'bad-answer', raw(`Content-Encoding: gzip\r\n${length(40_000)}`, small), {}],
       ['announced as too large', 'too-large', serveFile(small), { limits: { maxBytes: 39_999 } }],
     ])('%s: %s', async (_, kind, answer, order) => {
@@ -252,12 +253,42 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
       expect(await leftovers()).toEqual([]);
     });
 
-    test('an MP4 file is one, a page passes where nobody asked for an MP4', async () => {
-      const mp4 = Buffer.concat([Buffer.from('\0\0\0\x1cftypisom', 'latin1'), small]);
-      host.answer(serveFile(mp4));
-      await expectWhole(await download({ mp4: true }), mp4);
-      host.answer(serveFile(html));
-      await expectWhole(await download(), html);
+    test.each<[string, string, Buffer, string]>([
+      ['a web page', 'text/html; charset=utf-8', html, 'as text/html is no MP4 film: it begins with "<html><body>Sign'],
+      [
+        'JSON',
+        'application/json',
+        Buffer.from('{"error":"no"}'),
+        'as application/json is no MP4 film: it begins with "{',
+      ],
+      ['a film that is cut', 'video/mp4', film().subarray(0, 40_000), 'its mdat box ends 10000 bytes behind the end'],
+      ['a film cut before its moov', 'video/mp4', FTYP, 'it has no moov box'],
+    ])('%s instead of a film: not published, and told what came', async (_, type, sent, reason) => {
+      host.answer((_request, res) => {
+        const head = { 'content-type': type, 'content-length': sent.length, etag: '"v1"' };
+        res.writeHead(200, head).end(sent);
+      });
+      const failed = await failure({ film: true });
+      expect(failed).toMatchObject({ kind: 'not-a-film', message: expect.stringContaining(reason) });
+      expect(await leftovers()).toEqual([]);
+      // Another try takes the film that is there by then, from its first byte.
+      host.answer(serveFile(small.subarray(0, 20), { etag: '"v1"' }));
+      await expectWhole(await download(), small.subarray(0, 20));
+    });
+
+    test('a film is one, whole or in fragments, at once or after a break', async () => {
+      const whole = film(7 * MIB);
+      const fragments = [1, 2, 3].flatMap((n) => [box('moof', randomBytes(90)), box('mdat', randomBytes(n * 9_000))]);
+      const fragmented = Buffer.concat([FTYP, MOOV, ...fragments, box('mfra', randomBytes(50))]);
+      host.answer(chunked(fragmented));
+      await expectWhole(await download({ film: true }), fragmented);
+      name = newName();
+      await breakOff({ etag: '"v1"' }, whole);
+      host.answer(serveFile(whole, { etag: '"v1"' }));
+      const got = await download({ film: true });
+      // What was fetched by a caller who did not look at it cannot be looked at in S3 any more.
+      expect([0, 6 * MIB]).toContain(got.resumedFrom);
+      await expectWhole(got, whole);
     });
   });
 

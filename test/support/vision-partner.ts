@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { sealKey } from '../../src/partner-client/sealed-keys.js';
 import { JobsService } from '../../src/jobs/jobs.service.js';
@@ -57,7 +57,6 @@ export async function startVisionPartner(): Promise<VisionPartner> {
   };
 }
 
-export const film = (bytes = 50_000): Buffer => randomBytes(bytes);
 export const sha256 = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
 
 /** A hauler with one vision connection, as the admin API would store it. */

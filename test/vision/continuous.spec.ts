@@ -7,7 +7,6 @@ import {
   CONTINUOUS,
   element,
   type Element,
-  film,
   forgetVideo,
   hurry,
   inHours,
@@ -15,6 +14,7 @@ import {
   startVisionPartner,
   type VisionPartner,
 } from '../support/vision-partner.js';
+import { film } from '../support/films.js';
 
 interface Subscription {
   readonly id: string;
@@ -230,13 +230,13 @@ describe('the same chunk', () => {
 
   test('by its id, listed again with another link, is one', async () => {
     const one = chunk(2, { id: 'same' });
-    const again = { ...one, endTime: inHours(-1.9), downloadUrl: partner.link(film(10)) };
+    const again = { ...one, endTime: inHours(-1.9), downloadUrl: partner.link(film(200)) };
     expect(await settle([one, again])).toHaveLength(1);
   });
 
   test('by truck, camera and range, under another id, is one', async () => {
     const one = chunk(2);
-    expect(await settle([one, { ...one, id: 'other', downloadUrl: partner.link(film(10)) }])).toHaveLength(1);
+    expect(await settle([one, { ...one, id: 'other', downloadUrl: partner.link(film(200)) }])).toHaveLength(1);
   });
 
   test('chunks that merely overlap are both kept, and so are two cameras', async () => {

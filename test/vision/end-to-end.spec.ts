@@ -7,7 +7,6 @@ import {
   CONTINUOUS,
   element,
   type Element,
-  film,
   hurry,
   inHours,
   lists,
@@ -17,6 +16,7 @@ import {
   VIDEOS,
   type VisionPartner,
 } from '../support/vision-partner.js';
+import { film } from '../support/films.js';
 
 interface Shown {
   readonly id: string;

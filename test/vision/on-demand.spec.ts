@@ -7,7 +7,6 @@ import {
   connectVision,
   element,
   type Element,
-  film,
   forgetVideo,
   hurry,
   lists,
@@ -16,6 +15,7 @@ import {
   VIDEOS,
   type VisionPartner,
 } from '../support/vision-partner.js';
+import { film } from '../support/films.js';
 
 interface Shown {
   readonly id: string;
@@ -315,7 +315,7 @@ describe('many open requests of one customer', () => {
       element({ requestId: 'another', downloadUrl: 'https://x.example/a' }),
     );
     const ours = Array.from({ length: 10 }, (_, i) =>
-      element({ requestId: `r${i + 1}`, downloadUrl: partner.link(film(100)) }),
+      element({ requestId: `r${i + 1}`, downloadUrl: partner.link(film(200)) }),
     );
     partner.on(
       VIDEOS,

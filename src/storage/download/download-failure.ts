@@ -1,4 +1,4 @@
-import { errorCode, sentenceOf } from '../storage-errors.js';
+import { errorCode, type NotAFilm, sentenceOf } from '../storage-errors.js';
 
 /** What the caller may do about a failure: come back, ask for a fresh link, or give the file up. */
 export type Advice = 'retry' | 'relink' | 'give-up';
@@ -17,7 +17,8 @@ const DOWNLOAD_FAILURES = {
   'too-large': 'give-up',
   'wrong-length': 'give-up',
   empty: 'give-up',
-  'not-mp4': 'give-up',
+  /** Not an MP4, or not whole in its boxes. */
+  'not-a-film': 'give-up',
 } as const satisfies Record<string, Advice>;
 
 export type DownloadFailureKind = keyof typeof DOWNLOAD_FAILURES;
@@ -42,6 +43,13 @@ export class DownloadFailed extends Error {
 
 export const tooLarge = (host: string, maxBytes: number): DownloadFailed =>
   new DownloadFailed('too-large', `The file of ${host} is larger than ${maxBytes} bytes.`);
+
+/** `host` and `type` are of the answer, where there was one; a type is shown as far as it is one. */
+export function noFilm(host: string | undefined, type: string | undefined, why: NotAFilm): DownloadFailed {
+  const [named] = /^[\w.+-]{1,40}\/[\w.+-]{1,40}/.exec(type ?? '') ?? [];
+  const sent = `What ${host ?? 'the host'} sent${named === undefined ? '' : ` as ${named}`}`;
+  return new DownloadFailed('not-a-film', `${sent} is no MP4 film: ${why.message}.`, { cause: why });
+}
 
 /** `Retry-After` in milliseconds: seconds, or a date; undefined when absent or unreadable. */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {

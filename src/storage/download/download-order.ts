@@ -12,8 +12,8 @@ export interface DownloadOrder {
   readonly resume?: boolean;
   /** Bytes, where the partner said so; another length is `wrong-length`. */
   readonly expectedSize?: number;
-  /** Refuses what does not begin as an MP4 file. */
-  readonly mp4?: boolean;
+  /** Refuses what is no MP4 film, whole in its boxes. */
+  readonly film?: boolean;
   readonly onProgress?: (progress: DownloadProgress) => void;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<DownloadLimits>;

@@ -1,54 +1,54 @@
 import type { OutboundPolicy } from '../../outbound/address-guard.js';
-import { MP4_HEAD_BYTES, mp4Sniffer } from '../mp4.js';
 import type { Storage, StorageWriter } from '../storage.js';
-import { isStorageError, StorageUnavailable, WriterSuperseded } from '../storage-errors.js';
+import { isStorageError, NotAFilm, StorageUnavailable, WriterSuperseded } from '../storage-errors.js';
 import { type Kept, isKept } from './answer-rules.js';
 import { bodyOf } from './body.js';
-import { DownloadFailed, tooLarge } from './download-failure.js';
+import { DownloadFailed, noFilm, tooLarge } from './download-failure.js';
 import type { Downloaded, Downloader } from './download-order.js';
 import { DOWNLOAD_LIMITS, type DownloadLimits } from './limits.js';
-import { linkOpener } from './link-request.js';
+import { type LinkAnswer, linkOpener } from './link-request.js';
 import { type Running, startTransfer, type Transfer } from './transfer.js';
 
 /** Moves the body into the writer; checks what can be checked on the way. */
 async function receive(writer: StorageWriter, transfer: Transfer, { order, limits }: Running): Promise<void> {
   const { total, answer } = transfer;
   const { host } = answer;
-  const sniff = order.mp4 === true && writer.length === 0 ? mp4Sniffer() : undefined;
   let told = performance.now();
   for await (const { bytes, release } of bodyOf(answer, limits)) {
     if (writer.length + bytes.length > (total ?? Infinity))
       throw new DownloadFailed('wrong-length', `${host} sent more than ${total} bytes.`);
     if (writer.length + bytes.length > limits.maxBytes) throw tooLarge(host, limits.maxBytes);
-    if (sniff?.(bytes) === false) throw notMp4(host);
     await writer.append(bytes, release);
     if (performance.now() - told < limits.progressMs) continue;
     told = performance.now();
     order.onProgress?.({ received: writer.length, total });
   }
   if (writer.length === 0) throw new DownloadFailed('empty', `${host} sent an empty file.`);
-  if (sniff !== undefined && writer.length < MP4_HEAD_BYTES) throw notMp4(host);
   if (total !== undefined && writer.length !== total)
     throw new DownloadFailed('retryable', `${host} sent ${writer.length} of ${total} bytes.`);
 }
 
-const notMp4 = (host: string): DownloadFailed => new DownloadFailed('not-mp4', `What ${host} sent is not an MP4 file.`);
-
 async function fetchInto(writer: StorageWriter, running: Running): Promise<Downloaded> {
   const kept: Kept | undefined = isKept(writer.memo) ? writer.memo : undefined;
   let resumedFrom = writer.length;
-  // Killed between the last byte and its publication: nothing is left to ask for.
-  if (kept === undefined || writer.length !== kept.total) {
-    const transfer = await startTransfer(writer, kept, running);
-    resumedFrom = writer.length;
-    await receive(writer, transfer, running);
+  let answer: LinkAnswer | undefined;
+  try {
+    // Killed between the last byte and its publication: nothing is left to ask for.
+    if (kept === undefined || writer.length !== kept.total) {
+      const transfer = await startTransfer(writer, kept, running);
+      resumedFrom = writer.length;
+      answer = transfer.answer;
+      await receive(writer, transfer, running);
+    }
+    const { order } = running;
+    if (order.expectedSize !== undefined && writer.length !== order.expectedSize)
+      throw new DownloadFailed('wrong-length', `The file has ${writer.length} bytes instead of ${order.expectedSize}.`);
+    const published = await writer.publish();
+    order.onProgress?.({ received: published.size, total: published.size });
+    return { ...published, resumedFrom };
+  } catch (error) {
+    throw error instanceof NotAFilm ? noFilm(answer?.host, answer?.response.headers['content-type'], error) : error;
   }
-  const { order } = running;
-  if (order.expectedSize !== undefined && writer.length !== order.expectedSize)
-    throw new DownloadFailed('wrong-length', `The file has ${writer.length} bytes instead of ${order.expectedSize}.`);
-  const published = await writer.publish();
-  order.onProgress?.({ received: published.size, total: published.size });
-  return { ...published, resumedFrom };
 }
 
 /** What an attempt failed with, as the caller is told it. */
@@ -75,7 +75,8 @@ export function createDownloader(
     async download(order) {
       const limits = { ...DOWNLOAD_LIMITS, ...defaults, ...order.limits };
       const signal = order.signal ?? new AbortController().signal;
-      const writer = await storage.writer(order.name, { resume: order.resume ?? true });
+      const { name, resume = true, film = false } = order;
+      const writer = await storage.writer(name, { resume, film });
       try {
         return await fetchInto(writer, { order, limits, signal, openLink });
       } catch (error) {

@@ -38,7 +38,7 @@ export class FetchSteps {
     let received = 0;
     // Told of every chunk: whether a broken try got anywhere decides what becomes of it.
     const onProgress = (progress: { readonly received: number }) => void (received = progress.received);
-    const order = { url, name, signal: run.signal, onProgress, limits: { progressMs: 0 } };
+    const order = { url, name, film: true, signal: run.signal, onProgress, limits: { progressMs: 0 } };
     const fetched = await this.downloader.download(order).catch((error: unknown) => error);
     if (isDownloaded(fetched)) return this.stored(run, current, fetched, begun);
     if (run.signal.aborted) throw run.signal.reason;
@@ -103,7 +103,7 @@ export class FetchSteps {
       expiresAt: row.expires_at?.getTime(),
     };
     const step = nextStep(state, { kind, retryAfterMs, fruitless }, Date.now());
-    const counted = fruitless || kind === 'wrong-length' || kind === 'empty';
+    const counted = fruitless || kind === 'wrong-length' || kind === 'empty' || kind === 'not-a-film';
     const progress = {
       received_bytes: Math.max(best, received),
       fruitless: counted ? row.fruitless + 1 : received > best ? 0 : row.fruitless,

@@ -32,8 +32,14 @@ export type NextStep =
   | { readonly step: 'relink'; readonly afterMs: number }
   | { readonly step: 'end'; readonly status: 'failed' | 'expired' };
 
-/** What may be another file, or a whole one, the next time. */
-const MAY_PASS: ReadonlySet<DownloadFailureKind> = new Set(['retryable', 'cancelled', 'wrong-length', 'empty']);
+/** What may be another file, or a whole one, the next time: a page that says "in a moment" comes with status 200 too. */
+const MAY_PASS: ReadonlySet<DownloadFailureKind> = new Set([
+  'retryable',
+  'cancelled',
+  'wrong-length',
+  'empty',
+  'not-a-film',
+]);
 
 /**
  * What becomes of a recording after a try that failed. A refused link is replaced; a host that is away is waited for as

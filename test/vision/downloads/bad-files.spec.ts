@@ -1,0 +1,137 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { RequestListener } from 'node:http';
+import type { TestApp } from '../../support/app.js';
+import { becomes, DownloadScene, filesOf, listed } from '../../support/download-scene.js';
+import { eventually } from '../../support/eventually.js';
+import { serveFile } from '../../support/file-host.js';
+import { film } from '../../support/films.js';
+import { type S3Server, startS3Server } from '../../support/s3-server.js';
+import { forgetVideo, sha256, type VisionPartner } from '../../support/vision-partner.js';
+
+let scene: DownloadScene;
+let partner: VisionPartner;
+let app: TestApp;
+beforeAll(async () => {
+  scene = await DownloadScene.start();
+  partner = scene.partner;
+  app = await scene.service();
+});
+afterEach(async () => {
+  await forgetVideo(app);
+  partner.reset();
+});
+afterAll(() => scene.stop());
+
+const sends =
+  (type: string, body: string | Buffer): RequestListener =>
+  (_, res) =>
+    void res.writeHead(200, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ETag: '"1"' }).end(body);
+
+test.each<[string, RequestListener, string]>([
+  ['an empty body', (_, res) => res.writeHead(200, { 'Content-Length': 0 }).end(), 'empty'],
+  ['more redirects than three', (req, res) => res.writeHead(302, { Location: req.url }).end(), 'redirects'],
+  ['a redirect without its aim', (_, res) => res.writeHead(302).end(), '302'],
+  ['400', (_, res) => res.writeHead(400).end(), '400'],
+  [
+    'a compressed body',
+    (_, res) => res.writeHead(200, { 'Content-Encoding': 'gzip', 'Content-Length': 9 }).end('123456789'),
+    'compressed',
+  ],
+  [
+    'a body that is always cut at the same place',
+    (_, res) => {
+      res.writeHead(200, { 'Content-Length': 1_000 });
+      res.write(film(1_000).subarray(0, 500), () => setTimeout(() => res.destroy(), 5));
+    },
+    'broke',
+  ],
+  [
+    'more bytes than announced',
+    (_, res) => void res.socket?.end('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n1234567'),
+    'more bytes',
+  ],
+  ['a web page', sends('text/html', '<html>Sign in</html>'), 'as text/html is no MP4 film: it begins with "<html>Sign'],
+  ['JSON', sends('application/json', '{"error":"gone"}'), 'as application/json is no MP4 film: it begins with "{'],
+  ['a film that was cut before it got a length', sends('video/mp4', film().subarray(0, 30_000)), 'its mdat box ends'],
+])('a host that answers with %s: given up, with the reason, and no file', async (_, listener, reason) => {
+  const id = await scene.follow(app, listed(partner.link(film(), listener)));
+  const shown = await becomes(app, id, { status: 'failed', reason: expect.stringContaining(reason) });
+  expect(shown).not.toHaveProperty('sha256');
+  expect((await app.admin('GET', `/recordings/${shown.id}/content`)).status).toBe(404);
+  expect((await filesOf(app, 'recordings')).filter((name) => name.includes(shown.id))).toEqual([]);
+  await eventually(async () =>
+    expect((await filesOf(app, '.partial')).filter((name) => name.includes(shown.id))).toEqual([]),
+  );
+});
+
+test('a host that sends a page first, and the film when it is ready', async () => {
+  const body = film();
+  let ready = false;
+  const link = partner.link(body, (req, res) =>
+    ready ? serveFile(body, { etag: '"1"' })(req, res) : sends('text/html', 'One moment, please')(req, res),
+  );
+  const id = await scene.follow(app, listed(link));
+  const { reason } = await becomes(app, id, { status: 'available', reason: expect.any(String) });
+  expect(reason).toContain('it begins with "One moment, please"');
+  ready = true;
+  expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+});
+
+test('a host that breaks off is asked for the rest', async () => {
+  const body = film(400_000);
+  let tries = 0;
+  const link = partner.link(body, (req, res) =>
+    serveFile(body, { etag: '"one"', ...(++tries < 3 ? { breakAfter: 150_000 } : {}) })(req, res),
+  );
+  const id = await scene.follow(app, listed(link));
+  expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+  expect(partner.files.asked.some(({ range }) => range !== undefined)).toBe(true);
+});
+
+test('a host that breaks off and knows no ranges is asked for all of it', async () => {
+  const body = film(400_000);
+  let tries = 0;
+  const link = partner.link(body, (req, res) =>
+    serveFile(body, { etag: '"one"', ranges: false, ...(++tries < 3 ? { breakAfter: 150_000 } : {}) })(req, res),
+  );
+  const id = await scene.follow(app, listed(link));
+  expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+});
+
+test('a file that changed between two tries: the new one, whole', async () => {
+  const [former, latter] = [film(400_000), film(300_000)];
+  let tries = 0;
+  const link = partner.link(former, (req, res) =>
+    ++tries === 1
+      ? serveFile(former, { etag: '"one"', breakAfter: 150_000 })(req, res)
+      : serveFile(latter, { etag: '"two"' })(req, res),
+  );
+  const id = await scene.follow(app, listed(link));
+  expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(latter) });
+});
+
+describe('in S3', () => {
+  let s3: S3Server;
+  let inS3: TestApp;
+  beforeAll(async () => {
+    s3 = await startS3Server();
+    inS3 = await scene.service({ env: { STORAGE_URL: s3.storageUrl('vision') } });
+  });
+  afterAll(() => s3.stop());
+
+  test('a page is not stored either', async () => {
+    const id = await scene.follow(inS3, listed(partner.link(film(), sends('text/html', '<html>no</html>'))));
+    const shown = await becomes(inS3, id, { status: 'failed', reason: expect.stringContaining('no MP4 film') });
+    expect((await inS3.admin('GET', `/recordings/${shown.id}/content`)).status).toBe(404);
+  });
+
+  test('a recording is stored and played', async () => {
+    const body = film(300_000);
+    const id = await scene.follow(inS3, listed(partner.link(body)));
+    const shown = await becomes(inS3, id, { status: 'stored' });
+    const played = await fetch(`${inS3.url}/admin/v1/recordings/${shown.id}/content`, {
+      headers: { Authorization: `Bearer ${inS3.env.ADMIN_TOKEN}` },
+    });
+    expect(sha256(Buffer.from(await played.arrayBuffer()))).toBe(sha256(body));
+  });
+});

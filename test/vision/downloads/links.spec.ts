@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { TestApp } from '../../support/app.js';
+import { addRecording, becomes, chunk, DownloadScene, listed } from '../../support/download-scene.js';
+import { film } from '../../support/films.js';
+import {
+  connectVision,
+  CONTINUOUS,
+  forgetVideo,
+  inHours,
+  sha256,
+  type VisionPartner,
+} from '../../support/vision-partner.js';
+
+let scene: DownloadScene;
+let partner: VisionPartner;
+beforeAll(async () => {
+  scene = await DownloadScene.start();
+  partner = scene.partner;
+});
+afterAll(() => scene.stop());
+
+describe('a link', () => {
+  let app: TestApp;
+  beforeAll(async () => void (app = await scene.service()));
+  afterEach(async () => {
+    await forgetVideo(app);
+    partner.reset();
+  });
+
+  test('without an end is used', async () => {
+    const body = film();
+    const id = await scene.follow(app, listed({ downloadUrl: partner.link(body), expiresAt: undefined }));
+    expect(await becomes(app, id, { status: 'stored' })).toMatchObject({
+      sizeBytes: body.length,
+      sha256: sha256(body),
+    });
+  });
+
+  test.each([401, 403, 404, 410])('that is refused with %i is replaced by listing again', async (status) => {
+    const body = film();
+    const refused = partner.link(body, (_, res) => res.writeHead(status).end());
+    const id = await scene.follow(app, listed(refused, partner.link(body)));
+    expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+  });
+
+  test('that has expired is never asked, and replaced', async () => {
+    const dead = { downloadUrl: partner.link(film()), expiresAt: inHours(-1) };
+    const id = await scene.follow(app, listed(dead, partner.link(film())));
+    await becomes(app, id, { status: 'stored' });
+    expect(partner.fetched).toHaveLength(1);
+  });
+
+  test('expired at birth, every time: listed again five times, then expired with its reason', async () => {
+    const id = await scene.follow(app, listed({ downloadUrl: partner.link(film()), expiresAt: inHours(-1) }));
+    const { reason } = await becomes(app, id, { status: 'expired', reason: expect.any(String) });
+    expect(reason).toContain('expired');
+    expect(partner.fetched).toEqual([]);
+    const relinks = partner.askedOf(CONTINUOUS).filter(({ query }) => {
+      const length = Date.parse(query.get('endTime') ?? '') - Date.parse(query.get('startTime') ?? '');
+      return length < 120_000;
+    });
+    expect(relinks).toHaveLength(5);
+  });
+
+  test('that is refused every time: expired with its reason, and fetched after all when it is listed with one that works', async () => {
+    let link = partner.link(film(), (_, res) => res.writeHead(403).end());
+    const id = await scene.follow(app, () => [chunk(1, link)]);
+    const { reason } = await becomes(app, id, { status: 'expired' });
+    expect(reason).toContain('refused the link with 403');
+    link = partner.link(film());
+    await becomes(app, id, { status: 'stored' });
+  });
+
+  test('of a recording that is listed no more', async () => {
+    const refused = partner.link(film(), (_, res) => res.writeHead(410).end());
+    // Listed until the link was tried, however often that is: what an earlier test had under way may list as well.
+    const id = await scene.follow(app, () => (partner.fetched.length === 0 ? [chunk(1, refused)] : []));
+    const { reason } = await becomes(app, id, { status: 'expired' });
+    expect(reason).toContain('lists the recording no more');
+  });
+
+  test('carries no key of ours', async () => {
+    const id = await scene.follow(app, listed(partner.link(film())));
+    await becomes(app, id, { status: 'stored' });
+    expect(JSON.stringify(partner.files.asked)).not.toContain('the-partners-key');
+  });
+});
+
+describe('a link to where we may not go', () => {
+  let strict: TestApp;
+  beforeAll(async () => void (strict = await scene.service({ env: { OUTBOUND_ALLOW_PRIVATE: false } })));
+
+  test.each(['http://127.0.0.1:9/x', 'https://10.0.0.1/x', 'ftp://files.example.com/x', 'nonsense'])(
+    '%s: failed, with the reason',
+    async (link) => {
+      const { haulerId, id } = await connectVision(strict, 'https://partner.example.com');
+      await addRecording(strict, haulerId, id, link);
+      const { reason } = await becomes(strict, id, { status: 'failed' });
+      expect(reason).toMatch(/^The link cannot be used/);
+    },
+  );
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { RequestListener } from 'node:http';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { TestApp } from '../../support/app.js';
+import { becomes, chunk, DownloadScene, recordings } from '../../support/download-scene.js';
+import { eventually } from '../../support/eventually.js';
+import { serveFile } from '../../support/file-host.js';
+import { film } from '../../support/films.js';
+import { hurry, inHours, sha256, type VisionPartner } from '../../support/vision-partner.js';
+
+let scene: DownloadScene;
+let partner: VisionPartner;
+beforeAll(async () => {
+  scene = await DownloadScene.start();
+  partner = scene.partner;
+});
+afterAll(() => scene.stop());
+
+describe('many', () => {
+  const bodies = Array.from({ length: 50 }, () => film(200_000));
+  /** Slow enough to be met in the middle. */
+  const slowly =
+    (body: Buffer, open: { now: number; most: number } = { now: 0, most: 0 }): RequestListener =>
+    (req, res) => {
+      open.most = Math.max(open.most, ++open.now);
+      res.once('close', () => open.now--);
+      setTimeout(() => serveFile(body, { etag: `"${sha256(body)}"` })(req, res), 60);
+    };
+
+  const whole = async (app: TestApp, id: string) => {
+    const stored = (await recordings(app, id)).filter(({ status }) => status === 'stored');
+    return new Map(stored.map((shown) => [shown.partnerRecordingId, shown.sha256]));
+  };
+  const expected = new Map(bodies.map((body, i) => [`chunk-${i}`, sha256(body)]));
+
+  test('two instances fetch no file twice, four at once', async () => {
+    partner.reset();
+    const first = await scene.service();
+    await scene.service({ on: first });
+    const open = { now: 0, most: 0 };
+    const chunks = bodies.map((body, i) => chunk(i, partner.link(body, slowly(body, open))));
+    const id = await scene.follow(first, () => chunks);
+    await eventually(async () => expect(await whole(first, id)).toEqual(expected), 20_000);
+    expect(partner.fetched).toHaveLength(50);
+    expect(new Set(partner.fetched).size).toBe(50);
+    expect(open.most).toBe(4);
+  });
+
+  test('the earliest end comes first', async () => {
+    partner.reset();
+    const app = await scene.service({ env: { DOWNLOAD_CONCURRENCY_PER_CONNECTION: 1 } });
+    const links = bodies.slice(0, 10).map((body) => partner.link(body));
+    const chunks = links.map((link, i) => chunk(i, link, { expiresAt: inHours(20 - i) }));
+    const id = await scene.follow(app, () => chunks);
+    await eventually(async () => expect((await whole(app, id)).size).toBe(10));
+    const order = links.map((link) => new URL(link).pathname + new URL(link).search).reverse();
+    expect(partner.fetched).toEqual(order);
+  });
+});
+
+describe('a storage that can take nothing', () => {
+  test('pauses, tells why, and goes on when it can again', async () => {
+    partner.reset();
+    const app = await scene.service();
+    const root = new URL(app.env.STORAGE_URL).pathname;
+    await mkdir(dirname(root), { recursive: true });
+    await rm(root, { recursive: true, force: true });
+    await writeFile(root, 'a file where the folder should be');
+    const body = film();
+    const id = await scene.follow(app, () => [chunk(1, partner.link(body))]);
+    await becomes(app, id, { status: 'available', reason: expect.stringContaining('The video storage failed') });
+    await rm(root);
+    await eventually(async () => {
+      await hurry(app);
+      expect(await recordings(app, id)).toMatchObject([{ status: 'stored', sha256: sha256(body) }]);
+    }, 12_000);
+  });
+});

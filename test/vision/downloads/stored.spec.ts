@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Retention } from '../../../src/vision/recordings/retention.js';
+import type { TestApp } from '../../support/app.js';
+import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from '../../support/download-scene.js';
+import { eventually } from '../../support/eventually.js';
+import { film } from '../../support/films.js';
+import { connectVision, CONTINUOUS, hurry, sha256, type VisionPartner } from '../../support/vision-partner.js';
+
+let scene: DownloadScene;
+let partner: VisionPartner;
+beforeAll(async () => {
+  scene = await DownloadScene.start();
+  partner = scene.partner;
+});
+afterAll(() => scene.stop());
+
+describe('metrics', () => {
+  test('foresee the links that will die before their turn comes', async () => {
+    partner.reset();
+    const app = await scene.service();
+    const { haulerId, id } = await connectVision(app, partner.url);
+    await addRecording(app, haulerId, id, 'https://files.example.com/a');
+    await app.dataSource.query(
+      `UPDATE recordings SET expires_at = now() - interval '1 minute', leased_until = now() + interval '1 hour',
+         lease_token = gen_random_uuid() WHERE connection_id = $1`,
+      [id],
+    );
+    await eventually(async () => {
+      const metrics = await app.call('GET', '/metrics', {
+        headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` },
+      });
+      expect(metrics.text).toContain('vision_downloads_at_risk 1');
+      expect(metrics.text).toContain('vision_downloads{state="waiting"} 1');
+    });
+  });
+});
+
+describe('retention', () => {
+  test('is off by default; counts without deleting; deletes what is older than its days, and says so', async () => {
+    partner.reset();
+    const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
+    const links = [1, 2].map((n) => chunk(n, partner.link(film(1_000))));
+    const id = await scene.follow(app, () => links);
+    await eventually(async () => {
+      expect((await recordings(app, id)).map(({ status }) => status)).toEqual(['stored', 'stored']);
+    });
+    await app.dataSource.query(
+      `UPDATE recordings SET stored_at = now() - interval '31 days' WHERE partner_recording_id = 'chunk-1'`,
+    );
+    const retention = app.app.get(Retention, { strict: false });
+    expect(await retention.run({ dryRun: true })).toMatchObject({ recordings: 1, bytes: 1_000 });
+    expect(await filesOf(app, 'recordings')).toHaveLength(2);
+    expect(await retention.run()).toMatchObject({ recordings: 1, bytes: 1_000 });
+    expect(await retention.run()).toMatchObject({ recordings: 0 });
+    expect(await filesOf(app, 'recordings')).toHaveLength(1);
+    const gone = (await recordings(app, id)).find(({ partnerRecordingId }) => partnerRecordingId === 'chunk-1');
+    expect(gone).toMatchObject({ status: 'expired', reason: expect.stringContaining('30 days') });
+    expect((await app.admin('GET', `/recordings/${gone?.id}/content`)).status).toBe(404);
+    // Listed again, it is not fetched again.
+    await hurry(app);
+    await becomesStill(app, id);
+    const off = await scene.service();
+    expect(await off.app.get(Retention, { strict: false }).run()).toEqual({ recordings: 0, bytes: 0 });
+  });
+
+  const becomesStill = async (app: TestApp, id: string): Promise<void> => {
+    const before = partner.askedOf(CONTINUOUS).length;
+    await eventually(async () => {
+      await hurry(app);
+      expect(partner.askedOf(CONTINUOUS).length).toBeGreaterThan(before + 1);
+    });
+    expect((await recordings(app, id)).map(({ status }) => status).sort()).toEqual(['expired', 'stored']);
+  };
+});
+
+describe('the bytes of a recording', () => {
+  test('with ranges, conditions and HEAD', async () => {
+    partner.reset();
+    const app = await scene.service();
+    const body = film(1_000);
+    const id = await scene.follow(app, () => [chunk(1, partner.link(body))]);
+    const shown = await becomes(app, id, { status: 'stored' });
+    const get = (headers: Record<string, string>, method = 'GET') =>
+      fetch(`${app.url}/admin/v1/recordings/${shown.id}/content`, {
+        method,
+        headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}`, ...headers },
+      });
+    const etag = `"${sha256(body)}"`;
+    const all = await get({});
+    expect([all.status, all.headers.get('etag'), all.headers.get('content-length')]).toEqual([200, etag, '1000']);
+    const tail = await get({ Range: 'bytes=-10', 'If-Range': etag });
+    expect([tail.status, tail.headers.get('content-range')]).toEqual([206, 'bytes 990-999/1000']);
+    expect((await get({ Range: 'bytes=0-1', 'If-Range': '"other"' })).status).toBe(200);
+    expect((await get({ Range: 'bytes=1000-' })).status).toBe(416);
+    expect((await get({ 'If-None-Match': etag })).status).toBe(304);
+    const head = await get({}, 'HEAD');
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '1000']);
+    expect((await fetch(`${app.url}/admin/v1/recordings/${shown.id}/content`)).status).toBe(401);
+  });
+});
