@@ -1,95 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
-import { issueKey } from '../support/api-keys.js';
-import { type Reply, startTestApp, type TestApp } from '../support/app.js';
-import { eventually } from '../support/eventually.js';
+import { startTestApp } from '../support/app.js';
+import { asAdmin, DatabaseStage, timed, type TimedReply, WELL } from '../support/database-stage.js';
 import { serverPid } from '../support/embedded-process.js';
+import { eventually } from '../support/eventually.js';
 import { shortOrLong, tell } from '../support/faults.js';
 import { ScaleHouse } from '../support/scale-house.js';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
-import { createTestDatabase, type TestDatabase, testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-database.js';
 import { databaseUrl, onServer } from '../support/test-server.js';
 
 const ANSWERED_WITHIN_MS = 5_000;
 const BACK_WITHIN_MS = 10_000;
 const ROUNDS = shortOrLong(1, 5);
-const ROLE = `limited_${randomBytes(6).toString('hex')}`;
+/** Between two rounds of calls at a database that is away: the second meets the state that the first has left. */
+const APART_MS = 500;
 
-let database: TestDatabase;
-let proxy: TcpProxy;
-let service: TestApp;
-let house: ScaleHouse;
-let key: string;
-let numbers = 0;
-
-const name = () => new URL(database.url).pathname.slice(1);
-const asAdmin = (sql: string) => onServer(testServer().adminUrl, (client) => client.query(sql));
-const endSessions = () => asAdmin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name()}'`);
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  // An ordinary role: no limit holds for superusers.
-  await asAdmin(`CREATE ROLE ${ROLE} LOGIN PASSWORD 'x' IN ROLE pg_read_all_data, pg_write_all_data`);
-  const server = new URL(database.url);
-  proxy = await startTcpProxy({ host: server.hostname, port: Number(server.port) });
-  const url = new URL(database.url);
-  url.port = String(proxy.port);
-  [url.username, url.password] = [ROLE, 'x'];
-  service = await startTestApp({ env: { DATABASE_URL: url.href } });
-  house = await ScaleHouse.open(service);
-  ({ key } = await issueKey(service, ['account', 'site', 'vision'], { haulerId: house.haulerId }));
-});
-afterEach(async () => {
-  proxy.pass();
-  await eventually(async () => expect((await everyCall()).map(({ status }) => status)).toEqual(WELL), BACK_WITHIN_MS);
-});
-afterAll(async () => {
-  await service.close();
-  await proxy.close();
-  await database.drop();
-  await asAdmin(`DROP ROLE ${ROLE}`);
-});
-
-interface TimedReply extends Reply {
-  readonly ms: number;
+/** Each test has a service and a database of its own: most of their time is waiting, which they do at the same time. */
+async function onStage(play: (stage: DatabaseStage) => Promise<void>): Promise<void> {
+  const stage = await DatabaseStage.open();
+  try {
+    await play(stage);
+  } finally {
+    await stage.close();
+  }
 }
 
-async function timed(call: Promise<Reply<unknown>>): Promise<TimedReply> {
-  const started = performance.now();
-  const reply = await call;
-  return { ...reply, ms: performance.now() - started };
-}
-
-const pushTicket = (service_ = service) => {
-  const inboundFlow = { ticketNumber: `N${numbers++}`, updatedAt: '2026-01-31T08:30:00Z' };
-  return house.push(house.ticket({ inboundFlow }), { 'Idempotency-Key': `N${numbers}` }, service_);
-};
-const createAccount = (extra: Record<string, string> = {}) =>
-  service.call('POST', '/platform-api/v1/accounts', {
-    headers: { 'PLATFORM-API-KEY': key, ...extra },
-    body: { accountName: `Name ${numbers++}` },
-  });
-
-/** One of each kind; all of them need the database. */
-const everyCall = () =>
-  Promise.all(
-    [
-      pushTicket(),
-      createAccount(),
-      createAccount({ 'Idempotency-Key': `K${numbers}` }),
-      service.admin('GET', '/tickets'),
-      service.admin('GET', '/api-keys'),
-      service.call('GET', `/scale-platform/v1/sites?haulerId=${house.haulerId}`, { headers: { 'API-KEY': key } }),
-      service.call('GET', '/video-platform/v1/videos?customerId=nobody', { headers: { 'API-KEY': key } }),
-      service.call('GET', '/health/ready'),
-    ].map(timed),
-  );
-/** The last but two find nothing, which they can only know from the database. */
-const WELL = [200, 200, 200, 200, 200, 404, 404, 200];
+const expectWell = (stage: DatabaseStage) =>
+  eventually(async () => expect((await stage.everyCall()).map(({ status }) => status)).toEqual(WELL), BACK_WITHIN_MS);
 
 function expectAway(replies: readonly TimedReply[]): void {
   for (const { status, headers, body, ms } of replies) {
@@ -102,91 +43,97 @@ function expectAway(replies: readonly TimedReply[]): void {
   }
 }
 
-async function expectAlive(): Promise<void> {
+async function expectAlive({ service }: DatabaseStage): Promise<void> {
   expect((await service.call('GET', '/health/live')).status).toBe(200);
 }
 
+type Act = (stage: DatabaseStage) => unknown;
+
 describe('a database that is away: 503 with Retry-After within 5 s, and back without a restart', () => {
-  test.each<[string, () => unknown, () => unknown]>([
-    ['it refuses connections', () => proxy.cut(), () => proxy.pass()],
-    ['it answers no more', () => proxy.freeze(), () => proxy.pass()],
-    ['it takes 3 s for every message', () => proxy.pass(3_000), () => proxy.pass()],
+  test.concurrent.each<[string, Act, Act]>([
+    ['it refuses connections', ({ proxy }) => proxy.cut(), ({ proxy }) => proxy.pass()],
+    ['it answers no more', ({ proxy }) => proxy.freeze(), ({ proxy }) => proxy.pass()],
+    ['it takes 3 s for every message', ({ proxy }) => proxy.pass(3_000), ({ proxy }) => proxy.pass()],
     [
       'it has no connection left',
-      async () => {
-        await asAdmin(`ALTER ROLE ${ROLE} CONNECTION LIMIT 0`);
-        await endSessions();
+      async (stage) => {
+        await asAdmin(`ALTER ROLE ${stage.role} CONNECTION LIMIT 0`);
+        await stage.endSessions();
       },
-      () => asAdmin(`ALTER ROLE ${ROLE} CONNECTION LIMIT -1`),
+      ({ role }) => asAdmin(`ALTER ROLE ${role} CONNECTION LIMIT -1`),
     ],
     [
       'it takes no connection to this database',
-      async () => {
-        await asAdmin(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS false`);
-        await endSessions();
+      async (stage) => {
+        await asAdmin(`ALTER DATABASE ${stage.name} ALLOW_CONNECTIONS false`);
+        await stage.endSessions();
       },
-      () => asAdmin(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS true`),
+      ({ name }) => asAdmin(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
     ],
   ])(
     '%s',
-    async (_what, breakIt, mendIt) => {
-      for (let round = 0; round < ROUNDS; round++) {
-        await breakIt();
-        try {
-          expectAway(await everyCall());
-          expectAway(await everyCall());
-          await expectAlive();
-        } finally {
-          await mendIt();
+    (what, breakIt, mendIt) =>
+      onStage(async (stage) => {
+        for (let round = 0; round < ROUNDS; round++) {
+          await breakIt(stage);
+          try {
+            const [first, second] = await Promise.all([
+              stage.everyCall(),
+              delay(APART_MS).then(() => stage.everyCall()),
+            ]);
+            expectAway([...first, ...second]);
+            await expectAlive(stage);
+          } finally {
+            await mendIt(stage);
+          }
+          const mended = performance.now();
+          await expectWell(stage);
+          tell('database away', { case: what, lost: 0, 'ms until back': Math.round(performance.now() - mended) });
         }
-        const mended = performance.now();
-        await eventually(
-          async () => expect((await everyCall()).map(({ status }) => status)).toEqual(WELL),
-          BACK_WITHIN_MS,
-        );
-        tell('database away', { case: _what, lost: 0, 'ms until back': Math.round(performance.now() - mended) });
-      }
-    },
+      }),
     120_000,
   );
 
-  test('a slow one is waited for: 100 ms a message is no failure', async () => {
-    proxy.pass(100);
-    const replies = await everyCall();
-    expect(replies.map(({ status }) => status)).toEqual(WELL);
-    for (const { ms } of replies) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
-  });
+  test('a slow one is waited for: 100 ms a message is no failure', () =>
+    onStage(async (stage) => {
+      stage.proxy.pass(100);
+      const replies = await stage.everyCall();
+      expect(replies.map(({ status }) => status)).toEqual(WELL);
+      for (const { ms } of replies) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+    }));
 
-  test('a server that has become a standby: what writes is 503, what reads goes on', async () => {
-    await asAdmin(`ALTER DATABASE ${name()} SET default_transaction_read_only = on`);
-    try {
-      await endSessions();
+  test('a server that has become a standby: what writes is 503, what reads goes on', () =>
+    onStage(async (stage) => {
+      await asAdmin(`ALTER DATABASE ${stage.name} SET default_transaction_read_only = on`);
+      await stage.endSessions();
       // The first calls may meet the connections that have just been ended.
-      await eventually(async () => expect((await service.admin('GET', '/tickets')).status).toBe(200));
-      expectAway(await Promise.all([timed(pushTicket()), timed(createAccount())]));
-      expect((await service.admin('GET', '/api-keys')).status).toBe(200);
-    } finally {
-      await asAdmin(`ALTER DATABASE ${name()} RESET default_transaction_read_only`);
-      await endSessions();
-    }
-  });
+      await eventually(async () => expect((await stage.service.admin('GET', '/tickets')).status).toBe(200));
+      expectAway(await Promise.all([timed(stage.pushTicket()), timed(stage.createAccount())]));
+      expect((await stage.service.admin('GET', '/api-keys')).status).toBe(200);
+      await asAdmin(`ALTER DATABASE ${stage.name} RESET default_transaction_read_only`);
+      await stage.endSessions();
+      await expectWell(stage);
+    }));
 });
 
-test('fail-over to a copy of the database: what was acknowledged is there, and it goes on', async () => {
-  const [original, copy] = [name(), `${name()}_copy`];
-  const before = await pushTicket();
-  expect(before.status).toBe(200);
-  proxy.cut();
-  await endSessions();
-  await asAdmin(`CREATE DATABASE ${copy} TEMPLATE ${original}`);
-  await asAdmin(`ALTER DATABASE ${original} RENAME TO ${original}_old`);
-  await asAdmin(`ALTER DATABASE ${copy} RENAME TO ${original}`);
-  expectAway(await everyCall());
-  proxy.pass();
-  await eventually(async () => expect((await pushTicket()).status).toBe(200), BACK_WITHIN_MS);
-  expect(await house.stored(before.body.disposalTicketId)).toMatchObject({ id: before.body.disposalTicketId });
-  await asAdmin(`DROP DATABASE ${original}_old`);
-});
+test('fail-over to a copy of the database: what was acknowledged is there, and it goes on', () =>
+  onStage(async (stage) => {
+    const [original, copy] = [stage.name, `${stage.name}_copy`];
+    const before = await stage.pushTicket();
+    expect(before.status).toBe(200);
+    stage.proxy.cut();
+    await stage.endSessions();
+    await asAdmin(`CREATE DATABASE ${copy} TEMPLATE ${original}`);
+    await asAdmin(`ALTER DATABASE ${original} RENAME TO ${original}_old`);
+    await asAdmin(`ALTER DATABASE ${copy} RENAME TO ${original}`);
+    expectAway(await stage.everyCall());
+    stage.proxy.pass();
+    await expectWell(stage);
+    expect(await stage.house.stored(before.body.disposalTicketId)).toMatchObject({ id: before.body.disposalTicketId });
+    await asAdmin(`DROP DATABASE ${original}_old`);
+  }));
+
+const CRASHES = shortOrLong(1, 8);
 
 test('a server that is stopped at once under load, and started again: nothing acknowledged is lost', async () => {
   const dataDir = join(testServer().folder, `crash-${randomBytes(4).toString('hex')}`);
@@ -211,7 +158,7 @@ test('a server that is stopped at once under load, and started again: nothing ac
           if (status !== 200) await delay(20);
         }
       });
-      for (let crash = 0; crash < shortOrLong(2, 8); crash++) {
+      for (let crash = 0; crash < CRASHES; crash++) {
         await delay(300);
         const before = acknowledged.length;
         process.kill(serverPid(dataDir), 'SIGKILL');
@@ -227,7 +174,7 @@ test('a server that is stopped at once under load, and started again: nothing ac
       expect(known.size).toBe(stored.rows.length);
       expect(refused).toBeGreaterThan(0);
       tell('kill -9 of PostgreSQL', {
-        crashes: shortOrLong(2, 8),
+        crashes: CRASHES,
         acknowledged: acknowledged.length,
         refused,
         lost: 0,

@@ -1,37 +1,32 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('WEB_CONCURRENCY: several processes behind one port', () => {
   let database: TestDatabase;
-  let service: BuiltService | undefined;
+  let started: BuiltService;
 
   beforeAll(async () => {
     database = await createTestDatabase();
+    started = await start();
   });
-  afterEach(async () => {
-    if (service?.child.exitCode === null) await service.end('SIGKILL');
+  afterAll(async () => {
+    if (started.child.exitCode === null) await started.end('SIGKILL');
+    await database.drop();
   });
-  afterAll(() => database.drop());
 
-  const start = async (env: Record<string, string> = {}) =>
-    (service = await startService({ databaseUrl: database.url, env: { WEB_CONCURRENCY: '2', ...env } }));
+  const start = (env: Record<string, string> = {}) =>
+    startService({ databaseUrl: database.url, env: { WEB_CONCURRENCY: '2', ...env } });
 
-  test('every worker answers, and SIGTERM ends all of them with 0', async () => {
-    const started = await start();
-    const { url, child } = started;
-    const workers = childrenOf(child.pid);
-    expect(workers).toHaveLength(2);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/health/ready`)));
+  test('every worker answers', async () => {
+    expect(childrenOf(started.child.pid)).toHaveLength(2);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${started.url}/health/ready`)));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    expect(await started.end('SIGTERM')).toBe(0);
-    expect(workers.filter(runs)).toEqual([]);
   });
 
   test('a key that was issued through one worker opens the others', async () => {
-    const started = await start();
     const { body: hauler } = await started.admin<{ id: string }>('POST', '/haulers', { name: 'Many' });
     const { body } = await started.admin<{ key: string }>('POST', '/api-keys', {
       haulerId: hauler.id,
@@ -49,8 +44,11 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     expect([...statuses]).toEqual([400]);
   });
 
+  test('a port that is taken ends the boot with its reason', async () => {
+    await expect(start({ PORT: new URL(started.url).port })).rejects.toThrow(/EADDRINUSE/);
+  });
+
   test('a worker that dies is replaced, and the service goes on meanwhile', async () => {
-    const started = await start();
     const { child, url } = started;
     const [first, second] = childrenOf(child.pid);
     process.kill(first!, 'SIGKILL');
@@ -60,19 +58,17 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     await eventually(() => expect(started.said()).toContain('a worker has ended'));
   });
 
-  test('workers do not outlive a primary that was killed', async () => {
-    const started = await start();
+  test('SIGTERM ends all of them with 0', async () => {
     const workers = childrenOf(started.child.pid);
-    await started.end('SIGKILL');
-    await eventually(() => expect(workers.filter(runs)).toEqual([]));
+    expect(await started.end('SIGTERM')).toBe(0);
+    expect(workers.filter(runs)).toEqual([]);
   });
 
-  test('a port that is taken ends the boot with its reason', async () => {
-    const { url } = await start();
-    const { port } = new URL(url);
-    await expect(
-      startService({ databaseUrl: database.url, env: { WEB_CONCURRENCY: '2', PORT: port } }),
-    ).rejects.toThrow(/EADDRINUSE/);
+  test('workers do not outlive a primary that was killed', async () => {
+    const other = await start();
+    const workers = childrenOf(other.child.pid);
+    await other.end('SIGKILL');
+    await eventually(() => expect(workers.filter(runs)).toEqual([]));
   });
 });
 
