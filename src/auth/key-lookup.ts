@@ -6,7 +6,8 @@ type Waiting = Map<string, PromiseWithResolvers<KnownKey | undefined>>;
 
 /**
  * Finds keys by their hashes, all those asked for while the last statement ran in the next one: however many keys are
- * in use, or invented by a stranger, one database connection serves them.
+ * in use, or invented by a stranger, one database connection serves them. A key that is over is not found, as one that was
+ * never issued: with its row to read and to remember, the time of the refusal would tell the two apart.
  */
 @Injectable()
 export class KeyLookup {
@@ -46,10 +47,11 @@ export class KeyLookup {
 
   private async select(hashes: string[]): Promise<Map<string, KnownKey>> {
     const rows: KnownKeyRow[] = await this.dataSource.query(
-      `SELECT id, hash, hauler_id, customer_id, interfaces, expires_at, retires_at, revoked_at, last_used_at,
+      `SELECT id, hash, hauler_id, customer_id, interfaces, expires_at, retires_at, last_used_at,
               replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
          FROM api_keys
-        WHERE hash = ANY ($1::bytea[])`,
+        WHERE hash = ANY ($1::bytea[])
+          AND revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`,
       [hashes.map((hash) => Buffer.from(hash, 'base64url'))],
     );
     return new Map(rows.map(knownKey).map((key) => [key.hash, key]));

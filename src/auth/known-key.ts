@@ -7,7 +7,6 @@ export interface KnownKey {
   readonly principal: Principal;
   /** Epoch milliseconds at which it expires, or its overlap with a successor ends; infinite for most. */
   readonly endsAt: number;
-  readonly revoked: boolean;
   /** Made by a rotation and not used yet (decision 17). */
   readonly dormant: boolean;
   /** Epoch milliseconds; 0 for never. */
@@ -22,7 +21,6 @@ export interface KnownKeyRow {
   readonly interfaces: InterfaceName[];
   readonly expires_at: Date | null;
   readonly retires_at: Date | null;
-  readonly revoked_at: Date | null;
   readonly last_used_at: Date | null;
   readonly dormant: boolean;
 }
@@ -37,7 +35,6 @@ export function knownKey(row: KnownKeyRow): KnownKey {
       interfaces: new Set(row.interfaces),
     },
     endsAt: Math.min(row.expires_at?.getTime() ?? Infinity, row.retires_at?.getTime() ?? Infinity),
-    revoked: row.revoked_at !== null,
     dormant: row.dormant,
     lastUsedAt: row.last_used_at?.getTime() ?? 0,
   };
@@ -45,5 +42,5 @@ export function knownKey(row: KnownKeyRow): KnownKey {
 
 /** Whether a key lets its holder into an interface now; one that is good elsewhere is no key here (decision 2). */
 export function opens(key: KnownKey, api: ApiContract, now: number): boolean {
-  return !key.revoked && now < key.endsAt && api.name !== 'admin' && key.principal.interfaces.has(api.name);
+  return now < key.endsAt && api.name !== 'admin' && key.principal.interfaces.has(api.name);
 }

@@ -2,12 +2,11 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { KeyCache } from '../../src/auth/key-cache.js';
 import type { KnownKey } from '../../src/auth/known-key.js';
 
-const key = (revoked = false): KnownKey => ({
+const key = (dormant = false): KnownKey => ({
   hash: 'h',
   principal: { keyId: 'k', haulerId: null, customerId: null, interfaces: new Set() },
   endsAt: Infinity,
-  revoked,
-  dormant: false,
+  dormant,
   lastUsedAt: 0,
 });
 

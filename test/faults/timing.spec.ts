@@ -1,0 +1,133 @@
+import { crc32 } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createKey, hashKey, isWellFormedKey } from '../../src/auth/api-key.js';
+import { issueKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { median } from '../bench/statistics.js';
+import { LONG, seededRandom, tell } from '../support/faults.js';
+import { at, CUSTOMER, TRUCK, upload } from '../support/hosted-vision.js';
+import { doorOf, knock } from '../support/knock.js';
+import { probabilityOfMore, standardError } from '../support/rank.js';
+
+const SEED = 20_261_121;
+const TIMES = 3_000;
+/**
+ * How far the chance of guessing right from one time may be from one half. Two equal distributions of 3,000 times differ
+ * by less than 0.0375 in all but one of a million runs (five standard errors of 0.0075); the rest is for what this
+ * process does besides, which a caller across a network would never see through.
+ */
+const TOLD = 0.05;
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+  expect((await upload(service, 0)).status).toBe(201);
+});
+afterAll(() => service.close());
+
+describe('a key is known by its hash alone, so that no part of a guess can be right', () => {
+  test('the hash of a key that differs in one place has nothing in common with it', async () => {
+    const { key } = await issueKey(service, ['account']);
+    const near = neighbour(key);
+    expect([near.slice(0, 45), isWellFormedKey(near)]).toEqual([key.slice(0, 45), true]);
+    const [bits, others] = [key, near].map((text) => Buffer.from(hashKey(text), 'base64url')) as [Buffer, Buffer];
+    const differing = bits.reduce(
+      (sum, byte, i) => sum + (byte ^ (others[i] ?? 0)).toString(2).replaceAll('0', '').length,
+      0,
+    );
+    // Of 256 bits half, within six standard deviations of 8.
+    expect(Math.abs(differing - 128)).toBeLessThan(48);
+    expect(await doorOf(service, near)).toBe(401);
+  });
+
+  test('the database has the hash and the shown prefix, and looks a key up by nothing but an index of the hash', async () => {
+    const { id, key } = await issueKey(service, ['account']);
+    const [row] = await service.dataSource.query<[{ hash: Buffer; text: string }]>(
+      'SELECT hash, t::text AS text FROM api_keys AS t WHERE id = $1',
+      [id],
+    );
+    expect(row.hash.toString('base64url')).toBe(hashKey(key));
+    expect(row.text).not.toContain(key.slice(0, 20));
+    const indexes = await service.dataSource.query<{ indexdef: string }[]>(
+      `SELECT indexdef FROM pg_indexes WHERE tablename = 'api_keys'`,
+    );
+    expect(indexes.some(({ indexdef }) => /UNIQUE.*\(hash\)/.test(indexdef))).toBe(true);
+  });
+});
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** A well-formed key that differs from this one in the last of its random digits only, and so in its checksum. */
+function neighbour(key: string): string {
+  const last = DIGITS[(DIGITS.indexOf(key.charAt(45)) + 1) % 62] ?? '';
+  const body = key.slice(0, 45) + last;
+  let check = '';
+  for (let rest = crc32(body); check.length < 6; rest = Math.floor(rest / 62))
+    check = (DIGITS[rest % 62] ?? '') + check;
+  return body + check;
+}
+
+type Kinds = Readonly<Record<string, () => Promise<unknown>>>;
+
+/** The milliseconds of each kind of call, so many times each, in random turns: whatever else happens meets all alike. */
+async function timesOf(kinds: Kinds): Promise<Record<string, number[]>> {
+  const names = Object.keys(kinds);
+  const times = Object.fromEntries(names.map((name) => [name, [] as number[]]));
+  const random = seededRandom(SEED);
+  const turns = names.flatMap((name) => Array.from({ length: TIMES }, () => ({ name, turn: random() })));
+  turns.sort((one, other) => one.turn - other.turn);
+  for (const { name } of turns.slice(0, 500)) await kinds[name]?.();
+  for (const { name } of turns) {
+    const started = performance.now();
+    await kinds[name]?.();
+    times[name]?.push(performance.now() - started);
+  }
+  return times;
+}
+
+function expectNothingTold(what: string, times: Record<string, number[]>): void {
+  const [[first, one] = ['', []], ...others] = Object.entries(times);
+  for (const [name, other] of others) {
+    const told = probabilityOfMore(one, other);
+    tell(what, {
+      [`${first} ms`]: median(one).toFixed(3),
+      [`${name} ms`]: median(other).toFixed(3),
+      'chance of telling them apart by one time': told.toFixed(3),
+      'standard error': standardError(TIMES).toFixed(4),
+    });
+    expect([name, Math.abs(told - 0.5) < TOLD]).toEqual([name, true]);
+  }
+}
+
+(LONG ? describe : describe.skip)('the time of an answer tells nothing', () => {
+  test('of a key: unknown, revoked, expired, or all but one digit right', async () => {
+    const issued = await Promise.all(Array.from({ length: 30 }, () => issueKey(service, ['account'])));
+    const [revoked, expired, valid] = [issued.slice(0, 10), issued.slice(10, 20), issued.slice(20)];
+    for (const { id } of revoked) await service.admin('DELETE', `/api-keys/${id}`);
+    await service.dataSource.query('UPDATE api_keys SET expires_at = now() WHERE id = ANY ($1)', [
+      expired.map(({ id }) => id),
+    ]);
+    const next = (keys: readonly string[]) => {
+      let n = 0;
+      return () => knock(service, keys[n++ % keys.length] ?? '');
+    };
+    const times = await timesOf({
+      unknown: next(Array.from({ length: 10 }, () => createKey().key)),
+      revoked: next(revoked.map(({ key }) => key)),
+      expired: next(expired.map(({ key }) => key)),
+      near: next(valid.map(({ key }) => neighbour(key))),
+    });
+    expectNothingTold('timing of keys', times);
+  }, 120_000);
+
+  test('of what belongs to another customer, or to nobody', async () => {
+    const { key } = await issueKey(service, ['vision'], { customerId: 'someone else' });
+    const list = (customer: string) => () =>
+      service.call(
+        'GET',
+        `/video-platform/v1/videos/continuous?customerId=${encodeURIComponent(customer)}&truckId=${TRUCK}&startTime=${at(0)}&endTime=${at(1)}`,
+        { headers: { 'API-KEY': key } },
+      );
+    expectNothingTold('timing of customers', await timesOf({ nobody: list('nobody-at-all'), foreign: list(CUSTOMER) }));
+  }, 120_000);
+});
