@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from './eventually.js';
 import { testServer } from './test-database.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -25,16 +26,17 @@ export interface BuiltServiceOptions {
   /** Shared by several instances on one database. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Lets `liveMemory` ask it. */
+  readonly memoryProbe?: boolean;
 }
 
 /** Resolves when it listens; rejects with what it said where it ended instead. `npm test` has built it before. */
 export async function startService(options: BuiltServiceOptions): Promise<BuiltService> {
   const dataDir = options.dataDir ?? mkdtempSync(join(testServer().folder, 'service-'));
-  const child = spawn(
-    process.execPath,
-    ['--import', join(import.meta.dirname, 'leash.mjs'), join(ROOT, 'dist/src/main.js')],
-    { stdio: ['pipe', 'pipe', 'pipe'], env: environment(options, dataDir) },
-  );
+  const child = spawn(process.execPath, [...imports(options), join(ROOT, 'dist/src/main.js')], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: environment(options, dataDir),
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2_000_000)));
@@ -53,6 +55,29 @@ export async function startService(options: BuiltServiceOptions): Promise<BuiltS
       return ended;
     },
   };
+}
+
+function imports({ memoryProbe = false }: BuiltServiceOptions): string[] {
+  const files = ['leash.mjs', ...(memoryProbe ? ['memory-probe.mjs'] : [])];
+  return files.flatMap((file) => ['--import', join(import.meta.dirname, file)]);
+}
+
+/** What it holds on to, in bytes: heap and buffers after a garbage collection. */
+export async function liveMemory(service: BuiltService): Promise<number> {
+  const told = () => [...service.said().matchAll(/^live memory (\d+)$/gm)].map(([, bytes]) => Number(bytes));
+  const before = told().length;
+  service.child.kill('SIGUSR2');
+  return eventually(() => {
+    const answers = told();
+    if (answers.length === before) throw new Error('it has not told its memory');
+    return answers.at(-1) ?? 0;
+  });
+}
+
+/** The value of a metric without labels. */
+export async function gauge({ url }: BuiltService, name: string): Promise<number> {
+  const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } });
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await response.text())?.[1]);
 }
 
 function environment({ databaseUrl, env }: BuiltServiceOptions, dataDir: string): NodeJS.ProcessEnv {
