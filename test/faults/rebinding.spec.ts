@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { tell } from '../support/faults.js';
+import { hasOwnNetwork, inOwnNetwork } from '../support/own-network.js';
+import { PRIVATE, PUBLIC, type Step } from '../support/rebinding-scene.js';
+
+const support = join(import.meta.dirname, '../support');
+
+/** A real name server, a real public host and a real private one, in a network where all of them are this machine. */
+(hasOwnNetwork() ? describe : describe.skip)(
+  'a name server that rebinds (skipped where the system gives no network of our own)',
+  () => {
+    let steps: Map<string, Step>;
+    beforeAll(async () => {
+      const told = await inOwnNetwork(join(support, 'rebinding-main.mjs'), [PUBLIC, PRIVATE], {
+        NODE_EXTRA_CA_CERTS: join(support, 'tls/certificate.pem'),
+      });
+      steps = new Map((JSON.parse(told) as Step[]).map((step) => [step.what, step]));
+    }, 60_000);
+
+    const step = (what: string): Step => {
+      const found = steps.get(what);
+      if (found === undefined) throw new Error(`no step ${what}`);
+      return found;
+    };
+    const REFUSED = { reachable: false, authorized: false, conforms: false };
+
+    test('a name that is private from the first is not even saved', () =>
+      expect(step('a private name is saved').told).toBe(400));
+
+    test('a public one is saved and called', () => {
+      expect(step('a public name is saved').told).toBe(201);
+      expect(step('and called')).toMatchObject({ told: { reachable: true, authorized: true }, publicRequests: 1 });
+    });
+
+    test.each(['the name has turned private', 'one of its two addresses is private', 'and stays so'])(
+      'no call when %s',
+      (what) => expect(step(what).told).toMatchObject(REFUSED),
+    );
+
+    test('the address that was checked is the one that is called: the name is asked for once', () => {
+      const [before, after] = [
+        step('one of its two addresses is private'),
+        step('it turns private once it was asked for'),
+      ];
+      expect(after.told).toMatchObject({ reachable: true });
+      expect(after.publicRequests).toBe(before.publicRequests + 1);
+      expect(after.questions).toBe(before.questions + 1);
+    });
+
+    test('an API call follows no redirect', () =>
+      expect(step('an API call is redirected to a private name').told).toMatchObject({ conforms: false }));
+
+    test.each([
+      ['a link redirects to a private name', 'inner.example'],
+      ['a link redirects to a private address', PRIVATE],
+      ["a link's host has turned private", 'files.example'],
+    ])('%s: the download is given up with its reason', (what, host) => {
+      expect(step(what).told).toMatchObject({ status: 'failed', reason: expect.stringContaining(host) });
+      expect(step(what).told).toMatchObject({ reason: expect.stringContaining('not a public one') });
+    });
+
+    test('in all of it nobody ever connected to the private host', () => {
+      const last = [...steps.values()].at(-1);
+      expect(last?.privateConnections).toBe(0);
+      tell('rebinding', {
+        steps: steps.size,
+        'questions to the name server': last?.questions ?? 0,
+        'requests to the public host': last?.publicRequests ?? 0,
+        'connections to the private host': 0,
+      });
+    });
+  },
+);

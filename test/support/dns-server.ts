@@ -1,0 +1,73 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+
+const [HEADER_BYTES, TYPE_A, CLASS_IN] = [12, 1, 1];
+/** A response, authoritative, recursion desired and available, no error (RFC 1035, 4.1.1). */
+const FLAGS = 0x8580;
+const NAME_ERROR = 3;
+/** The name of the question, by reference. */
+const SAME_NAME = 0xc00c;
+
+export interface DnsServer {
+  /** Questions for addresses so far, oldest first. */
+  readonly asked: string[];
+  /** What a name's address is from now on: IPv4 addresses, one list for each question to come, the last one for all after. */
+  answer(name: string, ...addresses: readonly (readonly string[])[]): void;
+  close(): Promise<void>;
+}
+
+/** A name server over UDP (RFC 1035): the answers live for no time at all, as a rebinding one has them. */
+export async function startDnsServer(port: number, host = '127.0.0.1'): Promise<DnsServer> {
+  const zone = new Map<string, (readonly string[])[]>();
+  const asked: string[] = [];
+  const socket = createSocket('udp4');
+  const addressesOf = (name: string, type: number): readonly string[] | undefined => {
+    const lists = zone.get(name);
+    if (lists === undefined || type !== TYPE_A) return lists && [];
+    asked.push(name);
+    return lists.length > 1 ? lists.shift() : lists[0];
+  };
+  socket.on('message', (query, peer) => {
+    const { name, type, end } = questionOf(query);
+    socket.send(reply(query.subarray(0, end), addressesOf(name, type)), peer.port, peer.address);
+  });
+  socket.bind(port, host);
+  await once(socket, 'listening');
+  return {
+    asked,
+    answer: (name, ...addresses) => void zone.set(name, [...addresses]),
+    async close() {
+      socket.close();
+      await once(socket, 'close');
+    },
+  };
+}
+
+function questionOf(query: Buffer): { readonly name: string; readonly type: number; readonly end: number } {
+  const labels: string[] = [];
+  let at = HEADER_BYTES;
+  for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length).toLowerCase());
+    at += 1 + length;
+  }
+  return { name: labels.join('.'), type: query.readUInt16BE(at + 1), end: at + 5 };
+}
+
+/** To a question alone, without what may follow it; `undefined`: there is no such name. */
+function reply(question: Buffer, addresses: readonly string[] | undefined): Buffer {
+  const head = Buffer.from(question);
+  head.writeUInt16BE(addresses === undefined ? FLAGS | NAME_ERROR : FLAGS, 2);
+  head.writeUInt16BE(addresses?.length ?? 0, 6);
+  head.writeUInt32BE(0, 8);
+  const records = (addresses ?? []).map((address) => {
+    const record = Buffer.alloc(16);
+    record.writeUInt16BE(SAME_NAME, 0);
+    record.writeUInt16BE(TYPE_A, 2);
+    record.writeUInt16BE(CLASS_IN, 4);
+    // Four bytes of time to live stay zero.
+    record.writeUInt16BE(4, 10);
+    Buffer.from(address.split('.').map(Number)).copy(record, 12);
+    return record;
+  });
+  return Buffer.concat([head, ...records]);
+}

@@ -1,0 +1,15 @@
+// A scene in a network of its own: see own-network.ts. Tells what happened as JSON, and ends.
+import { connect, createServer } from 'node:net';
+import { registerTypeScript } from './typescript-hook.mjs';
+
+registerTypeScript();
+const { TEST_SERVER_VARIABLE } = await import('./test-server.ts');
+const { port } = new URL(JSON.parse(process.env[TEST_SERVER_VARIABLE]).adminUrl);
+createServer((client) => {
+  const upstream = connect(process.env.HAULBRIDGE_TEST_BRIDGE);
+  client.pipe(upstream).pipe(client);
+  client.on('error', () => upstream.destroy());
+  upstream.on('error', () => client.destroy());
+}).listen(Number(port), '127.0.0.1');
+const { playRebinding } = await import('./rebinding-scene.ts');
+process.stdout.write(JSON.stringify(await playRebinding()), () => process.exit(0));
