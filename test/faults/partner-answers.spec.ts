@@ -90,7 +90,7 @@ function expectChecked({ status, body }: { readonly status: number; readonly bod
   else expect(body.findings.length).toBeGreaterThan(0);
 }
 
-describe('whatever a partner answers, it is judged and not suffered', () => {
+describe('API10 unsafe consumption of APIs: whatever a partner answers, it is judged and not suffered', () => {
   test('checks of a site connection', async () => {
     const property = fc.asyncProperty(answers('site', 'GetSitesResponse'), async (answer) => {
       scene.partner.on(SITES_ROUTE, reply(answer));

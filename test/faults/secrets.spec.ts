@@ -27,12 +27,26 @@ let partner: VisionPartner;
 let service: BuiltService;
 /** Every answer of the run but those that hand a secret out on purpose. */
 const answers: string[] = [];
+let keys: readonly string[];
+/** All that a secret could be found in, once the run is over. */
+let places: Readonly<Record<'logs' | 'answers' | 'database', string>>;
+
+/** What would be a line of its own, or colour a terminal, where a log takes text as it is. */
+const FORGED = '\n{"level":60,"msg":"forged"}\r\n\u001b[31mforged\u2028\u0085\u009b31m';
 
 beforeAll(async () => {
   [database, partner] = await Promise.all([createTestDatabase(), startVisionPartner()]);
   db = await database.connect(2);
   service = await startService({ databaseUrl: database.url, env: { LOG_LEVEL: 'trace' } });
-}, 60_000);
+  keys = await busyRun();
+  await call('GET', '/metrics', { Authorization: `Bearer ${ADMIN_TOKEN}` });
+  for (const name of ['scale', 'account', 'site', 'vision', 'admin'])
+    for (const form of ['json', 'yaml']) await call('GET', `/docs/${name}.${form}`, {});
+  const stored = await databaseText();
+  // The last lines are written when the process ends.
+  expect(await service.end('SIGTERM')).toBe(0);
+  places = { logs: service.said(), answers: answers.join('\n'), database: stored };
+}, 90_000);
 afterAll(async () => {
   await service.end('SIGKILL');
   await partner.stop();
@@ -73,12 +87,26 @@ async function busyRun(): Promise<string[]> {
       await call('GET', `/nothing?key=${key}`, {});
     }
   }
+  await forgeries(keys[1] ?? '');
   await partnersThatSpill(haulerId);
   return keys;
 }
 
+/** Where a caller's own text could reach the log. */
+async function forgeries(key: string): Promise<void> {
+  const path = encodeURIComponent(FORGED);
+  for (const url of [`/${path}`, `/platform-api/v1/tickets?x=${path}`, `/admin/v1/tickets/${path}`, `/docs/${path}`])
+    await call('GET', url, {
+      'PLATFORM-API-KEY': key,
+      'User-Agent': 'forged\tagent',
+      'X-Request-Id': 'a"},{"level":60',
+    });
+  await call('POST', '/platform-api/v1/accounts', { 'PLATFORM-API-KEY': key }, { accountName: FORGED });
+  await call('POST', '/platform-api/v1/tickets', { 'PLATFORM-API-KEY': key }, { siteId: FORGED, [FORGED]: FORGED });
+}
+
 async function partnersThatSpill(haulerId: string): Promise<void> {
-  const echoed = `Unknown key ${PARTNER_KEY} (${encodeURIComponent(PARTNER_KEY)}, ${Buffer.from(PARTNER_KEY).toString('base64')})`;
+  const echoed = `${FORGED} Unknown key ${PARTNER_KEY} (${encodeURIComponent(PARTNER_KEY)}, ${Buffer.from(PARTNER_KEY).toString('base64')})`;
   const error = JSON.stringify({ success: false, error: { code: 'UNAUTHORIZED', message: echoed } });
   const record = { id: 'no uuid', name: echoed };
   const spilling = JSON.stringify({ success: true, data: { sites: [record], kiosks: [], materials: [] } });
@@ -135,15 +163,7 @@ async function databaseText(): Promise<string> {
   return texts.flatMap((rows) => rows.map(({ text }) => text)).join('\n');
 }
 
-test('after a busy run no secret stands in logs, answers, metrics, the database or the documents', async () => {
-  const keys = await busyRun();
-  await call('GET', '/metrics', { Authorization: `Bearer ${ADMIN_TOKEN}` });
-  for (const name of ['scale', 'account', 'site', 'vision', 'admin'])
-    for (const form of ['json', 'yaml']) await call('GET', `/docs/${name}.${form}`, {});
-  const stored = await databaseText();
-  // The last lines are written when the process ends.
-  expect(await service.end('SIGTERM')).toBe(0);
-  const places = { logs: service.said(), answers: answers.join('\n'), database: stored };
+test('no secret stands in logs, answers, metrics, the database or the documents', () => {
   expect(places.logs.split('\n').length).toBeGreaterThan(50);
   const partners = [PARTNER_KEY, Buffer.from(PARTNER_KEY).toString('base64'), Buffer.from(PARTNER_KEY).toString('hex')];
   const secrets = [...keys, ADMIN_TOKEN, SECRETS_KEY, ...partners, LINK_SECRET, new URL(database.url).password];
@@ -157,12 +177,22 @@ test('after a busy run no secret stands in logs, answers, metrics, the database 
   // The partner did echo its key, and that was noticed.
   expect(places.answers).toContain('[redacted]');
   expect(places.database).toContain('[redacted]');
-  for (const line of places.logs.split('\n').filter((one) => one.startsWith('{'))) JSON.parse(line);
   tell('secrets', {
     'secrets looked for': secrets.length,
     'characters searched': Object.values(places).join('').length,
     found: 0,
   });
-}, 90_000);
+});
+
+test('nothing that callers or partners send makes a line of the log, or a control character in it', () => {
+  const lines = places.logs.split('\n').filter((line) => line !== '');
+  const logged = lines.filter((line) => !line.startsWith('haulbridge listens on '));
+  expect(lines.length - logged.length).toBeLessThanOrEqual(1);
+  const parsed = logged.map((line) => JSON.parse(line) as { level: number; msg?: string });
+  expect(parsed.filter(({ level, msg }) => level === 60 || msg === 'forged')).toEqual([]);
+  // It was logged, but as text.
+  expect(places.logs).toContain('forged');
+  expect(logged.filter((line) => /[\p{Cc}\u2028\u2029]/u.test(line))).toEqual([]);
+});
 
 const withoutRequestIds = (text: string) => text.replace(/x-request-id,[^\n]*|"requestId":"[^"]*"/g, '');
