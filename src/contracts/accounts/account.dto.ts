@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { isEmail } from 'class-validator';
-import { ObjectField, TextField } from '../common/fields.js';
+import { ObjectField } from '../common/fields/object-fields.js';
+import { TextField } from '../common/fields/text-fields.js';
 import { isBlank } from '../common/text.js';
 
 /** 50 states, the district, territories, freely associated states and military addresses, as the USPS codes them (decision 30). */

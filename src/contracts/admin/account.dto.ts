@@ -1,5 +1,6 @@
 import { CreateAccountResponse } from '../accounts/account.dto.js';
-import { InstantField, TextField, UuidField } from '../common/fields.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 import { isBlank } from '../common/text.js';
 

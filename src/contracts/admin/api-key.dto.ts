@@ -1,5 +1,8 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
-import { EnumListField, InstantField, IntegerField, TextField, UuidField } from '../common/fields.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { EnumListField } from '../common/fields/list-fields.js';
+import { IntegerField } from '../common/fields/number-fields.js';
+import { TextField, UuidField } from '../common/fields/text-fields.js';
 import { type Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 

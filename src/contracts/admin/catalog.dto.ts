@@ -1,4 +1,6 @@
-import { BooleanField, InstantField, TextField, UuidField } from '../common/fields.js';
+import { BooleanField } from '../common/fields/boolean-field.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 import { Kiosk, Material, Site } from '../site/site.dto.js';

@@ -1,12 +1,8 @@
-import {
-  BooleanField,
-  EnumField,
-  InstantField,
-  IntegerField,
-  TextField,
-  TextListField,
-  UuidField,
-} from '../common/fields.js';
+import { BooleanField } from '../common/fields/boolean-field.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { TextListField } from '../common/fields/list-fields.js';
+import { IntegerField } from '../common/fields/number-fields.js';
+import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';

@@ -1,4 +1,5 @@
-import { IntegerField, UuidField } from '../common/fields.js';
+import { IntegerField } from '../common/fields/number-fields.js';
+import { UuidField } from '../common/fields/text-fields.js';
 
 const EXAMPLE = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 

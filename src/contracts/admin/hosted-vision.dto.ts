@@ -1,4 +1,7 @@
-import { InstantField, IntegerField, TextField, TextListField, UuidField, EnumField } from '../common/fields.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { TextListField } from '../common/fields/list-fields.js';
+import { IntegerField } from '../common/fields/number-fields.js';
+import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 import { CreateVideoRequest, VIDEO_STATUSES, type VideoStatus } from '../vision/vision.dto.js';

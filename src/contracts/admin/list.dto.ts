@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { UuidField } from '../common/fields.js';
+import { UuidField } from '../common/fields/text-fields.js';
 import { Pagination } from '../common/pagination.dto.js';
 
 /** The id of a resource in a path. */

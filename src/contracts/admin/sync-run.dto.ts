@@ -1,5 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { EnumField, InstantField, IntegerField, ObjectField, TextField, UuidField } from '../common/fields.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { IntegerField } from '../common/fields/number-fields.js';
+import { ObjectField } from '../common/fields/object-fields.js';
+import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24';

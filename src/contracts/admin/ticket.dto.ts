@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { IntegerField } from '../common/fields/number-fields.js';
+import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 import { CreateScaleTicketRequest } from '../scale/scale.dto.js';

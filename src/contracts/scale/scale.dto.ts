@@ -1,14 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  ArrayField,
-  EnumField,
-  InstantField,
-  NumberField,
-  ObjectField,
-  TextField,
-  TextMapField,
-  UuidField,
-} from '../common/fields.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { ArrayField } from '../common/fields/list-fields.js';
+import { NumberField } from '../common/fields/number-fields.js';
+import { ObjectField, TextMapField } from '../common/fields/object-fields.js';
+import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 
 export const UNITS_OF_MEASURE = ['Ton', 'Gallon', 'Pound', 'Kilogram', 'Cubic Yard', 'Cubic Meter', 'Item'] as const;

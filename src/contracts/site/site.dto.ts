@@ -1,12 +1,8 @@
-import {
-  ArrayField,
-  BooleanField,
-  EnumField,
-  InstantField,
-  ObjectField,
-  TextField,
-  UuidField,
-} from '../common/fields.js';
+import { BooleanField } from '../common/fields/boolean-field.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { ArrayField } from '../common/fields/list-fields.js';
+import { ObjectField } from '../common/fields/object-fields.js';
+import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 
 export const MEASURE_UNITS = ['Item', 'Ton', 'Pound', 'Kilogram', 'Cubic Yard', 'Cubic Meter'] as const;

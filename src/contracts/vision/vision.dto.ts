@@ -1,12 +1,9 @@
-import {
-  ArrayField,
-  BooleanField,
-  EnumField,
-  InstantField,
-  IntegerField,
-  ObjectField,
-  TextField,
-} from '../common/fields.js';
+import { BooleanField } from '../common/fields/boolean-field.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { ArrayField } from '../common/fields/list-fields.js';
+import { IntegerField } from '../common/fields/number-fields.js';
+import { ObjectField } from '../common/fields/object-fields.js';
+import { EnumField, TextField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery, Pagination } from '../common/pagination.dto.js';
 

@@ -1,0 +1,71 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsOptional, ValidateBy, ValidateNested } from 'class-validator';
+import { codePoints, isStorableText } from '../text.js';
+import { field, type FieldOptions } from './field.js';
+
+const isPlainObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export function ObjectField(type: () => new () => object, options: FieldOptions): PropertyDecorator {
+  return field(
+    options,
+    // Nest knows a lazy type by its name, `type`.
+    { type: () => type() },
+    { name: 'isObject', validate: isPlainObject, must: 'must be an object' },
+    Type(type),
+    ValidateNested(),
+  );
+}
+
+/** A fault inside a value that is no DTO of its own, such as one entry of a map. */
+export interface InnerFault {
+  readonly key: string;
+  readonly must: string;
+}
+
+/** Among a rule's class-validator `constraints`: says which of a value's entries are wrong, so that each gets its own path. */
+export interface EntryFaults {
+  readonly faults: (value: unknown) => InnerFault[];
+}
+
+export interface TextMapOptions extends FieldOptions {
+  readonly maxEntries: number;
+  readonly maxName: number;
+  readonly maxValue: number;
+}
+
+/** A map whose values are all text; `null` is no text, even here where absent fields are (decision 5). */
+export function TextMapField(options: TextMapOptions): PropertyDecorator {
+  const { maxEntries, maxName, maxValue } = options;
+  const faults = (value: unknown): InnerFault[] =>
+    Object.entries(value as object).flatMap(([key, entry]) => {
+      if (!isStorableText(key) || codePoints(key) > maxName)
+        return [{ key, must: `must have a name of at most ${maxName} characters` }];
+      if (typeof entry !== 'string' || !isStorableText(entry) || codePoints(entry) > maxValue) {
+        return [{ key, must: `must be text of at most ${maxValue} characters` }];
+      }
+      return [];
+    });
+  const isMap = (value: unknown) => isPlainObject(value) && Object.keys(value as object).length <= maxEntries;
+  const entries: EntryFaults = { faults: (value) => (isMap(value) ? faults(value) : []) };
+  return applyDecorators(
+    ApiProperty({
+      type: 'object',
+      additionalProperties: { type: 'string', maxLength: maxValue },
+      maxProperties: maxEntries,
+      description: options.description,
+      selfRequired: options.optional !== true,
+      example: options.example,
+    }),
+    ...(options.optional === true ? [IsOptional()] : []),
+    ValidateBy({
+      name: 'isTextMap',
+      constraints: [entries],
+      validator: {
+        validate: (value: unknown) => isMap(value) && faults(value).length === 0,
+        defaultMessage: () => `must be an object of at most ${maxEntries} texts`,
+      },
+    }),
+  );
+}
