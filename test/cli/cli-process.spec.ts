@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { runEmbedded } from '../support/embedded-process.js';
+import { heldChild } from '../support/held.js';
 import { testServer } from '../support/test-database.js';
 
 const MAIN = join(import.meta.dirname, '../support/cli-main.mjs');
@@ -18,6 +19,7 @@ async function cli(...words: string[]): Promise<{ code: number; out: string; err
     env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  heldChild(child);
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
 import { isDatabaseUnavailable, isTransient, isUniqueViolation } from '../../src/database/postgres-errors.js';
+import { held } from '../support/held.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let database: TestDatabase;
@@ -25,8 +26,11 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   );
 const failing = (sql: string) => failureOf(dataSource.query(sql));
 
-const pool = (url: string, size = 1) =>
-  new DataSource(createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: size }));
+function pool(url: string, size = 1): DataSource {
+  const one = new DataSource(createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: size }));
+  held(async () => one.isInitialized && one.destroy());
+  return one;
+}
 
 function at(port: number, change: (url: URL) => void = () => undefined): string {
   const url = new URL(database.url);
@@ -37,6 +41,9 @@ function at(port: number, change: (url: URL) => void = () => undefined): string 
 
 async function listen(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
+  held(async () => server.close());
+  // What is never read never hears of its end either.
+  server.on('connection', (socket) => held(async () => socket.destroy()));
   return (server.address() as AddressInfo).port;
 }
 

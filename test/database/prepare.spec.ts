@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { heldChild } from '../support/held.js';
 import { testServer } from '../support/test-database.js';
 
 const CLONE = join(import.meta.dirname, '../..');
@@ -60,6 +61,7 @@ function prepare() {
 
 async function prepareBeside() {
   const child = spawn(process.execPath, ['scripts/prepare.mjs'], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  heldChild(child);
   let text = '';
   child.stderr.on('data', (chunk) => (text += String(chunk)));
   const [status] = (await once(child, 'close')) as [number | null];

@@ -16,6 +16,7 @@ import type { SingleWork } from '../../src/jobs/work-kind.js';
 import { addParcels, createParcels, type Parcel, parcel, PARCELS } from '../support/due-table.js';
 import { testEnv } from '../support/env.js';
 import { eventually } from '../support/eventually.js';
+import { held, heldChild } from '../support/held.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 Logger.overrideLogger(false);
@@ -45,7 +46,9 @@ async function start(work: Work, graceMs = 2_000): Promise<INestApplicationConte
   const testing = await Test.createTestingModule({
     imports: [ConfigModule.of(env), DatabaseModule, ScheduleModule.forRoot(), ParcelsModule],
   }).compile();
-  return testing.init();
+  const service = await testing.init();
+  service.close = held(service.close.bind(service));
+  return service;
 }
 
 describe('the service of due rows', () => {
@@ -109,6 +112,7 @@ describe('an instance that is killed', () => {
       [join(import.meta.dirname, '../support/jobs-worker.mjs'), database.url, String(leaseMs)],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
+    heldChild(worker);
     await once(worker.stdout, 'data');
     // Longer than the lease: it is alive, so it keeps the row.
     const service = await start({ tickMs: 50, leaseMs, run: async () => 'done' });

@@ -11,6 +11,7 @@ import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
 import { SUBMIT_RETRY } from '../../src/partner-client/retry-policy.js';
 import { BAD_BODIES, PARTNER_FAILURES } from '../shared/partner-failure.battery.js';
+import { held } from '../support/held.js';
 import { partnerClient, storeConnection } from '../support/partner-room.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import { type ScriptedPartner, type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
@@ -54,6 +55,9 @@ const listening = async (): Promise<Server> => {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  held(async () => server.close());
+  // What is never read never hears of its end either.
+  server.on('connection', (socket) => held(async () => socket.destroy()));
   return server;
 };
 

@@ -10,6 +10,7 @@ import { DownloadFailed, type DownloadFailureKind } from '../../src/storage/down
 import type { Downloaded, DownloadOrder } from '../../src/storage/download/download-order.js';
 import { box, film, FTYP, MOOV } from '../support/films.js';
 import { type FileHost, LINK_SECRET, serveFile, startFileHost } from '../support/file-host.js';
+import { heldChild } from '../support/held.js';
 import { contentOf, MIB, newName, sha256, type StorageUnderTest } from './storage-cases.js';
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -388,7 +389,9 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
     const downloadingChild = (storageUrl: string): ChildProcess => {
       const script = join(import.meta.dirname, '../support/download-child.mjs');
       // Within Jest the environment is a copy: what was set here must be handed on.
-      return spawn(process.execPath, [script, storageUrl, host.link, name], { stdio: 'inherit', env: process.env });
+      return heldChild(
+        spawn(process.execPath, [script, storageUrl, host.link, name], { stdio: 'inherit', env: process.env }),
+      );
     };
 
     test('a later process continues, and nothing is left over', async () => {

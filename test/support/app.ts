@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { createApp } from '../../src/app.setup.js';
 import type { SettledEnv } from '../../src/config/env.js';
 import { SERVER_LIMITS, type ServerLimits } from '../../src/http/server-limits.js';
+import { held } from './held.js';
 import { createTestDatabase } from './test-database.js';
 import { testEnv } from './env.js';
 
@@ -60,11 +61,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     call,
     admin: (method, path, body) =>
       call(method, `/admin/v1${path}`, { headers: { Authorization: `Bearer ${env.ADMIN_TOKEN}` }, body }),
-    close: async () => {
+    close: held(async () => {
       app.getHttpServer().closeAllConnections();
       await app.close();
       await database?.drop();
-    },
+    }),
   };
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
+import { heldChild } from './held.js';
 import { testServer } from './test-database.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -37,6 +38,7 @@ export async function startService(options: BuiltServiceOptions): Promise<BuiltS
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment(options, dataDir),
   });
+  heldChild(child);
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2_000_000)));

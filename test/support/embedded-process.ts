@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { heldChild } from './held.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -22,6 +23,8 @@ export async function runEmbedded(dataDir: string, root = ROOT): Promise<Embedde
     ['--preserve-symlinks', '--preserve-symlinks-main', join(root, 'test/support/embedded-main.mjs'), root, dataDir],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
+  // Its server would outlive a kill.
+  heldChild(child, 'SIGTERM');
   let text = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);

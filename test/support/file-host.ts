@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { held } from './held.js';
 
 export interface FileHost {
   /** A signed link: its query is a secret that must appear nowhere. */
@@ -33,11 +34,11 @@ export async function startFileHost(): Promise<FileHost> {
     link: `http://127.0.0.1:${(server.address() as AddressInfo).port}/clips/front.mp4?${LINK_SECRET}`,
     asked,
     answer: (next) => void (listener = next),
-    async stop() {
+    stop: held(async () => {
       server.close();
       for (const socket of sockets) socket.destroy();
       await once(server, 'close');
-    },
+    }),
   };
 }
 

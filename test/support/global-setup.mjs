@@ -5,8 +5,8 @@ import { registerTypeScript } from './typescript-hook.mjs';
 export default async function globalSetup() {
   registerTypeScript();
   const { startTestServer } = await import('./test-server.ts');
-  const { stop } = await startTestServer();
-  globalThis.stopTestServer = stop;
+  const { folder, stop } = await startTestServer();
+  globalThis.testServer = { folder, stop };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.once(signal, () => {
       endWorkers();

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { chooseOwner } from '../../src/database/embedded/owner.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
+import { held } from './held.js';
 
 /** The pooler's version, or undefined where it is not installed. */
 export function pgbouncerVersion(): string | undefined {
@@ -55,12 +56,12 @@ max_client_conn = 200
   url.port = String(listenPort);
   return {
     url: url.href,
-    async stop() {
+    stop: held(async () => {
       process.removeListener('exit', endWithUs);
       child.kill('SIGKILL');
       await ended;
       rmSync(folder, { recursive: true, force: true });
-    },
+    }),
   };
 }
 

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { held } from './held.js';
 import { startS3Front } from './s3-front.js';
 
 export interface S3Server {
@@ -49,7 +50,7 @@ export async function startS3Server({ plain = false } = {}): Promise<S3Server> {
   return {
     storageUrl: (prefix) => `s3://${BUCKET}/${prefix}?endpoint=http://127.0.0.1:${asked}&region=us-east-1`,
     directory: join(directory, BUCKET),
-    async stop() {
+    stop: held(async () => {
       front?.close();
       front?.closeAllConnections();
       if (child.exitCode === null && child.signalCode === null) {
@@ -57,6 +58,6 @@ export async function startS3Server({ plain = false } = {}): Promise<S3Server> {
         await once(child, 'exit');
       }
       await rm(directory, { recursive: true, force: true });
-    },
+    }),
   };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { held } from './held.js';
 
 export interface AskedRequest {
   readonly method: string;
@@ -71,11 +72,11 @@ export async function startScriptedPartner(): Promise<ScriptedPartner> {
       scripts.clear();
       asked.length = 0;
     },
-    async stop() {
+    stop: held(async () => {
       server.close();
       for (const socket of sockets) socket.destroy();
       await once(server, 'close');
-    },
+    }),
   };
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { SettledEnv } from '../../src/config/env.js';
+import { heldChild } from './held.js';
 
 export interface ServiceProcess {
   readonly child: ChildProcess;
@@ -27,6 +28,7 @@ export async function startServiceProcess(
       ...variables,
     },
   });
+  heldChild(child);
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { held } from './held.js';
 
 /** A connection that sends and reads exactly as it is told, and keeps all that it was answered. */
 export class SlowClient {
@@ -31,7 +32,9 @@ export class SlowClient {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
-    return new SlowClient(socket);
+    const client = new SlowClient(socket);
+    held(async () => client.close());
+    return client;
   }
 
   send(text: string | Buffer): this {

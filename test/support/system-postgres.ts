@@ -7,6 +7,7 @@ import pg from 'pg';
 import { chooseOwner } from '../../src/database/embedded/owner.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
+import { held } from './held.js';
 
 /** A server of the PostgreSQL that the machine itself has, with the tools that fit it. */
 export interface SystemPostgres {
@@ -51,13 +52,13 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
     url,
     version: await eventually(() => versionOf(url), 20_000),
     run: (program, parameters) => void execFileSync(join(bin, program), parameters, { stdio: 'pipe' }),
-    async stop() {
+    stop: held(async () => {
       process.removeListener('exit', endWithUs);
       const ended = once(server, 'exit');
       server.kill('SIGINT');
       await ended;
       rmSync(folder, { recursive: true, force: true });
-    },
+    }),
   };
 }
 

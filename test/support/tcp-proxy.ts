@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { held } from './held.js';
 
 /** Between a client and a server: what a network does to them. */
 export interface TcpProxy {
@@ -64,10 +65,10 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       end();
     },
     freeze: () => void (mode = 'freeze'),
-    async close() {
+    close: held(async () => {
       end();
       server.close();
       await once(server, 'close');
-    },
+    }),
   };
 }

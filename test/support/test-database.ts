@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { held } from './held.js';
 import { databaseUrl, onServer, TEST_SERVER_VARIABLE, type TestServer } from './test-server.js';
 
 export interface TestDatabase {
@@ -34,9 +35,9 @@ export async function createTestDatabase({ migrated = true } = {}): Promise<Test
       pools.push(pool);
       return pool.initialize();
     },
-    async drop() {
+    drop: held(async () => {
       await Promise.all(pools.filter((pool) => pool.isInitialized).map((pool) => pool.destroy()));
       await onServer(adminUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
-    },
+    }),
   };
 }

@@ -22,7 +22,7 @@ export const TEST_SERVER_VARIABLE = 'HAULBRIDGE_TEST_SERVER';
 const FOLDER_PREFIX = 'haulbridge-test-';
 
 /** Starts a server of its own in a temporary folder, or uses the one of TEST_DATABASE_URL. */
-export async function startTestServer(): Promise<{ stop(): Promise<void> }> {
+export async function startTestServer(): Promise<{ readonly folder: string; stop(): Promise<void> }> {
   await sweep();
   const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
   const lock = lockFolder(folder);
@@ -43,7 +43,7 @@ export async function startTestServer(): Promise<{ stop(): Promise<void> }> {
     throw error;
   }
   process.env[TEST_SERVER_VARIABLE] = JSON.stringify(server);
-  return { stop };
+  return { folder, stop };
 }
 
 async function startOwn(folder: string) {

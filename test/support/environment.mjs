@@ -1,0 +1,55 @@
+import { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TestEnvironment } from 'jest-environment-node';
+
+const HELD = Symbol.for('haulbridge.held');
+const PATIENCE_MS = 5_000;
+/** What keeps a process from ending. A pipe does so too, but Jest's own come and go. */
+const WATCHED = ['ProcessWrap', 'TCPServerWrap', 'TCPSocketWrap', 'Timeout', 'MessagePort'];
+
+/**
+ * The environment of every test file: at the file's end it ends what the tests have started and not ended, and fails
+ * the file where anything still runs after that. The run itself thus always ends, with no need to force it.
+ */
+export default class Environment extends TestEnvironment {
+  async setup() {
+    await super.setup();
+    this.before = running();
+    this.handlesBefore = new Set(process._getActiveHandles());
+  }
+
+  async handleTestEvent({ name }) {
+    if (name === 'run_finish') await endHeld(this.global[HELD]);
+  }
+
+  async teardown() {
+    const left = await leftovers(this.before, this.handlesBefore);
+    await super.teardown();
+    if (left.length > 0) throw new Error(`these tests leave behind: ${left.join(', ')}`);
+  }
+}
+
+/** By a timer that is not counted itself. */
+const pause = (milliseconds) => delay(milliseconds, undefined, { ref: false });
+
+async function endHeld(held) {
+  for (const end of [...(held ?? [])].reverse()) await Promise.race([end().catch(() => undefined), pause(PATIENCE_MS)]);
+}
+
+const running = () => WATCHED.map((kind) => process.getActiveResourcesInfo().filter((name) => name === kind).length);
+
+/** Connections take a moment to close; what is there after `PATIENCE_MS` is named, and ended as far as it can be. */
+async function leftovers(before, handlesBefore) {
+  const more = () => running().flatMap((count, i) => (count > before[i] ? [`${count - before[i]} ${WATCHED[i]}`] : []));
+  for (const end = Date.now() + PATIENCE_MS; more().length > 0 && Date.now() < end;) await pause(20);
+  const left = more();
+  if (left.length === 0) return left;
+  const handles = process._getActiveHandles().filter((handle) => !handlesBefore.has(handle));
+  const children = handles.filter((handle) => handle.spawnargs !== undefined);
+  for (const child of children) child.kill('SIGKILL');
+  for (const server of handles.filter((handle) => handle.listening === true)) server.close();
+  for (const socket of handles.filter((handle) => handle instanceof Socket && handle.remotePort !== undefined)) {
+    socket.destroy();
+  }
+  return [...left, ...children.map(({ pid, spawnargs }) => `process ${pid} (${spawnargs.join(' ')})`)];
+}
