@@ -5,6 +5,7 @@ import { DueRows } from '../../src/jobs/due-rows.js';
 import { LeaseLost } from '../../src/jobs/lease-lost.js';
 import type { WorkKind } from '../../src/jobs/work-kind.js';
 import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from '../support/due-table.js';
+import { tell } from '../support/faults.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let database: TestDatabase;
@@ -131,7 +132,7 @@ describe('a claim among 200,000 waiting rows', () => {
       await rows.claim(4);
       longest = Math.max(longest, performance.now() - started);
     }
-    process.stdout.write(`claim ${what}: at most ${longest.toFixed(1)} ms\n`);
+    tell(`claim ${what}`, { 'longest, ms': longest.toFixed(1) });
     expect(longest).toBeLessThan(250);
   });
 });

@@ -9,6 +9,8 @@ import type { SingleWork, WorkKind } from '../../src/jobs/work-kind.js';
 import { WorkRunner } from '../../src/jobs/work-runner.js';
 import { addParcels, createParcels, parcel, PARCELS, type Parcel } from '../support/due-table.js';
 import { eventually } from '../support/eventually.js';
+import { tell } from '../support/faults.js';
+import { held } from '../support/held.js';
 import { createTestDatabase, type TestDatabase, testServer } from '../support/test-database.js';
 import { onServer } from '../support/test-server.js';
 
@@ -164,9 +166,9 @@ describe('several instances', () => {
     const all = [runnerOf(first, { run: run('first', first) }), runnerOf(second, { run: run('second', second) })];
     const beat = setInterval(() => all.forEach((runner) => void runner.heartbeat()), 130);
     const ticks = setInterval(() => all.forEach((runner) => void runner.tick()), 50);
+    const rest = held(async () => [beat, ticks].forEach(clearInterval));
     await eventually(async () => expect(await count('due_at IS NOT NULL')).toBe(0), 20_000);
-    clearInterval(beat);
-    clearInterval(ticks);
+    await rest();
     expect(await count('cardinality(done_by) = 1')).toBe(30);
     expect(await count(`done_by = '{first}'`)).toBeGreaterThan(0);
     expect(await count(`done_by = '{second}'`)).toBeGreaterThan(0);
@@ -276,6 +278,6 @@ describe('many rows', () => {
     const seconds = (Date.now() - started) / 1_000;
     expect(seen.size).toBe(10_000);
     expect([...seen.values()].every((times) => times === 1)).toBe(true);
-    process.stdout.write(`10,000 rows in ${seconds.toFixed(1)} s\n`);
+    tell('jobs', { '10,000 rows in seconds': seconds });
   });
 });

@@ -10,6 +10,7 @@ import { REQUEST_STATES, requestOf, type RequestState } from '../../src/vision/r
 import { splitRange } from '../../src/vision/requests/split-range.js';
 import { submitVerdict } from '../../src/vision/requests/submit-rules.js';
 import type { Video } from '../../src/contracts/vision/vision.dto.js';
+import { tell } from '../support/faults.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -314,7 +315,7 @@ describe('the order of downloads', () => {
     const best = inTime(byEnd(many), 10);
     expect(best).toBe(1_000);
     expect(inTime(many, 10)).toBeLessThan(best * 0.9);
-    process.stdout.write(`${best} of 2,000 in time; first in first out ${inTime(many, 10)}\n`);
+    tell('downloads', { 'in time, of 2,000': best, 'first in first out': inTime(many, 10) });
   });
 });
 
