@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -24,7 +24,17 @@ import { onServer } from '../support/test-server.js';
 const asRoot = process.getuid?.() === 0 && process.platform === 'linux' ? test : test.skip;
 
 let dataDir: string;
+let cluster: string;
 let running: ChildProcess[];
+
+/** Making a cluster takes longer than most tests here, which therefore begin with a copy of this one. */
+beforeAll(async () => {
+  cluster = mkdtempSync(join(testServer().folder, 'embedded-'));
+  const { child, url, ended, said } = await runEmbedded(cluster);
+  if (url === undefined) throw new Error(said());
+  child.kill('SIGTERM');
+  await ended;
+}, 60_000);
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(testServer().folder, 'embedded-'));
@@ -43,6 +53,12 @@ async function start(root?: string): Promise<EmbeddedProcess & { url: string }> 
   running.push(embedded.child);
   if (embedded.url === undefined) throw new Error(embedded.said());
   return embedded as EmbeddedProcess & { url: string };
+}
+
+/** As `start`, on data of an earlier run: with the owners that PostgreSQL insists on, which Node's own copy forgets. */
+async function startAgain(): ReturnType<typeof start> {
+  execFileSync('cp', ['-a', join(cluster, 'postgres'), dataDir]);
+  return start();
 }
 
 async function refusal(): Promise<string> {
@@ -81,7 +97,7 @@ describe('a start and a stop', () => {
   });
 
   test('commits to the disk', async () => {
-    const { url } = await start();
+    const { url } = await startAgain();
     await onServer(url, async (client) => {
       for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
         expect((await client.query<Record<string, string>>(`SHOW ${setting}`)).rows).toEqual([{ [setting]: 'on' }]);
@@ -95,7 +111,7 @@ describe('a start and a stop', () => {
     ['SIGINT', 'SIGINT'],
     ['SIGHUP', 'SIGHUP'],
   ] as const)('stop the server also where the process ends without stopping it: %s', async (signal, end) => {
-    const embedded = await start();
+    const embedded = await startAgain();
     const server = serverPid(dataDir);
     embedded.child.kill(signal);
     expect(await embedded.ended).toBe(end);
@@ -114,7 +130,7 @@ describe('a start and a stop', () => {
 
 describe('what a killed run has left', () => {
   test('an orphan is stopped, and its data is served', async () => {
-    const first = await start();
+    const first = await startAgain();
     await keep(first.url);
     const orphan = serverPid(dataDir);
     first.child.kill('SIGKILL');
@@ -127,7 +143,7 @@ describe('what a killed run has left', () => {
   });
 
   test('a process that was given the id of a server that is gone is left alone', async () => {
-    const first = await start();
+    const first = await startAgain();
     first.child.kill('SIGTERM');
     await first.ended;
     const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
@@ -153,7 +169,7 @@ describe('what a killed run has left', () => {
 
 describe('refusals of one sentence', () => {
   test('of a second start on the same folder', async () => {
-    const first = await start();
+    const first = await startAgain();
     expect(await refusal()).toBe(
       `Another haulbridge (process ${first.child.pid}) already runs on DATA_DIR ${dataDir}: stop it, or start this one with another DATA_DIR.\n`,
     );
@@ -188,7 +204,7 @@ describe('refusals of one sentence', () => {
 
 describe('a server that is killed', () => {
   test('is started again, and the pool recovers; meanwhile the database is away', async () => {
-    const { url, said } = await start();
+    const { url, said } = await startAgain();
     await keep(url);
     const pool = new DataSource(createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: 2 }));
     await pool.initialize();
@@ -215,7 +231,7 @@ describe('a server that is killed', () => {
 
 describe('as root', () => {
   asRoot('the server runs as another user', async () => {
-    await start();
+    await startAgain();
     expect(statSync(`/proc/${serverPid(dataDir)}`).uid).not.toBe(0);
   });
 
