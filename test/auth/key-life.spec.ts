@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { createKey } from '../../src/auth/api-key.js';
-import { createHauler, issueKey } from '../support/api-keys.js';
+import { createKey, hashKey, isWellFormedKey } from '../../src/auth/api-key.js';
+import { createHauler, issueKey, neighbour } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { CLOSED, doorOf, knock, OPEN, until } from '../support/knock.js';
 import { testServer } from '../support/test-database.js';
@@ -171,3 +171,33 @@ async function allowConnections(database: string, allowed: boolean): Promise<voi
     }
   });
 }
+
+describe('a key is known by its hash alone, so that no part of a guess can be right', () => {
+  test('the hash of a key that differs in one place has nothing in common with it', async () => {
+    const { key } = await issueKey(service, ['account']);
+    const near = neighbour(key);
+    expect([near.slice(0, 45), isWellFormedKey(near)]).toEqual([key.slice(0, 45), true]);
+    const [bits, others] = [key, near].map((text) => Buffer.from(hashKey(text), 'base64url')) as [Buffer, Buffer];
+    const differing = bits.reduce(
+      (sum, byte, i) => sum + (byte ^ (others[i] ?? 0)).toString(2).replaceAll('0', '').length,
+      0,
+    );
+    // Of 256 bits half, within six standard deviations of 8.
+    expect(Math.abs(differing - 128)).toBeLessThan(48);
+    expect(await doorOf(service, near)).toBe(CLOSED);
+  });
+
+  test('the database has the hash and the shown prefix, and looks a key up by nothing but an index of the hash', async () => {
+    const { id, key } = await issueKey(service, ['account']);
+    const [row] = await service.dataSource.query<[{ hash: Buffer; text: string }]>(
+      'SELECT hash, t::text AS text FROM api_keys AS t WHERE id = $1',
+      [id],
+    );
+    expect(row.hash.toString('base64url')).toBe(hashKey(key));
+    expect(row.text).not.toContain(key.slice(0, 20));
+    const indexes = await service.dataSource.query<{ indexdef: string }[]>(
+      `SELECT indexdef FROM pg_indexes WHERE tablename = 'api_keys'`,
+    );
+    expect(indexes.some(({ indexdef }) => /UNIQUE.*\(hash\)/.test(indexdef))).toBe(true);
+  });
+});

@@ -94,15 +94,16 @@ describe('a database that is away: 503 with Retry-After within 5 s, and back wit
     120_000,
   );
 
-  test('a slow one is waited for: 100 ms a message is no failure', () =>
+  test.concurrent('a slow one is waited for: 100 ms a message is no failure', () =>
     onStage(async (stage) => {
       stage.proxy.pass(100);
       const replies = await stage.everyCall();
       expect(replies.map(({ status }) => status)).toEqual(WELL);
       for (const { ms } of replies) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
-    }));
+    }),
+  );
 
-  test('a server that has become a standby: what writes is 503, what reads goes on', () =>
+  test.concurrent('a server that has become a standby: what writes is 503, what reads goes on', () =>
     onStage(async (stage) => {
       await asAdmin(`ALTER DATABASE ${stage.name} SET default_transaction_read_only = on`);
       await stage.endSessions();
@@ -113,7 +114,31 @@ describe('a database that is away: 503 with Retry-After within 5 s, and back wit
       await asAdmin(`ALTER DATABASE ${stage.name} RESET default_transaction_read_only`);
       await stage.endSessions();
       await expectWell(stage);
-    }));
+    }),
+  );
+
+  test.concurrent(
+    'it stalls: every caller is told within 5 s, also those that wait behind others; then it goes on',
+    () =>
+      onStage(async (stage) => {
+        const blocker = stage.service.dataSource.createQueryRunner();
+        await blocker.startTransaction();
+        await blocker.query('LOCK TABLE tickets IN SHARE ROW EXCLUSIVE MODE');
+        const started = performance.now();
+        const waves = await Promise.all(
+          [0, 100, 300].map(async (wait) => {
+            await delay(wait);
+            return Promise.all(Array.from({ length: 10 }, () => timed(stage.pushTicket())));
+          }),
+        );
+        expectAway(waves.flat());
+        // They were waited for, and not refused out of hand.
+        expect(performance.now() - started).toBeGreaterThan(3_000);
+        await blocker.rollbackTransaction();
+        await blocker.release();
+        expect((await stage.pushTicket()).status).toBe(200);
+      }),
+  );
 });
 
 test('fail-over to a copy of the database: what was acknowledged is there, and it goes on', () =>

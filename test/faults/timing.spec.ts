@@ -1,12 +1,11 @@
-import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createKey, hashKey, isWellFormedKey } from '../../src/auth/api-key.js';
-import { issueKey } from '../support/api-keys.js';
+import { createKey } from '../../src/auth/api-key.js';
+import { issueKey, neighbour } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { median } from '../bench/statistics.js';
 import { LONG, seededRandom, tell } from '../support/faults.js';
 import { at, CUSTOMER, TRUCK, upload } from '../support/hosted-vision.js';
-import { doorOf, knock } from '../support/knock.js';
+import { knock } from '../support/knock.js';
 import { probabilityOfMore, standardError } from '../support/rank.js';
 
 const SEED = 20_261_121;
@@ -24,48 +23,6 @@ beforeAll(async () => {
   expect((await upload(service, 0)).status).toBe(201);
 });
 afterAll(() => service.close());
-
-describe('a key is known by its hash alone, so that no part of a guess can be right', () => {
-  test('the hash of a key that differs in one place has nothing in common with it', async () => {
-    const { key } = await issueKey(service, ['account']);
-    const near = neighbour(key);
-    expect([near.slice(0, 45), isWellFormedKey(near)]).toEqual([key.slice(0, 45), true]);
-    const [bits, others] = [key, near].map((text) => Buffer.from(hashKey(text), 'base64url')) as [Buffer, Buffer];
-    const differing = bits.reduce(
-      (sum, byte, i) => sum + (byte ^ (others[i] ?? 0)).toString(2).replaceAll('0', '').length,
-      0,
-    );
-    // Of 256 bits half, within six standard deviations of 8.
-    expect(Math.abs(differing - 128)).toBeLessThan(48);
-    expect(await doorOf(service, near)).toBe(401);
-  });
-
-  test('the database has the hash and the shown prefix, and looks a key up by nothing but an index of the hash', async () => {
-    const { id, key } = await issueKey(service, ['account']);
-    const [row] = await service.dataSource.query<[{ hash: Buffer; text: string }]>(
-      'SELECT hash, t::text AS text FROM api_keys AS t WHERE id = $1',
-      [id],
-    );
-    expect(row.hash.toString('base64url')).toBe(hashKey(key));
-    expect(row.text).not.toContain(key.slice(0, 20));
-    const indexes = await service.dataSource.query<{ indexdef: string }[]>(
-      `SELECT indexdef FROM pg_indexes WHERE tablename = 'api_keys'`,
-    );
-    expect(indexes.some(({ indexdef }) => /UNIQUE.*\(hash\)/.test(indexdef))).toBe(true);
-  });
-});
-
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-
-/** A well-formed key that differs from this one in the last of its random digits only, and so in its checksum. */
-function neighbour(key: string): string {
-  const last = DIGITS[(DIGITS.indexOf(key.charAt(45)) + 1) % 62] ?? '';
-  const body = key.slice(0, 45) + last;
-  let check = '';
-  for (let rest = crc32(body); check.length < 6; rest = Math.floor(rest / 62))
-    check = (DIGITS[rest % 62] ?? '') + check;
-  return body + check;
-}
 
 type Kinds = Readonly<Record<string, () => Promise<unknown>>>;
 
