@@ -11,6 +11,7 @@ import { CreateSyncRuns1763600650000 } from '../../migrations/1763600650000-crea
 import { CreateHostedVision1763600700000 } from '../../migrations/1763600700000-create-hosted-vision.js';
 import { CreateVision1763600800000 } from '../../migrations/1763600800000-create-vision.js';
 import { CountRecordings1763600810000 } from '../../migrations/1763600810000-count-recordings.js';
+import { DropUnusedColumns1763600820000 } from '../../migrations/1763600820000-drop-unused-columns.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -26,4 +27,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateHostedVision1763600700000,
   CreateVision1763600800000,
   CountRecordings1763600810000,
+  DropUnusedColumns1763600820000,
 ];

@@ -35,10 +35,6 @@ export class ConnectionEntity implements PartnerConnection {
   @Column('boolean')
   enabled!: boolean;
 
-  /** Of the last answer that was applied; forgotten when the address changes. */
-  @Column('text', { nullable: true })
-  etag!: string | null;
-
   @Column('timestamptz', { name: 'due_at', nullable: true })
   dueAt!: Date | null;
 

@@ -46,7 +46,6 @@ export class ConnectionsService {
       customerId: isSite ? null : (request.customerId ?? request.haulerId),
       intervalSeconds: request.intervalSeconds ?? INTERVALS[request.interface].standard,
       enabled,
-      etag: null,
       dueAt: isSite && enabled ? now : null,
       lastError: null,
       createdAt: now,
@@ -108,8 +107,7 @@ export class ConnectionsService {
          base_url = coalesce($3, base_url), sealed_key = coalesce($4, sealed_key),
          sealed_next_key = coalesce($5, sealed_next_key), customer_id = coalesce($6, customer_id),
          interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
-         etag = CASE WHEN $9 THEN NULL ELSE etag END,
-         due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($10 OR NOT enabled) THEN now() ELSE due_at END,
+         due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now() ELSE due_at END,
          updated_at = now()
        WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
       [
@@ -121,7 +119,6 @@ export class ConnectionsService {
         request.customerId,
         request.intervalSeconds,
         request.enabled,
-        moved,
         mended,
       ],
     );

@@ -43,7 +43,6 @@ interface Row {
   readonly sealed_key: string;
   readonly sealed_next_key: string | null;
   readonly due_at: Date | null;
-  readonly etag: string | null;
   readonly deleted_at: Date | null;
 }
 const stored = async (id: string): Promise<Row | undefined> =>
@@ -217,13 +216,13 @@ describe('PATCH /admin/v1/connections/{id}', () => {
     expect(await change({ enabled: false })).toBeNull();
   });
 
-  test('another address forgets the ETag of the old one', async () => {
-    const { id } = await create();
-    await open.dataSource.query(`UPDATE connections SET etag = '"v1"' WHERE id = $1`, [id]);
-    await open.admin('PATCH', `/connections/${id}`, { baseUrl: 'https://partner.example.com/' });
-    expect((await stored(id))?.etag).toBe('"v1"');
-    await open.admin('PATCH', `/connections/${id}`, { baseUrl: 'https://new.example.com/' });
-    expect((await stored(id))?.etag).toBeNull();
+  test('the same address with a slash at its end is no other one', async () => {
+    const { id } = await create(site({ enabled: true, baseUrl: 'http://127.0.0.1:1' }));
+    await open.dataSource.query(`UPDATE connections SET due_at = now() + interval '1 hour' WHERE id = $1`, [id]);
+    const nextRunAfter = async (baseUrl: string) =>
+      Date.parse((await open.admin<Connection>('PATCH', `/connections/${id}`, { baseUrl })).body.nextRunAt ?? '');
+    expect(await nextRunAfter('http://127.0.0.1:1/')).toBeGreaterThan(Date.now() + 60_000);
+    expect(await nextRunAfter('http://127.0.0.1:2/')).toBeLessThan(Date.now() + 60_000);
   });
 
   test.each<[string, object, string]>([

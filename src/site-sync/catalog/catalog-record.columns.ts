@@ -32,10 +32,6 @@ export class CatalogRecord {
   @Column('timestamptz', { name: 'partner_updated_at', nullable: true })
   partnerUpdatedAt!: Date | null;
 
-  /** When an answer of the partner last contained it. */
-  @Column('timestamptz', { name: 'last_seen_at', nullable: true })
-  lastSeenAt!: Date | null;
-
   @Column('timestamptz', { name: 'deactivated_at', nullable: true })
   deactivatedAt!: Date | null;
 
