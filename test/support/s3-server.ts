@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.js';
 import { held } from './held.js';
 import { startS3Front } from './s3-front.js';
 
@@ -16,15 +17,6 @@ export interface S3Server {
 }
 
 const BUCKET = 'videos';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function listening(child: ChildProcess): Promise<void> {
   for await (const chunk of child.stdout ?? []) if (String(chunk).includes('listening')) return;

@@ -1,38 +1,15 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { CameraRange } from '../camera-range.columns.js';
 import type { RecordingState } from '../downloads/recording-states.js';
 
 /** What is shown of a recording. Its link and its due-row columns belong to its download. */
 @Entity('recordings')
-export class RecordingEntity {
-  @PrimaryColumn('uuid', { name: 'hauler_id' })
-  haulerId!: string;
-
-  @PrimaryColumn('uuid')
-  id!: string;
-
-  @Column('uuid', { name: 'connection_id' })
-  connectionId!: string;
-
+export class RecordingEntity extends CameraRange {
   @Column('text')
   source!: 'on-demand' | 'continuous';
 
   @Column('text', { name: 'partner_recording_id' })
   partnerRecordingId!: string;
-
-  @Column('text', { name: 'customer_id' })
-  customerId!: string;
-
-  @Column('text', { name: 'truck_id' })
-  truckId!: string;
-
-  @Column('text', { name: 'camera_id' })
-  cameraId!: string;
-
-  @Column('timestamptz', { name: 'start_time' })
-  startTime!: Date;
-
-  @Column('timestamptz', { name: 'end_time' })
-  endTime!: Date;
 
   @Column('integer', { name: 'duration_seconds' })
   durationSeconds!: number;
@@ -55,10 +32,4 @@ export class RecordingEntity {
 
   @Column('text', { nullable: true })
   sha256!: string | null;
-
-  @Column('timestamptz', { name: 'created_at' })
-  createdAt!: Date;
-
-  @Column('timestamptz', { name: 'updated_at' })
-  updatedAt!: Date;
 }

@@ -1,33 +1,10 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { CameraRange } from '../camera-range.columns.js';
 import type { RequestState } from './request-states.js';
 
 /** What an admin has asked for; it stands where its parts do. */
 @Entity('video_requests')
-export class VideoRequestEntity {
-  @PrimaryColumn('uuid', { name: 'hauler_id' })
-  haulerId!: string;
-
-  @PrimaryColumn('uuid')
-  id!: string;
-
-  @Column('uuid', { name: 'connection_id' })
-  connectionId!: string;
-
-  @Column('text', { name: 'customer_id' })
-  customerId!: string;
-
-  @Column('text', { name: 'truck_id' })
-  truckId!: string;
-
-  @Column('text', { name: 'camera_id' })
-  cameraId!: string;
-
-  @Column('timestamptz', { name: 'start_time' })
-  startTime!: Date;
-
-  @Column('timestamptz', { name: 'end_time' })
-  endTime!: Date;
-
+export class VideoRequestEntity extends CameraRange {
   @Column('text')
   status!: RequestState;
 
@@ -36,10 +13,4 @@ export class VideoRequestEntity {
 
   @Column('timestamptz', { name: 'deadline_at' })
   deadlineAt!: Date;
-
-  @Column('timestamptz', { name: 'created_at' })
-  createdAt!: Date;
-
-  @Column('timestamptz', { name: 'updated_at' })
-  updatedAt!: Date;
 }
