@@ -40,9 +40,8 @@ describe('a full disk', () => {
     await checkRoom(folder, 1);
   });
 
-  // Only a file system of its own gets full honestly. An ordinary user could mount one in a name space of its own, but
-  // there the compiler's native binding distrusts its cache, whose owner seems to be another user.
-  const mayMount = process.getuid?.() === 0 && spawnSync(UNSHARE, ['-rm', 'true']).status === 0;
+  // Only a file system of its own gets full honestly; Linux lets an ordinary user mount one in a name space of its own.
+  const mayMount = spawnSync(UNSHARE, ['-rm', 'true']).status === 0;
   (mayMount ? test : test.skip)('stops a download, gives the space back, and a later one is stored', async () => {
     const body = randomBytes(12 * MIB);
     const kept = { etag: '"v1"' };

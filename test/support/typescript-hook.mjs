@@ -1,9 +1,8 @@
-import { transformSync } from '@swc/core';
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
-const { jest } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-const [, swcOptions] = jest.transform['^.+\\.ts$'];
+const read = (name) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const compile = await withSwc().catch(withTypeScript);
 
 /** Lets plain Node load the sources: for what runs beside the tests and not in them, such as Jest's global setup. */
 export function registerTypeScript() {
@@ -13,14 +12,28 @@ export function registerTypeScript() {
     load(url, context, next) {
       if (!url.endsWith('.ts')) return next(url, context);
       const path = new URL(url);
-      const { code } = transformSync(readFileSync(path, 'utf8'), {
-        ...swcOptions,
-        filename: path.pathname,
-        swcrc: false,
-      });
-      return { format: 'module', source: code, shortCircuit: true };
+      const source = compile(readFileSync(path, 'utf8'), path.pathname);
+      return { format: 'module', source, shortCircuit: true };
     },
   });
 }
 
 const isOurs = (specifier, { parentURL }) => /^\.{1,2}\//.test(specifier) && parentURL?.endsWith('.ts');
+
+/** As in the tests themselves. */
+async function withSwc() {
+  const { transformSync } = await import('@swc/core');
+  const [, options] = JSON.parse(read('package.json')).jest.transform['^.+\\.ts$'];
+  return (source, filename) => transformSync(source, { ...options, filename, swcrc: false }).code;
+}
+
+/** Slower. In a name space of an ordinary user's own, swc trusts no folder with its native part, and does not start. */
+async function withTypeScript() {
+  const { default: ts } = await import('typescript');
+  const { compilerOptions } = ts.parseConfigFileTextToJson('tsconfig.json', read('tsconfig.json')).config;
+  const { options } = ts.convertCompilerOptionsFromJson(
+    { ...compilerOptions, module: 'esnext', moduleResolution: 'bundler', sourceMap: false, inlineSourceMap: true },
+    '.',
+  );
+  return (source, fileName) => ts.transpileModule(source, { fileName, compilerOptions: options }).outputText;
+}
