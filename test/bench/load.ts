@@ -5,8 +5,18 @@ export interface Load {
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly seconds: number;
-  /** The body of one more request; `name` is what its answer is counted under. */
-  readonly next: () => { readonly name: string; readonly body: string };
+  readonly method?: 'GET' | 'POST';
+  readonly next: () => Asked;
+}
+
+/** One more request; `name` is what its answer is counted under. */
+export interface Asked {
+  readonly name: string;
+  readonly body?: string;
+  /** In place of the one of the load's address. */
+  readonly path?: string;
+  /** Whether an answer of 200 is the right one. */
+  readonly right?: (body: string) => boolean;
 }
 
 export interface Outcome {
@@ -19,30 +29,31 @@ export interface Outcome {
   readonly latencies: readonly number[];
 }
 
-/** POSTs as fast as so many connections can, one request on each at a time, each with a body of its own. */
-export async function push({ url, headers, connections, seconds, next }: Load): Promise<Outcome> {
+/** Asks as fast as so many connections can, one request on each at a time. */
+export async function push({ url, headers, connections, seconds, method = 'POST', next }: Load): Promise<Outcome> {
   const acknowledged: string[] = [];
   const failures: string[] = [];
   const latencies: number[] = [];
   let last = performance.now();
   const begun = last;
-  const result = await autocannon<{ name?: string }>({
+  const result = await autocannon<{ asked?: Asked }>({
     url,
     connections,
     duration: seconds,
     timeout: 10,
-    method: 'POST',
+    method,
     headers: { 'content-type': 'application/json', ...headers },
     requests: [
       {
         setupRequest(request, context) {
-          const { name, body } = next();
-          context.name = name;
-          request.body = body;
+          const asked = next();
+          context.asked = asked;
+          if (asked.body !== undefined) request.body = asked.body;
+          if (asked.path !== undefined) request.path = asked.path;
           return request;
         },
-        onResponse(status, body, { name = '' }) {
-          if (status === 200) acknowledged.push(name);
+        onResponse(status, body, { asked }) {
+          if (status === 200 && asked?.right?.(body) !== false) acknowledged.push(asked?.name ?? '');
           else failures.push(`${status} ${body}`);
           last = performance.now();
         },
