@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atEnd } from './cleanup.js';
 import type { BenchDatabase } from './database.js';
@@ -94,6 +94,16 @@ export function rssMb(pid: number): number {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]);
   });
   return kilobytes.reduce((sum, each) => sum + each, 0) / 1024;
+}
+
+/** The highest resident set in MB of a process alone, since `forgetPeak`. */
+export function peakRssMb(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+/** From now on the highest resident set is that of now. */
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
 function childrenOf(pid: number): string[] {

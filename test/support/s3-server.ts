@@ -11,12 +11,15 @@ import { startS3Front } from './s3-front.js';
 export interface S3Server {
   /** For `STORAGE_URL`. */
   storageUrl(prefix: string): string;
+  /** For the environment of whoever uses it. */
+  readonly credentials: Readonly<Record<string, string>>;
   /** Where the server keeps the bucket and its unfinished uploads. */
   readonly directory: string;
   stop(): Promise<void>;
 }
 
 const BUCKET = 'videos';
+const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
 
 async function listening(child: ChildProcess): Promise<void> {
   for await (const chunk of child.stdout ?? []) if (String(chunk).includes('listening')) return;
@@ -37,10 +40,10 @@ export async function startS3Server({ plain = false } = {}): Promise<S3Server> {
   child.stdout.resume();
   const front = plain ? undefined : await startS3Front(port, join(directory, BUCKET));
   const asked = front === undefined ? port : (front.address() as AddressInfo).port;
-  process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
-  process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
+  Object.assign(process.env, CREDENTIALS);
   return {
     storageUrl: (prefix) => `s3://${BUCKET}/${prefix}?endpoint=http://127.0.0.1:${asked}&region=us-east-1`,
+    credentials: CREDENTIALS,
     directory: join(directory, BUCKET),
     stop: held(async () => {
       front?.close();

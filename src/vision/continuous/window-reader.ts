@@ -6,6 +6,7 @@ import { inTransaction } from '../../database/transaction.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { readWhole } from '../client/read-pages.js';
 import { RecordingStore } from '../downloads/recording.store.js';
+import { DOWNLOADS } from '../downloads/recording-row.js';
 import { VisionFindings } from '../findings.js';
 import { VisionClient } from '../vision.client.js';
 import type { VisionConnection } from '../vision-connections.js';
@@ -53,7 +54,7 @@ export class WindowReader {
           this.recordings.addChunks(manager, connection, items),
         );
         await this.findings.record(connection, findings);
-        if (added > 0) this.jobs.wake('vision downloads');
+        if (added > 0) this.jobs.wake(DOWNLOADS);
       },
     );
   }

@@ -1,29 +1,26 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { ENV, type SettledEnv } from '../../config/env.js';
 import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { FetchSteps } from './fetch-steps.js';
-import { loadRecording, type RecordingKey } from './recording-row.js';
-
-const DOWNLOADS = 'vision downloads';
+import { DOWNLOADS, RECORDING_COLUMNS, type RecordingRow } from './recording-row.js';
 
 /** Fetches recordings before their links die: the earliest end first (decision 47). */
 @Injectable()
 export class DownloadWork implements OnModuleInit {
   constructor(
-    private readonly dataSource: DataSource,
     private readonly jobs: JobsService,
     private readonly steps: FetchSteps,
     @Inject(ENV) private readonly env: SettledEnv,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register<RecordingKey>({
+    this.jobs.register<RecordingRow>({
       name: DOWNLOADS,
       table: 'recordings',
       key: { hauler_id: 'uuid', id: 'uuid' },
+      columns: RECORDING_COLUMNS,
       order: ['fetch_by'],
       group: { by: 'connection_id', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
       concurrency: this.env.DOWNLOAD_CONCURRENCY,
@@ -32,9 +29,9 @@ export class DownloadWork implements OnModuleInit {
     });
   }
 
-  private async fetch(run: Run<RecordingKey>): Promise<Next> {
+  private async fetch(run: Run<RecordingRow>): Promise<Next> {
     this.steps.pause.check();
-    const row = await loadRecording(this.dataSource, run.row);
+    const { row } = run;
     if (row.link === null) return this.steps.relink(run, row);
     if (row.expires_at !== null && row.expires_at.getTime() <= Date.now()) {
       return this.steps.replaceLink(run, row, 'The link had expired before the file could be fetched.');

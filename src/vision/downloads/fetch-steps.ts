@@ -33,13 +33,29 @@ export class FetchSteps {
     // Whoever began before may have been killed after the file was published.
     const whole = row.status === 'downloading' ? await this.storing(() => this.published(name)) : undefined;
     if (whole !== undefined) return this.stored(run, row, whole, begun);
-    await this.moves.move(run, row, 'downloading');
+    // Told while the link is opened: a file of 5 MB takes as long as two statements.
+    const lost = new AbortController();
+    const moved = this.moves.move(run, row, 'downloading').catch((error: unknown) => {
+      lost.abort(error);
+      throw error;
+    });
+    moved.catch(() => undefined);
     const current: RecordingRow = { ...row, status: 'downloading' };
     let received = 0;
     // Told of every chunk: whether a broken try got anywhere decides what becomes of it.
     const onProgress = (progress: { readonly received: number }) => void (received = progress.received);
-    const order = { url, name, film: true, signal: run.signal, onProgress, limits: { progressMs: 0 } };
+    const signal = AbortSignal.any([run.signal, lost.signal]);
+    const order = {
+      url,
+      name,
+      film: true,
+      signal,
+      onProgress,
+      beforePublishing: () => moved,
+      limits: { progressMs: 0 },
+    };
     const fetched = await this.downloader.download(order).catch((error: unknown) => error);
+    await moved;
     if (isDownloaded(fetched)) return this.stored(run, current, fetched, begun);
     if (run.signal.aborted) throw run.signal.reason;
     if (fetched instanceof DownloadFailed) return this.failed(run, current, fetched, received);

@@ -20,7 +20,7 @@ export class RecordingMoves {
 
   /** Keeps the lease. Throws `LeaseLost`, `ForbiddenMove`. */
   async move(run: Run<RecordingKey>, row: RecordingRow, status: RecordingState, set: Changes = {}): Promise<void> {
-    await this.write(row, status, (manager, changes) => run.update({ ...changes, ...set }, manager));
+    await this.write(row, status, (changes, manager) => run.update({ ...changes, ...set }, manager));
   }
 
   /** Gives the lease up. Throws `LeaseLost`, `ForbiddenMove`. */
@@ -31,18 +31,21 @@ export class RecordingMoves {
     next: Next,
     set: Changes = {},
   ): Promise<void> {
-    await this.write(row, status, (manager, changes) => run.finish(next, { ...changes, ...set }, manager));
+    await this.write(row, status, (changes, manager) => run.finish(next, { ...changes, ...set }, manager));
   }
 
   private async write(
     row: RecordingRow,
     status: RecordingState,
-    write: (manager: EntityManager, changes: Changes) => Promise<void>,
+    write: (changes: Changes, manager?: EntityManager) => Promise<void>,
   ): Promise<void> {
     if (row.status !== status) RECORDING_STATES.assertMove(row.status, status);
+    const changes = { status, updated_at: new Date() };
+    const { hauler_id: haulerId, part_id: partId } = row;
+    if (partId === null) return write(changes);
     await inTransaction(this.dataSource, async (manager) => {
-      await write(manager, { status, updated_at: new Date() });
-      if (row.part_id !== null) await this.settlePart(manager, row.hauler_id, row.part_id);
+      await write(changes, manager);
+      await this.settlePart(manager, haulerId, partId);
     });
   }
 

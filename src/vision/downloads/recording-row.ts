@@ -1,6 +1,8 @@
-import { DataSource } from 'typeorm';
 import { storageName } from '../../storage/storage-name.js';
 import type { RecordingState } from './recording-states.js';
+
+/** The kind of work, for `wake`. */
+export const DOWNLOADS = 'vision downloads';
 
 export interface RecordingKey {
   readonly hauler_id: string;
@@ -29,16 +31,27 @@ export interface RecordingRow extends RecordingKey {
   readonly created_at: Date;
 }
 
-export async function loadRecording(dataSource: DataSource, { hauler_id, id }: RecordingKey): Promise<RecordingRow> {
-  const [row] = await dataSource.query<RecordingRow[]>(
-    `SELECT hauler_id, id, connection_id, part_id, source, partner_recording_id, customer_id, truck_id, camera_id,
-       start_time, end_time, status, link, expires_at, relinks, received_bytes, fruitless, created_at
-     FROM recordings WHERE hauler_id = $1 AND id = $2`,
-    [hauler_id, id],
-  );
-  if (row === undefined) throw new Error(`there is no recording ${id}`);
-  return row;
-}
+/** So that a claim hands over all that its download needs. */
+export const RECORDING_COLUMNS: readonly (keyof RecordingRow)[] = [
+  'hauler_id',
+  'id',
+  'connection_id',
+  'part_id',
+  'source',
+  'partner_recording_id',
+  'customer_id',
+  'truck_id',
+  'camera_id',
+  'start_time',
+  'end_time',
+  'status',
+  'link',
+  'expires_at',
+  'relinks',
+  'received_bytes',
+  'fruitless',
+  'created_at',
+];
 
 /** Where its bytes are. */
 export const recordingFile = (id: string): string => storageName('recordings', id);
