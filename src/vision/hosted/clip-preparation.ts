@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -14,6 +13,7 @@ import { defineStates } from '../../jobs/states.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { storageName } from '../../storage/storage-name.js';
 import { chunksOf, type Film } from './film-shelf.js';
+import { ClipFolders } from './clip-folders.js';
 import type { Clip } from './media/cut-clip.js';
 import { MediaError } from './media/media-error.js';
 import { recordingName } from './recordings.service.js';
@@ -45,6 +45,7 @@ export class ClipPreparation implements OnModuleInit {
   constructor(
     private readonly dataSource: DataSource,
     private readonly jobs: JobsService,
+    private readonly folders: ClipFolders,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
 
@@ -61,7 +62,7 @@ export class ClipPreparation implements OnModuleInit {
 
   private async prepare(run: Run<RequestRow>): Promise<Next> {
     if (VIDEO_REQUEST_STATES.isFinal(run.row.status as 'ready')) return 'done';
-    const folder = await mkdtemp(join(tmpdir(), 'haulbridge-clip-'));
+    const folder = await this.folders.make();
     try {
       const target = join(folder, 'clip.mp4');
       const clip = await this.cut(run, target);

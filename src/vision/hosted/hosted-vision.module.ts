@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { JobsModule } from '../../jobs/jobs.module.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { HostedCameras } from './cameras.js';
+import { ClipFolders } from './clip-folders.js';
 import { ClipOrders } from './clip-orders.js';
 import { ClipPreparation } from './clip-preparation.js';
 import { HostedFilesController } from './files.controller.js';
@@ -17,6 +18,7 @@ import { HostedVisionApi } from './vision-api.service.js';
   imports: [JobsModule, StorageModule],
   controllers: [HostedVisionController, HostedFilesController],
   providers: [
+    ClipFolders,
     ClipOrders,
     ClipPreparation,
     DownloadLinks,

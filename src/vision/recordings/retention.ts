@@ -7,8 +7,6 @@ import { recordingFile } from '../downloads/recording-row.js';
 
 const EVERY_MS = 3_600_000;
 const BATCH = 500;
-/** Half fetched files that nobody has touched for so long belong to nobody. */
-const LEFTOVER_MS = 2 * 86_400_000;
 
 export interface RetentionResult {
   /** Files deleted, or that would be. */
@@ -41,7 +39,6 @@ export class Retention implements OnModuleDestroy {
   @Interval('video retention', EVERY_MS)
   async hourly(): Promise<void> {
     await this.run();
-    await this.storage.sweep(LEFTOVER_MS);
   }
 
   onModuleDestroy(): void {
