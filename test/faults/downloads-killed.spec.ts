@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { type BuiltService, startService } from '../support/built-service.js';
+import { chunk } from '../support/download-scene.js';
+import { eventually } from '../support/eventually.js';
+import { tell } from '../support/faults.js';
+import { serveFile } from '../support/file-host.js';
+import { film } from '../support/films.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import {
+  CONTINUOUS,
+  inHours,
+  lists,
+  sha256,
+  startVisionPartner,
+  type VisionPartner,
+} from '../support/vision-partner.js';
+
+const FILMS = 50;
+const BYTES = 200_000;
+
+let database: TestDatabase;
+let db: DataSource;
+let partner: VisionPartner;
+let service: BuiltService | undefined;
+beforeAll(async () => {
+  [database, partner] = await Promise.all([createTestDatabase(), startVisionPartner()]);
+  db = await database.connect(2);
+});
+afterAll(async () => {
+  await service?.end('SIGKILL');
+  await partner.stop();
+  await database.drop();
+});
+
+/** Files below the service's folder of videos: path and when it was written. */
+function filesOf(dataDir: string): { readonly path: string; readonly inode: bigint }[] {
+  const root = join(dataDir, 'videos');
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map((name) => ({ path: name, found: statSync(join(root, name), { bigint: true }) }))
+    .filter(({ found }) => found.isFile())
+    .map(({ path, found }) => ({ path, inode: found.ino }));
+}
+
+const published = (dataDir: string) => filesOf(dataDir).filter(({ path }) => path.startsWith('recordings/'));
+
+const stored = async () =>
+  (await db.query<[{ n: number }]>(`SELECT count(*)::int AS n FROM recordings WHERE status = 'stored'`))[0].n;
+
+async function follow(running: BuiltService): Promise<void> {
+  const created = async <T>(path: string, body: object) => (await running.admin<T>('POST', path, body)).body;
+  const { id: haulerId } = await created<{ id: string }>('/haulers', { name: 'Killed Hauling' });
+  const { id: connectionId } = await created<{ id: string }>('/connections', {
+    haulerId,
+    interface: 'vision',
+    baseUrl: partner.url,
+    apiKey: 'the-partners-key',
+    customerId: 'customer-1',
+  });
+  await created('/video-subscriptions', { connectionId, truckId: 'TRUCK-7', startTime: inHours(-4) });
+}
+
+test('kill -9 in the middle of 50 downloads: 50 whole files, each published once, and nothing left over', async () => {
+  const bodies = Array.from({ length: FILMS }, () => film(BYTES));
+  let halted = true;
+  let halves = 0;
+  const chunks = bodies.map((body, n) => {
+    const link = partner.link(body, (req, res) => {
+      const serve = serveFile(body, { etag: `"${sha256(body)}"` });
+      // Until the kill, from the 13th file on, hosts send a half and fall silent: a kill meets four of them so.
+      if (!halted || n < 12) return serve(req, res);
+      halves++;
+      res.writeHead(200, { 'content-length': body.length, etag: `"${sha256(body)}"` });
+      res.write(body.subarray(0, BYTES / 2));
+    });
+    return chunk(n, link, { expiresAt: new Date(Date.now() + 8 * 3_600_000 + n * 1_000).toISOString() });
+  });
+  partner.on(
+    CONTINUOUS,
+    lists('recordings', () => chunks),
+  );
+
+  service = await startService({ databaseUrl: database.url });
+  const { dataDir } = service;
+  await follow(service);
+  await eventually(async () => expect([await stored(), halves]).toEqual([12, 4]), 20_000);
+  expect(await service.end('SIGKILL')).toBe('SIGKILL');
+  expect(filesOf(dataDir).filter(({ path }) => path.startsWith('.partial'))).not.toEqual([]);
+  const before = published(dataDir);
+  expect(before).toHaveLength(12);
+
+  halted = false;
+  // As if the time of a lease had passed: a killed process renews none.
+  await db.query('UPDATE recordings SET leased_until = now() WHERE leased_until IS NOT NULL');
+  service = await startService({ databaseUrl: database.url, dataDir });
+  await eventually(async () => expect(await stored()).toBe(FILMS), 20_000);
+
+  const rows = await db.query<{ id: string; n: string; sha256: string; size: string }[]>(
+    `SELECT id, partner_recording_id AS n, sha256, size_bytes AS size FROM recordings ORDER BY length(partner_recording_id), n`,
+  );
+  expect(rows.map((row) => [row.sha256, Number(row.size)])).toEqual(bodies.map((body) => [sha256(body), BYTES]));
+  const after = new Map(filesOf(dataDir).map(({ path, inode }) => [path, inode]));
+  // Nothing but the files of the rows: no temporary one either.
+  expect([...after.keys()].sort()).toEqual(rows.map(({ id }) => `recordings/${id.slice(-2)}/${id}.mp4`).sort());
+  for (const { id, sha256: sum } of rows) {
+    const bytes = readFileSync(join(dataDir, 'videos', 'recordings', id.slice(-2), `${id}.mp4`));
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sum);
+  }
+  // What was published before the kill is the same file still, and was asked for once.
+  expect(before.every(({ path, inode }) => after.get(path) === inode)).toBe(true);
+  const asked = (n: number) =>
+    partner.fetched.filter((link) => String(chunks[n]?.['downloadUrl']).endsWith(link)).length;
+  expect(bodies.map((_, n) => asked(n))).toEqual(bodies.map((_, n) => (n >= 12 && n < 16 ? 2 : 1)));
+  tell('downloads killed', { files: FILMS, 'half fetched when killed': halves, lost: 0, 'left over': 0 });
+}, 60_000);
