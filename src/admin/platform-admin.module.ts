@@ -14,6 +14,7 @@ import { SyncRunsController } from './sync-runs.controller.js';
 import { TicketsController } from './tickets.controller.js';
 import { VideoRequestsController } from './video-requests.controller.js';
 import { VideoSubscriptionsController } from './video-subscriptions.controller.js';
+import { VisionFindingsController } from './vision-findings.controller.js';
 
 /** Administration of what the platform side keeps; loaded with that side. */
 @Module({
@@ -31,6 +32,7 @@ import { VideoSubscriptionsController } from './video-subscriptions.controller.j
     TicketsController,
     VideoRequestsController,
     VideoSubscriptionsController,
+    VisionFindingsController,
   ],
 })
 export class PlatformAdminModule {}

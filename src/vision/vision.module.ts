@@ -14,6 +14,7 @@ import { RecordingMoves } from './downloads/recording-moves.js';
 import { RecordingStore } from './downloads/recording.store.js';
 import { Relink } from './downloads/relink.js';
 import { StoragePause } from './downloads/storage-pause.js';
+import { FindingQueries } from './finding.queries.js';
 import { VisionFindings } from './findings.js';
 import { CoverageService } from './recordings/coverage.service.js';
 import { RecordingContent } from './recordings/recording-content.js';
@@ -37,6 +38,7 @@ import { VisionClient } from './vision.client.js';
     VisionClient,
     VisionConnections,
     VisionFindings,
+    FindingQueries,
     PartsStore,
     VideoRequests,
     VideoRequestQueries,
@@ -63,6 +65,7 @@ import { VisionClient } from './vision.client.js';
     Retention,
   ],
   exports: [
+    FindingQueries,
     VideoRequests,
     VideoRequestQueries,
     VideoSubscriptions,

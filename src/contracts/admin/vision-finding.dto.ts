@@ -1,0 +1,53 @@
+import { InstantField, IntegerField, TextField, UuidField } from '../common/fields.js';
+import type { Instant } from '../common/instant.js';
+import { PageQuery } from '../common/pagination.dto.js';
+
+const HAULER = { description: 'Hauler of the connection', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' };
+const CONNECTION = { description: 'Vision connection that answered', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
+const FIRST = { description: 'When it was first seen', example: '2026-01-31T08:36:00Z' };
+
+export class VisionFindingQuery extends PageQuery {
+  @UuidField({ ...HAULER, optional: true })
+  haulerId?: string;
+
+  @UuidField({ ...CONNECTION, optional: true })
+  connectionId?: string;
+
+  @InstantField({
+    description: 'First seen then or later',
+    optional: true,
+    inQuery: true,
+    example: '2026-01-31T00:00:00Z',
+  })
+  from?: Instant;
+
+  @InstantField({ description: 'First seen before', optional: true, inQuery: true, example: '2026-02-01T00:00:00Z' })
+  to?: Instant;
+}
+
+/** What a partner's answers had wrong (decision 38): one for each fault, however often it was seen. */
+export class VisionFinding {
+  @UuidField(HAULER)
+  haulerId!: string;
+
+  @UuidField(CONNECTION)
+  connectionId!: string;
+
+  @TextField({ description: 'Where in the answer', max: 2_000, example: 'data.recordings[12].startTime' })
+  path!: string;
+
+  @TextField({ description: 'What is wrong there', max: 2_000, example: 'must be a date-time with an offset' })
+  reason!: string;
+
+  @TextField({ description: 'The element, its links without their signatures', max: 2_000, optional: true })
+  raw?: string;
+
+  @IntegerField({ description: 'How often it was seen', min: 1, max: Number.MAX_SAFE_INTEGER, example: 3 })
+  seen!: number;
+
+  @InstantField(FIRST)
+  firstSeenAt!: string;
+
+  @InstantField({ description: 'When it was last seen', example: '2026-01-31T09:36:00Z' })
+  lastSeenAt!: string;
+}

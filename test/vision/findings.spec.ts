@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { film } from '../support/films.js';
+import {
+  connectVision,
+  CONTINUOUS,
+  element,
+  hurry,
+  inHours,
+  lists,
+  startVisionPartner,
+  type VisionPartner,
+} from '../support/vision-partner.js';
+
+interface Findings {
+  readonly data: readonly {
+    readonly path: string;
+    readonly raw?: string;
+    readonly seen: number;
+    readonly firstSeenAt: string;
+  }[];
+  readonly pagination: { readonly totalItems: number; readonly totalPages: number };
+}
+
+let app: TestApp;
+let partner: VisionPartner;
+let connection: { readonly haulerId: string; readonly id: string };
+const findings = async (query: string) => (await app.admin<Findings>('GET', `/vision-findings?${query}`)).body;
+
+beforeAll(async () => {
+  app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+  partner = await startVisionPartner();
+  connection = await connectVision(app, partner.url);
+  const times = { startTime: inHours(-2), endTime: inHours(-1.9) };
+  const good = element({ ...times, downloadUrl: partner.link(film()) });
+  const bad = [element(times), element({ startTime: 'yesterday', downloadUrl: 'https://a.example/f?sig=secret' })];
+  partner.on(
+    CONTINUOUS,
+    lists('recordings', () => [good, ...bad]),
+  );
+  await app.admin('POST', '/video-subscriptions', {
+    connectionId: connection.id,
+    truckId: 'TRUCK-7',
+    startTime: inHours(-4),
+  });
+  await eventually(async () => {
+    await hurry(app);
+    expect((await findings('')).data.map(({ seen }) => seen > 1)).toEqual([true, true]);
+  });
+});
+afterAll(async () => {
+  await app.close();
+  await partner.stop();
+});
+
+test('each fault is told once, with how often it was seen, and without the signature of a link', async () => {
+  const { data, pagination } = await findings('');
+  expect(pagination.totalItems).toBe(2);
+  const paths = data.map(({ path }) => path).sort();
+  expect(paths).toEqual(['data.recordings[1].downloadUrl', 'data.recordings[2].startTime']);
+  expect(JSON.stringify(data)).not.toContain('secret');
+  expect(data[0]).toMatchObject({
+    haulerId: connection.haulerId,
+    connectionId: connection.id,
+    raw: expect.any(String),
+  });
+});
+
+test('filters and pages', async () => {
+  const none = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+  const totals = [
+    `connectionId=${connection.id}`,
+    `connectionId=${none}`,
+    `haulerId=${connection.haulerId}`,
+    `haulerId=${none}`,
+    `from=${inHours(-1)}&to=${inHours(1)}`,
+    `from=${inHours(1)}`,
+    `to=${inHours(-1)}`,
+  ].map(async (query) => (await findings(query)).pagination.totalItems);
+  expect(await Promise.all(totals)).toEqual([2, 0, 2, 0, 2, 0, 0]);
+  const [first, second] = [await findings('pageSize=1'), await findings('pageSize=1&page=2')];
+  expect(first.pagination).toMatchObject({ totalItems: 2, totalPages: 2 });
+  expect(first.data[0]?.path).not.toBe(second.data[0]?.path);
+});
+
+test.each(['pageSize=101', 'page=0', 'from=yesterday', 'connectionId=1'])('%s: 400', async (query) => {
+  expect((await app.admin('GET', `/vision-findings?${query}`)).status).toBe(400);
+});
