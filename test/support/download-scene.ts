@@ -27,12 +27,14 @@ export interface Shown {
   readonly sha256?: string;
 }
 
+const FIRST = Date.parse(inHours(-3));
+
 /** The `n`-th minute of what a truck recorded three hours ago. */
 export const chunk = (n: number, downloadUrl: string, fields: Element = {}): Element =>
   element({
     id: `chunk-${n}`,
-    startTime: new Date(Date.parse(inHours(-3)) + n * 60_000).toISOString(),
-    endTime: new Date(Date.parse(inHours(-3)) + (n + 1) * 60_000).toISOString(),
+    startTime: new Date(FIRST + n * 60_000).toISOString(),
+    endTime: new Date(FIRST + (n + 1) * 60_000).toISOString(),
     downloadUrl,
     ...fields,
   });

@@ -52,6 +52,8 @@ async function follow(connectionId: string, fields: object = {}): Promise<string
 const read = async (id: string) => (await app.admin<Subscription>('GET', `/video-subscriptions/${id}`)).body;
 
 interface Listed {
+  readonly endTime: string;
+  readonly durationSeconds: number;
   readonly partnerRecordingId: string;
   readonly status: string;
   readonly startTime: string;
@@ -217,14 +219,18 @@ describe('windows', () => {
 });
 
 describe('the same chunk', () => {
+  let following = '';
   const settle = async (chunks: Element[]) => {
     partner.on(
       CONTINUOUS,
       lists('recordings', () => chunks),
     );
-    const id = await follow(await connect());
-    await reachesNow(id);
-    await readAgain(id);
+    following = await follow(await connect());
+    await reachesNow(following);
+    return settleAgain();
+  };
+  const settleAgain = async () => {
+    await readAgain(following);
     return recordings();
   };
 
@@ -247,6 +253,37 @@ describe('the same chunk', () => {
 
   test('a reused id is another chunk', async () => {
     expect(await settle([chunk(2, { id: 'again' }), chunk(3, { id: 'again' })])).toHaveLength(2);
+  });
+
+  test('whose end moves while it waits takes the new range', async () => {
+    const chunks = [chunk(2, { id: 'grows', downloadUrl: partner.link(film(), (_, res) => res.writeHead(503).end()) })];
+    expect(await settle(chunks)).toMatchObject([{ status: 'available' }]);
+    const endTime = inHours(-1.8);
+    chunks[0] = { ...chunks[0], endTime, durationSeconds: 720, downloadUrl: partner.link(film()) };
+    await eventually(async () => {
+      await hurry(app);
+      expect(await recordings()).toMatchObject([{ status: 'stored', endTime, durationSeconds: 720 }]);
+    }, 10_000);
+  });
+
+  test('whose end moves after it was fetched is fetched again, and covers all of its time', async () => {
+    const chunks = [chunk(2, { id: 'grows' })];
+    await settle(chunks);
+    await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'stored' }]));
+    const [startTime, endTime] = [String(chunks[0]?.['startTime']), inHours(-1.8)];
+    chunks[0] = { ...chunks[0], endTime, downloadUrl: partner.link(film()) };
+    await eventually(async () => {
+      await hurry(app);
+      expect((await recordings()).map(({ status }) => status)).toEqual(['stored', 'stored']);
+    });
+    const covered = await app.admin<{ data: { state: string }[] }>(
+      'GET',
+      `/coverage?connectionId=${connected}&truckId=TRUCK-7&cameraId=front&from=${startTime}&to=${endTime}`,
+    );
+    expect(new Set(covered.body.data.map(({ state }) => state))).toEqual(new Set(['stored']));
+    // A list that is still of yesterday changes nothing.
+    chunks[0] = { ...chunks[0], endTime: inHours(-1.95) };
+    expect(await settleAgain()).toHaveLength(2);
   });
 
   test('listed by two subscriptions is one', async () => {

@@ -8,13 +8,21 @@ import type { Part } from '../requests/parts.store.js';
 import type { VisionConnection } from '../vision-connections.js';
 import { fetchBy } from './fetch-by.js';
 
+/** A partner that reckons its times anew at each listing must not have its chunks fetched each time. */
+const JITTER = "interval '1 second'";
+
 /** A listed chunk beside what is stored of it. */
 interface Known {
   readonly place: number;
   readonly id: string;
   readonly status: string;
   readonly same_range: boolean;
+  /** All of the listed time is in the stored one's, but for less than what counts. */
+  readonly covered: boolean;
 }
+
+/** A chunk whose file was fetched, or given up, and that has grown since: what is listed now is another file. */
+const isOutgrown = ({ status, covered }: Known): boolean => !covered && (status === 'stored' || status === 'failed');
 
 /** Takes listed recordings in: each row is a file to fetch. */
 @Injectable()
@@ -27,8 +35,9 @@ export class RecordingStore {
   }
 
   /**
-   * The chunks of one page. A known one that waits gets the link if that lives longer; one that had expired is fetched
-   * after all. Returns how many are to be fetched now that were not before. To be called in a transaction of its own: it takes a lock for its connection.
+   * The chunks of one page. A known one that waits gets the link if that lives longer, and the range that is listed now;
+   * one that had expired is fetched after all; one that has grown since it was fetched is fetched again, beside the
+   * former. Returns how many are to be fetched now that were not before. To be called in a transaction of its own: it takes a lock for its connection.
    */
   async addChunks(manager: EntityManager, connection: VisionConnection, chunks: readonly Recording[]): Promise<number> {
     const { haulerId, id: connectionId } = connection;
@@ -36,7 +45,10 @@ export class RecordingStore {
     await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`recordings: ${connectionId}`]);
     const distinct = distinctChunks(chunks);
     const known = await this.known(manager, haulerId, connectionId, distinct);
-    const fresh = distinct.filter((_, i) => !known.has(i));
+    const fresh = distinct.filter((_, i) => {
+      const row = known.get(i);
+      return row === undefined || isOutgrown(row);
+    });
     const created = await this.insert(manager, haulerId, connectionId, fresh, null);
     const revived = await this.relist(manager, haulerId, distinct, [...known.values()]);
     return created + revived;
@@ -57,12 +69,13 @@ export class RecordingStore {
        FROM unnest($3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])
          WITH ORDINALITY AS listed (id, truck, camera, starts, ends, place)
        CROSS JOIN LATERAL (
-         SELECT r.id, r.status, (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range
+         SELECT r.id, r.status, (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range,
+           (r.start_time <= listed.starts + ${JITTER} AND r.end_time >= listed.ends - ${JITTER}) AS covered
          FROM recordings r
          WHERE r.source = 'continuous' AND r.hauler_id = $1 AND r.connection_id = $2 AND (
            (r.partner_recording_id = listed.id AND r.truck_id = listed.truck AND r.start_time < listed.ends AND r.end_time > listed.starts)
            OR (r.truck_id = listed.truck AND r.camera_id = listed.camera AND r.start_time = listed.starts AND r.end_time = listed.ends))
-         ORDER BY same_range DESC LIMIT 1) AS found`,
+         ORDER BY same_range DESC, covered DESC LIMIT 1) AS found`,
       [haulerId, connectionId, ...columnsOf(chunks)],
     );
     return new Map(rows.map((row) => [row.place, row]));
@@ -85,18 +98,24 @@ export class RecordingStore {
     if (links.length === 0) return 0;
     const [, revived] = await manager.query<[unknown[], number]>(
       `UPDATE recordings AS r SET link = listed.link, expires_at = listed.expires_at, fetch_by = listed.fetch_by,
+         start_time = listed.starts, end_time = listed.ends, duration_seconds = listed.seconds,
          relinks = CASE WHEN r.status = 'expired' THEN 0 ELSE r.relinks END,
          due_at = CASE WHEN r.status = 'expired' THEN now() ELSE r.due_at END,
          status = 'available', updated_at = now()
-       FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS listed (id, link, expires_at, fetch_by)
+       FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
+         $8::integer[]) AS listed (id, link, expires_at, fetch_by, starts, ends, seconds)
        WHERE r.hauler_id = $1 AND r.id = listed.id AND r.deleted_at IS NULL AND r.lease_token IS NULL
-         AND (r.status = 'expired' OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetch_by)))`,
+         AND (r.status = 'expired' OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetch_by
+           OR (r.start_time, r.end_time) <> (listed.starts, listed.ends))))`,
       [
         haulerId,
         links.map(({ id }) => id),
         links.map(({ chunk }) => chunk.downloadUrl),
         links.map(({ chunk }) => chunk.expiresAt ?? null),
         links.map(({ chunk }) => fetchBy(chunk.expiresAt, now)),
+        links.map(({ chunk }) => chunk.startTime),
+        links.map(({ chunk }) => chunk.endTime),
+        links.map(({ chunk }) => secondsIn(chunk)),
       ],
     );
     return revived;
@@ -128,7 +147,7 @@ export class RecordingStore {
         ...columnsOf(listed),
         listed.map(() => uuidv7()),
         listed.map(({ customerId }) => customerId),
-        listed.map((recording) => recording.durationSeconds ?? secondsOf(recording)),
+        listed.map(secondsIn),
         listed.map(({ downloadUrl }) => downloadUrl),
         listed.map(({ expiresAt }) => expiresAt ?? null),
         listed.map(({ expiresAt }) => fetchBy(expiresAt, now)),
@@ -137,6 +156,8 @@ export class RecordingStore {
     return rows.length;
   }
 }
+
+const secondsIn = (recording: Recording): number => recording.durationSeconds ?? secondsOf(recording);
 
 /** Partner's id, truck, camera, start, end: one array each. */
 const columnsOf = (listed: readonly Recording[]): unknown[][] => [
@@ -147,18 +168,22 @@ const columnsOf = (listed: readonly Recording[]): unknown[][] => [
   listed.map(({ endTime }) => endTime),
 ];
 
+const rangeOf = ({ truckId, cameraId, startTime, endTime }: Recording): string =>
+  JSON.stringify([truckId, cameraId, startTime, endTime]);
+
 /** One page may list a chunk twice; the later one has the younger link. */
 function distinctChunks(chunks: readonly Recording[]): Recording[] {
   const kept = new Map<string, Recording>();
   const keyOfId = new Map<string, string>();
   for (const chunk of chunks) {
-    const { id, truckId, cameraId, startTime, endTime } = chunk;
+    const { id, truckId, startTime, endTime } = chunk;
     const named = JSON.stringify([id, truckId]);
     const former = kept.get(keyOfId.get(named) ?? '');
     const again = former !== undefined && former.startTime < endTime && former.endTime > startTime;
-    const key = again ? (keyOfId.get(named) ?? '') : JSON.stringify([truckId, cameraId, startTime, endTime]);
+    const key = again ? (keyOfId.get(named) ?? '') : rangeOf(chunk);
     kept.set(key, chunk);
     keyOfId.set(named, key);
   }
-  return [...kept.values()];
+  // Of two ids with one range, too, there is one row.
+  return [...new Map([...kept.values()].map((chunk) => [rangeOf(chunk), chunk])).values()];
 }
