@@ -1,4 +1,6 @@
-import { InstantField, IntegerField, TextField, UuidField } from '../common/fields.js';
+import { InstantField } from '../common/fields/instant-field.js';
+import { IntegerField } from '../common/fields/number-fields.js';
+import { TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
