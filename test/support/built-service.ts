@@ -103,9 +103,11 @@ function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
     child.stdout?.on('data', (chunk: string) => {
-      text = (text + chunk).slice(-10_000);
+      text += chunk;
       const [, url] = /listens on (http:\S+)\n/.exec(text) ?? [];
       if (url !== undefined) resolve(url);
+      // Not before it was looked at: what a verbose log writes at once may be longer than this.
+      text = text.slice(-1_000);
     });
   });
 }
