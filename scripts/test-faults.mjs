@@ -1,9 +1,28 @@
-// Runs the suites of test/faults in their long form, one after the other: they compete for the same two cores otherwise.
+// Runs suites of test/faults in their long form, all or those named, one after the other: they would else compete for
+// the same cores. Options are Jest's: `npm run test:faults -- kill overload --verbose`.
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 
+const FOLDER = 'test/faults';
+const END = '.spec.ts';
+
+const words = process.argv.slice(2);
+const all = readdirSync(FOLDER)
+  .filter((file) => file.endsWith(END))
+  .map((file) => file.slice(0, -END.length));
+// What follows an option belongs to it.
+const firstOption = words.findIndex((word) => word.startsWith('-'));
+const names = firstOption === -1 ? words : words.slice(0, firstOption);
+const unknown = names.filter((name) => !all.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`no such suite: ${unknown.join(', ')}; there are ${all.join(', ')}\n`);
+  process.exit(1);
+}
+const files = (names.length > 0 ? names : all).map((name) => `${FOLDER}/${name}${END}`);
 const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
-const { status } = spawnSync(process.execPath, [...jest, '-i', 'test/faults', ...process.argv.slice(2)], {
-  stdio: 'inherit',
-  env: { ...process.env, HAULBRIDGE_FAULTS: 'long' },
-});
+const { status } = spawnSync(
+  process.execPath,
+  [...jest, '-i', ...words.slice(names.length), '--runTestsByPath', ...files],
+  { stdio: 'inherit', env: { ...process.env, HAULBRIDGE_FAULTS: 'long' } },
+);
 process.exitCode = status ?? 1;
