@@ -23,15 +23,13 @@ import {
 } from '../support/vision-partner.js';
 import { film } from '../support/films.js';
 
-const CHUNKS = shortOrLong(36, 120);
+const CHUNKS = shortOrLong(24, 120);
 const ROUNDS = shortOrLong(1, 4);
 const FLOWS = shortOrLong(20, 300);
 const SITES = 'GET /scale-platform/v1/sites';
 
 /** Of each instance, and of the connection over all of them: each gets its share of the downloads. */
 const AT_ONCE = { DOWNLOAD_CONCURRENCY: '4', DOWNLOAD_CONCURRENCY_PER_CONNECTION: '12' };
-/** How long the partner takes for a file: long enough to be met in the middle of it. */
-const FILE_MS = 500;
 /** For an answer of an instance that may be asleep. */
 const PATIENCE_MS = 1_000;
 
@@ -87,7 +85,8 @@ describe('three start together; one is killed, one sleeps past its lease and wak
     async () => {
       const [killed, late, survivor] = await startTogether();
       const fetched = new Map<string, number>();
-      const house = await open(survivor, fetched);
+      const gate = Promise.withResolvers<void>();
+      const house = await open(survivor, fetched, gate.promise);
       const pushes = house.pushEverywhere([killed, late, survivor]);
       await eventually(async () => {
         for (const one of [killed, late]) expect(await inWork(one, 'vision downloads')).toBeGreaterThan(0);
@@ -96,6 +95,7 @@ describe('three start together; one is killed, one sleeps past its lease and wak
       await killed.end('SIGKILL');
       const held = await leased();
       expect(held).not.toEqual([]);
+      gate.resolve();
       await pushes;
       // What the survivor itself had in work is done by then; what is left belongs to nobody who is awake.
       await eventually(async () => expect(await inWork(survivor)).toBe(0), 15_000);
@@ -131,8 +131,11 @@ describe('three start together; one is killed, one sleeps past its lease and wak
   );
 });
 
-/** All that is due: downloads, a synchronisation, hosted clips; and a scale house that is unsure which instance lives. */
-async function open(service: BuiltService, fetched: Map<string, number>) {
+/**
+ * All that is due: downloads, which stop in their middle until the gate opens, a synchronisation, hosted clips; and a
+ * scale house that is unsure which instance lives.
+ */
+async function open(service: BuiltService, fetched: Map<string, number>, gate: Promise<void>) {
   partner.reset();
   const body = film(40_000);
   const chunks = Array.from({ length: CHUNKS }, (_, i) => {
@@ -141,7 +144,7 @@ async function open(service: BuiltService, fetched: Map<string, number>) {
       fetched.set(id, (fetched.get(id) ?? 0) + 1);
       response.writeHead(200, { 'Content-Length': body.length });
       response.write(body.subarray(0, 1_000));
-      setTimeout(() => response.end(body.subarray(1_000)), FILE_MS);
+      void gate.then(() => response.end(body.subarray(1_000)));
     });
     return element({ id, startTime: inHours(-5 + i / 100), endTime: inHours(-5 + (i + 1) / 100), downloadUrl });
   });
