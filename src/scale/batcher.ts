@@ -31,7 +31,7 @@ interface Waiting<Value, Result> extends Entry<Value, Result> {
 /** What of the patience an entry must have left to be run, at most: however slow batches are, the newest are tried. */
 const LONGEST_EXPECTED = 0.75;
 
-/** Shares of the patience: a batch that takes longer is too large, one that takes less may grow. */
+/** Shares of the patience: after a batch that takes longer the next are to take half of it, after one that takes less they may grow. */
 const SLOW = 0.3;
 const QUICK = 0.1;
 const SMALLEST_SHARE = 1 / 64;
@@ -116,6 +116,7 @@ export class Batcher<Value, Result> {
     if (entries.length === 0) return this.schedule();
     this.running++;
     this.runningEntries += entries.length;
+    const { share } = this;
     this.schedule();
     const started = performance.now();
     let failure: unknown = new Error('an entry was left without a result');
@@ -125,16 +126,21 @@ export class Batcher<Value, Result> {
       failure = error;
     }
     for (const entry of entries) if (!entry.settled) entry.reject(failure);
-    this.learn(performance.now() - started);
+    this.learn(performance.now() - started, share);
     this.running--;
     this.runningEntries -= entries.length;
     this.schedule();
   }
 
-  private learn(took: number): void {
+  /**
+   * `share` is what the batch had: two that ran side by side and were too large tell it once. By as much as it was too
+   * slow, since halving alone would let a database that is suddenly slow answer nobody for several patiences on end.
+   */
+  private learn(took: number, share: number): void {
     const { patience } = this.limits;
     this.expected = Math.min(Math.max(took, this.expected * LONGEST_EXPECTED), patience * LONGEST_EXPECTED);
-    if (took > patience * SLOW) this.share = Math.max(this.share / 2, SMALLEST_SHARE);
+    const slow = patience * SLOW;
+    if (took > slow) this.share = Math.max(Math.min(this.share, (share * slow) / took / 2), SMALLEST_SHARE);
     else if (took < patience * QUICK) this.share = Math.min(this.share * 2, 1);
   }
 

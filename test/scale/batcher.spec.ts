@@ -157,4 +157,35 @@ describe('Batcher', () => {
     batches[1]?.end();
     expect(await soon).toBe('done 3');
   });
+
+  test('makes the next batches as much smaller as one was too slow, but once for two that ran side by side', async () => {
+    const patience = 1_500;
+    const { batcher, batches, values } = gathering({
+      patience,
+      batch: 64,
+      waiting: 1_000,
+      batchBytes: 1_000,
+      waitingBytes: 1_000,
+    });
+    const submit = (count: number) => Array.from({ length: count }, (_, i) => batcher.submit(i, 1));
+    const slow = [...submit(128)];
+    await turn();
+    await turn();
+    expect(values().map(({ length }) => length)).toEqual([64, 64]);
+    // Twice what a batch may take (0.3 of the patience): the next are to take half of that, a quarter of the entries.
+    await delay(0.6 * patience);
+    batches[0]?.end();
+    batches[1]?.end();
+    await Promise.all(slow);
+    const next = submit(64);
+    await turn();
+    await turn();
+    const size = values()[2]?.length ?? 0;
+    expect(size).toBeLessThanOrEqual(16);
+    // Had both counted, it would be a sixteenth. A machine that is late makes it smaller too, but not by as much.
+    expect(size).toBeGreaterThan(4);
+    expect(values()[3]).toHaveLength(size);
+    for (const batch of batches.slice(2)) batch.end();
+    expect(await next[0]).toBe('done 0');
+  });
 });
