@@ -102,7 +102,6 @@ async function wave(): Promise<Loaded & Watched> {
   // 200 or 503, nothing else, nobody left without an answer.
   expect(loaded.wrong).toEqual([]);
   expect(loaded.refused).toBeGreaterThan(0);
-  expect(loaded.acknowledged).toBeGreaterThan(0);
   expect(seen.asked).toBeGreaterThan(0);
   expect(seen.slowestMs).toBeLessThan(5_000);
   // Whoever was told 200 is stored; of the others some may be, having lost patience a moment too early.
@@ -128,6 +127,7 @@ describe('more load than it can serve', () => {
         return bytes;
       }, 10_000);
       const sum = (of: (one: Loaded) => number) => waves.map(of).reduce((a, b) => a + b);
+      expect(sum(({ acknowledged }) => acknowledged)).toBeGreaterThan(0);
       const mib = (bytes: readonly number[]) => bytes.map((one) => Math.round(one / MIB)).join(' ');
       tell('overload', {
         waves: waves.length,
