@@ -1,28 +1,46 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, type Logger, pino } from 'pino';
 import type { Env } from '../config/env.js';
+import { LineGatherer } from './line-gatherer.js';
 
 /**
- * Several processes write to one standard output: into a pipe only 4 KiB at once are never mixed with what others write.
+ * Bytes handed to standard output at once. Several processes share it: in a pipe only up to 4 KiB are never mixed with
+ * what others write.
  */
-const PIECES = { ofOne: { minLength: 65_536, maxWrite: 131_072 }, ofSeveral: { minLength: 3_072, maxWrite: 4_096 } };
+const PIECES = { ofOne: 65_536, ofSeveral: 4_096 };
+
+/** How long a line waits for others, in milliseconds. */
+const GATHER_MS = 1000;
 
 /** Flushed at the end of the process. */
-const outputs = new Set<ReturnType<typeof destination>>();
+const outputs = new Set<LineGatherer>();
 
 /**
  * Structured logs on standard output. Lines are gathered up to 64 KiB or a second, so that a busy hot path pays for one
  * write in many; what matters most (a fatal line, the end of the process) is flushed at once.
  */
 export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'WEB_CONCURRENCY'>): Logger {
-  const pieces = env.WEB_CONCURRENCY > 1 ? PIECES.ofSeveral : PIECES.ofOne;
-  const out = destination({ fd: 1, sync: false, ...pieces });
+  const piece = env.WEB_CONCURRENCY > 1 ? PIECES.ofSeveral : PIECES.ofOne;
+  const out = new LineGatherer(destination({ fd: 1, sync: false, maxWrite: piece }), piece);
   const hooks = { streamWrite: withoutControls };
-  const logger = pino({ level: env.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks }, out);
-  setInterval(() => out.flush(), 1000).unref();
+  const logger = pino({ level: env.LOG_LEVEL, base: null, timestamp: isoTime, hooks }, out);
+  setInterval(() => out.handOver(), GATHER_MS).unref();
   if (outputs.size === 0) process.once('exit', () => outputs.forEach(flushSync));
   outputs.add(out);
   return logger;
+}
+
+let told = 0;
+let tellingIt = '';
+
+/** As pino's own, but made once a millisecond. */
+function isoTime(): string {
+  const now = Date.now();
+  if (now !== told) {
+    told = now;
+    tellingIt = `,"time":"${new Date(now).toISOString()}"`;
+  }
+  return tellingIt;
 }
 
 /** Control characters and ends of lines that JSON leaves as they are, and terminals and viewers of logs obey. */
@@ -33,7 +51,7 @@ function withoutControls(line: string): string {
   return line.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-function flushSync(out: ReturnType<typeof destination>): void {
+function flushSync(out: LineGatherer): void {
   try {
     out.flushSync();
   } catch {

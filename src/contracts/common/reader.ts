@@ -54,34 +54,44 @@ function compile(type: DtoClass<object>): Read<object> {
     }
     for (const plan of plans) {
       const given = Object.hasOwn(value, plan.name) ? (value as Record<string, unknown>)[plan.name] : undefined;
-      const read = readField(plan, given, value, path === '' ? plan.name : `${path}.${plan.name}`, violations);
+      const read = readField(plan, given, value, path, violations);
       if (read !== undefined) result[plan.name] = read;
     }
     return result;
   };
 }
 
-function readField(plan: FieldPlan, value: unknown, owner: object, path: string, violations: Violation[]): unknown {
+/** Paths are made where they are told, and for what is nested: nearly every field is right. */
+function readField(plan: FieldPlan, value: unknown, owner: object, parent: string, violations: Violation[]): unknown {
   if (value === undefined || value === null) {
-    if (!plan.optional) violations.push({ path, rule: 'isDefined', message: `${path} is required` });
+    if (plan.optional) return undefined;
+    const path = pathOf(plan, parent);
+    violations.push({ path, rule: 'isDefined', message: `${path} is required` });
     return undefined;
   }
   for (const rule of plan.rules) {
     if (rule.passes(value)) continue;
-    const faults = rule.entries?.faults(value) ?? [];
-    if (faults.length === 0) violations.push({ path, rule: rule.name, message: `${path} ${rule.message()}` });
-    for (const fault of faults) {
-      const inner = joinPath(path, fault.key);
-      violations.push({ path: inner, rule: rule.name, message: `${inner} ${fault.must}` });
-    }
+    tell(rule, value, pathOf(plan, parent), violations);
     return undefined;
   }
   if (plan.nested !== undefined) {
     const read = plan.nested();
+    const path = pathOf(plan, parent);
     if (!plan.each) return read(value, path, violations);
     return (value as unknown[]).map((element, i) => read(element, `${path}[${i}]`, violations));
   }
   return plan.convert === undefined ? value : plan.convert(value, owner);
+}
+
+const pathOf = ({ name }: FieldPlan, parent: string) => (parent === '' ? name : `${parent}.${name}`);
+
+function tell(rule: RulePlan, value: unknown, path: string, violations: Violation[]): void {
+  const faults = rule.entries?.faults(value) ?? [];
+  if (faults.length === 0) violations.push({ path, rule: rule.name, message: `${path} ${rule.message()}` });
+  for (const fault of faults) {
+    const inner = joinPath(path, fault.key);
+    violations.push({ path: inner, rule: rule.name, message: `${inner} ${fault.must}` });
+  }
 }
 
 function fieldPlans(type: DtoClass<object>): FieldPlan[] {
@@ -113,11 +123,16 @@ function rulePlans(type: DtoClass<object>, property: string, metadata: Metadata)
   return getMetadataStorage()
     .getTargetValidatorConstraints(metadata.constraintCls)
     .map(({ name, instance }) => {
-      const args = (value: unknown) => ({ value, constraints, targetName: type.name, object: {}, property });
+      // One for all calls: none of them outlives its value.
+      const args = { value: undefined as unknown, constraints, targetName: type.name, object: {}, property };
+      const passes = (value: unknown) => {
+        args.value = value;
+        return instance.validate(value, args) === true;
+      };
       return {
         name,
-        passes: (value: unknown) => instance.validate(value, args(value)) === true,
-        message: () => instance.defaultMessage?.(args(undefined)) ?? 'is not valid',
+        passes,
+        message: () => instance.defaultMessage?.(args) ?? 'is not valid',
         entries,
       };
     });
