@@ -48,20 +48,42 @@ export class PoolClient extends pg.Client {
 
   // @ts-expect-error pg declares eight overloads of query; all are passed on unchanged.
   override query(...parameters: Parameters<pg.Client['query']>): unknown {
-    (this as unknown as Internals).connectionParameters.query_timeout =
-      this.budgetMs === undefined ? false : this.budgetMs + ANSWER_MARGIN_MS;
-    const answer: unknown = super.query(...parameters);
-    if (answer instanceof Promise) {
-      answer.catch((error: unknown) => {
-        if (error instanceof Error && error.message === 'Query read timeout') this.cut(error);
-      });
-    }
-    return answer;
+    const internals = this as unknown as Internals;
+    const limit = this.budgetMs === undefined ? undefined : this.budgetMs + ANSWER_MARGIN_MS;
+    internals.connectionParameters.query_timeout = awaits(parameters) ? false : (limit ?? false);
+    if (!awaits(parameters)) return super.query(...parameters);
+    // By a callback and with a watch of our own: pg's promise and pg's timeout both keep the parameters alive until the
+    // next full collection, which the megabytes of a busy hot path then bring about three times a second.
+    const watch = limit === undefined ? undefined : watchOver(this, limit);
+    return new Promise((resolve, reject) => {
+      const settle = (error: Error | null, result: unknown) => {
+        clearTimeout(watch);
+        if (error === null || error === undefined) resolve(result);
+        else reject(error);
+      };
+      super.query(...[...parameters, settle] as unknown as Parameters<pg.Client['query']>);
+    });
   }
 
-  private cut(error: Error): void {
+  /** Ends the connection; what is under way fails with `error`. */
+  cut(error: Error): void {
     (this as unknown as Internals).connection.stream.destroy(error);
   }
+}
+
+/** Whether a promise is expected of the call: neither a callback nor a query object was given. */
+function awaits(parameters: readonly unknown[]): boolean {
+  const [query] = parameters;
+  const isObject = typeof query === 'object' && query !== null && 'submit' in query;
+  return !isObject && typeof parameters.at(-1) !== 'function';
+}
+
+function watchOver(client: PoolClient, milliseconds: number): NodeJS.Timeout {
+  return setTimeout(cutOff, milliseconds, client);
+}
+
+function cutOff(client: PoolClient): void {
+  client.cut(new Error('Query read timeout'));
 }
 
 type ConnectCallback = Parameters<pg.Client['connect']>[0];
