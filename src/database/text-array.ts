@@ -3,14 +3,17 @@ const TEXT = 25;
 
 const HEADER_BYTES = 20;
 
+/** A UTF-16 unit takes at most so many bytes of UTF-8. */
+const UNIT_BYTES = 3;
+
 /**
  * A `text[]` in PostgreSQL's binary form: nothing is escaped here nor parsed there, and it is copied once. Other types
  * are cast in the statement (`value::uuid`).
  */
 export function textArray(values: readonly (string | null)[]): Buffer {
-  let length = HEADER_BYTES;
-  for (const value of values) length += 4 + (value === null ? 0 : Buffer.byteLength(value));
-  const array = Buffer.allocUnsafe(length);
+  let atMost = HEADER_BYTES;
+  for (const value of values) atMost += 4 + (value === null ? 0 : UNIT_BYTES * value.length);
+  const array = Buffer.allocUnsafe(atMost);
   array.writeInt32BE(1, 0); // dimensions
   array.writeInt32BE(1, 4); // there may be nulls
   array.writeInt32BE(TEXT, 8);
@@ -22,5 +25,5 @@ export function textArray(values: readonly (string | null)[]): Buffer {
     array.writeInt32BE(bytes, at);
     at += 4 + Math.max(bytes, 0);
   }
-  return array;
+  return array.subarray(0, at);
 }

@@ -1,8 +1,12 @@
 import { randomFillSync } from 'node:crypto';
 
-const pool = Buffer.alloc(4096);
+const RANDOM_BYTES = 10;
+
+const pool = Buffer.alloc(4096 * RANDOM_BYTES);
 let used = pool.length;
 let lastTime = 0;
+/** The part of the text that tells `lastTime`. */
+let timeText = '';
 let sequence = 0;
 
 /**
@@ -10,23 +14,28 @@ let sequence = 0;
  * millisecond and when the clock steps back: 12 bits of `rand_a` count, and a full count borrows the next millisecond.
  */
 export function uuidv7(now: number = Date.now()): string {
-  if (used + 10 > pool.length) {
+  if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  const random = pool.subarray(used, used + 10);
-  used += 10;
+  const at = used;
+  used += RANDOM_BYTES;
   if (now > lastTime) {
-    lastTime = now;
+    begin(now);
     // Begin in the lower half, so that a burst has room to count before it borrows.
-    sequence = random.readUInt16BE(8) & 0x7ff;
+    sequence = pool.readUInt16BE(at + 8) & 0x7ff;
   } else if (++sequence > 0xfff) {
-    lastTime += 1;
+    begin(lastTime + 1);
     sequence = 0;
   }
-  const time = lastTime.toString(16).padStart(12, '0');
-  const low = ((random.readUInt16BE(0) & 0x3fff) | 0x8000).toString(16);
-  return `${time.slice(0, 8)}-${time.slice(8)}-${(0x7000 | sequence).toString(16)}-${low}-${random.toString('hex', 2, 8)}`;
+  const low = ((pool.readUInt16BE(at) & 0x3fff) | 0x8000).toString(16);
+  return `${timeText}${(0x7000 | sequence).toString(16)}-${low}-${pool.toString('hex', at + 2, at + 8)}`;
+}
+
+function begin(time: number): void {
+  lastTime = time;
+  const hex = time.toString(16).padStart(12, '0');
+  timeText = `${hex.slice(0, 8)}-${hex.slice(8)}-`;
 }
 
 /** The time in a version 7 UUID, in milliseconds since the epoch. */

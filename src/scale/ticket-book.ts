@@ -96,5 +96,7 @@ function givesUpNumber(before: Ticket | undefined, after: Ticket): boolean {
 
 /** What has the same key stays in its order. */
 function sorted<T>(values: readonly T[], key: (value: T) => string): T[] {
-  return values.toSorted((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+  const keyed = values.map((value) => ({ key: key(value), value }));
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return keyed.map(({ value }) => value);
 }

@@ -1,5 +1,5 @@
 import type { CreateScaleTicketRequest, MaterialItem } from '../contracts/scale/scale.dto.js';
-import { instantOf } from '../contracts/common/instant.js';
+import { type Instant, instantOf } from '../contracts/common/instant.js';
 import { timeOfUuidv7, uuidv7 } from '../database/uuid.js';
 import type { Push } from './ticket.js';
 
@@ -10,7 +10,7 @@ export function pushOf(request: CreateScaleTicketRequest, haulerId: string, body
     id,
     haulerId,
     siteId: request.siteId,
-    receivedAt: instantOf(new Date(timeOfUuidv7(id))),
+    receivedAt: receivedAt(id),
     flows: { inbound: request.inboundFlow, outbound: request.outboundFlow },
     contents: {
       materials: `[${request.materials.map(materialText).join(',')}]`,
@@ -18,6 +18,19 @@ export function pushOf(request: CreateScaleTicketRequest, haulerId: string, body
     },
     body: body.toString('utf8'),
   };
+}
+
+let lastTime = 0;
+let lastInstant = '';
+
+/** The time in the ticket's id, as many pushes of a millisecond share it. */
+function receivedAt(id: string): Instant {
+  const time = timeOfUuidv7(id);
+  if (time !== lastTime) {
+    lastTime = time;
+    lastInstant = instantOf(new Date(time));
+  }
+  return lastInstant;
 }
 
 /** Fields in the order of section 2.2; one that is absent stays absent. */
@@ -33,6 +46,6 @@ function numberText(number: number): string {
 
 /** The order of a map's entries means nothing: sorted, equal maps are equal text. Any name is data, `__proto__` too. */
 function mapText(map: Record<string, string>): string {
-  const entries = Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
+  const names = Object.keys(map).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(map[name])}`).join(',')}}`;
 }

@@ -1,5 +1,5 @@
 import { instantSql } from '../database/instant-sql.js';
-import { countRight } from '../site-sync/catalog/catalog.service.js';
+import { allRight } from '../site-sync/catalog/catalog.service.js';
 
 /** What a batch writes of a ticket, and the type of each column; the order is that of the parameters. */
 const TICKET = {
@@ -83,16 +83,19 @@ export const FIND = `
   ${FOUND} ${rows({ ...AT_SITE, outbound_number: 'text' }, 4)} AS asked ${JOIN_OUTBOUND}`;
 
 /**
- * Writes tickets with their first revisions if all of them are new, and every material is one of its site.
+ * Writes those of the given tickets that are new, with their first revisions; none where any material is not one of its
+ * site. A ticket is new if the unique constraints of its flows say so: looking for the flows beforehand cost three times
+ * as much. One row, `ids` being the tickets that were written, or null where all were.
  * Parameters: the hauler, site and id of each material, the columns of the tickets, the bodies.
  */
-export const WRITE_IF_NEW = `
+export const WRITE_NEW = `
   WITH asked AS MATERIALIZED ${rows({ ...TICKET, body: 'text' }, 4)},
-       new AS MATERIALIZED (
-         SELECT *, id AS ticket_id, created_at AS received_at, 'created' AS result FROM asked
-          WHERE NOT EXISTS (SELECT FROM asked ${JOIN_INBOUND})
-            AND NOT EXISTS (SELECT FROM asked ${JOIN_OUTBOUND})
-            AND (${countRight(rows({ ...AT_SITE, material_id: 'uuid' }, 1))}) = cardinality($1)),
-       created AS (${insert('tickets', TICKET, 'new')}),
-       kept AS (${insert('ticket_revisions', REVISION, 'new')})
-  SELECT EXISTS (SELECT FROM new) AS written`;
+       created AS (
+         ${insert('tickets', TICKET, 'asked')}
+          WHERE (SELECT ${allRight(rows({ ...AT_SITE, material_id: 'uuid' }, 1))})
+             ON CONFLICT DO NOTHING RETURNING hauler_id, id, revision, created_at),
+       kept AS (
+         INSERT INTO ticket_revisions (hauler_id, ticket_id, revision, received_at, result, body)
+         SELECT created.hauler_id, id, created.revision, created.created_at, 'created', body
+           FROM created JOIN asked USING (id))
+  SELECT CASE WHEN (SELECT count(*) FROM created) < cardinality($4) THEN ARRAY(SELECT id FROM created) END AS ids`;

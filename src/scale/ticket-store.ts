@@ -11,7 +11,7 @@ import {
   TICKET_COLUMNS,
   type TicketColumn,
   WRITE,
-  WRITE_IF_NEW,
+  WRITE_NEW,
 } from './ticket-sql.js';
 import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
 
@@ -45,24 +45,24 @@ export async function writeTickets(connection: Connection, changes: BookChanges)
 }
 
 /**
- * Writes new tickets, one for each push, in the one statement that also finds whether they are new and their references
- * right. False, with nothing written, where any is not.
+ * Writes those of `created` whose flows are not stored yet, in the one statement that also finds whether the references
+ * are right. Their ids; none where any reference is wrong.
  */
-export async function writeIfNew(
+export async function writeNew(
   connection: Connection,
   { created, revisions }: BookChanges,
   references: readonly References[],
-): Promise<boolean> {
+): Promise<ReadonlySet<string>> {
   const bodies = new Map(revisions.map(({ ticketId, body }) => [ticketId, body]));
   const materials = references.flatMap(({ materialIds, ...of }) =>
     materialIds.map((materialId) => ({ ...of, materialId })),
   );
-  const [answer] = await connection.query<{ written: boolean }[]>(WRITE_IF_NEW, [
+  const [answer] = await connection.query<{ ids: string[] | null }[]>(WRITE_NEW, [
     ...columnsOf(['haulerId', 'siteId', 'materialId'], materials),
     ...columnsOf(TICKET_COLUMNS, created.map(ticketRow)),
     textArray(created.map(({ id }) => bodies.get(id) ?? null)),
   ]);
-  return answer?.written === true;
+  return new Set(answer?.ids ?? created.map(({ id }) => id));
 }
 
 /** True where nothing was written, and finding, deciding and writing again may succeed. */

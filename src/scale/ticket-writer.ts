@@ -10,21 +10,31 @@ import { CatalogService } from '../site-sync/catalog/catalog.service.js';
 import { brokenRules, type References } from './business-rules.js';
 import type { Outcome, Submission } from './submission.js';
 import { TicketBook } from './ticket-book.js';
-import { findTickets, writeIfNew, writeTickets } from './ticket-store.js';
+import { findTickets, writeNew, writeTickets } from './ticket-store.js';
 
 /** Decides on a batch of submissions and writes what came of it, on one connection, all or nothing. */
 @Injectable()
 export class TicketWriter {
-  /** Whether the last batch brought new tickets only: the next one most likely does. */
+  /** Whether most of the last batch brought new tickets: the next one most likely does. */
   private expectNew = true;
 
   constructor(private readonly catalog: CatalogService) {}
 
-  /** One outcome per submission. `undefined`: the same `Idempotency-Key` stands before it in this batch, submit it again. */
+  /** One outcome per submission; `undefined` where there is none yet, and it is to be submitted again. */
   write(connection: Connection, submissions: readonly Submission[]): Promise<(Outcome | undefined)[]> {
-    // Without a key the one statement that writes is the whole transaction, and two round trips are saved.
-    if (submissions.every(({ claim }) => claim === undefined)) return this.decideAndWrite(connection, submissions);
+    // Without a key one statement is a whole transaction, and two round trips are saved.
+    if (submissions.every(({ claim }) => claim === undefined)) return this.writeWithoutKeys(connection, submissions);
     return connection.transaction(() => this.writeOncePerKey(connection, submissions));
+  }
+
+  /** What was new is committed before the rest is looked at, so only the rest may be tried again. */
+  private async writeWithoutKeys(
+    connection: Connection,
+    submissions: readonly Submission[],
+  ): Promise<(Outcome | undefined)[]> {
+    const outcomes = await this.writeNewOnes(connection, submissions);
+    if (outcomes.some((outcome) => outcome !== undefined)) return outcomes;
+    return this.decideAndWrite(connection, submissions);
   }
 
   /** A key that was answered before is answered the same again; the other answers are kept (decision 16). */
@@ -39,8 +49,11 @@ export class TicketWriter {
     );
     const stateOf = new Map(keyed.map((submission, i) => [submission, states[i]]));
     const open = submissions.filter((submission) => isOpen(stateOf.get(submission)));
-    const decided = await this.decideAndWrite(connection, open);
-    const outcomes = new Map(open.map((submission, i) => [submission, decided[i]]));
+    const early = await this.writeNewOnes(connection, open);
+    const outcomes = new Map(open.map((submission, i) => [submission, early[i]]));
+    const rest = open.filter((submission) => outcomes.get(submission) === undefined);
+    const late = await this.decideAndWrite(connection, rest);
+    rest.forEach((submission, i) => outcomes.set(submission, late[i]));
     await keep(
       connection,
       open.flatMap((submission) => keptAnswer(submission, outcomes.get(submission))),
@@ -48,10 +61,28 @@ export class TicketWriter {
     return submissions.map((submission) => outcomes.get(submission) ?? earlierOutcome(stateOf.get(submission)));
   }
 
+  /**
+   * The usual push brings a new ticket, and breaks no rule. Such ones are decided as if nothing was stored, and written
+   * in one round trip if the database finds that true; the others have no outcome yet.
+   */
+  private async writeNewOnes(
+    connection: Connection,
+    submissions: readonly Submission[],
+  ): Promise<(Outcome | undefined)[]> {
+    const none = submissions.map(() => undefined);
+    if (!this.expectNew || submissions.length === 0) return none;
+    const book = new TicketBook([]);
+    const received = submissions.map(({ push }) => book.receive(push));
+    const changes = book.changes();
+    // Two pushes of one flow have to be decided one after the other.
+    if (changes.created.length < submissions.length) return none;
+    const written = await writeNew(connection, changes, submissions.map(referencesOf));
+    this.expectNew = isMost(written.size, submissions);
+    return submissions.map(({ push }, i) => (written.has(push.id) ? outcomeOf(received[i]!) : undefined));
+  }
+
   private async decideAndWrite(connection: Connection, submissions: readonly Submission[]): Promise<Outcome[]> {
     if (submissions.length === 0) return [];
-    const atOnce = this.expectNew ? await writeAtOnce(connection, submissions) : undefined;
-    if (atOnce !== undefined) return atOnce;
     const pushes = submissions.map(({ push }) => push);
     const references = submissions.map(referencesOf);
     const [catalog, tickets] = await Promise.all([
@@ -65,23 +96,12 @@ export class TicketWriter {
     });
     const changes = book.changes();
     await writeTickets(connection, changes);
-    this.expectNew = changes.created.length === submissions.length;
+    this.expectNew = isMost(changes.created.length, submissions);
     return outcomes;
   }
 }
 
-/**
- * The usual batch in one round trip: every push brings a new ticket, and breaks no rule. It is decided as if nothing
- * was stored, and written only if the database finds that true; else nothing is written, and the answer is `undefined`.
- */
-async function writeAtOnce(connection: Connection, submissions: readonly Submission[]): Promise<Outcome[] | undefined> {
-  const book = new TicketBook([]);
-  const outcomes = submissions.map(({ push }) => outcomeOf(book.receive(push)));
-  const changes = book.changes();
-  if (changes.created.length < submissions.length) return undefined;
-  const written = await writeIfNew(connection, changes, submissions.map(referencesOf));
-  return written ? outcomes : undefined;
-}
+const isMost = (count: number, of: readonly unknown[]) => count * 2 > of.length;
 
 const referencesOf = ({ push, materialIds }: Submission): References => ({
   haulerId: push.haulerId,
