@@ -10,9 +10,11 @@ import { CommonErrorFilter } from './errors/exception.filter.js';
 import { ValidationPipe } from './errors/validation.pipe.js';
 import { allowedMethods } from './http/allowed-methods.js';
 import { limitBodies } from './http/json-body.js';
+import { LeanExpressAdapter } from './http/lean-express.adapter.js';
 import { requestId } from './http/request-id.js';
 import { secureHeaders } from './http/secure-headers.js';
-import { endUnreadBodies, LimitedExpressAdapter, SERVER_LIMITS } from './http/server-limits.js';
+import { endUnreadBodies, SERVER_LIMITS } from './http/server-limits.js';
+import { touching } from './http/touch.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { observeRequests } from './observability/request-observer.js';
@@ -23,7 +25,7 @@ export async function createApp(
   logger = createLogger(env),
   limits = SERVER_LIMITS,
 ): Promise<NestExpressApplication> {
-  const adapter = new LimitedExpressAdapter(limits);
+  const adapter = new LeanExpressAdapter(limits);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env, logger), adapter, {
     bodyParser: false,
     abortOnError: false,
@@ -32,7 +34,8 @@ export async function createApp(
   const express = app.getHttpAdapter().getInstance() as Application;
   // Nobody conditions on an entity tag of these answers, and no query of the contracts is nested: both would cost every request.
   app.set('etag', false).set('query parser', 'simple').disable('x-powered-by');
-  app.use(requestId, observeRequests(logger, app.get(Metrics)), secureHeaders(), endUnreadBodies(limits));
+  const observe = observeRequests(logger, app.get(Metrics));
+  app.use(touching(requestId, observe, secureHeaders(), endUnreadBodies(limits)));
   limitBodies(express, env.HTTP_BODY_LIMIT, limits);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new CommonErrorFilter([databaseAway], (path) => allowedMethods(express, path)));

@@ -9,6 +9,7 @@ export interface Answer<Body = unknown> {
 
 /** Puts the answer's status and headers on the response and hands its body to Nest. */
 export function send<Body>(response: Response, answer: Answer<Body>): Body {
-  response.status(answer.status).set(answer.headers);
+  response.statusCode = answer.status;
+  for (const name of Object.keys(answer.headers)) response.setHeader(name, answer.headers[name] ?? '');
   return answer.body;
 }

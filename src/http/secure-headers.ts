@@ -1,15 +1,14 @@
-import type { RequestHandler } from 'express';
 import helmet from 'helmet';
+import type { Touch } from './touch.js';
 
 /**
  * As helmet sets them for an API (decision 14); plain http must stay possible for Swagger UI in a closed network.
  * Helmet is asked once and not for every request, of which it would make thirteen calls.
  */
-export function secureHeaders(): RequestHandler {
+export function secureHeaders(): Touch {
   const headers = headersOfHelmet();
-  return (_request, response, next) => {
+  return (_request, response) => {
     for (const [name, value] of headers) response.setHeader(name, value);
-    next();
   };
 }
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
+import type { Touch } from './touch.js';
 
 /** How long a client may take, each in milliseconds. A slow one is cut off: what it holds is missing to the others. */
 export interface ServerLimits {
@@ -32,37 +31,13 @@ export const SERVER_LIMITS: ServerLimits = {
   check: 2_000,
 };
 
-/** Express on a server whose limits can only be given when it is created. */
-export class LimitedExpressAdapter extends ExpressAdapter {
-  constructor(private readonly limits: ServerLimits) {
-    super();
-  }
-
-  override initHttpServer(): void {
-    const { headers, keepAlive, check, silence } = this.limits;
-    const options = {
-      headersTimeout: headers,
-      keepAliveTimeout: keepAlive,
-      connectionsCheckingInterval: check,
-      // A deadline for all bodies alike would cut off recordings of 2 GiB: each reader of bodies keeps its own.
-      requestTimeout: 0,
-    };
-    const server: Server = createServer(options, this.getInstance());
-    server.setTimeout(silence);
-    server.on('clientError', answerUnreadable);
-    this.httpServer = server;
-  }
-}
-
 /** A body that no route reads is swallowed after the answer, but not for as long as its sender likes. */
-export function endUnreadBodies({ unreadBody }: ServerLimits): RequestHandler {
-  return (request, response, next) => {
-    if (hasBody(request)) {
-      response.once('finish', () => {
-        if (!request.complete) setTimeout(() => endUnlessComplete(request), unreadBody).unref();
-      });
-    }
-    next();
+export function endUnreadBodies({ unreadBody }: ServerLimits): Touch {
+  return (request, response) => {
+    if (!hasBody(request)) return;
+    response.once('finish', () => {
+      if (!request.complete) setTimeout(() => endUnlessComplete(request), unreadBody).unref();
+    });
   };
 }
 
@@ -81,7 +56,7 @@ const UNREADABLE: Readonly<Record<string, readonly [status: string, message: str
 };
 
 /** What is not even HTTP gets the common error body too (decision 10). */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
 
@@ -11,8 +11,8 @@ interface ObservedRequest extends Request {
  * One log line and one observation for every answer. Neither query strings nor headers are logged: keys and signatures
  * travel there.
  */
-export function observeRequests(logger: Logger, metrics: Metrics): RequestHandler {
-  return (request: ObservedRequest, response, next) => {
+export function observeRequests(logger: Logger, metrics: Metrics) {
+  return (request: ObservedRequest, response: Response): void => {
     const started = performance.now();
     response.once('close', () => {
       const milliseconds = performance.now() - started;
@@ -28,7 +28,6 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
         haulerId: request.principal?.haulerId ?? undefined,
       });
     });
-    next();
   };
 }
 

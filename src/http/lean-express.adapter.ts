@@ -1,0 +1,68 @@
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Application, Response } from 'express';
+import { answerUnreadable, type ServerLimits } from './server-limits.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * Express on a server whose limits can only be given when it is created, and without what it does for every request and
+ * nobody here has a use for.
+ */
+export class LeanExpressAdapter extends ExpressAdapter {
+  constructor(private readonly limits: ServerLimits) {
+    super();
+  }
+
+  override initHttpServer(): void {
+    const { headers, keepAlive, check, silence } = this.limits;
+    const application = this.getInstance<Application>();
+    const options = {
+      ...messagesOf(application as Application & Prototypes),
+      headersTimeout: headers,
+      keepAliveTimeout: keepAlive,
+      connectionsCheckingInterval: check,
+      // A deadline for all bodies alike would cut off recordings of 2 GiB: each reader of bodies keeps its own.
+      requestTimeout: 0,
+    };
+    const server: Server = createServer(options, application);
+    server.setTimeout(silence);
+    server.on('clientError', answerUnreadable);
+    this.httpServer = server;
+  }
+
+  /** JSON as it is: Express would look for settings, an entity tag and a charset that none of these answers has. */
+  override reply(response: Response, body: unknown, statusCode?: number): unknown {
+    if (!isPlain(body)) return super.reply(response, body, statusCode);
+    if (statusCode !== undefined) response.statusCode = statusCode;
+    const text = JSON.stringify(body);
+    if (response.getHeader('Content-Type') === undefined) response.setHeader('Content-Type', JSON_TYPE);
+    response.setHeader('Content-Length', Buffer.byteLength(text));
+    return response.end(text);
+  }
+}
+
+function isPlain(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  return Array.isArray(body) || !(body instanceof Uint8Array || 'getStream' in body);
+}
+
+/** Of an application's requests and responses; its type does not tell of them. */
+interface Prototypes {
+  request: object;
+  response: object;
+}
+
+/**
+ * Messages that are Express's from the start. Express turns every request and every response into one of its own by
+ * changing their prototypes, after which V8 knows less of them; where they are its own already, nothing changes.
+ */
+function messagesOf(application: Application & Prototypes) {
+  class LeanRequest extends IncomingMessage {}
+  class LeanResponse extends ServerResponse {}
+  Object.setPrototypeOf(LeanRequest.prototype, application.request);
+  Object.setPrototypeOf(LeanResponse.prototype, application.response);
+  application.request = LeanRequest.prototype;
+  application.response = LeanResponse.prototype;
+  return { IncomingMessage: LeanRequest, ServerResponse: LeanResponse };
+}
