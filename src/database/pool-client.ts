@@ -61,7 +61,7 @@ export class PoolClient extends pg.Client {
         if (error === null || error === undefined) resolve(result);
         else reject(error);
       };
-      super.query(...[...parameters, settle] as unknown as Parameters<pg.Client['query']>);
+      super.query(...([...parameters, settle] as unknown as Parameters<pg.Client['query']>));
     });
   }
 
