@@ -36,6 +36,9 @@ const SLOW = 0.3;
 const QUICK = 0.1;
 const SMALLEST_SHARE = 1 / 64;
 
+/** What a batch is cut to that took nearly all of the patience: it was cut off, and how slow it really was is unknown. */
+const CUT_OFF = 1 / 16;
+
 /**
  * Natural batching: what arrives while a batch runs is gathered, and is the next batch. No timer delays anyone: a value
  * that comes alone runs at the end of this turn of the event loop.
@@ -140,7 +143,8 @@ export class Batcher<Value, Result> {
     const { patience } = this.limits;
     this.expected = Math.min(Math.max(took, this.expected * LONGEST_EXPECTED), patience * LONGEST_EXPECTED);
     const slow = patience * SLOW;
-    if (took > slow) this.share = Math.max(Math.min(this.share, (share * slow) / took / 2), SMALLEST_SHARE);
+    const less = took > patience * LONGEST_EXPECTED ? CUT_OFF : slow / took / 2;
+    if (took > slow) this.share = Math.max(Math.min(this.share, share * less), SMALLEST_SHARE);
     else if (took < patience * QUICK) this.share = Math.min(this.share * 2, 1);
   }
 
