@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openDirect, writeDirectly } from './direct-io.js';
 import {
   checkRoom,
   dropFolder,
@@ -15,7 +16,7 @@ import type { Memo, StorageWriter, WriterOptions } from './storage.js';
 import { errorCode, WriterSuperseded } from './storage-errors.js';
 import { partialOf } from './storage-name.js';
 
-/** Larger blocks have left the processor's cache when they are written: measured, they cost twice the system time. */
+/** Of what is not handed on in larger pieces: these have left the processor's cache when they are copied. */
 const BLOCK_BYTES = 96 * 1024;
 const BLOCK_CHUNKS = 512;
 /** A killed process loses at most what came since the last checkpoint: this long, or this much if that took longer. */
@@ -50,6 +51,8 @@ class FileWriter implements StorageWriter {
   /** Of the part; stays known when it is closed, so that nothing of a successor is ever removed. */
   #name: string | undefined;
   #handle: FileHandle | undefined;
+  /** Of the same part; only of one that starts from zero, where all but the last bytes come at whole sectors. */
+  #direct: FileHandle | undefined;
   #hash = createHash('sha256');
   #walk: BoxWalk | undefined;
   /** Bytes of an earlier attempt that hash and walk have not seen yet. */
@@ -92,6 +95,7 @@ class FileWriter implements StorageWriter {
       const name = `${randomBytes(8).toString('hex')}.part`;
       this.#handle = await open(join(this.#folder, name), 'wx');
       this.#name = name;
+      this.#direct = await openDirect(join(this.#folder, name));
       if (size > 0) await checkRoom(this.#folder, size);
     });
     this.#continued = false;
@@ -160,16 +164,25 @@ class FileWriter implements StorageWriter {
 
   async #nextBlock(): Promise<void> {
     await this.#writing;
-    const handle = this.#open();
     const [block, releases, end] = [this.#block, this.#releases, this.length];
     const start = end - this.#blockBytes;
     this.#emptyBlock();
-    this.#writing = writeAll(handle, block, start).then(() => {
+    this.#writing = this.#write(block, start).then(() => {
       for (const release of releases) release();
       this.#checkpointIfDue(end);
     });
     // Whoever awaits it next hears of the failure; until then it must not count as unhandled.
     this.#writing.catch(() => undefined);
+  }
+
+  /** What may go past the page cache does; the rest, mostly the last bytes of a file, the usual way. */
+  async #write(block: Buffer[], position: number): Promise<void> {
+    const handle = this.#open();
+    const [first, ...more] = block;
+    if (first === undefined) return;
+    const written = this.#direct === undefined ? 0 : await writeDirectly(this.#direct, first, position);
+    if (written === first.length && more.length === 0) return;
+    await writeAll(handle, [first.subarray(written), ...more], position + written);
   }
 
   #emptyBlock(): void {
@@ -217,7 +230,9 @@ class FileWriter implements StorageWriter {
     await Promise.allSettled([this.#writing, this.#checkpoint.running]);
     this.#handle = undefined;
     this.#emptyBlock();
-    await handle?.close().catch(() => undefined);
+    const direct = this.#direct;
+    this.#direct = undefined;
+    await Promise.allSettled([handle?.close(), direct?.close()]);
   }
 }
 

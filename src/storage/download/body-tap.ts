@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { OnReadOpts } from 'node:net';
+import { alignedBuffers } from '../direct-io.js';
 import type { Pace } from './pace.js';
 
 /** Some bytes of a body. Their memory is used again after `release`. */
@@ -8,18 +9,20 @@ export interface Chunk {
   readonly release: () => void;
 }
 
-const BUFFER_BYTES = 128 * 1024;
+const BUFFER_BYTES = 512 * 1024;
+/** Room for bytes behind the announced end, so that they are seen also where the body fills its last buffer. */
+const CAPACITY = BUFFER_BYTES + 4096;
 /** So much at most goes through the parser, for which it has to be copied. */
 const HEAD_BYTES = 16 * 1024;
-/** A buffer with less room than this is handed on: a TLS record has 16 KiB. */
-const LEAST_ROOM = 16 * 1024;
+/** It is read to the end of the buffer, so that the body can begin at the buffer's beginning. */
+const HEAD_AT = CAPACITY - HEAD_BYTES;
 /** So many filled buffers may wait; then the host has to. */
 const READY = 2;
 
-/** Shared by all downloads, 8 MiB at most: to allocate anew for each would keep the garbage collector at work. */
-const free: Buffer<ArrayBuffer>[] = [];
+/** Shared by all downloads, 32 MiB at most: to allocate anew for each would keep the garbage collector at work. */
 const FREE_BUFFERS = 64;
-const takeBuffer = (): Buffer<ArrayBuffer> => free.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+const free = alignedBuffers(FREE_BUFFERS, CAPACITY);
+const takeBuffer = (): Buffer<ArrayBuffer> => free.pop() ?? Buffer.allocUnsafeSlow(CAPACITY);
 
 /** To be called when the bytes are done with; called again it does nothing, since someone else may have the buffer. */
 function releaseOf(buffer: Buffer<ArrayBuffer>): () => void {
@@ -38,12 +41,14 @@ function releaseOf(buffer: Buffer<ArrayBuffer>): () => void {
 export class BodyTap {
   /** For `http.request`. */
   readonly onread: OnReadOpts = {
-    buffer: () => this.#buffer.subarray(this.#fill, this.#left === undefined ? HEAD_BYTES : BUFFER_BYTES),
+    buffer: () => this.#window(),
     callback: (bytes) => this.#arrived(bytes),
   };
   readonly #parse: (data: Buffer) => void;
   #buffer = takeBuffer();
   #fill = 0;
+  /** Whether the connection reads to where it was told before `take`. */
+  #atHead = true;
   readonly #ready: Chunk[] = [];
   /** Undefined as long as the parser reads. */
   #left: number | undefined;
@@ -63,9 +68,14 @@ export class BodyTap {
     return this.#used;
   }
 
-  /** From now on nothing goes to the parser: `left` bytes are missing that it has not seen. */
-  take(response: IncomingMessage, left: number, pace: Pace): void {
-    this.#left = left;
+  /**
+   * From now on nothing goes to the parser: `length` bytes make the body, and it has seen `first` of them. These are
+   * copied, so that every buffer handed on begins at a multiple of its size.
+   */
+  take(response: IncomingMessage, length: number, first: Buffer, pace: Pace): void {
+    this.#left = length - first.length;
+    this.#fill = first.copy(this.#buffer);
+    if (this.#left <= 0) this.#handOn();
     this.#pace = pace;
     // The parser may have paused the connection for us.
     this.#paused = true;
@@ -91,17 +101,25 @@ export class BodyTap {
     }
   }
 
+  #window(): Buffer {
+    if (this.#left === undefined) return this.#buffer.subarray(HEAD_AT);
+    const last = this.#fill + this.#left <= BUFFER_BYTES;
+    return this.#buffer.subarray(this.#fill, last ? CAPACITY : BUFFER_BYTES);
+  }
+
   #arrived(bytes: number): boolean {
     if (this.#left === undefined) {
       this.#used = true;
-      this.#parse(Buffer.from(this.#buffer.subarray(0, bytes)));
+      this.#parse(Buffer.from(this.#buffer.subarray(HEAD_AT, HEAD_AT + bytes)));
       return true;
     }
     this.#pace?.heard(bytes);
+    if (this.#atHead) this.#buffer.copyWithin(this.#fill, HEAD_AT, HEAD_AT + bytes);
+    this.#atHead = false;
     this.#fill += bytes;
     // More than was announced is handed on as well: whoever counts the bytes refuses it.
     this.#left -= bytes;
-    if (this.#left <= 0 || BUFFER_BYTES - this.#fill < LEAST_ROOM) this.#handOn();
+    if (this.#left <= 0 || this.#fill >= BUFFER_BYTES) this.#handOn();
     this.#paused = this.#ready.length >= READY;
     return !this.#paused;
   }

@@ -25,8 +25,7 @@ const readNow = (response: IncomingMessage): Buffer | null => response.read() as
 async function* tapped({ response, tap }: LinkAnswer, length: number, pace: Pace): AsyncGenerator<Chunk> {
   const first: Buffer[] = [];
   for (let bytes = readNow(response); bytes !== null; bytes = readNow(response)) first.push(bytes);
-  tap.take(response, length - first.reduce((sum, bytes) => sum + bytes.length, 0), pace);
-  for (const bytes of first) yield { bytes, release: keep };
+  tap.take(response, length, Buffer.concat(first), pace);
   yield* tap.chunks(response);
 }
 

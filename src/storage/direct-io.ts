@@ -1,0 +1,49 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { errorCode } from './storage-errors.js';
+
+/** What a direct write has to be a multiple of, in memory and in the file: no disk in use asks for more. */
+const SECTOR_BYTES = 4096;
+const WASM_PAGE_BYTES = 64 * 1024;
+
+/** The little that is needed of it: the types of Node.js leave it to those of a browser. */
+declare const WebAssembly: {
+  readonly Memory: new (size: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
+};
+
+const alignedMemory = new WeakSet<ArrayBufferLike>();
+
+/**
+ * Buffers that begin at a page of memory, as direct writes need them: WebAssembly's memory is the only one of which
+ * Node.js promises anything of the kind. What nobody has written to yet takes no memory.
+ */
+export function alignedBuffers(count: number, bytes: number): Buffer<ArrayBuffer>[] {
+  const pages = Math.ceil((count * bytes) / WASM_PAGE_BYTES);
+  const { buffer } = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  alignedMemory.add(buffer);
+  return Array.from({ length: count }, (_, i) => Buffer.from(buffer, i * bytes, bytes));
+}
+
+/**
+ * A second handle of a file, past the system's page cache; undefined where the file system has no such thing. Copying a
+ * film into the cache and writing that back costs twice the processor time of all the rest of a download.
+ */
+export const openDirect = (path: string): Promise<FileHandle | undefined> =>
+  // 0 on Windows and macOS, whatever the types say.
+  ((constants.O_DIRECT as number | undefined) ?? 0) === 0
+    ? Promise.resolve(undefined)
+    : open(path, constants.O_WRONLY | constants.O_DIRECT).catch(() => undefined);
+
+/** Writes of the chunk what may go this way, from its beginning on; returns how many bytes. */
+export async function writeDirectly(handle: FileHandle, chunk: Buffer, position: number): Promise<number> {
+  const aligned = [chunk.byteOffset, position].every((place) => place % SECTOR_BYTES === 0);
+  const bytes = chunk.length - (chunk.length % SECTOR_BYTES);
+  if (bytes === 0 || !aligned || !alignedMemory.has(chunk.buffer)) return 0;
+  try {
+    return (await handle.write(chunk, 0, bytes, position)).bytesWritten;
+  } catch (error) {
+    // The file system wants larger multiples.
+    if (errorCode(error) === 'EINVAL') return 0;
+    throw error;
+  }
+}
