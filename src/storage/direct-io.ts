@@ -14,19 +14,24 @@ declare const WebAssembly: {
 const alignedMemory = new WeakSet<ArrayBufferLike>();
 
 /**
- * Buffers that begin at a page of memory, as direct writes need them: WebAssembly's memory is the only one of which
- * Node.js promises anything of the kind. What nobody has written to yet takes no memory.
+ * A buffer that begins at a page of memory, as direct writes need it: WebAssembly's memory does in practice, and where it
+ * did not, the system would refuse the write. Each has a memory of its own, so that one nobody gives back is collected.
  */
-export function alignedBuffers(count: number, bytes: number): Buffer<ArrayBuffer>[] {
-  const pages = Math.ceil((count * bytes) / WASM_PAGE_BYTES);
-  const { buffer } = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  alignedMemory.add(buffer);
-  return Array.from({ length: count }, (_, i) => Buffer.from(buffer, i * bytes, bytes));
+export function alignedBuffer(bytes: number): Buffer<ArrayBuffer> {
+  const pages = Math.ceil(bytes / WASM_PAGE_BYTES);
+  try {
+    const { buffer } = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    alignedMemory.add(buffer);
+    return Buffer.from(buffer, 0, bytes);
+  } catch {
+    // Each takes some GB of addresses, which may be limited; what is written from here goes through the cache.
+    return Buffer.allocUnsafeSlow(bytes);
+  }
 }
 
 /**
  * A second handle of a file, past the system's page cache; undefined where the file system has no such thing. Copying a
- * film into the cache and writing that back costs twice the processor time of all the rest of a download.
+ * film into the cache and writing that back takes most of the processor time of a download (docs/benchmarks.md).
  */
 export const openDirect = (path: string): Promise<FileHandle | undefined> =>
   // 0 on Windows and macOS, whatever the types say.

@@ -3,9 +3,9 @@ import { randomFillSync } from 'node:crypto';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { alignedBuffers, openDirect, writeDirectly } from '../../src/storage/direct-io.js';
+import { alignedBuffer, openDirect, writeDirectly } from '../../src/storage/direct-io.js';
 
-const [aligned = Buffer.alloc(0)] = alignedBuffers(1, 64 * 1024);
+const aligned = alignedBuffer(64 * 1024);
 randomFillSync(aligned);
 
 const CASES: [string, Buffer, position: number, written: number][] = [

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { OnReadOpts } from 'node:net';
-import { alignedBuffers } from '../direct-io.js';
+import { alignedBuffer } from '../direct-io.js';
 import type { Pace } from './pace.js';
 
 /** Some bytes of a body. Their memory is used again after `release`. */
@@ -21,8 +21,8 @@ const READY = 2;
 
 /** Shared by all downloads, 32 MiB at most: to allocate anew for each would keep the garbage collector at work. */
 const FREE_BUFFERS = 64;
-const free = alignedBuffers(FREE_BUFFERS, CAPACITY);
-const takeBuffer = (): Buffer<ArrayBuffer> => free.pop() ?? Buffer.allocUnsafeSlow(CAPACITY);
+const free: Buffer<ArrayBuffer>[] = [];
+const takeBuffer = (): Buffer<ArrayBuffer> => free.pop() ?? alignedBuffer(CAPACITY);
 
 /** To be called when the bytes are done with; called again it does nothing, since someone else may have the buffer. */
 function releaseOf(buffer: Buffer<ArrayBuffer>): () => void {
