@@ -28,45 +28,42 @@ export class TicketBook {
   /** `stored`: every ticket that a flow of the batch matches. */
   constructor(stored: readonly Ticket[]) {
     this.stored = new Map(stored.map((ticket) => [ticket.id, ticket]));
-    for (const ticket of stored) this.enter(ticket);
+    for (const ticket of stored) this.enter(ticket, keysOf(ticket));
   }
 
   receive(push: Push): Applied | 'conflict' {
-    const matches = { inbound: this.find(push, 'inbound'), outbound: this.find(push, 'outbound') };
+    const keys = keysOf(push);
+    const matches = { inbound: this.find(keys.inbound), outbound: this.find(keys.outbound) };
     const applied = receive(matches, push);
     if (applied === 'conflict' || applied.result === 'unchanged') return applied;
     const replaced = matches.inbound ?? matches.outbound;
     if (replaced !== undefined) this.remove(replaced);
-    this.enter(applied.ticket);
+    this.enter(applied.ticket, applied.result === 'created' ? keys : keysOf(applied.ticket));
     this.keep(applied, push);
     return applied;
   }
 
   changes(): BookChanges {
-    const created = sorted([...this.created.values()], flowKeys);
+    const created = sorted([...this.created.values()], orderOf);
     const updated = sorted([...this.updated.values()], ({ id }) => id);
     const renamed = updated.filter((ticket) => givesUpNumber(this.stored.get(ticket.id), ticket));
     return { created, updated, renamed, revisions: sorted(this.revisions, ({ ticketId }) => ticketId) };
   }
 
-  private find(push: Push, direction: Direction): Ticket | undefined {
-    const flow = push.flows[direction];
-    return flow === undefined ? undefined : this.byFlow.get(flowKey(push, direction, flow.ticketNumber));
+  private find(key: string | undefined): Ticket | undefined {
+    return key === undefined ? undefined : this.byFlow.get(key);
   }
 
   /** A renamed flow's old number is free again (decision 20). */
   private remove(ticket: Ticket): void {
-    for (const direction of DIRECTIONS) {
-      const flow = ticket.flows[direction];
-      if (flow !== undefined) this.byFlow.delete(flowKey(ticket, direction, flow.ticketNumber));
-    }
+    const { inbound, outbound } = keysOf(ticket);
+    if (inbound !== undefined) this.byFlow.delete(inbound);
+    if (outbound !== undefined) this.byFlow.delete(outbound);
   }
 
-  private enter(ticket: Ticket): void {
-    for (const direction of DIRECTIONS) {
-      const flow = ticket.flows[direction];
-      if (flow !== undefined) this.byFlow.set(flowKey(ticket, direction, flow.ticketNumber), ticket);
-    }
+  private enter(ticket: Ticket, { inbound, outbound }: FlowKeys): void {
+    if (inbound !== undefined) this.byFlow.set(inbound, ticket);
+    if (outbound !== undefined) this.byFlow.set(outbound, ticket);
   }
 
   private keep({ result, ticket }: Applied, { body, receivedAt }: Push): void {
@@ -77,12 +74,17 @@ export class TicketBook {
   }
 }
 
-/** The ticket number comes last: it may hold anything, the other parts are of fixed length. */
-function flowKey(of: Push | Ticket, direction: Direction, ticketNumber: string): string {
-  return `${of.haulerId}${of.siteId}${direction === 'inbound' ? 'i' : 'o'}${ticketNumber}`;
+type FlowKeys = Readonly<Record<Direction, string | undefined>>;
+
+/** What each flow is found by. The ticket number comes last: it may hold anything, the other parts are of fixed length. */
+function keysOf({ haulerId, siteId, flows: { inbound, outbound } }: Push | Ticket): FlowKeys {
+  return {
+    inbound: inbound && `${haulerId}${siteId}i${inbound.ticketNumber}`,
+    outbound: outbound && `${haulerId}${siteId}o${outbound.ticketNumber}`,
+  };
 }
 
-function flowKeys(ticket: Ticket): string {
+function orderOf(ticket: Ticket): string {
   const { inbound, outbound } = ticket.flows;
   return `${ticket.haulerId}${ticket.siteId}${inbound?.ticketNumber ?? ''}\0${outbound?.ticketNumber ?? ''}`;
 }
