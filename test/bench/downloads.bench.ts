@@ -16,20 +16,26 @@ type Runner = 'service' | 'curl --parallel' | 'curl, then sync and sha256sum';
 
 /**
  * Downloads of the built service beside `curl --parallel` with as many at once, from a partner in a process of its own;
- * and the memory that one large film takes, in files and in S3. Arguments: rounds (5), `many` or `large` for one of both.
+ * and the memory that one large film takes, in files and in S3. Arguments: rounds (5), `many` or `large` for one of both,
+ * downloads at once (4, as decision 47 has it for one connection).
  */
-export async function run([rounds = '5', scope]: readonly string[]): Promise<void> {
+export async function run([rounds = '5', scope, atOnce = '4']: readonly string[]): Promise<void> {
   const database = await startDatabase();
   const { url } = await startPeer('films.mjs', String(FILES), String(FILE_BYTES), String(LARGE_BYTES));
-  if (scope !== 'large') report('downloads', await measureMany(database, url, Number(rounds)));
+  if (scope !== 'large') report('downloads', await measureMany(database, url, Number(rounds), Number(atOnce)));
   if (scope !== 'many') report('downloads-large', await measureLarge(database, url));
 }
 
 const ENV = { SIDES: 'platform', OUTBOUND_ALLOW_PRIVATE: 'true' };
 
-async function measureMany(database: BenchDatabase, partnerUrl: string, rounds: number): Promise<Row[]> {
-  const service = await startService(database, ENV);
-  const fetcher = new FilmFetcher(database, service, partnerUrl);
+async function measureMany(
+  database: BenchDatabase,
+  partnerUrl: string,
+  rounds: number,
+  atOnce: number,
+): Promise<Row[]> {
+  const service = await startService(database, { ...ENV, DOWNLOAD_CONCURRENCY_PER_CONNECTION: String(atOnce) });
+  const fetcher = new FilmFetcher(database, service, partnerUrl, atOnce);
   const measured: Record<Runner, Measured[]> = {
     service: [],
     'curl --parallel': [],
@@ -48,7 +54,7 @@ async function measureMany(database: BenchDatabase, partnerUrl: string, rounds: 
   await service.stop();
   const ms = (runner: Runner) => measured[runner].map((each) => each.ms);
   return [
-    [`${FILES} files of ${FILE_BYTES / 1e6} MB`, 'MB/s', 'throughput ÷ curl', 'CPU ms'],
+    [`${FILES} files of ${FILE_BYTES / 1e6} MB, ${atOnce} at once`, 'MB/s', 'throughput ÷ curl', 'CPU ms'],
     ...(Object.keys(measured) as Runner[]).map((runner) => [
       runner,
       (FILES * FILE_BYTES) / 1_000 / median(ms(runner)),
@@ -66,7 +72,7 @@ async function measureLarge(database: BenchDatabase, partnerUrl: string): Promis
   const rows: Row[] = [['one film of 2 GiB', 's', 'MB/s', 'RSS before, MB', 'RSS +MB', 'target']];
   for (const [storage, env] of Object.entries(storages)) {
     const service = await startService(database, { ...ENV, ...env });
-    const fetcher = new FilmFetcher(database, service, partnerUrl);
+    const fetcher = new FilmFetcher(database, service, partnerUrl, 4);
     await fetcher.follow('many', FILES, FILE_BYTES);
     await delay(1_000);
     const { ms, rssBeforeMb, rssGrowthMb } = await fetcher.follow('large', 1, LARGE_BYTES);

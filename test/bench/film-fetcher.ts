@@ -7,8 +7,6 @@ import { promisify } from 'node:util';
 import type { BenchDatabase } from './database.js';
 import { forgetPeak, peakRssMb, processorMs, type Service } from './processes.js';
 
-/** Downloads at once of one connection, by default (decision 47). */
-const AT_ONCE = 4;
 const LOOK_MS = 20;
 
 const run = promisify(execFile);
@@ -38,6 +36,8 @@ export class FilmFetcher {
     private readonly database: BenchDatabase,
     private readonly service: Service,
     private readonly partnerUrl: string,
+    /** What curl fetches at once. */
+    private readonly atOnce: number,
   ) {}
 
   /** From the moment when a truck is followed until the last of its films is stored; all of them are looked at. */
@@ -76,7 +76,7 @@ export class FilmFetcher {
       '--fail',
       '--parallel',
       '--parallel-max',
-      String(AT_ONCE),
+      String(this.atOnce),
       '-K',
       `${folder}.conf`,
     ]);

@@ -32,19 +32,22 @@ export class Crowd {
     return new Crowd(issued.body.key, siteId, await catalog.material(haulerId, { siteId }));
   }
 
-  /** So many callers, each with its own connection and its next push as soon as the last one is answered. */
-  async pushFor(service: BuiltService, callers: number, milliseconds: number, bulk = ''): Promise<Loaded> {
-    const end = Date.now() + milliseconds;
-    return this.pushWhile(service, callers, () => Date.now() < end, bulk);
-  }
-
   /** So many pushes in all. */
   async pushAll(service: BuiltService, callers: number, pushes: number): Promise<Loaded> {
     let left = pushes;
-    return this.pushWhile(service, callers, () => left-- > 0, '');
+    return this.pushWhile(service, callers, () => left-- > 0, {});
   }
 
-  private async pushWhile(service: BuiltService, callers: number, more: () => boolean, bulk: string): Promise<Loaded> {
+  /**
+   * So many callers, each with its own connection and its next push as soon as the last one is answered, as long as there
+   * is `more`; `bulk` makes a push as large as it is, `onRefused` hears of every 503.
+   */
+  async pushWhile(
+    service: BuiltService,
+    callers: number,
+    more: () => boolean,
+    { bulk = '', onRefused = () => undefined }: { readonly bulk?: string; readonly onRefused?: () => void },
+  ): Promise<Loaded> {
     const wrong: string[] = [];
     let [acknowledged, refused] = [0, 0];
     const caller = async () => {
@@ -52,8 +55,10 @@ export class Crowd {
         try {
           const { status, headers, text } = await this.push(service, bulk);
           if (status === 200) acknowledged++;
-          else if (status === 503 && headers.get('retry-after') !== null) refused++;
-          else wrong.push(`${status} ${text}`);
+          else if (status === 503 && headers.get('retry-after') !== null) {
+            refused++;
+            onRefused();
+          } else wrong.push(`${status} ${text}`);
         } catch (error) {
           wrong.push(String(error));
         }
