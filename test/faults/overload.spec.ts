@@ -99,7 +99,10 @@ async function wave(): Promise<Loaded & Watched> {
   const watched = watch();
   const refusal = Promise.withResolvers<void>();
   let rolling = true;
-  const mend = Promise.race([Promise.all([delay(WAVE_MS), refusal.promise]), delay(LONGEST_WAVE_MS)]).then(() => {
+  const mend = Promise.race([
+    Promise.all([delay(WAVE_MS), refusal.promise]),
+    delay(LONGEST_WAVE_MS, undefined, { ref: false }),
+  ]).then(() => {
     rolling = false;
     proxy.pass();
   });
