@@ -48,10 +48,10 @@ export class PoolClient extends pg.Client {
 
   // @ts-expect-error pg declares eight overloads of query; all are passed on unchanged.
   override query(...parameters: Parameters<pg.Client['query']>): unknown {
-    const internals = this as unknown as Internals;
     const limit = this.budgetMs === undefined ? undefined : this.budgetMs + ANSWER_MARGIN_MS;
-    internals.connectionParameters.query_timeout = awaits(parameters) ? false : (limit ?? false);
-    if (!awaits(parameters)) return super.query(...parameters);
+    const promised = awaits(parameters);
+    (this as unknown as Internals).connectionParameters.query_timeout = promised ? false : (limit ?? false);
+    if (!promised) return super.query(...parameters);
     // By a callback and with a watch of our own: pg's promise and pg's timeout both keep the parameters alive until the
     // next full collection, which the megabytes of a busy hot path then bring about three times a second.
     const watch = limit === undefined ? undefined : watchOver(this, limit);

@@ -10,6 +10,6 @@ export interface Answer<Body = unknown> {
 /** Puts the answer's status and headers on the response and hands its body to Nest. */
 export function send<Body>(response: Response, answer: Answer<Body>): Body {
   response.statusCode = answer.status;
-  for (const name of Object.keys(answer.headers)) response.setHeader(name, answer.headers[name] ?? '');
+  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
   return answer.body;
 }
