@@ -1,26 +1,19 @@
 /** What the benchmarks use of it; the package brings no types. */
 declare module 'autocannon' {
-  export interface Sent {
-    method: string;
-    path: string;
-    headers: Record<string, string>;
-    body?: string;
-  }
-  export interface Request<Context> {
-    setupRequest(request: Sent, context: Context): Sent;
-    onResponse(status: number, body: string, context: Context): void;
-  }
+  /** One connection. */
   export interface Client {
     on(event: 'response', listener: (status: number, bytes: number, milliseconds: number) => void): void;
+    /** Called for every request; what it gives goes out as it is. */
+    getRequestBuffer(): Buffer;
+    readonly requestIterator: {
+      readonly currentRequest: { onResponse: ((status: number, body: string) => void) | undefined };
+    };
   }
-  export interface Options<Context> {
+  export interface Options {
     url: string;
     connections: number;
     duration: number;
     timeout: number;
-    method: string;
-    headers: Record<string, string>;
-    requests: Request<Context>[];
     setupClient(client: Client): void;
   }
   export interface Result {
@@ -29,5 +22,5 @@ declare module 'autocannon' {
     readonly timeouts: number;
     readonly resets: number;
   }
-  export default function autocannon<Context>(options: Options<Context>): Promise<Result>;
+  export default function autocannon(options: Options): Promise<Result>;
 }

@@ -1,4 +1,4 @@
-import autocannon from 'autocannon';
+import autocannon, { type Client } from 'autocannon';
 
 export interface Load {
   readonly url: string;
@@ -29,39 +29,46 @@ export interface Outcome {
   readonly latencies: readonly number[];
 }
 
-/** Asks as fast as so many connections can, one request on each at a time. */
+/**
+ * Asks as fast as so many connections can, one request on each at a time. Requests are written out here: autocannon's own
+ * way to change them costs it 15 µs each, a third of what the service needs, and on the same two cores.
+ */
 export async function push({ url, headers, connections, seconds, method = 'POST', next }: Load): Promise<Outcome> {
   const acknowledged: string[] = [];
   const failures: string[] = [];
   const latencies: number[] = [];
+  const write = writerOf(url, method, headers);
   let last = performance.now();
   const begun = last;
-  const result = await autocannon<{ asked?: Asked }>({
-    url,
-    connections,
-    duration: seconds,
-    timeout: 10,
-    method,
-    headers: { 'content-type': 'application/json', ...headers },
-    requests: [
-      {
-        setupRequest(request, context) {
-          const asked = next();
-          context.asked = asked;
-          if (asked.body !== undefined) request.body = asked.body;
-          if (asked.path !== undefined) request.path = asked.path;
-          return request;
-        },
-        onResponse(status, body, { asked }) {
-          if (status === 200 && asked?.right?.(body) !== false) acknowledged.push(asked?.name ?? '');
-          else failures.push(`${status} ${body}`);
-          last = performance.now();
-        },
-      },
-    ],
-    setupClient: (client) => client.on('response', (_status, _bytes, milliseconds) => latencies.push(milliseconds)),
-  });
+  const setupClient = (client: Client) => {
+    let asked: Asked | undefined;
+    let answer = '';
+    client.getRequestBuffer = () => {
+      asked = next();
+      // Only where it is asked for: it makes autocannon gather the headers of every answer.
+      const { right } = asked;
+      client.requestIterator.currentRequest.onResponse = right && ((_status, body) => (answer = body));
+      return write(asked);
+    };
+    client.on('response', (status, _bytes, milliseconds) => {
+      if (status === 200 && asked?.right?.(answer) !== false) acknowledged.push(asked?.name ?? '');
+      else failures.push(`${status} ${asked?.name} ${answer}`);
+      latencies.push(milliseconds);
+      last = performance.now();
+    });
+  };
+  const result = await autocannon({ url, connections, duration: seconds, timeout: 10, setupClient });
   const broken = result.errors + result.timeouts;
   if (broken > 0) failures.push(`${broken} connections failed or timed out`);
   return { seconds: (last - begun) / 1000, acknowledged, failures, latencies };
+}
+
+function writerOf(url: string, method: string, headers: Load['headers']): (asked: Asked) => Buffer {
+  const { host, pathname, search } = new URL(url);
+  const all = { host, connection: 'keep-alive', 'content-type': 'application/json', ...headers };
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const own = `${pathname}${search}`;
+  const rest = ` HTTP/1.1\r\n${head.join('')}content-length: `;
+  return ({ path = own, body = '' }) =>
+    Buffer.from(`${method} ${path}${rest}${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

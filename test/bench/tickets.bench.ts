@@ -4,6 +4,7 @@ import pg from 'pg';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { type Outcome, push } from './load.js';
 import { CREATE_TABLE, upsertOf } from './peers/upsert.mjs';
+import { steadyRounds } from './pace.js';
 import { processorMs, ROOT, rssMb, type Service, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
 import { openScaleHouse, type ScaleHouse } from './scale-house.js';
@@ -42,14 +43,14 @@ export async function run([rounds = '5', seconds = '3', only = '', profile]: rea
   );
   for (const contender of contenders) await measure(contender, 64, WARM_UP_SECONDS, database);
   const results = new Map<string, Round[]>();
-  for (let round = 0; round < Number(rounds); round++) {
-    for (const connections of CONNECTIONS) {
-      for (const contender of contenders) {
-        const measured = await measure(contender, connections, Number(seconds), database);
-        const key = `${contender.name} ${connections}`;
-        results.set(key, [...(results.get(key) ?? []), measured]);
-      }
-    }
+  for (const connections of CONNECTIONS) {
+    const measurements = contenders.map((one) => () => measure(one, connections, Number(seconds), database));
+    const { rounds: counted, dropped } = await steadyRounds(Number(rounds), measurements);
+    if (dropped > 0) console.log(`${connections} connections: ${counted.length} rounds count, ${dropped} do not`);
+    contenders.forEach(({ name }, i) => {
+      const own = counted.flatMap((round) => round[i] ?? []);
+      results.set(`${name} ${connections}`, own);
+    });
   }
   report('tickets', tableOf(contenders, results), { rounds: Object.fromEntries(results) });
   console.log(
