@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import type { DataSource } from 'typeorm';
 import { isLostStatement } from './postgres-errors.js';
 
 /** How long a cached plan is trusted, in milliseconds: the table that it was made for may have been nearly empty. */
@@ -13,9 +14,28 @@ const names = new Map<string, string>();
 /** False once a pooler in between has turned out to hand statements to other server connections than it prepared them on. */
 let preparing = true;
 
+/** Lends one of the ordinary pool's connections to `work`, for statements that are run over and over. */
+export async function onConnection<T>(
+  dataSource: DataSource,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    const connection = new Connection((await runner.connect()) as ClientBase);
+    connection.refreshPlans();
+    try {
+      return await work(connection);
+    } finally {
+      await connection.quiet();
+    }
+  } finally {
+    await runner.release();
+  }
+}
+
 /**
- * One connection of the hot path: plain SQL in prepared statements. Statements that are sent without waiting for one
- * another travel together and are answered in their order.
+ * One connection, for plain SQL in prepared statements. Statements that are sent without waiting for one another are
+ * answered in their order; on the hot path they travel together.
  */
 export class Connection {
   private last: Promise<unknown> = Promise.resolve();
@@ -51,6 +71,15 @@ export class Connection {
     } finally {
       this.inTransaction = false;
     }
+  }
+
+  /** The rows of the last of some statements of one transaction, none of which needs what those before it answer. */
+  async inOneGo<Rows>(...statements: readonly (readonly [sql: string, parameters: unknown[]])[]): Promise<Rows> {
+    // Where one fails the server passes over the rest, and the commit rolls back.
+    const begun = this.send(this.client.query('BEGIN'));
+    const answers = statements.map(([sql, parameters]) => this.query<unknown>(sql, parameters));
+    await Promise.all([begun, ...answers, this.send(this.client.query('COMMIT'))]);
+    return (await answers.at(-1)) as Rows;
   }
 
   /** Resolves when nothing is under way: answers come in order, so the last one tells. */

@@ -45,6 +45,6 @@ export function createDataSourceOptions(env: Pick<SettledEnv, 'DATABASE_URL' | '
     poolSize: env.DATABASE_POOL,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     applicationName: 'haulbridge',
-    extra: { Client: PoolClient, onConnect: PoolClient.prepare, keepAlive: true, idleTimeoutMillis: 0 },
+    extra: { Client: PoolClient, onConnect: PoolClient.prepare, keepAlive: true, idleTimeoutMillis: 0, pipeline: true },
   };
 }

@@ -61,19 +61,27 @@ export const NEXT_DUE = `coalesce($1::timestamptz, clock_timestamp() + $2::float
 export function claimSql(kind: WorkKind): ClaimSql {
   const keys = Object.keys(kind.key);
   const order = kind.order ?? ['due_at'];
-  const returned = [...new Set([...keys, ...(kind.columns ?? [])])];
   const chosen =
     'batch' in kind ? batchSql(kind, kind.batch.by) : kind.group ? groupSql(kind, kind.group) : plainSql(kind);
+  const taken = Object.entries(kind.claimed ?? {})
+    .map(([column, sql]) => `, ${identifier(column)} = ${sql}`)
+    .join('');
   const text = `
     WITH RECURSIVE ${chosen},
     claimed AS (
       UPDATE ${identifier(kind.table)} AS t
-      SET leased_until = clock_timestamp() + $2::float8 * interval '1 ms', lease_token = $3::uuid, attempts = t.attempts + 1
+      SET leased_until = clock_timestamp() + $2::float8 * interval '1 ms', lease_token = $3::uuid, attempts = t.attempts + 1${taken}
       FROM due WHERE ${equal(keys, 't', 'due')}
-      RETURNING ${all([...new Set([...returned, ...order])], 't')}, t.attempts AS due_row_attempts)
-    SELECT ${all(returned)}, due_row_attempts FROM claimed ORDER BY ${all(order)}`;
+      RETURNING ${all(columnsOf(kind), 'due')}, t.attempts AS due_row_attempts)
+    SELECT ${all(handedOver(kind))}, due_row_attempts FROM claimed ORDER BY ${all(order)}`;
   return { text, serialised: !('batch' in kind) && kind.group !== undefined };
 }
+
+/** What a run gets of its row. */
+const handedOver = (kind: WorkKind) => [...new Set([...Object.keys(kind.key), ...(kind.columns ?? [])])];
+
+/** What is read of a row before it is claimed. */
+const columnsOf = (kind: WorkKind) => [...new Set([...handedOver(kind), ...(kind.order ?? ['due_at'])])];
 
 /** Stands where `t` is the only table, so that the kind's own condition needs no alias. */
 const isDue = ({ where }: WorkKind) =>
@@ -84,7 +92,7 @@ const orderOf = (kind: WorkKind) => all(kind.order ?? ['due_at'], 't');
 function plainSql(kind: WorkKind): string {
   return `
     due AS (
-      SELECT ${all(Object.keys(kind.key), 't')} FROM ${identifier(kind.table)} AS t WHERE ${isDue(kind)}
+      SELECT ${all(columnsOf(kind), 't')} FROM ${identifier(kind.table)} AS t WHERE ${isDue(kind)}
       ORDER BY ${orderOf(kind)} LIMIT $1 FOR UPDATE SKIP LOCKED)`;
 }
 
@@ -94,7 +102,7 @@ function batchSql(kind: WorkKind, by: readonly string[]): string {
   return `
     head AS (SELECT ${all(by, 't')} FROM ${table} AS t WHERE ${isDue(kind)} ORDER BY ${orderOf(kind)} LIMIT 1),
     due AS (
-      SELECT ${all(Object.keys(kind.key), 't')} FROM ${table} AS t
+      SELECT ${all(columnsOf(kind), 't')} FROM ${table} AS t
       WHERE (${all(by, 't')}) IN (SELECT ${all(by)} FROM head) AND ${isDue(kind)}
       ORDER BY ${orderOf(kind)} LIMIT $1 FOR UPDATE SKIP LOCKED)`;
 }
@@ -123,7 +131,7 @@ function groupSql(kind: WorkKind, group: { readonly by: string; readonly concurr
         ORDER BY ${orderOf(kind)} LIMIT ${room}) AS first
       ORDER BY ${all(kind.order ?? ['due_at'], 'first')} LIMIT $1),
     due AS (
-      SELECT ${all(keys, 't')} FROM ${table} AS t
+      SELECT ${all(columnsOf(kind), 't')} FROM ${table} AS t
       WHERE (${all(keys, 't')}) IN (SELECT ${all(keys)} FROM chosen) AND ${isDue(kind)}
       FOR UPDATE SKIP LOCKED)`;
 }

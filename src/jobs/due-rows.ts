@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
-import { inTransaction } from '../database/transaction.js';
+import { type Connection, onConnection } from '../database/connection.js';
+import { isLostStatement } from '../database/postgres-errors.js';
 import { type ClaimSql, claimSql, type DueRowsSql, dueRowsSql, NEXT_DUE } from './due-rows.sql.js';
 import { LeaseLost } from './lease-lost.js';
 import { identifier, LEASE_MS, type WorkKind } from './work-kind.js';
@@ -41,7 +42,7 @@ export class DueRows {
     const parameters = ['batch' in this.kind ? this.kind.batch.size : limit, this.leaseMs, leaseToken];
     const rows = this.claiming.serialised
       ? await this.claimAlone(parameters)
-      : await this.dataSource.query<ClaimedRow[]>(this.claiming.text, parameters);
+      : await this.query<ClaimedRow[]>(this.claiming.text, parameters);
     return rows.map(({ due_row_attempts, ...row }) => ({ row, leaseToken, attempt: due_row_attempts }));
   }
 
@@ -99,10 +100,8 @@ export class DueRows {
 
   /** Under a lock, and the claim in a statement of its own: what is leased must be counted after the wait for it. */
   private claimAlone(parameters: unknown[]): Promise<ClaimedRow[]> {
-    return inTransaction(this.dataSource, async (manager) => {
-      await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`due rows: ${this.kind.name}`]);
-      return manager.query<ClaimedRow[]>(this.claiming.text, parameters);
-    });
+    const lock = [`due rows: ${this.kind.name}`];
+    return this.connected((connection) => connection.inOneGo([LOCK, lock], [this.claiming.text, parameters]));
   }
 
   private async write(
@@ -118,11 +117,29 @@ export class DueRows {
     const before = [...parameters, ...given.map(([, value]) => value)];
     const { condition, values } = this.mine(leased, before.length);
     const assignments = [...columns].map(([column, expression]) => `${identifier(column)} = ${expression}`);
-    const [, affected] = await (manager ?? this.dataSource).query<[unknown[], number]>(
-      `UPDATE ${this.sql.table} SET ${assignments.join(', ')} WHERE ${condition}`,
-      [...before, ...values],
-    );
-    if (affected === 0) throw new LeaseLost(this.kind.name);
+    const sql = `UPDATE ${this.sql.table} SET ${assignments.join(', ')} WHERE ${condition}`;
+    if ((await this.affected(sql, [...before, ...values], manager)) === 0) throw new LeaseLost(this.kind.name);
+  }
+
+  private async affected(sql: string, parameters: unknown[], manager: EntityManager | undefined): Promise<number> {
+    if (manager === undefined) return (await this.query<unknown[]>(`${sql} RETURNING 1`, parameters)).length;
+    const [, affected] = await manager.query<[unknown[], number]>(sql, parameters);
+    return affected;
+  }
+
+  /** Prepared: which columns a kind of work writes is in the code, and so there are few texts. */
+  private query<Rows>(sql: string, parameters: unknown[]): Promise<Rows> {
+    return this.connected((connection) => connection.query<Rows>(sql, parameters));
+  }
+
+  /** Once more where a pooler in between has lost a prepared statement: nothing was done, and none is prepared again. */
+  private async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    try {
+      return await onConnection(this.dataSource, work);
+    } catch (error) {
+      if (!isLostStatement(error)) throw error;
+      return onConnection(this.dataSource, work);
+    }
   }
 
   private mine({ row, leaseToken }: Leased, before: number): { condition: string; values: unknown[] } {
@@ -146,6 +163,8 @@ export class DueRows {
     return Object.keys(this.kind.key).map((column) => (row as Record<string, unknown>)[column]);
   }
 }
+
+const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 
 type ClaimedRow = object & { due_row_attempts: number };
 

@@ -18,12 +18,14 @@ interface CommonWork {
   readonly table: string;
   /** The primary key: column to type, in the order of the key. */
   readonly key: Readonly<Record<string, KeyType>>;
-  /** Further columns that `run.row` has. */
+  /** Further columns that `run.row` has, as they were before the claim. */
   readonly columns?: readonly string[];
   /** Which rows are of this kind, as SQL over the table's columns; where absent, all. */
   readonly where?: string;
   /** What is taken first among the due rows: columns, ascending. Default: `due_at`. */
   readonly order?: readonly string[];
+  /** What a claim sets besides the lease: column to SQL over the row, which is `t`. */
+  readonly claimed?: Readonly<Record<string, string>>;
   /** Runs at once in this instance. */
   readonly concurrency: number;
   /** How often is asked whether something is due. Default 1,000 ms. */

@@ -36,12 +36,27 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Renames a file whose bytes are durable to its final path, and makes the new name durable as well. */
-export async function publishFile(from: string, to: string): Promise<void> {
-  const folder = dirname(to);
+/** The folder is mostly there; if not, it is made, and the first one that was new is returned. */
+async function moveTo(folder: string, from: string, to: string): Promise<string | undefined> {
+  try {
+    await rename(from, to);
+    return undefined;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
   const firstMade = await mkdir(folder, { recursive: true });
   await rename(from, to);
-  await syncFolder(folder);
+  return firstMade;
+}
+
+/**
+ * Renames a file whose bytes are durable to its final path, and makes the new name durable as well; `tidy` runs beside
+ * that, once the file has left its old place.
+ */
+export async function publishFile(from: string, to: string, tidy: () => Promise<void>): Promise<void> {
+  const folder = dirname(to);
+  const firstMade = await moveTo(folder, from, to);
+  await Promise.all([syncFolder(folder), tidy()]);
   if (firstMade === undefined) return;
   for (let made = folder; made.length >= firstMade.length; made = dirname(made)) await syncFolder(dirname(made));
 }

@@ -57,6 +57,7 @@ class FileWriter implements StorageWriter {
   #walk: BoxWalk | undefined;
   /** Bytes of an earlier attempt that hash and walk have not seen yet. */
   #unhashed = 0;
+  #prepared: Promise<void> | undefined;
   #continued = false;
   #block: Buffer[] = [];
   #releases: (() => void)[] = [];
@@ -71,6 +72,13 @@ class FileWriter implements StorageWriter {
   ) {
     this.#walk = film ? new BoxWalk() : undefined;
     this.#folder = join(root, partialOf(name));
+  }
+
+  /** Makes the file while whoever sends its bytes is still being asked; `begin` waits for it. */
+  prepare(): void {
+    this.#prepared = this.#create();
+    // `begin` hears of a failure; if nobody begins, nobody has to.
+    this.#prepared.catch(() => undefined);
   }
 
   async takeUp(): Promise<void> {
@@ -89,13 +97,11 @@ class FileWriter implements StorageWriter {
   }
 
   async begin(memo?: Memo, size = 0): Promise<void> {
-    await this.#close();
+    const prepared = this.#prepared;
+    this.#prepared = undefined;
+    if (prepared === undefined) await this.#close();
     await guarded(async () => {
-      await emptyFolder(this.#folder);
-      const name = `${randomBytes(8).toString('hex')}.part`;
-      this.#handle = await open(join(this.#folder, name), 'wx');
-      this.#name = name;
-      this.#direct = await openDirect(join(this.#folder, name));
+      await (prepared ?? this.#create());
       if (size > 0) await checkRoom(this.#folder, size);
     });
     this.#continued = false;
@@ -151,10 +157,19 @@ class FileWriter implements StorageWriter {
       if (this.#continued) await handle.truncate(this.length);
       await handle.datasync();
       await this.#close();
-      await publishFile(join(this.#folder, this.#name ?? ''), join(this.root, this.name));
-      await dropFolder(this.#folder);
+      await publishFile(join(this.#folder, this.#name ?? ''), join(this.root, this.name), () =>
+        dropFolder(this.#folder),
+      );
       return { size: this.length, sha256: this.#hash.digest('hex') };
     });
+  }
+
+  async #create(): Promise<void> {
+    await emptyFolder(this.#folder);
+    const name = `${randomBytes(8).toString('hex')}.part`;
+    this.#handle = await open(join(this.#folder, name), 'wx');
+    this.#name = name;
+    this.#direct = await openDirect(join(this.#folder, name));
   }
 
   #open(): FileHandle {
@@ -226,6 +241,7 @@ class FileWriter implements StorageWriter {
   }
 
   async #close(): Promise<void> {
+    await Promise.allSettled([this.#prepared]);
     const handle = this.#handle;
     await Promise.allSettled([this.#writing, this.#checkpoint.running]);
     this.#handle = undefined;
@@ -256,5 +272,6 @@ export async function openFileWriter(
 ): Promise<StorageWriter> {
   const writer = new FileWriter(root, name, film);
   if (resume) await guarded(() => writer.takeUp());
+  else writer.prepare();
   return writer;
 }

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { onConnection } from '../../src/database/connection.js';
 import { HotPathPool } from '../../src/database/hot-path-pool.js';
 import { testEnv } from '../support/env.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -79,6 +80,24 @@ describe('HotPathPool', () => {
     );
     await expect(broken).rejects.toMatchObject({ code: '23505' });
     expect(await find(10, 11, 12)).toEqual([{ n: 10 }, { n: 11 }]);
+  });
+
+  test('statements in one go are one transaction, and give the rows of the last', async () => {
+    const insert = 'INSERT INTO things VALUES ($1)';
+    expect(await pool.lend((connection) => connection.inOneGo([insert, [20]], [FIND, [[20, 21]]]))).toEqual([{ n: 20 }]);
+    const broken = pool.lend((connection) => connection.inOneGo([insert, [21]], [insert, [20]], [FIND, [[21]]]));
+    await expect(broken).rejects.toMatchObject({ code: '23505' });
+    expect(await find(20, 21)).toEqual([{ n: 20 }]);
+  });
+
+  test("the ordinary pool's connections are lent as well, and given back", async () => {
+    const lent = Array.from({ length: 30 }, (_, n) =>
+      onConnection(dataSource, (connection) => connection.query<{ n: number }[]>('SELECT $1::int AS n', [n])),
+    );
+    expect((await Promise.all(lent)).flat()).toEqual(lent.map((_, n) => ({ n })));
+    const broken = onConnection(dataSource, (connection) => connection.query('SELECT 1 / $1::int', [0]));
+    await expect(broken).rejects.toMatchObject({ code: '22012' });
+    expect(await onConnection(dataSource, (connection) => connection.query(FIND, [[20]]))).toEqual([{ n: 20 }]);
   });
 
   test('a connection that is lost fails its work and is replaced', async () => {

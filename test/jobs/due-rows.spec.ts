@@ -48,6 +48,17 @@ describe('claiming', () => {
     expect(ids(await dueRows(first, { order: ['weight'] }).claim(10))).toEqual([...early, ...late]);
   });
 
+  test.each([
+    ['alone', {}],
+    ['in groups', { group: { by: 'connection_id', concurrency: 4 } }],
+    ['in batches', { batch: { by: ['connection_id'], size: 4 } }],
+  ])('sets what the kind says, and hands the row over as it was: %s', async (_, kind) => {
+    const [id = ''] = await addParcels(first, 1, { weight: 5 });
+    const claimed = await dueRows(first, { ...kind, claimed: { weight: 't.weight * 10' } }).claim(1);
+    expect(claimed[0]?.row).toEqual({ hauler_id: HAULER, id, weight: 6 });
+    expect(await parcel(first, id)).toMatchObject({ weight: 60, attempts: 1 });
+  });
+
   test('leaves alone what the kind does not select, and what is never due', async () => {
     await addParcels(first, 2);
     await first.query('UPDATE parcels SET paused = true WHERE weight = 1');

@@ -121,6 +121,14 @@ export function storageCases(given: () => StorageUnderTest): void {
     });
   });
 
+  test.each([true, false])('a writer that never began leaves nothing (resume: %s)', async (resume) => {
+    const { storage, leftovers } = given();
+    const before = await leftovers();
+    const writer = await storage.writer(newName(), { resume });
+    await writer.discard();
+    expect(await leftovers()).toEqual(before);
+  });
+
   describe('a late writer, whose lease another one has taken over', () => {
     const memo = { validator: '"v1"', total: 7 * MIB };
 

@@ -15,8 +15,6 @@ export interface DownloadOrder {
   /** Refuses what is no MP4 film, whole in its boxes. */
   readonly film?: boolean;
   readonly onProgress?: (progress: DownloadProgress) => void;
-  /** Awaited when all bytes are here; where it rejects, so does the download, and nothing is published. */
-  readonly beforePublishing?: () => Promise<void>;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<DownloadLimits>;
 }

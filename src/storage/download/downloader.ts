@@ -43,7 +43,6 @@ async function fetchInto(writer: StorageWriter, running: Running): Promise<Downl
     const { order } = running;
     if (order.expectedSize !== undefined && writer.length !== order.expectedSize)
       throw new DownloadFailed('wrong-length', `The file has ${writer.length} bytes instead of ${order.expectedSize}.`);
-    await order.beforePublishing?.();
     const published = await writer.publish();
     order.onProgress?.({ received: published.size, total: published.size });
     return { ...published, resumedFrom };

@@ -6,6 +6,15 @@ import type { Run } from '../../jobs/run.js';
 import { FetchSteps } from './fetch-steps.js';
 import { DOWNLOADS, RECORDING_COLUMNS, type RecordingRow } from './recording-row.js';
 
+/**
+ * A chunk that is claimed with a link is being downloaded, by the same statement. A clip is not: the part that it
+ * belongs to moves with it.
+ */
+const BEGUN = {
+  status: `CASE WHEN t.link IS NULL OR t.part_id IS NOT NULL THEN t.status ELSE 'downloading' END`,
+  updated_at: 'now()',
+};
+
 /** Fetches recordings before their links die: the earliest end first (decision 47). */
 @Injectable()
 export class DownloadWork implements OnModuleInit {
@@ -22,6 +31,7 @@ export class DownloadWork implements OnModuleInit {
       key: { hauler_id: 'uuid', id: 'uuid' },
       columns: RECORDING_COLUMNS,
       order: ['fetch_by'],
+      claimed: BEGUN,
       group: { by: 'connection_id', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
       concurrency: this.env.DOWNLOAD_CONCURRENCY,
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
@@ -30,8 +40,8 @@ export class DownloadWork implements OnModuleInit {
   }
 
   private async fetch(run: Run<RecordingRow>): Promise<Next> {
-    this.steps.pause.check();
     const { row } = run;
+    await this.steps.heedPause(run, row);
     if (row.link === null) return this.steps.relink(run, row);
     if (row.expires_at !== null && row.expires_at.getTime() <= Date.now()) {
       return this.steps.replaceLink(run, row, 'The link had expired before the file could be fetched.');

@@ -20,42 +20,38 @@ const BEHIND_MS = 300_000;
 @Injectable()
 export class FetchSteps {
   constructor(
-    readonly pause: StoragePause,
+    private readonly pause: StoragePause,
     private readonly moves: RecordingMoves,
     private readonly links: NewLinks,
     @Inject(STORAGE) private readonly storage: Storage,
     @Inject(DOWNLOADER) private readonly downloader: Downloader,
   ) {}
 
+  /** Throws `Later` while the storage can take nothing. */
+  async heedPause(run: Run<RecordingKey>, row: RecordingRow): Promise<void> {
+    const later = this.pause.current();
+    if (later === undefined) return;
+    await this.moves.move(run, row, 'available');
+    throw later;
+  }
+
   async download(run: Run<RecordingKey>, row: RecordingRow, url: string): Promise<Next> {
     const name = recordingFile(row.id);
     const begun = Date.now();
+    const interrupted = row.status === 'downloading';
     // Whoever began before may have been killed after the file was published.
-    const whole = row.status === 'downloading' ? await this.storing(() => this.published(name)) : undefined;
+    const whole = interrupted ? await this.storing(() => this.published(name)) : undefined;
     if (whole !== undefined) return this.stored(run, row, whole, begun);
-    // Told while the link is opened: a file of 5 MB takes as long as two statements.
-    const lost = new AbortController();
-    const moved = this.moves.move(run, row, 'downloading').catch((error: unknown) => {
-      lost.abort(error);
-      throw error;
-    });
-    moved.catch(() => undefined);
+    // A chunk was moved by its claim; a clip takes its part with it.
+    if (row.part_id !== null && !interrupted) await this.moves.move(run, row, 'downloading');
+    const resume = interrupted || run.attempt > 1 || row.relinks > 0;
     const current: RecordingRow = { ...row, status: 'downloading' };
     let received = 0;
     // Told of every chunk: whether a broken try got anywhere decides what becomes of it.
     const onProgress = (progress: { readonly received: number }) => void (received = progress.received);
-    const signal = AbortSignal.any([run.signal, lost.signal]);
-    const order = {
-      url,
-      name,
-      film: true,
-      signal,
-      onProgress,
-      beforePublishing: () => moved,
-      limits: { progressMs: 0 },
-    };
+    const { signal } = run;
+    const order = { url, name, film: true, resume, signal, onProgress, limits: { progressMs: 0 } };
     const fetched = await this.downloader.download(order).catch((error: unknown) => error);
-    await moved;
     if (isDownloaded(fetched)) return this.stored(run, current, fetched, begun);
     if (run.signal.aborted) throw run.signal.reason;
     if (fetched instanceof DownloadFailed) return this.failed(run, current, fetched, received);

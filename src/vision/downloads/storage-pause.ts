@@ -23,9 +23,9 @@ export class StoragePause {
   private lengthMs = FIRST_MS;
   private reason = '';
 
-  /** Throws `Later` during the pause. */
-  check(now = Date.now()): void {
-    if (now < this.until) throw new Later(this.reason, this.until - now + Math.random() * 1_000);
+  /** What every download ends with during the pause. */
+  current(now = Date.now()): Later | undefined {
+    return now < this.until ? new Later(this.reason, this.until - now + Math.random() * 1_000) : undefined;
   }
 
   /** Begins or prolongs the pause; returns what the download that met it ends with. */
