@@ -25,7 +25,7 @@ export async function createApp(
   logger = createLogger(env),
   limits = SERVER_LIMITS,
 ): Promise<NestExpressApplication> {
-  const adapter = new LeanExpressAdapter(limits);
+  const adapter = new LeanExpressAdapter(limits, secureHeaders());
   const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env, logger), adapter, {
     bodyParser: false,
     abortOnError: false,
@@ -35,7 +35,7 @@ export async function createApp(
   // Nobody conditions on an entity tag of these answers, and no query of the contracts is nested: both would cost every request.
   app.set('etag', false).set('query parser', 'simple').disable('x-powered-by');
   const observe = observeRequests(logger, app.get(Metrics));
-  app.use(touching(requestId, observe, secureHeaders(), endUnreadBodies(limits)));
+  app.use(touching(requestId, observe, endUnreadBodies(limits)));
   limitBodies(express, env.HTTP_BODY_LIMIT, limits);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new CommonErrorFilter([databaseAway], (path) => allowedMethods(express, path)));

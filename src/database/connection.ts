@@ -34,8 +34,8 @@ export async function onConnection<T>(
 }
 
 /**
- * One connection, for plain SQL in prepared statements. Statements that are sent without waiting for one another are
- * answered in their order; on the hot path they travel together.
+ * One connection, for plain SQL in prepared statements. Statements that are sent without waiting for one another travel
+ * together and are answered in their order.
  */
 export class Connection {
   private last: Promise<unknown> = Promise.resolve();

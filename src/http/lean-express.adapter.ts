@@ -10,7 +10,11 @@ const JSON_TYPE = 'application/json; charset=utf-8';
  * nobody here has a use for.
  */
 export class LeanExpressAdapter extends ExpressAdapter {
-  constructor(private readonly limits: ServerLimits) {
+  /** `everyAnswer`: header lines that all answers have. */
+  constructor(
+    private readonly limits: ServerLimits,
+    private readonly everyAnswer: string,
+  ) {
     super();
   }
 
@@ -18,7 +22,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
     const { headers, keepAlive, check, silence } = this.limits;
     const application = this.getInstance<Application>();
     const options = {
-      ...messagesOf(application as Application & Prototypes),
+      ...messagesOf(application as Application & Prototypes, this.everyAnswer),
       headersTimeout: headers,
       keepAliveTimeout: keepAlive,
       connectionsCheckingInterval: check,
@@ -47,6 +51,11 @@ function isPlain(body: unknown): boolean {
   return Array.isArray(body) || !(body instanceof Uint8Array || 'getStream' in body);
 }
 
+/** Of Node.js's responses; its types do not tell of it. */
+interface HeadWriter {
+  _storeHeader(this: ServerResponse, firstLine: string, headers: unknown): void;
+}
+
 /** Of an application's requests and responses; its type does not tell of them. */
 interface Prototypes {
   request: object;
@@ -56,10 +65,18 @@ interface Prototypes {
 /**
  * Messages that are Express's from the start. Express turns every request and every response into one of its own by
  * changing their prototypes, after which V8 knows less of them; where they are its own already, nothing changes.
+ *
+ * Headers that all answers have go out behind the status line as they are. Set one by one, each checked and kept under
+ * its name again for every answer, the twelve of helmet were a tenth of what a ticket costs the service.
  */
-function messagesOf(application: Application & Prototypes) {
+function messagesOf(application: Application & Prototypes, everyAnswer: string) {
+  const own = ServerResponse.prototype as unknown as HeadWriter;
   class LeanRequest extends IncomingMessage {}
-  class LeanResponse extends ServerResponse {}
+  class LeanResponse extends ServerResponse implements HeadWriter {
+    _storeHeader(firstLine: string, headers: unknown): void {
+      own._storeHeader.call(this, firstLine + everyAnswer, headers);
+    }
+  }
   Object.setPrototypeOf(LeanRequest.prototype, application.request);
   Object.setPrototypeOf(LeanResponse.prototype, application.response);
   application.request = LeanRequest.prototype;

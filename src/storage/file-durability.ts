@@ -37,7 +37,7 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 /** The folder is mostly there; if not, it is made, and the first one that was new is returned. */
-async function moveTo(folder: string, from: string, to: string): Promise<string | undefined> {
+async function moveInto(folder: string, from: string, to: string): Promise<string | undefined> {
   try {
     await rename(from, to);
     return undefined;
@@ -55,7 +55,7 @@ async function moveTo(folder: string, from: string, to: string): Promise<string 
  */
 export async function publishFile(from: string, to: string, tidy: () => Promise<void>): Promise<void> {
   const folder = dirname(to);
-  const firstMade = await moveTo(folder, from, to);
+  const firstMade = await moveInto(folder, from, to);
   await Promise.all([syncFolder(folder), tidy()]);
   if (firstMade === undefined) return;
   for (let made = folder; made.length >= firstMade.length; made = dirname(made)) await syncFolder(dirname(made));

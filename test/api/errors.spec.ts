@@ -74,9 +74,12 @@ describe('every answer (decision 14)', () => {
   });
 
   it('carries security headers and no advertisement, errors included', async () => {
-    for (const path of ['/health/live', '/nope']) {
+    for (const path of ['/health/live', '/nope', '/platform-api/v1/tickets', '/docs/scale']) {
       const { headers } = await service.call('GET', path);
+      // One that was sent twice would be told as "nosniff, nosniff".
       expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');
+      expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d+; includeSubDomains$/);
       expect(headers.get('content-security-policy')).toContain("default-src 'self'");
       expect(headers.get('x-powered-by')).toBeNull();
       expect(headers.get('x-request-id')).not.toBeNull();
