@@ -84,7 +84,9 @@ describe('HotPathPool', () => {
 
   test('statements in one go are one transaction, and give the rows of the last', async () => {
     const insert = 'INSERT INTO things VALUES ($1)';
-    expect(await pool.lend((connection) => connection.inOneGo([insert, [20]], [FIND, [[20, 21]]]))).toEqual([{ n: 20 }]);
+    expect(await pool.lend((connection) => connection.inOneGo([insert, [20]], [FIND, [[20, 21]]]))).toEqual([
+      { n: 20 },
+    ]);
     const broken = pool.lend((connection) => connection.inOneGo([insert, [21]], [insert, [20]], [FIND, [[21]]]));
     await expect(broken).rejects.toMatchObject({ code: '23505' });
     expect(await find(20, 21)).toEqual([{ n: 20 }]);
