@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { type Connection, onConnection } from '../database/connection.js';
-import { isLostStatement } from '../database/postgres-errors.js';
+import { isLostStatement, isTransient } from '../database/postgres-errors.js';
 import { type ClaimSql, claimSql, type DueRowsSql, dueRowsSql, NEXT_DUE } from './due-rows.sql.js';
 import { LeaseLost } from './lease-lost.js';
 import { identifier, LEASE_MS, type WorkKind } from './work-kind.js';
@@ -132,12 +132,12 @@ export class DueRows {
     return this.connected((connection) => connection.query<Rows>(sql, parameters));
   }
 
-  /** Once more where a pooler in between has lost a prepared statement: nothing was done, and none is prepared again. */
+  /** Once more where nothing was done: after a deadlock, or where a pooler in between has lost a prepared statement. */
   private async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     try {
       return await onConnection(this.dataSource, work);
     } catch (error) {
-      if (!isLostStatement(error)) throw error;
+      if (!isTransient(error) && !isLostStatement(error)) throw error;
       return onConnection(this.dataSource, work);
     }
   }
