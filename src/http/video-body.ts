@@ -17,7 +17,8 @@ async function* steadily(request: Request, pauseMs: number): AsyncGenerator<Buff
   // What is read no further is left to the answer: destroying it here would leave no connection to answer on.
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   let late: () => void = () => undefined;
-  const timer = setTimeout(() => late(), pauseMs);
+  // What came while the service itself was held up is read before its sender is blamed.
+  const timer = setTimeout(() => setImmediate(late), pauseMs);
   try {
     for (;;) {
       const chunk = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
