@@ -291,7 +291,8 @@ describe('the same chunk', () => {
 
   test('whose end moves while it waits takes the new range', async () => {
     const chunks = [chunk(2, { id: 'grows', downloadUrl: partner.link(film(), (_, res) => res.writeHead(503).end()) })];
-    expect(await settle(chunks)).toMatchObject([{ status: 'available' }]);
+    await settle(chunks);
+    await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'available' }]));
     const endTime = inHours(-1.8);
     chunks[0] = { ...chunks[0], endTime, durationSeconds: 720, downloadUrl: partner.link(film()) };
     await eventually(async () => {
