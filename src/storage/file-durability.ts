@@ -80,8 +80,8 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-/** Refuses what cannot fit, before the disk is full: the database may live on it too. */
-export async function checkRoom(path: string, bytes: number): Promise<void> {
+/** Bytes that are free where the path is. */
+export async function roomAt(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path);
-  if (bavail * bsize < bytes) throw fullDisk(`${bytes} bytes are needed, ${bavail * bsize} are free`);
+  return bavail * bsize;
 }

@@ -2,18 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDirect, writeDirectly } from './direct-io.js';
-import {
-  checkRoom,
-  dropFolder,
-  emptyFolder,
-  fileFailure,
-  publishFile,
-  replaceFile,
-  writeAll,
-} from './file-durability.js';
+import { dropFolder, emptyFolder, fileFailure, publishFile, replaceFile, roomAt, writeAll } from './file-durability.js';
 import { BoxWalk } from './mp4.js';
 import type { Memo, StorageWriter, WriterOptions } from './storage.js';
-import { errorCode, WriterSuperseded } from './storage-errors.js';
+import { errorCode, fullDisk, WriterSuperseded } from './storage-errors.js';
 import { partialOf } from './storage-name.js';
 
 /** Of what is not handed on in larger pieces: these have left the processor's cache when they are copied. */
@@ -58,6 +50,8 @@ class FileWriter implements StorageWriter {
   /** Bytes of an earlier attempt that hash and walk have not seen yet. */
   #unhashed = 0;
   #prepared: Promise<void> | undefined;
+  /** Bytes that were free when the file was made. */
+  #room = 0;
   #continued = false;
   #block: Buffer[] = [];
   #releases: (() => void)[] = [];
@@ -102,7 +96,8 @@ class FileWriter implements StorageWriter {
     if (prepared === undefined) await this.#close();
     await guarded(async () => {
       await (prepared ?? this.#create());
-      if (size > 0) await checkRoom(this.#folder, size);
+      // Refused before the disk is full: the database may live on it too.
+      if (size > this.#room) throw fullDisk(`${size} bytes are needed, ${this.#room} are free`);
     });
     this.#continued = false;
     this.memo = memo;
@@ -156,10 +151,8 @@ class FileWriter implements StorageWriter {
       // Behind the last checkpoint of an earlier attempt there may be anything.
       if (this.#continued) await handle.truncate(this.length);
       await handle.datasync();
-      await this.#close();
-      await publishFile(join(this.#folder, this.#name ?? ''), join(this.root, this.name), () =>
-        dropFolder(this.#folder),
-      );
+      const [from, to] = [join(this.#folder, this.#name ?? ''), join(this.root, this.name)];
+      await Promise.all([this.#close(), publishFile(from, to, () => dropFolder(this.#folder))]);
       return { size: this.length, sha256: this.#hash.digest('hex') };
     });
   }
@@ -169,7 +162,7 @@ class FileWriter implements StorageWriter {
     const name = `${randomBytes(8).toString('hex')}.part`;
     this.#handle = await open(join(this.#folder, name), 'wx');
     this.#name = name;
-    this.#direct = await openDirect(join(this.#folder, name));
+    [this.#direct, this.#room] = await Promise.all([openDirect(join(this.#folder, name)), roomAt(this.#folder)]);
   }
 
   #open(): FileHandle {

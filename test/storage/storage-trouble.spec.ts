@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDownloader } from '../../src/storage/download/downloader.js';
-import { checkRoom, fileFailure, writeAll } from '../../src/storage/file-durability.js';
+import { fileFailure, writeAll } from '../../src/storage/file-durability.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { StorageUnavailable } from '../../src/storage/storage-errors.js';
 import { MIB, newName } from '../shared/storage-cases.js';
@@ -35,9 +35,12 @@ describe('a full disk', () => {
     expect(failed).toMatchObject({ trouble: 'full', message: expect.stringContaining('no space left') });
   });
 
-  test('is foreseen where the size is known', async () => {
-    await expect(checkRoom(folder, 1024 ** 5)).rejects.toMatchObject({ trouble: 'full' });
-    await checkRoom(folder, 1);
+  test.each([true, false])('is foreseen where the size is known (resume: %s)', async (resume) => {
+    const storage = await openStorage(`file:${folder}`);
+    const writer = await storage.writer(newName(), { resume });
+    await expect(writer.begin(undefined, 1024 ** 5)).rejects.toMatchObject({ trouble: 'full' });
+    await writer.begin(undefined, 1);
+    await writer.discard();
   });
 
   // Only a file system of its own gets full honestly; Linux lets an ordinary user mount one in a name space of its own.
