@@ -9,7 +9,7 @@ export interface Chunk {
   readonly release: () => void;
 }
 
-const BUFFER_BYTES = 512 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
 /** Room for bytes behind the announced end, so that they are seen also where the body fills its last buffer. */
 const CAPACITY = BUFFER_BYTES + 4096;
 /** So much at most goes through the parser, for which it has to be copied. */
@@ -17,10 +17,10 @@ const HEAD_BYTES = 16 * 1024;
 /** It is read to the end of the buffer, so that the body can begin at the buffer's beginning. */
 const HEAD_AT = CAPACITY - HEAD_BYTES;
 /** So many filled buffers may wait; then the host has to. */
-const READY = 2;
+const READY = 1;
 
 /** Shared by all downloads, 32 MiB at most: to allocate anew for each would keep the garbage collector at work. */
-const FREE_BUFFERS = 64;
+const FREE_BUFFERS = 32;
 const free: Buffer<ArrayBuffer>[] = [];
 const takeBuffer = (): Buffer<ArrayBuffer> => free.pop() ?? alignedBuffer(CAPACITY);
 
@@ -120,7 +120,8 @@ export class BodyTap {
     // More than was announced is handed on as well: whoever counts the bytes refuses it.
     this.#left -= bytes;
     if (this.#left <= 0 || this.#fill >= BUFFER_BYTES) this.#handOn();
-    this.#paused = this.#ready.length >= READY;
+    // TLS hands on what it has decrypted after it was told to stop: stopped is stopped, until someone resumes.
+    this.#paused ||= this.#ready.length >= READY;
     return !this.#paused;
   }
 
