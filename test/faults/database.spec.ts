@@ -185,8 +185,11 @@ test('a server that is stopped at once under load, and started again: nothing ac
       });
       for (let crash = 0; crash < CRASHES; crash++) {
         await delay(300);
+        const killed = serverPid(dataDir);
+        process.kill(killed, 'SIGKILL');
+        // Those that serve a connection live a little longer, and go on answering; the next server waits for their end.
+        await eventually(() => expect(serverPid(dataDir)).not.toBe(killed), 20_000);
         const before = acknowledged.length;
-        process.kill(serverPid(dataDir), 'SIGKILL');
         await eventually(() => expect(acknowledged.length).toBeGreaterThan(before + 20), 20_000);
       }
       running = false;
