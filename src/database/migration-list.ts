@@ -12,6 +12,7 @@ import { CreateHostedVision1763600700000 } from '../../migrations/1763600700000-
 import { CreateVision1763600800000 } from '../../migrations/1763600800000-create-vision.js';
 import { CountRecordings1763600810000 } from '../../migrations/1763600810000-count-recordings.js';
 import { DropUnusedColumns1763600820000 } from '../../migrations/1763600820000-drop-unused-columns.js';
+import { NumberCatalogLayouts1763600830000 } from '../../migrations/1763600830000-number-catalog-layouts.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -28,4 +29,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateVision1763600800000,
   CountRecordings1763600810000,
   DropUnusedColumns1763600820000,
+  NumberCatalogLayouts1763600830000,
 ];

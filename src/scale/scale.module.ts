@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../site-sync/catalog/catalog.module.js';
+import { NewTickets } from './new-tickets.js';
 import { ScaleController } from './scale.controller.js';
 import { ScaleService } from './scale.service.js';
 import { TicketIngestion } from './ticket-ingestion.js';
@@ -10,7 +11,7 @@ import { TicketWriter } from './ticket-writer.js';
 @Module({
   imports: [CatalogModule],
   controllers: [ScaleController],
-  providers: [ScaleService, TicketIngestion, TicketWriter, TicketQueries],
+  providers: [ScaleService, TicketIngestion, TicketWriter, NewTickets, TicketQueries],
   exports: [TicketQueries],
 })
 export class ScaleModule {}

@@ -9,8 +9,9 @@ import { keyReused } from '../idempotency/idempotency-key.js';
 import { CatalogService } from '../site-sync/catalog/catalog.service.js';
 import { brokenRules, type References } from './business-rules.js';
 import type { Outcome, Submission } from './submission.js';
+import { NewTickets } from './new-tickets.js';
 import { TicketBook } from './ticket-book.js';
-import { findTickets, writeNew, writeTickets } from './ticket-store.js';
+import { findTickets, writeTickets } from './ticket-store.js';
 
 /** Decides on a batch of submissions and writes what came of it, on one connection, all or nothing. */
 @Injectable()
@@ -18,7 +19,10 @@ export class TicketWriter {
   /** Whether most of the last batch brought new tickets: the next one most likely does. */
   private expectNew = true;
 
-  constructor(private readonly catalog: CatalogService) {}
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly newTickets: NewTickets,
+  ) {}
 
   /** One outcome per submission; `undefined` where there is none yet, and it is to be submitted again. */
   write(connection: Connection, submissions: readonly Submission[]): Promise<(Outcome | undefined)[]> {
@@ -76,7 +80,7 @@ export class TicketWriter {
     const changes = book.changes();
     // Two pushes of one flow have to be decided one after the other.
     if (changes.created.length < submissions.length) return none;
-    const written = await writeNew(connection, changes, submissions.map(referencesOf));
+    const written = await this.newTickets.write(connection, changes, submissions.map(referencesOf));
     this.expectNew = isMost(written.size, submissions);
     return submissions.map(({ push }, i) => (written.has(push.id) ? outcomeOf(received[i]!) : undefined));
   }

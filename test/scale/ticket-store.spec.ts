@@ -2,9 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { HotPathPool } from '../../src/database/hot-path-pool.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { TicketBook } from '../../src/scale/ticket-book.js';
-import { findTickets, mayTryAgain, writeNew, writeTickets } from '../../src/scale/ticket-store.js';
+import { findTickets, mayTryAgain, writeTickets } from '../../src/scale/ticket-store.js';
 import type { Push, Ticket } from '../../src/scale/ticket.js';
-import { CatalogFixture } from '../support/catalog.js';
 import { testEnv } from '../support/env.js';
 import { flow, push, type PushParts } from '../support/pushes.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -143,58 +142,6 @@ describe('writeTickets', () => {
   test('any other failure is not tried again', () => {
     for (const error of [new Error('other'), Object.assign(new Error('x'), { code: '23505', constraint: 'other' })])
       expect(mayTryAgain(error)).toBe(false);
-  });
-});
-
-describe('writeNew', () => {
-  let material: string;
-  beforeEach(async () => {
-    const catalog = new CatalogFixture(await database.connect());
-    hauler = await catalog.hauler();
-    site = await catalog.site(hauler);
-    const kioskId = await catalog.kiosk(hauler, site);
-    material = await catalog.material(hauler, { kioskId });
-  });
-
-  const write = (pushes: readonly Push[], materialIds: readonly string[] = [material]) =>
-    pool.lend((connection) => {
-      const book = new TicketBook([]);
-      for (const one of pushes) book.receive(one);
-      const references = pushes.map(({ haulerId, siteId }) => ({ haulerId, siteId, materialIds }));
-      return writeNew(connection, book.changes(), references);
-    });
-
-  test('writes what is new, each with its first revision, and tells which', async () => {
-    const pushes = [pushOf({ inbound: flow('A', 1) }), pushOf({ outbound: flow('A', 1) }), pushOf({})];
-    expect(await write(pushes)).toEqual(new Set(pushes.map(({ id }) => id)));
-    const [found] = await find(pushes);
-    expect(found).toMatchObject({ id: pushes[0]?.id, revision: 1, createdAt: pushes[0]?.receivedAt });
-    const kept = await (
-      await database.connect()
-    ).query<{ body: string }[]>(
-      `SELECT body FROM ticket_revisions WHERE hauler_id = $1 AND revision = 1 AND result = 'created'`,
-      [hauler],
-    );
-    expect(kept.map(({ body }) => body).sort()).toEqual(pushes.map(({ body }) => body).sort());
-  });
-
-  test.each([
-    ['the inbound flow', { inbound: flow('A', 9) }],
-    ['the outbound flow', { inbound: flow('N', 9), outbound: flow('X', 9) }],
-  ])('leaves alone what %s says is stored, and writes the others', async (_what, known) => {
-    await write([pushOf({ inbound: flow('A', 1), outbound: flow('X', 1) })]);
-    const [late, fresh] = [pushOf(known), pushOf({ inbound: flow('B', 1) })];
-    expect(await write([late, fresh])).toEqual(new Set([fresh.id]));
-    const [stored] = await find([pushOf({ inbound: flow('A', 1) })]);
-    expect(stored).toMatchObject({ revision: 1, flows: { inbound: flow('A', 1), outbound: flow('X', 1) } });
-  });
-
-  test('writes nothing where a material or the site is not right', async () => {
-    const one = pushOf({ inbound: flow('A', 1) });
-    expect(await write([one], [material, uuidv7()])).toEqual(new Set());
-    expect(await write([{ ...one, siteId: uuidv7() }])).toEqual(new Set());
-    expect(await write([{ ...one, haulerId: uuidv7() }])).toEqual(new Set());
-    expect(await find([one])).toEqual([]);
   });
 });
 

@@ -38,23 +38,6 @@ const FIND = `
   JOIN materials m ON m.hauler_id = asked.hauler_id AND m.external_id = asked.material_id
   LEFT JOIN kiosks k ON k.hauler_id = m.hauler_id AND k.external_id = m.kiosk_external_id`;
 
-/**
- * A condition for other rooms' statements: each of the rows (hauler_id, site_id, material_id) of `asked` names a material
- * of an existing site (decision 24), directly or through its kiosk.
- */
-export const allRight = (asked: string) => `
-  NOT EXISTS (
-    SELECT FROM ${asked} AS asked
-     WHERE NOT EXISTS (
-             SELECT FROM sites s WHERE (s.hauler_id, s.external_id) = (asked.hauler_id, asked.site_id))
-        OR NOT EXISTS (
-             SELECT FROM materials m
-              WHERE (m.hauler_id, m.external_id) = (asked.hauler_id, asked.material_id)
-                AND (m.site_external_id = asked.site_id OR EXISTS (
-                      SELECT FROM kiosks k
-                       WHERE (k.hauler_id, k.external_id) = (m.hauler_id, m.kiosk_external_id)
-                         AND k.site_external_id = asked.site_id))))`;
-
 /** Reads the catalog of sites, kiosks and materials, for whoever must know whether an id of a partner exists. */
 @Injectable()
 export class CatalogService {

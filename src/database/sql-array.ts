@@ -1,0 +1,73 @@
+import type { Instant } from '../contracts/common/instant.js';
+
+/** How values of one of PostgreSQL's types go into an array, in binary. */
+interface Element {
+  /** PostgreSQL's number of the type. */
+  readonly oid: number;
+  readonly mostBytes: (value: string) => number;
+  /** Returns how many bytes it wrote. */
+  readonly write: (array: Buffer, value: string, at: number) => number;
+}
+
+/** A UTF-16 unit takes at most so many bytes of UTF-8. */
+const UNIT_BYTES = 3;
+
+const ELEMENTS = {
+  integer: { oid: 23, mostBytes: () => 4, write: (array, value, at) => array.writeInt32BE(Number(value), at) - at },
+  text: {
+    oid: 25,
+    mostBytes: ({ length }) => UNIT_BYTES * length,
+    write: (array, value, at) => array.write(value, at),
+  },
+  timestamptz: { oid: 1184, mostBytes: () => 8, write: writeInstant },
+  uuid: { oid: 2950, mostBytes: () => 16, write: writeUuid },
+} satisfies Record<string, Element>;
+
+/** A type that `sqlArray` makes arrays of. Integers are given as text too. */
+export type ElementType = keyof typeof ELEMENTS;
+
+const HEADER_BYTES = 20;
+
+/**
+ * An array of PostgreSQL's in its binary form, for a parameter that the statement casts to `type[]`: nothing is escaped
+ * here nor parsed there, which for ids and instants is a third of what writing a ticket costs the database.
+ */
+export function sqlArray(type: ElementType, values: readonly (string | null)[]): Buffer {
+  const { oid, mostBytes, write }: Element = ELEMENTS[type];
+  let atMost = HEADER_BYTES;
+  for (const value of values) atMost += 4 + (value === null ? 0 : mostBytes(value));
+  const array = Buffer.allocUnsafe(atMost);
+  array.writeInt32BE(1, 0); // dimensions
+  array.writeInt32BE(1, 4); // there may be nulls
+  array.writeInt32BE(oid, 8);
+  array.writeInt32BE(values.length, 12);
+  array.writeInt32BE(1, 16); // the first index
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    const bytes = value === null ? -1 : write(array, value, at + 4);
+    array.writeInt32BE(bytes, at);
+    at += 4 + Math.max(bytes, 0);
+  }
+  return array.subarray(0, at);
+}
+
+function writeUuid(array: Buffer, value: string, at: number): number {
+  const bytes = array.write(value.replaceAll('-', ''), at, 16, 'hex');
+  if (bytes !== 16) throw new TypeError(`not a UUID: ${value}`);
+  return bytes;
+}
+
+/** Where PostgreSQL begins to count, in milliseconds of ours: the year 2000. */
+const EPOCH_MS = Date.UTC(2000);
+
+/** Microseconds. Those of the years 1715 to 2285 are whole numbers of JavaScript's, which are a third of the cost. */
+function writeInstant(array: Buffer, value: Instant, at: number): number {
+  const ms = Date.parse(`${value.slice(0, 23)}Z`) - EPOCH_MS;
+  const fraction = Number(value.slice(23, 26));
+  const micros = ms * 1000 + fraction;
+  if (Number.isNaN(micros)) throw new TypeError(`not an instant: ${value}`);
+  if (!Number.isSafeInteger(micros)) return array.writeBigInt64BE(BigInt(ms) * 1000n + BigInt(fraction), at) - at;
+  const high = Math.floor(micros / 2 ** 32);
+  array.writeInt32BE(high, at);
+  return array.writeUInt32BE(micros - high * 2 ** 32, at + 4) - at;
+}
