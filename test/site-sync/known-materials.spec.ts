@@ -15,7 +15,7 @@ describe('KnownMaterials', () => {
   });
 
   test('knows what was learnt, at its site and of its hauler only', () => {
-    known.learn([of('h', 's', 'm', 'n')], { h: 3 });
+    known.learn([of('h', 's', 'm', 'n')], LAYOUT);
     expect(known.layoutsOf([of('h', 's', 'm'), of('h', 's', 'n', 'm')])).toEqual(LAYOUT);
     for (const other of [of('h', 's', 'm', 'o'), of('h', 't', 'm'), of('i', 's', 'm')]) {
       expect(known.layoutsOf([other])).toBeUndefined();
@@ -24,7 +24,7 @@ describe('KnownMaterials', () => {
   });
 
   test('names each hauler once', () => {
-    known.learn([of('h', 's', 'm'), of('i', 't', 'n')], { h: 3, i: 0 });
+    known.learn([of('h', 's', 'm'), of('i', 't', 'n')], [...LAYOUT, { haulerId: 'i', number: 0 }]);
     expect(known.layoutsOf([of('h', 's', 'm'), of('i', 't', 'n'), of('h', 's', 'm')])).toEqual([
       ...LAYOUT,
       { haulerId: 'i', number: 0 },
@@ -33,39 +33,39 @@ describe('KnownMaterials', () => {
 
   test('forgets all of a hauler whose layout is another, older or newer', () => {
     for (const number of [4, 2]) {
-      known.learn([of('h', 's', 'm')], { h: 3 });
-      known.learn([of('h', 's', 'n')], { h: number });
+      known.learn([of('h', 's', 'm')], LAYOUT);
+      known.learn([of('h', 's', 'n')], [{ haulerId: 'h', number }]);
       expect(known.layoutsOf([of('h', 's', 'm')])).toBeUndefined();
       expect(known.layoutsOf([of('h', 's', 'n')])).toEqual([{ haulerId: 'h', number }]);
     }
   });
 
   test('forgets what it is told to', () => {
-    known.learn([of('h', 's', 'm'), of('i', 't', 'n')], { h: 3, i: 0 });
+    known.learn([of('h', 's', 'm'), of('i', 't', 'n')], [...LAYOUT, { haulerId: 'i', number: 0 }]);
     known.forget([of('h', 's', 'm'), of('nobody', 's')]);
     expect(known.layoutsOf([of('h', 's', 'm')])).toBeUndefined();
     expect(known.layoutsOf([of('i', 't', 'n')])).toEqual([{ haulerId: 'i', number: 0 }]);
   });
 
   test('looks again after a minute, however often it is asked or told', () => {
-    known.learn([of('h', 's', 'm')], { h: 3 });
+    known.learn([of('h', 's', 'm')], LAYOUT);
     jest.advanceTimersByTime(59_000);
-    known.learn([of('h', 's', 'n')], { h: 3 });
+    known.learn([of('h', 's', 'n')], LAYOUT);
     expect(known.layoutsOf([of('h', 's', 'm')])).toEqual(LAYOUT);
     jest.advanceTimersByTime(2000);
     expect(known.layoutsOf([of('h', 's', 'm')])).toBeUndefined();
-    known.learn([of('h', 's', 'n')], { h: 3 });
+    known.learn([of('h', 's', 'n')], LAYOUT);
     expect(known.layoutsOf([of('h', 's', 'm')])).toBeUndefined();
     expect(known.layoutsOf([of('h', 's', 'n')])).toEqual(LAYOUT);
   });
 
   test('never holds more than 100,000 materials', () => {
     const many = Array.from({ length: 50_000 }, (_, i) => `${i}`);
-    known.learn([of('h', 's', ...many), of('h', 's', ...many), of('h', 't', ...many)], { h: 3 });
+    known.learn([of('h', 's', ...many), of('h', 's', ...many), of('h', 't', ...many)], LAYOUT);
     expect(known.layoutsOf([of('h', 's', ...many)])).toEqual(LAYOUT);
-    known.learn([of('i', 's', 'm')], { i: 0 });
+    known.learn([of('i', 's', 'm')], [{ haulerId: 'i', number: 0 }]);
     expect(known.layoutsOf([of('h', 's', '1')])).toBeUndefined();
-    known.learn([of('h', 's', 'm')], { h: 3 });
+    known.learn([of('h', 's', 'm')], LAYOUT);
     expect(known.layoutsOf([of('h', 's', 'm')])).toEqual(LAYOUT);
   });
 });

@@ -1,8 +1,28 @@
+import { type Columns, rowsSql } from '../../database/sql-rows.js';
+
 /** A material that something at a site refers to, by the partner's ids. */
-export const MATERIAL_AT_SITE = { hauler_id: 'uuid', site_id: 'uuid', material_id: 'uuid' } as const;
+export interface MaterialAtSite {
+  readonly haulerId: string;
+  readonly siteId: string;
+  readonly materialId: string;
+}
+
+export const MATERIAL_AT_SITE = {
+  hauler_id: ['uuid', ({ haulerId }) => haulerId],
+  site_id: ['uuid', ({ siteId }) => siteId],
+  material_id: ['uuid', ({ materialId }) => materialId],
+} as const satisfies Columns<MaterialAtSite>;
 
 /** A hauler's catalog as it was when its materials were looked at (`catalog_layouts`). */
-export const CATALOG_LAYOUT = { hauler_id: 'uuid', number: 'integer' } as const;
+export interface CatalogLayout {
+  readonly haulerId: string;
+  readonly number: number;
+}
+
+export const CATALOG_LAYOUT = {
+  hauler_id: ['uuid', ({ haulerId }) => haulerId],
+  number: ['integer', ({ number }) => String(number)],
+} as const satisfies Columns<CatalogLayout>;
 
 const layoutOf = (hauler: string) =>
   `coalesce((SELECT number FROM catalog_layouts layout WHERE layout.hauler_id = ${hauler}), 0)`;
@@ -28,6 +48,7 @@ export const allRight = (asked: string) => `
 export const allUnmoved = (asked: string) =>
   `NOT EXISTS (SELECT FROM ${asked} AS asked WHERE asked.number <> ${layoutOf('asked.hauler_id')})`;
 
-/** An expression: the layout of each hauler of `asked`, by id, as of this statement. */
-export const layouts = (asked: string) => `
-  (SELECT json_object_agg(hauler_id, ${layoutOf('haulers.hauler_id')}) FROM (SELECT DISTINCT hauler_id FROM ${asked} AS asked) AS haulers)`;
+/** The catalogs of some haulers as they are now. Parameters: `MATERIAL_AT_SITE`. */
+export const LAYOUTS = `
+  SELECT hauler_id AS "haulerId", ${layoutOf('asked.hauler_id')} AS number
+    FROM (SELECT DISTINCT hauler_id FROM ${rowsSql(MATERIAL_AT_SITE, 1)} AS named) AS asked`;

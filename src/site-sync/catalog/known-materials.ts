@@ -1,11 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { CatalogLayout } from './catalog-checks.js';
 import type { CatalogLookup } from './catalog.service.js';
-
-/** What a hauler's materials were found right under. */
-export interface KnownLayout {
-  readonly haulerId: string;
-  readonly number: number;
-}
 
 interface Known {
   readonly number: number;
@@ -31,9 +26,9 @@ export class KnownMaterials {
   private pairs = 0;
 
   /** The layout of each hauler that is named; `undefined` where any of it is not known. */
-  layoutsOf(lookups: readonly CatalogLookup[]): KnownLayout[] | undefined {
+  layoutsOf(lookups: readonly CatalogLookup[]): CatalogLayout[] | undefined {
     const oldest = performance.now() - LIFE_MS;
-    const layouts = new Map<string, KnownLayout>();
+    const layouts = new Map<string, CatalogLayout>();
     for (const { haulerId, siteId, materialIds } of lookups) {
       const known = this.known.get(haulerId);
       if (known === undefined || known.since < oldest) return undefined;
@@ -44,10 +39,11 @@ export class KnownMaterials {
     return [...layouts.values()];
   }
 
-  /** All of it was found right by one statement, which saw these layouts: hauler id to number. */
-  learn(lookups: readonly CatalogLookup[], layouts: Readonly<Record<string, number>>): void {
+  /** All of it was found right, not before the layouts were these. */
+  learn(lookups: readonly CatalogLookup[], layouts: readonly CatalogLayout[]): void {
+    const numbers = new Map(layouts.map(({ haulerId, number }) => [haulerId, number]));
     for (const { haulerId, siteId, materialIds } of lookups) {
-      const number = layouts[haulerId];
+      const number = numbers.get(haulerId);
       if (number === undefined) continue;
       const { materialsOf } = this.under(haulerId, number);
       const materials = materialsOf.get(siteId) ?? new Set();
