@@ -19,7 +19,8 @@ export interface BookChanges {
  * each had been alone.
  */
 export class TicketBook {
-  private readonly byFlow = new Map<string, Ticket>();
+  private readonly inbound = new FlowIndex('inbound');
+  private readonly outbound = new FlowIndex('outbound');
   private readonly stored: ReadonlyMap<string, Ticket>;
   private readonly created = new Map<string, Ticket>();
   private readonly updated = new Map<string, Ticket>();
@@ -28,42 +29,36 @@ export class TicketBook {
   /** `stored`: every ticket that a flow of the batch matches. */
   constructor(stored: readonly Ticket[]) {
     this.stored = new Map(stored.map((ticket) => [ticket.id, ticket]));
-    for (const ticket of stored) this.enter(ticket, keysOf(ticket));
+    for (const ticket of this.stored.values()) this.enter(ticket);
   }
 
   receive(push: Push): Applied | 'conflict' {
-    const keys = keysOf(push);
-    const matches = { inbound: this.find(keys.inbound), outbound: this.find(keys.outbound) };
+    const matches = { inbound: this.inbound.find(push), outbound: this.outbound.find(push) };
     const applied = receive(matches, push);
     if (applied === 'conflict' || applied.result === 'unchanged') return applied;
     const replaced = matches.inbound ?? matches.outbound;
     if (replaced !== undefined) this.remove(replaced);
-    this.enter(applied.ticket, applied.result === 'created' ? keys : keysOf(applied.ticket));
+    this.enter(applied.ticket);
     this.keep(applied, push);
     return applied;
   }
 
   changes(): BookChanges {
-    const created = sorted([...this.created.values()], orderOf);
-    const updated = sorted([...this.updated.values()], ({ id }) => id);
+    const created = [...this.created.values()].sort(byFlows);
+    const updated = [...this.updated.values()].sort((a, b) => compare(a.id, b.id));
     const renamed = updated.filter((ticket) => givesUpNumber(this.stored.get(ticket.id), ticket));
-    return { created, updated, renamed, revisions: sorted(this.revisions, ({ ticketId }) => ticketId) };
-  }
-
-  private find(key: string | undefined): Ticket | undefined {
-    return key === undefined ? undefined : this.byFlow.get(key);
+    return { created, updated, renamed, revisions: this.revisions.toSorted((a, b) => compare(a.ticketId, b.ticketId)) };
   }
 
   /** A renamed flow's old number is free again (decision 20). */
   private remove(ticket: Ticket): void {
-    const { inbound, outbound } = keysOf(ticket);
-    if (inbound !== undefined) this.byFlow.delete(inbound);
-    if (outbound !== undefined) this.byFlow.delete(outbound);
+    this.inbound.remove(ticket);
+    this.outbound.remove(ticket);
   }
 
-  private enter(ticket: Ticket, { inbound, outbound }: FlowKeys): void {
-    if (inbound !== undefined) this.byFlow.set(inbound, ticket);
-    if (outbound !== undefined) this.byFlow.set(outbound, ticket);
+  private enter(ticket: Ticket): void {
+    this.inbound.enter(ticket);
+    this.outbound.enter(ticket);
   }
 
   private keep({ result, ticket }: Applied, { body, receivedAt }: Push): void {
@@ -74,19 +69,40 @@ export class TicketBook {
   }
 }
 
-type FlowKeys = Readonly<Record<Direction, string | undefined>>;
+/** The tickets by one of their flows. By its number alone, for a key of three parts would cost more than to compare a few. */
+class FlowIndex {
+  private readonly byNumber = new Map<string, Ticket[]>();
 
-/** What each flow is found by. The ticket number comes last: it may hold anything, the other parts are of fixed length. */
-function keysOf({ haulerId, siteId, flows: { inbound, outbound } }: Push | Ticket): FlowKeys {
-  return {
-    inbound: inbound && `${haulerId}${siteId}i${inbound.ticketNumber}`,
-    outbound: outbound && `${haulerId}${siteId}o${outbound.ticketNumber}`,
-  };
+  constructor(private readonly direction: Direction) {}
+
+  find({ haulerId, siteId, flows }: Push): Ticket | undefined {
+    const number = flows[this.direction]?.ticketNumber;
+    const tickets = number === undefined ? undefined : this.byNumber.get(number);
+    return tickets?.find((ticket) => ticket.siteId === siteId && ticket.haulerId === haulerId);
+  }
+
+  enter(ticket: Ticket): void {
+    const number = ticket.flows[this.direction]?.ticketNumber;
+    if (number === undefined) return;
+    const tickets = this.byNumber.get(number);
+    if (tickets === undefined) this.byNumber.set(number, [ticket]);
+    else tickets.push(ticket);
+  }
+
+  remove({ id, flows }: Ticket): void {
+    const number = flows[this.direction]?.ticketNumber;
+    const others = number === undefined ? undefined : this.byNumber.get(number)?.filter((ticket) => ticket.id !== id);
+    if (number !== undefined && others !== undefined) this.byNumber.set(number, others);
+  }
 }
 
-function orderOf(ticket: Ticket): string {
-  const { inbound, outbound } = ticket.flows;
-  return `${ticket.haulerId}${ticket.siteId}${inbound?.ticketNumber ?? ''}\0${outbound?.ticketNumber ?? ''}`;
+function byFlows(a: Ticket, b: Ticket): number {
+  return (
+    compare(a.haulerId, b.haulerId) ||
+    compare(a.siteId, b.siteId) ||
+    compare(a.flows.inbound?.ticketNumber ?? '', b.flows.inbound?.ticketNumber ?? '') ||
+    compare(a.flows.outbound?.ticketNumber ?? '', b.flows.outbound?.ticketNumber ?? '')
+  );
 }
 
 function givesUpNumber(before: Ticket | undefined, after: Ticket): boolean {
@@ -96,9 +112,4 @@ function givesUpNumber(before: Ticket | undefined, after: Ticket): boolean {
   });
 }
 
-/** What has the same key stays in its order. */
-function sorted<T>(values: readonly T[], key: (value: T) => string): T[] {
-  const keyed = values.map((value) => ({ key: key(value), value }));
-  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  return keyed.map(({ value }) => value);
-}
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
