@@ -30,7 +30,7 @@ const HEADER_BYTES = 20;
 
 /**
  * An array of PostgreSQL's in its binary form, for a parameter that the statement casts to `type[]`: nothing is escaped
- * here nor parsed there, which for ids and instants is a third of what writing a ticket costs the database.
+ * here nor parsed there, which for ids and instants was a fifth of what writing 30 tickets cost the database.
  */
 export function sqlArray(type: ElementType, values: readonly (string | null)[]): Buffer {
   const { oid, mostBytes, write }: Element = ELEMENTS[type];

@@ -9,7 +9,10 @@ interface Known {
   readonly materialsOf: Map<string, Set<string>>;
 }
 
-/** Layouts are numbered by the database; this is for one that is set back to an older copy of itself under our feet. */
+/**
+ * Layouts are numbered by the database; this is for one that is set back to an older copy of itself under our feet, or whose
+ * triggers were off for a while.
+ */
 const LIFE_MS = 60_000;
 
 /** Pairs of a site and a material that are remembered, of all haulers together: some ten megabytes. */
