@@ -1,4 +1,4 @@
-import type { ClientBase, QueryResult } from 'pg';
+import type { ClientBase } from 'pg';
 import type { DataSource } from 'typeorm';
 import { isLostStatement } from './postgres-errors.js';
 
@@ -45,20 +45,10 @@ export class Connection {
 
   /** The rows. `sql` must be one of a fixed set of texts: each is prepared once and stays so. */
   async query<Rows>(sql: string, parameters: unknown[]): Promise<Rows> {
-    const { rows } = await this.run(sql, parameters);
-    return rows as Rows;
-  }
-
-  /** How many rows were written; `sql` as for `query`. */
-  async execute(sql: string, parameters: unknown[]): Promise<number> {
-    const { rowCount } = await this.run(sql, parameters);
-    return rowCount ?? 0;
-  }
-
-  private async run(sql: string, parameters: unknown[]): Promise<QueryResult> {
     const statement = { text: sql, values: parameters, ...(preparing ? { name: nameOf(sql) } : {}) };
     try {
-      return await this.send(this.client.query(statement));
+      const { rows } = await this.send(this.client.query(statement));
+      return rows as Rows;
     } catch (error) {
       if (isLostStatement(error)) preparing = false;
       throw error;

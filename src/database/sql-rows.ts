@@ -1,7 +1,7 @@
 import { type ElementType, sqlArray } from './sql-array.js';
 
 /** A column of rows that a statement is given: its type, and what a `Row` has in it. */
-export type Column<Row> = readonly [type: ElementType, of: (row: Row) => string | null];
+type Column<Row> = readonly [type: ElementType, of: (row: Row) => string | null];
 
 /** One array is one parameter, in this order. */
 export type Columns<Row> = Readonly<Record<string, Column<Row>>>;

@@ -28,7 +28,9 @@ export const REVISION = {
 } as const satisfies Columns<Revision>;
 
 /** Bodies of pushes go beside the tickets that they made. */
-export const BODY = { body: ['text', (body) => body] } as const satisfies Columns<string>;
+export const BODY = { body: ['text', (revision) => revision?.body ?? null] } as const satisfies Columns<
+  Revision | undefined
+>;
 
 export const TICKET_KEY = { hauler_id: TICKET.hauler_id, id: TICKET.id } as const satisfies Columns<Ticket>;
 

@@ -1,6 +1,12 @@
 import { instantSql } from '../database/instant-sql.js';
 import { type Columns, rowsSql } from '../database/sql-rows.js';
-import { allRight, allUnmoved, CATALOG_LAYOUT, MATERIAL_AT_SITE } from '../site-sync/catalog/catalog-checks.js';
+import {
+  allRight,
+  allUnmoved,
+  CATALOG_LAYOUT,
+  layoutOf,
+  MATERIAL_AT_SITE,
+} from '../site-sync/catalog/catalog-checks.js';
 import { BODY, flowKey, REVISION, TICKET, TICKET_KEY, type TicketColumn } from './ticket-columns.js';
 
 const TICKET_COLUMNS = Object.keys(TICKET) as TicketColumn[];
@@ -45,24 +51,25 @@ export const FIND = `
 
 /**
  * Writes those of the given tickets that are new, with their first revisions; none where `right` is false. A ticket is new
- * if the unique constraints of its flows say so: looking for the flows beforehand cost three times as much. How many were
- * written is how many rows the statement counts.
+ * if the unique constraints of its flows say so: looking for the flows beforehand cost three times as much. A row
+ * for each that was written: its `id`.
  */
-const writeNew = (first: number, right: string) => `
+const writeNew = (first: number, right: string, more = '') => `
   WITH asked AS MATERIALIZED ${rowsSql({ ...TICKET, ...BODY }, first)},
        created AS (
          ${insert('tickets', TICKET, 'asked')}
           WHERE (SELECT ${right})
              ON CONFLICT DO NOTHING RETURNING id)
   INSERT INTO ticket_revisions (hauler_id, ticket_id, revision, received_at, result, body)
-  SELECT hauler_id, id, revision, created_at, 'created', body FROM asked JOIN created USING (id)`;
+  SELECT hauler_id, id, revision, created_at, 'created', body FROM asked JOIN created USING (id)
+  RETURNING ticket_id AS id${more}`;
 
-/** Where all materials are right. Parameters: `MATERIAL_AT_SITE`, `TICKET`, `BODY`. */
-export const WRITE_NEW = writeNew(numberOf(MATERIAL_AT_SITE) + 1, allRight(rowsSql(MATERIAL_AT_SITE, 1)));
+/** Where all materials are right. Parameters: `MATERIAL_AT_SITE`, `TICKET`, `BODY`. Rows tell the layout they were right under. */
+export const WRITE_NEW = writeNew(
+  numberOf(MATERIAL_AT_SITE) + 1,
+  allRight(rowsSql(MATERIAL_AT_SITE, 1)),
+  `, hauler_id AS "haulerId", ${layoutOf('ticket_revisions.hauler_id')} AS number`,
+);
 
 /** Where no catalog has changed its layout. Parameters: `CATALOG_LAYOUT`, `TICKET`, `BODY`. */
 export const WRITE_NEW_OF_KNOWN = writeNew(numberOf(CATALOG_LAYOUT) + 1, allUnmoved(rowsSql(CATALOG_LAYOUT, 1)));
-
-/** Those of some tickets that are stored. Parameters: `TICKET_KEY`. */
-export const STORED = `
-  SELECT t.id FROM ${rowsSql(TICKET_KEY, 1)} AS asked JOIN tickets t ON (t.hauler_id, t.id) = (asked.hauler_id, asked.id)`;

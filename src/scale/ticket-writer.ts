@@ -8,8 +8,8 @@ import { claim, keep, type KeptAnswer, type Outcome as ClaimOutcome } from '../i
 import { keyReused } from '../idempotency/idempotency-key.js';
 import { CatalogService } from '../site-sync/catalog/catalog.service.js';
 import { brokenRules, type References } from './business-rules.js';
-import type { Outcome, Submission } from './submission.js';
 import { NewTickets } from './new-tickets.js';
+import type { Outcome, Submission } from './submission.js';
 import { TicketBook } from './ticket-book.js';
 import { findTickets, writeTickets } from './ticket-store.js';
 

@@ -1,4 +1,4 @@
-import { type Columns, rowsSql } from '../../database/sql-rows.js';
+import type { Columns } from '../../database/sql-rows.js';
 
 /** A material that something at a site refers to, by the partner's ids. */
 export interface MaterialAtSite {
@@ -24,7 +24,8 @@ export const CATALOG_LAYOUT = {
   number: ['integer', ({ number }) => String(number)],
 } as const satisfies Columns<CatalogLayout>;
 
-const layoutOf = (hauler: string) =>
+/** An expression: the layout's number of the hauler whose id `hauler` is, as of the statement. */
+export const layoutOf = (hauler: string) =>
   `coalesce((SELECT number FROM catalog_layouts layout WHERE layout.hauler_id = ${hauler}), 0)`;
 
 /**
@@ -47,8 +48,3 @@ export const allRight = (asked: string) => `
 /** A condition likewise: nothing has moved or vanished since the catalogs of `asked` (`CATALOG_LAYOUT`) were looked at. */
 export const allUnmoved = (asked: string) =>
   `NOT EXISTS (SELECT FROM ${asked} AS asked WHERE asked.number <> ${layoutOf('asked.hauler_id')})`;
-
-/** The catalogs of some haulers as they are now. Parameters: `MATERIAL_AT_SITE`. */
-export const LAYOUTS = `
-  SELECT hauler_id AS "haulerId", ${layoutOf('asked.hauler_id')} AS number
-    FROM (SELECT DISTINCT hauler_id FROM ${rowsSql(MATERIAL_AT_SITE, 1)} AS named) AS asked`;

@@ -42,7 +42,7 @@ export class KnownMaterials {
     return [...layouts.values()];
   }
 
-  /** All of it was found right, not before the layouts were these. */
+  /** All of it was found right by a statement that saw these layouts; of other haulers nothing is kept. */
   learn(lookups: readonly CatalogLookup[], layouts: readonly CatalogLayout[]): void {
     const numbers = new Map(layouts.map(({ haulerId, number }) => [haulerId, number]));
     for (const { haulerId, siteId, materialIds } of lookups) {
