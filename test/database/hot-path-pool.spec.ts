@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { onConnection } from '../../src/database/connection.js';
 import { HotPathPool } from '../../src/database/hot-path-pool.js';
 import { testEnv } from '../support/env.js';
+import { eventually } from '../support/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const FIND = 'SELECT n FROM things WHERE n = ANY ($1::int[]) ORDER BY n';
@@ -46,18 +47,23 @@ describe('HotPathPool', () => {
   });
 
   test('lends two, and a third when one is back', async () => {
-    const order: string[] = [];
-    await Promise.all(
-      ['a', 'b', 'c'].map((name) =>
-        pool.lend(async () => {
-          order.push(`+${name}`);
-          await delay(30);
-          order.push(`-${name}`);
-        }),
-      ),
-    );
-    expect(order.slice(0, 3)).toEqual(['+a', '+b', '-a']);
-    expect(order.slice(3).sort()).toEqual(['+c', '-b', '-c']);
+    const lent: string[] = [];
+    const holds = ['a', 'b', 'c'].map((name) => {
+      const returned = Promise.withResolvers<void>();
+      const done = pool.lend(() => {
+        lent.push(name);
+        return returned.promise;
+      });
+      return { back: () => returned.resolve(), done };
+    });
+    await eventually(() => expect(lent).toHaveLength(2));
+    await delay(30);
+    expect(lent).toEqual(['a', 'b']);
+    holds[0]?.back();
+    await eventually(() => expect(lent).toHaveLength(3));
+    for (const { back } of holds) back();
+    await Promise.all(holds.map(({ done }) => done));
+    expect(lent).toEqual(['a', 'b', 'c']);
   });
 
   test('a transaction is committed as a whole, or not at all', async () => {
