@@ -20,9 +20,10 @@ describe('metrics', () => {
     const app = await scene.service();
     const { haulerId, id } = await connectVision(app, partner.url);
     await addRecording(app, haulerId, id, 'https://files.example.com/a');
+    // Also where the service has begun it meanwhile: without its lease that can write no more.
     await app.dataSource.query(
       `UPDATE recordings SET expires_at = now() - interval '1 minute', leased_until = now() + interval '1 hour',
-         lease_token = gen_random_uuid() WHERE connection_id = $1`,
+         lease_token = gen_random_uuid(), status = 'available' WHERE connection_id = $1`,
       [id],
     );
     await eventually(async () => {
