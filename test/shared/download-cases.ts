@@ -295,6 +295,8 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
 
   describe('a host that does not hurry', () => {
     const quick = { idleMs: 150 };
+    // A pause of this machine must not look like the host's.
+    const patient = { idleMs: 800, slowMs: 200 };
     const head = { 'content-length': body.length, etag: '"v1"' };
 
     test.each<[string, RequestListener, string]>([
@@ -313,7 +315,7 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
         res.writeHead(200, head);
         const drip = setInterval(() => (res.destroyed ? clearInterval(drip) : res.write('x')), 20);
       });
-      const failed = await failure({ limits: { ...quick, slowMs: 200 } });
+      const failed = await failure({ limits: patient });
       expect(failed).toMatchObject({ kind: 'retryable', message: expect.stringContaining('slowly') });
     });
 
@@ -324,9 +326,9 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
         const send = setInterval(() => {
           res.write(small.subarray(sent, (sent += 1000)));
           if (sent === 10_000) clearInterval(send);
-        }, 40);
+        }, 100);
       });
-      await expectWhole(await download({ limits: { ...quick, slowMs: 200 } }), small.subarray(0, 10_000));
+      await expectWhole(await download({ limits: patient }), small.subarray(0, 10_000));
     });
   });
 
