@@ -121,8 +121,8 @@ describe('an instance that is killed', () => {
     worker.kill('SIGKILL');
     await once(worker, 'exit');
     const killed = Date.now();
-    await eventually(async () => expect(await parcel(dataSource, id)).toMatchObject({ due_at: null }), leaseMs + 3_000);
-    expect(Date.now() - killed).toBeLessThan(leaseMs + 3_000);
+    await eventually(async () => expect(await parcel(dataSource, id)).toMatchObject({ due_at: null }), leaseMs + 2_000);
+    expect(Date.now() - killed).toBeLessThan(leaseMs + 1_000);
     await service.close();
   });
 });

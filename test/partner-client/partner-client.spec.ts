@@ -243,12 +243,12 @@ describe('another try', () => {
     partner.on(SITES, partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '301' }));
     const failure = await failureOf(partnerClient(dataSource).call(await connect(), getSites));
     expect(partner.asked).toHaveLength(1);
-    expect(Math.abs((failure.retryAt?.getTime() ?? 0) - Date.now() - 301_000)).toBeLessThan(5_000);
+    expect(Math.round(((failure.retryAt?.getTime() ?? 0) - Date.now()) / 1000)).toBe(301);
   });
 
   test('of a POST is made only where the caller says so', async () => {
     const call = { api: VISION_API, route: VISION_API.routes.requestVideo, body: {}, accept: [202] };
-    const client = partnerClient(dataSource, { answerMs: 600, breakAfter: 100 });
+    const client = partnerClient(dataSource, { answerMs: 200, breakAfter: 100 });
     const connection = await connect({ interface: 'vision' });
     partner.on(SUBMIT, partnerDoes.html(503));
     await failureOf(client.call(connection, call));

@@ -321,14 +321,14 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
 
     test('a slow file that keeps the pace is fetched', async () => {
       host.answer((_, res) => {
-        res.writeHead(200, { 'content-length': 10_000 });
+        res.writeHead(200, { 'content-length': 24_000 });
         let sent = 0;
         const send = setInterval(() => {
           res.write(small.subarray(sent, (sent += 1000)));
-          if (sent === 10_000) clearInterval(send);
+          if (sent === 24_000) clearInterval(send);
         }, 100);
       });
-      await expectWhole(await download({ limits: patient }), small.subarray(0, 10_000));
+      await expectWhole(await download({ limits: patient }), small.subarray(0, 24_000));
     });
   });
 
