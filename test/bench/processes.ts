@@ -15,7 +15,11 @@ export interface Service {
 }
 
 /** As in `npm run start:prod`. */
-const PRODUCTION_OPTIONS = ['--max-semi-space-size=16', '--heap-growing-percent=100'];
+const PRODUCTION_OPTIONS = [
+  '--max-semi-space-size=16',
+  '--heap-growing-percent=100',
+  '--no-allocation-site-pretenuring',
+];
 
 const ADMIN_TOKEN = 'bench-admin-token-of-this-run';
 
