@@ -1,6 +1,6 @@
-import { HttpCode, Post } from '@nestjs/common';
+import { HttpCode, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { Call, type HostedCall } from '../auth/hosted-call.js';
+import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
 import { HostedApi } from '../auth/hosted-api.js';
 import { ACCOUNT_API, type AccountApi } from '../contracts/accounts/account.api.js';
 import { CreateAccountRequest, CreateAccountResponse } from '../contracts/accounts/account.dto.js';
@@ -26,8 +26,9 @@ export class AccountController implements AccountApi<HostedCall, string> {
   @ApiHeader(IDEMPOTENCY_HEADER)
   @ApiBody({ type: CreateAccountRequest })
   @ApiOkResponse({ description: 'The account', type: CreateAccountResponse, headers: REPLAYED_HEADER })
-  async createAccount(@JsonBody() body: CreateAccountRequest, @Call() call: HostedCall) {
-    const claim = claimOf(call.request, ACCOUNT_API, path, call.caller.haulerId);
-    return send(call.response, await this.accounts.create(body, call.caller.haulerId, claim));
+  async createAccount(@JsonBody() body: CreateAccountRequest, @Req() call: HostedCall) {
+    const { caller, response } = partiesOf(call);
+    const claim = claimOf(call, ACCOUNT_API, path, caller.haulerId);
+    return send(response, await this.accounts.create(body, caller.haulerId, claim));
   }
 }

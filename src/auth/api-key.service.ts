@@ -25,22 +25,30 @@ export class ApiKeyService {
   /**
    * The caller, or `unauthorized` whatever is wrong with the key: absent, twice, unknown, revoked, expired, of another
    * interface (section 5, decisions 2 and 10). A database that is away is `unavailable`, never a wrong key.
-   * A platform key always has a hauler: the table's check holds for it.
+   * A platform key always has a hauler: the table's check holds for it. A promise only where the database is asked.
    */
-  async authenticate(request: Pick<Request, 'rawHeaders'>, api: ApiContract): Promise<Principal> {
+  authenticate(request: Pick<Request, 'rawHeaders'>, api: ApiContract): Principal | Promise<Principal> {
     const text = soleHeader(request, api.keyHeader);
     if (text === undefined || !isWellFormedKey(text)) throw refused(api);
-    const key = await this.find(hashKey(text));
+    const found = this.cache.find(hashKey(text));
+    if (!(found instanceof Promise)) return this.admit(found, api);
+    return withinPatience(found).then((key) => this.admit(key, api));
+  }
+
+  private admit(key: KnownKey | undefined, api: ApiContract): Principal | Promise<Principal> {
     const now = Date.now();
     if (key === undefined || !opens(key, api, now)) throw refused(api);
-    if (key.dormant && !(await withinPatience(this.rotation.activate(key)))) throw refused(api);
+    if (key.dormant) return this.wake(key, api);
     this.lastUse.note(key, now);
     return key.principal;
   }
 
-  private find(hash: string): KnownKey | undefined | Promise<KnownKey | undefined> {
-    const found = this.cache.find(hash);
-    return found instanceof Promise ? withinPatience(found) : found;
+  /** The first use of a key that is to follow another. */
+  private async wake(key: KnownKey, api: ApiContract): Promise<Principal> {
+    const now = Date.now();
+    if (!(await withinPatience(this.rotation.activate(key)))) throw refused(api);
+    this.lastUse.note(key, now);
+    return key.principal;
   }
 }
 

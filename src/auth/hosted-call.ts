@@ -1,20 +1,19 @@
-import { createParamDecorator } from '@nestjs/common';
 import type { Response } from 'express';
 import type { BodyRequest } from '../http/json-body.js';
 import type { AuthenticatedRequest, HaulerPrincipal } from './principal.js';
 
-/** One call of an interface that belongs to haulers: who calls, what was sent, and where an answer's own headers go. */
-export interface HostedCall {
-  readonly caller: HaulerPrincipal;
-  readonly request: BodyRequest;
-  readonly response: Response;
+/** One call of an interface that belongs to haulers, as a route gets it with Nest's `@Req()`. */
+export type HostedCall = BodyRequest & AuthenticatedRequest;
+
+/**
+ * Who calls, and where the answer's own headers go. Asked for by the route itself: a parameter with a decorator of ours
+ * would go through the global pipes for every call, and come back as it was.
+ */
+export function partiesOf({ principal, res: response }: HostedCall): { caller: HaulerPrincipal; response: Response } {
+  if (response === undefined || !hasHauler(principal)) throw new Error("the route needs the API key of a hauler's");
+  return { caller: principal, response };
 }
 
-/** The whole call, for routes whose answers have headers of their own or may be asked for again. */
-export const Call = createParamDecorator((_data: unknown, context): HostedCall => {
-  const http = context.switchToHttp();
-  const request = http.getRequest<AuthenticatedRequest>();
-  const haulerId = request.principal?.haulerId;
-  if (request.principal === undefined || haulerId == null) throw new Error("@Call() needs the API key of a hauler's");
-  return { caller: { ...request.principal, haulerId }, request, response: http.getResponse<Response>() };
-});
+function hasHauler(principal: AuthenticatedRequest['principal']): principal is HaulerPrincipal {
+  return typeof principal?.haulerId === 'string';
+}

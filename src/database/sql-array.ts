@@ -51,10 +51,30 @@ export function sqlArray(type: ElementType, values: readonly (string | null)[]):
   return array.subarray(0, at);
 }
 
+const UUID_BYTES = 16;
+const UUID_LENGTH = 36;
+
+const NO_DIGIT = 0x80;
+
+/** Of hexadecimal digits by their character's code; what is none has a bit that no digit has. */
+const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const digit = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(digit) ? NO_DIGIT : digit;
+});
+
+/** Digit by digit: a third of the cost of taking the hyphens out and having the rest read. */
 function writeUuid(array: Buffer, value: string, at: number): number {
-  const bytes = array.write(value.replaceAll('-', ''), at, 16, 'hex');
-  if (bytes !== 16) throw new TypeError(`not a UUID: ${value}`);
-  return bytes;
+  let wrong = value.length ^ UUID_LENGTH;
+  let to = at;
+  for (let i = 0; i < UUID_LENGTH; i += 2) {
+    if (i === 8 || i === 13 || i === 18 || i === 23) i++;
+    const high = DIGITS[value.charCodeAt(i)] ?? NO_DIGIT;
+    const low = DIGITS[value.charCodeAt(i + 1)] ?? NO_DIGIT;
+    wrong |= (high | low) & NO_DIGIT;
+    array[to++] = (high << 4) | low;
+  }
+  if (wrong !== 0) throw new TypeError(`not a UUID: ${value}`);
+  return UUID_BYTES;
 }
 
 /** Where PostgreSQL begins to count, in milliseconds of ours: the year 2000. */
@@ -62,7 +82,8 @@ const EPOCH_MS = Date.UTC(2000);
 
 /** Microseconds. Those of the years 1715 to 2285 are whole numbers of JavaScript's, which are a third of the cost. */
 function writeInstant(array: Buffer, value: Instant, at: number): number {
-  const ms = Date.parse(`${value.slice(0, 23)}Z`) - EPOCH_MS;
+  // What comes after milliseconds is left out by `parse`.
+  const ms = Date.parse(value) - EPOCH_MS;
   const fraction = Number(value.slice(23, 26));
   const micros = ms * 1000 + fraction;
   if (Number.isNaN(micros)) throw new TypeError(`not an instant: ${value}`);

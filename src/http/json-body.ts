@@ -1,13 +1,13 @@
 import { createParamDecorator } from '@nestjs/common';
 import express, { type Application, type Request, type Response } from 'express';
-import { JsonFault, readJson } from '../contracts/common/json.js';
+import { JsonFault, parseJson, textOf } from '../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
 import { type BodyReader, bodyReader, type ReadLimits, readLimits, setReadLimits } from './read-limits.js';
 import { hasBody } from './server-limits.js';
 
-/** A request whose body was read by `@JsonBody()`; `rawBody` is it, byte for byte, after any content coding. */
+/** A request whose body was read by `@JsonBody()`; `rawBody` is it, as it was sent but for any content coding. */
 export interface BodyRequest extends Request {
-  rawBody?: Buffer;
+  rawBody?: string;
 }
 
 export interface BodyOptions {
@@ -29,35 +29,41 @@ function readerUpTo(maxBytes: number): BodyReader {
  * nothing of it is looked at before the guards have let the caller in (decision 3). The DTO's class must be imported as
  * a value: `import type` would silently disable the validation.
  */
-export const JsonBody = createParamDecorator(async (options: BodyOptions | undefined, context): Promise<unknown> => {
+export const JsonBody = createParamDecorator((options: BodyOptions | undefined, context): unknown => {
   const http = context.switchToHttp();
   const request = http.getRequest<BodyRequest>();
   if (options?.optional === true && !hasBody(request)) return {};
-  const bytes = await jsonBytes(request, http.getResponse<Response>(), bodyReader(request));
-  request.rawBody = bytes;
+  const bytes = jsonBytes(request, http.getResponse<Response>(), bodyReader(request));
+  return bytes instanceof Promise ? bytes.then((read) => jsonOf(request, read)) : jsonOf(request, bytes);
+});
+
+function jsonOf(request: BodyRequest, bytes: Buffer): unknown {
   try {
-    return readJson(bytes);
+    const text = textOf(bytes);
+    request.rawBody = text;
+    return parseJson(text);
   } catch (error) {
     if (error instanceof JsonFault) throw invalid([error.violation]);
     throw error;
   }
-});
+}
 
 /** The bytes of a JSON body of up to so many, for a route that reads it bit by bit; nothing of it has been looked at. */
-export const JsonBytes = createParamDecorator((maxBytes: number, context): Promise<Buffer> => {
+export const JsonBytes = createParamDecorator((maxBytes: number, context): Buffer | Promise<Buffer> => {
   const http = context.switchToHttp();
   return jsonBytes(http.getRequest<BodyRequest>(), http.getResponse<Response>(), readerUpTo(maxBytes));
 });
 
-async function jsonBytes(request: BodyRequest, response: Response, reader: BodyReader): Promise<Buffer> {
+/** A promise only where the body is still on its way. */
+function jsonBytes(request: BodyRequest, response: Response, reader: BodyReader): Buffer | Promise<Buffer> {
   requireJson(request.headers['content-type']);
   // Express would answer only once it had received, and thrown away, all of it.
   if (Number(request.headers['content-length']) > reader.maxBytes) throw tooLarge(reader.maxBytes);
-  return bytesAtHand(reader, request) ?? (await readBytes(reader, request, response));
+  return bytesAtHand(reader, request) ?? readBytes(reader, request, response);
 }
 
-/** What `@JsonBody()` has read, byte for byte. */
-export function rawBodyOf({ rawBody }: BodyRequest): Buffer {
+/** What `@JsonBody()` has read: in UTF-8, the bytes that were sent. */
+export function rawBodyOf({ rawBody }: BodyRequest): string {
   if (rawBody === undefined) throw new Error('the route has to read its body with @JsonBody()');
   return rawBody;
 }

@@ -1,7 +1,7 @@
-import { HttpCode, Post } from '@nestjs/common';
+import { HttpCode, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { HostedApi } from '../auth/hosted-api.js';
-import { Call, type HostedCall } from '../auth/hosted-call.js';
+import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
 import { SCALE_API, type ScaleApi } from '../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest, CreateScaleTicketResponse } from '../contracts/scale/scale.dto.js';
 import { RESULT_HEADER, TICKET_RESULTS } from '../contracts/scale/ticket-result.js';
@@ -38,8 +38,9 @@ export class ScaleController implements ScaleApi<HostedCall, string> {
     type: CreateScaleTicketResponse,
     headers: { ...RESULT, ...REPLAYED_HEADER },
   })
-  async createTicket(@JsonBody() body: CreateScaleTicketRequest, @Call() { caller, request, response }: HostedCall) {
-    const claim = claimOf(request, SCALE_API, path, caller.haulerId);
-    return send(response, await this.scale.create(body, caller.haulerId, rawBodyOf(request), claim));
+  async createTicket(@JsonBody() body: CreateScaleTicketRequest, @Req() call: HostedCall) {
+    const { caller, response } = partiesOf(call);
+    const claim = claimOf(call, SCALE_API, path, caller.haulerId);
+    return send(response, await this.scale.create(body, caller.haulerId, rawBodyOf(call), claim));
   }
 }

@@ -14,7 +14,7 @@ export class ScaleService {
   create(
     request: CreateScaleTicketRequest,
     haulerId: string,
-    body: Buffer,
+    body: string,
     claim: Claim | undefined,
   ): Promise<TicketAnswer> {
     const push = pushOf(request, haulerId, body);

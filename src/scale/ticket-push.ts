@@ -3,8 +3,8 @@ import { type Instant, instantOf } from '../contracts/common/instant.js';
 import { timeOfUuidv7, uuidv7 } from '../database/uuid.js';
 import type { Push } from './ticket.js';
 
-/** The normalised form of a request that was received just now; `body` is what was sent, byte for byte. */
-export function pushOf(request: CreateScaleTicketRequest, haulerId: string, body: Buffer): Push {
+/** The normalised form of a request that was received just now; `body` is what was sent. */
+export function pushOf(request: CreateScaleTicketRequest, haulerId: string, body: string): Push {
   const id = uuidv7();
   return {
     id,
@@ -16,7 +16,7 @@ export function pushOf(request: CreateScaleTicketRequest, haulerId: string, body
       materials: `[${request.materials.map(materialText).join(',')}]`,
       customFields: request.customFields === undefined ? null : mapText(request.customFields),
     },
-    body: body.toString('utf8'),
+    body,
   };
 }
 

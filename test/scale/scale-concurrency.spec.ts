@@ -60,7 +60,7 @@ function replay(bodies: Row['bodies']): Ticket {
     expect(revision).toBe(i + 1);
     const request = readerOf(CreateScaleTicketRequest)(JSON.parse(text), '', []);
     // A ticket that matched through one flow may not have had the other: that is for the rules to merge.
-    const applied = receive({ inbound: ticket }, pushOf(request, house.haulerId, Buffer.from(text)));
+    const applied = receive({ inbound: ticket }, pushOf(request, house.haulerId, text));
     if (applied === 'conflict') throw new Error('one ticket cannot conflict');
     expect(applied.result).toBe(result);
     ticket = applied.ticket;

@@ -17,15 +17,23 @@ const fault = (path: string, rule: string, message: string): JsonFault => new Js
 /** Escapes that can bring what UTF-8 itself cannot carry: U+0000 and lone surrogates. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 
-/**
- * Reads JSON that PostgreSQL and the next reader can hold: UTF-8, no U+0000, no lone surrogate in any value or name,
- * nesting of at most 32 (decision 8). Throws `JsonFault`, which names the place.
- */
-export function readJson(bytes: Buffer): unknown {
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** As `parseJson`, of bytes. */
+export const readJson = (bytes: Buffer): unknown => parseJson(textOf(bytes));
+
+/** The text that has just these bytes, a byte order mark included. Throws `JsonFault` where they are not UTF-8. */
+export function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw fault('', 'isUtf8', 'the body must be UTF-8');
-  const text =
-    bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.toString('utf8', 3) : bytes.toString('utf8');
-  const value = parse(text);
+  return bytes.toString('utf8');
+}
+
+/**
+ * Reads JSON that PostgreSQL and the next reader can hold: no U+0000, no lone surrogate in any value or name, nesting
+ * of at most 32 (decision 8). Throws `JsonFault`, which names the place.
+ */
+export function parseJson(text: string): unknown {
+  const value = parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text);
   inspect(value, '', 1, SUSPICIOUS_ESCAPE.test(text));
   return value;
 }
