@@ -14,7 +14,6 @@ import { LeanExpressAdapter } from './http/lean-express.adapter.js';
 import { requestId } from './http/request-id.js';
 import { secureHeaders } from './http/secure-headers.js';
 import { endUnreadBodies, SERVER_LIMITS } from './http/server-limits.js';
-import { touching } from './http/touch.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { observeRequests } from './observability/request-observer.js';
@@ -34,8 +33,7 @@ export async function createApp(
   const express = app.getHttpAdapter().getInstance() as Application;
   // Nobody conditions on an entity tag of these answers, and no query of the contracts is nested: both would cost every request.
   app.set('etag', false).set('query parser', 'simple').disable('x-powered-by');
-  const observe = observeRequests(logger, app.get(Metrics));
-  app.use(touching(requestId, observe, endUnreadBodies(limits)));
+  adapter.touchAll(requestId, observeRequests(logger, app.get(Metrics)), endUnreadBodies(limits));
   limitBodies(express, env.HTTP_BODY_LIMIT, limits);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new CommonErrorFilter([databaseAway], (path) => allowedMethods(express, path)));

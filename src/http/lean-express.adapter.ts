@@ -1,7 +1,9 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Application, Response } from 'express';
+import type { Application, Request, Response } from 'express';
+import { ExactRoutes, type RouteHandler } from './exact-routes.js';
 import { answerUnreadable, type ServerLimits } from './server-limits.js';
+import type { Touch } from './touch.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -10,12 +12,26 @@ const JSON_TYPE = 'application/json; charset=utf-8';
  * nobody here has a use for.
  */
 export class LeanExpressAdapter extends ExpressAdapter {
+  private readonly exact = new ExactRoutes();
+  private touches: readonly Touch[] = [];
+
   /** `everyAnswer`: header lines that all answers have. */
   constructor(
     private readonly limits: ServerLimits,
     private readonly everyAnswer: string,
   ) {
     super();
+  }
+
+  /** In place of middleware, which exact routes would not come through. */
+  touchAll(...touches: readonly Touch[]): void {
+    this.touches = touches;
+  }
+
+  override post(...route: [RouteHandler] | [path: unknown, RouteHandler]): void {
+    const [path, handler] = route;
+    if (typeof path === 'string' && handler !== undefined) this.exact.add(path, handler);
+    super.post(...(route as [path: unknown, handler: never]));
   }
 
   override initHttpServer(): void {
@@ -29,10 +45,17 @@ export class LeanExpressAdapter extends ExpressAdapter {
       // A deadline for all bodies alike would cut off recordings of 2 GiB: each reader of bodies keeps its own.
       requestTimeout: 0,
     };
-    const server: Server = createServer(options, application);
+    const server: Server = createServer(options, (request, response) =>
+      this.take(request as Request, response as unknown as Response, application),
+    );
     server.setTimeout(silence);
     server.on('clientError', answerUnreadable);
     this.httpServer = server;
+  }
+
+  private take(request: Request, response: Response, application: Application): void {
+    for (const touch of this.touches) touch(request, response);
+    this.exact.run(request, response, () => void application(request, response));
   }
 
   /** JSON as it is: Express would look for settings, an entity tag and a charset that none of these answers has. */
