@@ -53,6 +53,7 @@ export function sqlArray(type: ElementType, values: readonly (string | null)[]):
 
 const UUID_BYTES = 16;
 const UUID_LENGTH = 36;
+const HYPHEN = 0x2d;
 
 const NO_DIGIT = 0x80;
 
@@ -67,7 +68,7 @@ function writeUuid(array: Buffer, value: string, at: number): number {
   let wrong = value.length ^ UUID_LENGTH;
   let to = at;
   for (let i = 0; i < UUID_LENGTH; i += 2) {
-    if (i === 8 || i === 13 || i === 18 || i === 23) i++;
+    if (i === 8 || i === 13 || i === 18 || i === 23) wrong |= value.charCodeAt(i++) ^ HYPHEN;
     const high = DIGITS[value.charCodeAt(i)] ?? NO_DIGIT;
     const low = DIGITS[value.charCodeAt(i + 1)] ?? NO_DIGIT;
     wrong |= (high | low) & NO_DIGIT;

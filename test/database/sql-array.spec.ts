@@ -47,6 +47,10 @@ describe('an array is read by PostgreSQL as what it was', () => {
   test.each<[ElementType, string]>([
     ['uuid', 'no-uuid'],
     ['uuid', '019a9a3e-5b7c-7def-8123-456789abcdeg'],
+    ['uuid', '019a9a3e-5b7c-7def-8123-456789abcde'],
+    ['uuid', '019a9a3e-5b7c-7def-8123-456789abcdeff'],
+    ['uuid', '019a9a3e05b7c-7def-8123-456789abcdef'],
+    ['uuid', '019a9a3\u0130-5b7c-7def-8123-456789abcdef'],
     ['timestamptz', 'yesterday'],
   ])('what is no %s is refused: %s', (type, value) => {
     expect(() => sqlArray(type, [value])).toThrow(value);
