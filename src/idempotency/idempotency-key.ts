@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
 import { type AppError, apiError, invalid } from '../errors/app-error.js';
-import type { BodyRequest } from '../http/json-body.js';
+import { type BodyRequest, rawBodyOf } from '../http/json-body.js';
 import { soleHeader } from '../http/sole-header.js';
 import type { Claim } from './claims.js';
 
@@ -27,8 +27,7 @@ function idempotencyKeyOf(request: BodyRequest): string | undefined {
 export function claimOf(request: BodyRequest, api: ApiContract, path: string, haulerId: string): Claim | undefined {
   const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
-  if (request.rawBody === undefined) throw new Error('an idempotent route reads its body with @JsonBody()');
-  const fingerprint = createHash('sha256').update(request.rawBody).digest();
+  const fingerprint = createHash('sha256').update(rawBodyOf(request)).digest();
   return { haulerId, path: api.prefix + path, key, fingerprint };
 }
 

@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Request, Response } from 'express';
+import { ExactRoutes } from '../../src/http/exact-routes.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { ScaleHouse, type TicketReply, TICKETS } from '../support/scale-house.js';
 
@@ -59,4 +64,27 @@ it('counts all of them under one route', async () => {
 it.each(['GET', 'PUT', 'DELETE'])('%s is not taken', async (method) => {
   const { status, headers } = await service.call(method, TICKETS);
   expect([status, headers.get('allow')]).toEqual([405, 'POST']);
+});
+
+describe('a table of routes', () => {
+  const routes = new ExactRoutes();
+  routes.add('/fails', () => Promise.reject(new Error('its filters failed too')));
+  routes.add('/named/:id', (_request, response) => response.end('named'));
+  const server = createServer((request, response) =>
+    routes.run(request as Request, response as Response, () => response.end('left to Express')),
+  );
+  beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
+  afterAll(() => once(server.close(), 'close'));
+
+  const ask = async (method: string, path: string) =>
+    (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { method })).text();
+
+  it('cuts off what even the filters could not answer, and goes on', async () => {
+    await expect(ask('POST', '/fails')).rejects.toThrow('fetch failed');
+    expect(await ask('GET', '/fails')).toBe('left to Express');
+  });
+
+  it('takes no pattern literally', async () => {
+    expect(await ask('POST', '/named/:id')).toBe('left to Express');
+  });
 });
