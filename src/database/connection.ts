@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { DataSource } from 'typeorm';
-import { isLostStatement } from './postgres-errors.js';
+import { PoolClient } from './pool-client.js';
+import { isLostStatement, isUnknownStatement } from './postgres-errors.js';
 
 /** How long a cached plan is trusted, in milliseconds: the table that it was made for may have been nearly empty. */
 const PLAN_LIFE_MS = 1000;
@@ -50,7 +51,7 @@ export class Connection {
       const { rows } = await this.send(this.client.query(statement));
       return rows as Rows;
     } catch (error) {
-      if (isLostStatement(error)) preparing = false;
+      if (isSwapped(error, this.client, sql)) preparing = false;
       throw error;
     }
   }
@@ -73,11 +74,15 @@ export class Connection {
     }
   }
 
-  /** The rows of the last of some statements of one transaction, none of which needs what those before it answer. */
-  async inOneGo<Rows>(...statements: readonly (readonly [sql: string, parameters: unknown[]])[]): Promise<Rows> {
+  /**
+   * The rows of the last of some statements of one transaction, none of which needs what those before it answer; of the
+   * transaction under way if there is one.
+   */
+  async inOneGo<Rows>(...statements: readonly Statement[]): Promise<Rows> {
+    if (this.inTransaction) return (await Promise.all(this.queryAll(statements))).at(-1) as Rows;
     // Where one fails the server passes over the rest, and the commit rolls back.
     const begun = this.send(this.client.query('BEGIN'));
-    const answers = statements.map(([sql, parameters]) => this.query<unknown>(sql, parameters));
+    const answers = this.queryAll(statements);
     await Promise.all([begun, ...answers, this.send(this.client.query('COMMIT'))]);
     return (await answers.at(-1)) as Rows;
   }
@@ -96,10 +101,28 @@ export class Connection {
     if (last !== undefined) void this.send(this.client.query('DISCARD PLANS'));
   }
 
+  private queryAll(statements: readonly Statement[]): Promise<unknown>[] {
+    return statements.map(([sql, parameters]) => this.query<unknown>(sql, parameters));
+  }
+
   private send<T>(answer: Promise<T>): Promise<T> {
     this.last = answer.catch(() => undefined);
     return answer;
   }
+}
+
+/** Plain SQL, one of a fixed set of texts, and its parameters. */
+export type Statement = readonly [sql: string, parameters: unknown[]];
+
+/** A connection that others use as well: between any two calls something of theirs may come. */
+export type SharedConnection = Pick<Connection, 'query' | 'inOneGo'>;
+
+/**
+ * Whether a pooler has handed this statement to another server connection. One that the server has never said to be
+ * prepared went behind another's attempt to prepare it, which failed.
+ */
+function isSwapped(error: unknown, client: ClientBase, sql: string): boolean {
+  return isLostStatement(error) && (!isUnknownStatement(error) || PoolClient.hasPrepared(client, nameOf(sql)));
 }
 
 function nameOf(sql: string): string {

@@ -28,6 +28,11 @@ export class PoolClient extends pg.Client {
     );
   }
 
+  /** Whether the server has said that it prepared the statement of this name, on this connection. */
+  static hasPrepared(this: void, client: pg.ClientBase, name: string): boolean {
+    return (client as unknown as Internals).connection.parsedStatements[name] !== undefined;
+  }
+
   /** The time in milliseconds that statements on this connection have from now on; undefined: no limit. */
   allow(budgetMs: number | undefined): void {
     this.budgetMs = budgetMs;
@@ -91,5 +96,8 @@ type ConnectCallback = Parameters<pg.Client['connect']>[0];
 /** What pg does not declare of its client. */
 interface Internals {
   readonly connectionParameters: { query_timeout: number | false };
-  readonly connection: { readonly stream: { destroy(error: Error): void } };
+  readonly connection: {
+    readonly stream: { destroy(error: Error): void };
+    readonly parsedStatements: Readonly<Record<string, string>>;
+  };
 }

@@ -57,8 +57,12 @@ export function isTransient(error: unknown): boolean {
 
 /** True where a pooler in transaction mode has given us a server connection that does not hold our prepared statement. */
 export function isLostStatement(error: unknown): boolean {
-  const state = sqlState(error);
-  return state === SQLSTATE.invalidStatementName || state === SQLSTATE.duplicatePreparedStatement;
+  return isUnknownStatement(error) || sqlState(error) === SQLSTATE.duplicatePreparedStatement;
+}
+
+/** True where the server connection does not hold a prepared statement, for whatever reason. */
+export function isUnknownStatement(error: unknown): boolean {
+  return sqlState(error) === SQLSTATE.invalidStatementName;
 }
 
 const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Connection } from '../database/connection.js';
+import type { SharedConnection } from '../database/connection.js';
 import { rowArrays } from '../database/sql-rows.js';
 import { CATALOG_LAYOUT, type CatalogLayout, MATERIAL_AT_SITE } from '../site-sync/catalog/catalog-checks.js';
 import { KnownMaterials } from '../site-sync/catalog/known-materials.js';
@@ -19,7 +19,7 @@ export class NewTickets {
 
   /** The ids of those of `created` whose flows were not stored yet; none where any reference is wrong. */
   async write(
-    connection: Connection,
+    connection: SharedConnection,
     changes: BookChanges,
     references: readonly References[],
   ): Promise<ReadonlySet<string>> {
@@ -37,7 +37,7 @@ export class NewTickets {
   }
 
   private async writeLookingUp(
-    connection: Connection,
+    connection: SharedConnection,
     changes: BookChanges,
     references: readonly References[],
   ): Promise<Written[]> {

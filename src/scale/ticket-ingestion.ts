@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { HOT_PATH_CONNECTIONS, HotPathPool } from '../database/hot-path-pool.js';
+import { HOT_PATH_CONNECTIONS } from '../database/hot-path-pool.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { AppError, unavailable } from '../errors/app-error.js';
 import { Batcher, type Entry } from './batcher.js';
@@ -32,10 +32,7 @@ type Ingesting = Entry<Submission, TicketAnswer>;
 export class TicketIngestion {
   private readonly batcher = new Batcher<Submission, TicketAnswer>(LIMITS, (entries) => this.ingest(entries));
 
-  constructor(
-    private readonly hotPath: HotPathPool,
-    private readonly writer: TicketWriter,
-  ) {}
+  constructor(private readonly writer: TicketWriter) {}
 
   submit(submission: Submission): Promise<TicketAnswer> {
     return this.batcher.submit(submission, submission.push.body.length);
@@ -63,7 +60,7 @@ export class TicketIngestion {
     const end = performance.now() + TRY_FOR_MS;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.hotPath.lend((connection) => this.writer.write(connection, submissions));
+        return await this.writer.write(submissions);
       } catch (error) {
         if (!mayTryAgain(error)) throw error;
         if (performance.now() > end)

@@ -1,4 +1,4 @@
-import type { Connection } from '../database/connection.js';
+import type { SharedConnection, Statement } from '../database/connection.js';
 import { isLostStatement, isTransient, isUniqueViolation } from '../database/postgres-errors.js';
 import { rowArrays } from '../database/sql-rows.js';
 import type { BookChanges } from './ticket-book.js';
@@ -7,7 +7,7 @@ import { FIND, FREE_NUMBERS, WRITE } from './ticket-sql.js';
 import type { Push, Ticket } from './ticket.js';
 
 /** Every ticket that a flow of these pushes matches (decision 20), as of one moment; one that two match may come twice. */
-export async function findTickets(connection: Connection, pushes: readonly Push[]): Promise<Ticket[]> {
+export async function findTickets(connection: SharedConnection, pushes: readonly Push[]): Promise<Ticket[]> {
   const parameters = [...rowArrays(flowKey('inbound'), pushes), ...rowArrays(flowKey('outbound'), pushes)];
   return (await connection.query<TicketRow[]>(FIND, parameters)).map(ticketOf);
 }
@@ -17,22 +17,17 @@ export async function findTickets(connection: Connection, pushes: readonly Push[
  * changed meanwhile breaks a unique constraint, for flows are unique, and every change of a ticket brings a revision with
  * the next number (decision 26). See `mayTryAgain`.
  */
-export async function writeTickets(connection: Connection, changes: BookChanges): Promise<void> {
+export async function writeTickets(connection: SharedConnection, changes: BookChanges): Promise<void> {
   const { created, updated, renamed, revisions } = changes;
   if (revisions.length === 0) return;
-  const write = () =>
-    connection.query(WRITE, [
-      ...rowArrays(REVISION, revisions),
-      ...rowArrays(TICKET, created),
-      ...rowArrays(TICKET, updated),
-    ]);
-  // One statement is a transaction by itself, and saves two round trips.
-  if (renamed.length === 0) return void (await write());
+  const write: Statement = [
+    WRITE,
+    [...rowArrays(REVISION, revisions), ...rowArrays(TICKET, created), ...rowArrays(TICKET, updated)],
+  ];
+  // One statement is a transaction by itself.
+  if (renamed.length === 0) await connection.query(...write);
   // A number may go from one ticket of the batch to another, and the constraints look at every row as it comes.
-  await connection.transaction(async () => {
-    await connection.query(FREE_NUMBERS, rowArrays(TICKET_KEY, renamed));
-    await write();
-  });
+  else await connection.inOneGo([FREE_NUMBERS, rowArrays(TICKET_KEY, renamed)], write);
 }
 
 /** True where nothing was written, and finding, deciding and writing again may succeed. */

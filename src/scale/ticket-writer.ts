@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
-import type { Connection } from '../database/connection.js';
+import type { Connection, SharedConnection } from '../database/connection.js';
+import { HotPathPool } from '../database/hot-path-pool.js';
 import { AppError, violated } from '../errors/app-error.js';
 import { errorReply } from '../errors/error-body.js';
 import { claim, keep, type KeptAnswer, type Outcome as ClaimOutcome } from '../idempotency/claims.js';
@@ -13,27 +14,32 @@ import type { Outcome, Submission } from './submission.js';
 import { TicketBook } from './ticket-book.js';
 import { findTickets, writeTickets } from './ticket-store.js';
 
-/** Decides on a batch of submissions and writes what came of it, on one connection, all or nothing. */
+/** Decides on a batch of submissions and writes what came of it, all or nothing. */
 @Injectable()
 export class TicketWriter {
   /** Whether most of the last batch brought new tickets: the next one most likely does. */
   private expectNew = true;
 
   constructor(
+    private readonly hotPath: HotPathPool,
     private readonly catalog: CatalogService,
     private readonly newTickets: NewTickets,
   ) {}
 
   /** One outcome per submission; `undefined` where there is none yet, and it is to be submitted again. */
-  write(connection: Connection, submissions: readonly Submission[]): Promise<(Outcome | undefined)[]> {
-    // Without a key one statement is a whole transaction, and two round trips are saved.
-    if (submissions.every(({ claim }) => claim === undefined)) return this.writeWithoutKeys(connection, submissions);
-    return connection.transaction(() => this.writeOncePerKey(connection, submissions));
+  write(submissions: readonly Submission[]): Promise<(Outcome | undefined)[]> {
+    // Without a key one statement is a whole transaction: two round trips are saved, and others may use the connection.
+    if (submissions.every(({ claim }) => claim === undefined)) {
+      return this.hotPath.share((connection) => this.writeWithoutKeys(connection, submissions));
+    }
+    return this.hotPath.lend((connection) =>
+      connection.transaction(() => this.writeOncePerKey(connection, submissions)),
+    );
   }
 
   /** What was new is committed before the rest is looked at, so only the rest may be tried again. */
   private async writeWithoutKeys(
-    connection: Connection,
+    connection: SharedConnection,
     submissions: readonly Submission[],
   ): Promise<(Outcome | undefined)[]> {
     const outcomes = await this.writeNewOnes(connection, submissions);
@@ -70,7 +76,7 @@ export class TicketWriter {
    * in one round trip if the database finds that true; the others have no outcome yet.
    */
   private async writeNewOnes(
-    connection: Connection,
+    connection: SharedConnection,
     submissions: readonly Submission[],
   ): Promise<(Outcome | undefined)[]> {
     const none = submissions.map(() => undefined);
@@ -85,7 +91,7 @@ export class TicketWriter {
     return submissions.map(({ push }, i) => (written.has(push.id) ? outcomeOf(received[i]!) : undefined));
   }
 
-  private async decideAndWrite(connection: Connection, submissions: readonly Submission[]): Promise<Outcome[]> {
+  private async decideAndWrite(connection: SharedConnection, submissions: readonly Submission[]): Promise<Outcome[]> {
     if (submissions.length === 0) return [];
     const pushes = submissions.map(({ push }) => push);
     const references = submissions.map(referencesOf);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { onConnection } from '../../src/database/connection.js';
+import { onConnection, type SharedConnection } from '../../src/database/connection.js';
 import { HotPathPool } from '../../src/database/hot-path-pool.js';
 import { testEnv } from '../support/env.js';
 import { eventually } from '../support/eventually.js';
@@ -94,6 +94,18 @@ describe('HotPathPool', () => {
     expect(await find(20, 21)).toEqual([{ n: 20 }]);
   });
 
+  test('statements in one go join the transaction under way', async () => {
+    const insert = 'INSERT INTO things VALUES ($1)';
+    const broken = pool.lend((connection) =>
+      connection.transaction(async () => {
+        expect(await connection.inOneGo([insert, [25]], [FIND, [[25]]])).toEqual([{ n: 25 }]);
+        throw new Error('after all');
+      }),
+    );
+    await expect(broken).rejects.toThrow('after all');
+    expect(await find(25)).toEqual([]);
+  });
+
   test("the ordinary pool's connections are lent as well, and given back", async () => {
     const lent = Array.from({ length: 30 }, (_, n) =>
       onConnection(dataSource, (connection) => connection.query<{ n: number }[]>('SELECT $1::int AS n', [n])),
@@ -112,6 +124,122 @@ describe('HotPathPool', () => {
     );
     await lost;
     expect(await find(1)).toEqual([{ n: 1 }]);
+  });
+
+  describe('shared', () => {
+    const PID = 'SELECT pg_backend_pid() AS pid';
+    const INSERT = 'INSERT INTO things VALUES ($1)';
+    const pidOf = async (connection: SharedConnection) => (await connection.query<[{ pid: number }]>(PID, []))[0].pid;
+    /** Keeps the connection until it is told to give it back. */
+    const holding = (how: 'share' | 'lend') => {
+      const returned = Promise.withResolvers<void>();
+      const got = Promise.withResolvers<number>();
+      const done = pool[how](async (connection) => {
+        got.resolve(await pidOf(connection));
+        await returned.promise;
+      });
+      return { pid: got.promise, back: () => (returned.resolve(), done) };
+    };
+    const waitingFor = async (query: string) => {
+      const [row] = await dataSource.query<{ pid: number }[]>(
+        "SELECT pid FROM pg_stat_activity WHERE query LIKE $1 AND state = 'active' AND pid <> pg_backend_pid()",
+        [query],
+      );
+      return row?.pid;
+    };
+
+    test('all who share have one connection, and leave the others to whoever wants one alone', async () => {
+      const sharing = [holding('share'), holding('share'), holding('share')];
+      const alone = holding('lend');
+      const pids = await Promise.all(sharing.map(({ pid }) => pid));
+      expect(new Set(pids).size).toBe(1);
+      expect(pids).not.toContain(await alone.pid);
+      await Promise.all([...sharing, alone].map(({ back }) => back()));
+    });
+
+    test('it is kept when nobody uses it, and lost ones are replaced before anyone notices', async () => {
+      const pid = await pool.share(pidOf);
+      expect(await pool.share(pidOf)).toBe(pid);
+      await dataSource.query('SELECT pg_terminate_backend($1)', [pid]);
+      await delay(50);
+      expect(await pool.share(pidOf)).not.toBe(pid);
+    });
+
+    test('a pool that is shut down has it back from the last who uses it', async () => {
+      const other = new HotPathPool(testEnv({ DATABASE_URL: database.url }));
+      const answer = other.share((connection) => connection.query('SELECT 1 AS n FROM pg_sleep($1)', [0.1]));
+      await other.onApplicationShutdown();
+      expect(await answer).toEqual([{ n: 1 }]);
+      await expect(other.share(pidOf)).rejects.toThrow(/pool/);
+    });
+
+    test('where no connection can be had all who want it are told, and those who come later have one', async () => {
+      const gone = new HotPathPool(testEnv({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' }));
+      const refused = [gone.share(pidOf), gone.share(pidOf)];
+      for (const one of refused) await expect(one).rejects.toMatchObject({ name: 'DatabaseConnectionError' });
+      await gone.onApplicationShutdown();
+    });
+
+    test('what fails among the statements of others fails alone', async () => {
+      const answered: string[] = [];
+      const one = (name: string, work: (connection: SharedConnection) => Promise<unknown>) =>
+        pool.share(work).then(
+          () => answered.push(name),
+          () => answered.push(`${name} failed`),
+        );
+      await Promise.all([
+        one('slow', (connection) => connection.query('SELECT pg_sleep($1)', [0.1])),
+        one('broken', (connection) => connection.inOneGo([INSERT, [30]], [INSERT, [30]], [INSERT, [31]])),
+        one('whole', (connection) => connection.inOneGo([INSERT, [32]], [INSERT, [33]])),
+        one('single', (connection) => connection.query(INSERT, [34])),
+      ]);
+      expect(answered.toSorted()).toEqual(['broken failed', 'single', 'slow', 'whole']);
+      expect(await find(30, 31, 32, 33, 34)).toEqual([{ n: 32 }, { n: 33 }, { n: 34 }]);
+    });
+
+    test('when it is lost all who use it fail, and who comes then has a new one', async () => {
+      const sleeping = expect(
+        pool.share((connection) => connection.query('SELECT pg_sleep($1)', [30])),
+      ).rejects.toThrow();
+      const behind = expect(pool.share(pidOf)).rejects.toThrow();
+      const lost = await eventually(async () => {
+        const pid = await waitingFor('SELECT pg_sleep%');
+        expect(pid).toBeDefined();
+        return pid;
+      });
+      const holder = holding('lend');
+      await dataSource.query('SELECT pg_terminate_backend($1)', [lost]);
+      await Promise.all([sleeping, behind]);
+      expect(await pool.share(pidOf)).not.toBe(lost);
+      await holder.back();
+    });
+
+    test('who still uses a lost one does not keep others from a new one', async () => {
+      const holder = holding('share');
+      const pid = await holder.pid;
+      await dataSource.query('SELECT pg_terminate_backend($1)', [pid]);
+      await eventually(async () => expect(await pool.share(pidOf).catch(() => pid)).not.toBe(pid));
+      await holder.back();
+    });
+
+    test('where preparing a statement failed, those behind it fail too, and it is prepared the next time', async () => {
+      await dataSource.query('CREATE TABLE locked (n int)');
+      const select = 'SELECT n FROM locked WHERE n = $1';
+      const query = () => pool.share((connection) => connection.query(select, [1]));
+      await dataSource.transaction(async (manager) => {
+        await manager.query('LOCK TABLE locked IN ACCESS EXCLUSIVE MODE');
+        const cancelled = expect(query()).rejects.toMatchObject({ code: '57014' });
+        const behind = expect(query()).rejects.toMatchObject({ code: '26000' });
+        await eventually(async () => expect(await waitingFor(select)).toBeDefined());
+        await dataSource.query('SELECT pg_cancel_backend($1)', [await waitingFor(select)]);
+        await Promise.all([cancelled, behind]);
+      });
+      const prepared = await pool.share(async (connection) => {
+        await connection.query(select, [1]);
+        return connection.query('SELECT statement FROM pg_prepared_statements WHERE statement = $1', [select]);
+      });
+      expect(prepared).toEqual([{ statement: select }]);
+    });
   });
 
   test('a plan that was made for an almost empty table is not kept', async () => {
