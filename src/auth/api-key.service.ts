@@ -16,6 +16,9 @@ const PATIENCE_MS = 2000;
 /** Knows who calls by the API key of the request. */
 @Injectable()
 export class ApiKeyService {
+  /** The last key of each connection. Whether it opens anything is asked every time. */
+  private readonly lastOf = new WeakMap<object, { readonly text: string; readonly hash: string }>();
+
   constructor(
     private readonly cache: KeyCache,
     private readonly rotation: KeyRotation,
@@ -27,12 +30,23 @@ export class ApiKeyService {
    * interface (section 5, decisions 2 and 10). A database that is away is `unavailable`, never a wrong key.
    * A platform key always has a hauler: the table's check holds for it. A promise only where the database is asked.
    */
-  authenticate(request: Pick<Request, 'rawHeaders'>, api: ApiContract): Principal | Promise<Principal> {
+  authenticate(request: Pick<Request, 'rawHeaders' | 'socket'>, api: ApiContract): Principal | Promise<Principal> {
     const text = soleHeader(request, api.keyHeader);
-    if (text === undefined || !isWellFormedKey(text)) throw refused(api);
-    const found = this.cache.find(hashKey(text));
+    const hash = text === undefined ? undefined : this.hashOf(text, request.socket);
+    if (hash === undefined) throw refused(api);
+    const found = this.cache.find(hash);
     if (!(found instanceof Promise)) return this.admit(found, api);
     return withinPatience(found).then((key) => this.admit(key, api));
+  }
+
+  /** The hash that the key is known by; `undefined` for what is no key. Most send on a connection what they sent before. */
+  private hashOf(text: string, connection: object): string | undefined {
+    const last = this.lastOf.get(connection);
+    if (last?.text === text) return last.hash;
+    if (!isWellFormedKey(text)) return undefined;
+    const hash = hashKey(text);
+    this.lastOf.set(connection, { text, hash });
+    return hash;
   }
 
   private admit(key: KnownKey | undefined, api: ApiContract): Principal | Promise<Principal> {

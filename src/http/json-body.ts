@@ -69,6 +69,8 @@ export function rawBodyOf({ rawBody }: BodyRequest): string {
 }
 
 function requireJson(contentType: string | undefined): void {
+  // As nearly everyone writes it.
+  if (contentType === 'application/json') return;
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
   if (type.trim() === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset))) return;

@@ -5,7 +5,7 @@ import { CATALOG_LAYOUT, type CatalogLayout, MATERIAL_AT_SITE } from '../site-sy
 import { KnownMaterials } from '../site-sync/catalog/known-materials.js';
 import type { References } from './business-rules.js';
 import type { BookChanges } from './ticket-book.js';
-import { BODY, TICKET } from './ticket-columns.js';
+import { BODY, NEW_TICKET } from './ticket-columns.js';
 import { WRITE_NEW, WRITE_NEW_OF_KNOWN } from './ticket-sql.js';
 import type { Ticket } from './ticket.js';
 
@@ -57,7 +57,7 @@ export class NewTickets {
 function rowsOf({ created, revisions }: BookChanges): Buffer[] {
   const firstOf = new Map(revisions.map((revision) => [revision.ticketId, revision]));
   return [
-    ...rowArrays(TICKET, created),
+    ...rowArrays(NEW_TICKET, created),
     ...rowArrays(
       BODY,
       created.map(({ id }) => firstOf.get(id)),

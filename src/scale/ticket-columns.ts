@@ -1,12 +1,11 @@
 import type { Columns } from '../database/sql-rows.js';
 import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
 
-/** What a batch writes of a ticket. */
-export const TICKET = {
+/** What a batch writes of a new ticket. Its revision is the first, and it was last updated when it was created. */
+export const NEW_TICKET = {
   hauler_id: ['uuid', ({ haulerId }) => haulerId],
   id: ['uuid', ({ id }) => id],
   site_id: ['uuid', ({ siteId }) => siteId],
-  revision: ['integer', ({ revision }) => String(revision)],
   contents_version: ['timestamptz', ({ version }) => version],
   inbound_number: ['text', ({ flows }) => flows.inbound?.ticketNumber ?? null],
   inbound_updated_at: ['timestamptz', ({ flows }) => flows.inbound?.updatedAt ?? null],
@@ -15,6 +14,12 @@ export const TICKET = {
   materials: ['text', ({ contents }) => contents.materials],
   custom_fields: ['text', ({ contents }) => contents.customFields],
   created_at: ['timestamptz', ({ createdAt }) => createdAt],
+} as const satisfies Columns<Ticket>;
+
+/** What a batch writes of any ticket. */
+export const TICKET = {
+  ...NEW_TICKET,
+  revision: ['integer', ({ revision }) => String(revision)],
   updated_at: ['timestamptz', ({ updatedAt }) => updatedAt],
 } as const satisfies Columns<Ticket>;
 

@@ -7,7 +7,7 @@ import {
   layoutOf,
   MATERIAL_AT_SITE,
 } from '../site-sync/catalog/catalog-checks.js';
-import { BODY, flowKey, REVISION, TICKET, TICKET_KEY, type TicketColumn } from './ticket-columns.js';
+import { BODY, flowKey, NEW_TICKET, REVISION, TICKET, TICKET_KEY, type TicketColumn } from './ticket-columns.js';
 
 const TICKET_COLUMNS = Object.keys(TICKET) as TicketColumn[];
 
@@ -55,7 +55,8 @@ export const FIND = `
  * for each that was written: its `id`.
  */
 const writeNew = (first: number, right: string, more = '') => `
-  WITH asked AS MATERIALIZED ${rowsSql({ ...TICKET, ...BODY }, first)},
+  WITH asked AS MATERIALIZED (
+         SELECT *, 1 AS revision, created_at AS updated_at FROM ${rowsSql({ ...NEW_TICKET, ...BODY }, first)}),
        created AS (
          ${insert('tickets', TICKET, 'asked')}
           WHERE (SELECT ${right})
@@ -64,12 +65,12 @@ const writeNew = (first: number, right: string, more = '') => `
   SELECT hauler_id, id, revision, created_at, 'created', body FROM asked JOIN created USING (id)
   RETURNING ticket_id AS id${more}`;
 
-/** Where all materials are right. Parameters: `MATERIAL_AT_SITE`, `TICKET`, `BODY`. Rows tell the layout they were right under. */
+/** Where all materials are right. Parameters: `MATERIAL_AT_SITE`, `NEW_TICKET`, `BODY`. Rows tell the layout they were right under. */
 export const WRITE_NEW = writeNew(
   numberOf(MATERIAL_AT_SITE) + 1,
   allRight(rowsSql(MATERIAL_AT_SITE, 1)),
   `, hauler_id AS "haulerId", ${layoutOf('ticket_revisions.hauler_id')} AS number`,
 );
 
-/** Where no catalog has changed its layout. Parameters: `CATALOG_LAYOUT`, `TICKET`, `BODY`. */
+/** Where no catalog has changed its layout. Parameters: `CATALOG_LAYOUT`, `NEW_TICKET`, `BODY`. */
 export const WRITE_NEW_OF_KNOWN = writeNew(numberOf(CATALOG_LAYOUT) + 1, allUnmoved(rowsSql(CATALOG_LAYOUT, 1)));

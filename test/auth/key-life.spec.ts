@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createKey, hashKey, isWellFormedKey } from '../../src/auth/api-key.js';
+import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
 import { createHauler, issueKey, neighbour } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { CLOSED, doorOf, knock, OPEN, until } from '../support/knock.js';
@@ -66,6 +69,66 @@ describe('a key is good', () => {
     await until(async () => (await doorOf(service, key)) === CLOSED);
     expect(Date.now()).toBeGreaterThanOrEqual(expires);
     expect(Date.now()).toBeLessThan(expires + 1500);
+  });
+});
+
+describe('on a connection that is used again', () => {
+  let agent: Agent;
+  const ports = new Set<number | undefined>();
+  beforeEach(() => {
+    agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    ports.clear();
+  });
+  afterEach(() => {
+    agent.destroy();
+    expect(ports.size).toBe(1);
+  });
+
+  async function create(key: string, accountName: string): Promise<number> {
+    const url = service.url + ACCOUNT_API.prefix + ACCOUNT_API.routes.createAccount.path;
+    const headers = { [ACCOUNT_API.keyHeader]: key, 'Content-Type': 'application/json' };
+    const call = request(url, { method: 'POST', agent, headers }).end(JSON.stringify({ accountName }));
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    ports.add(call.socket?.localPort);
+    await response.resume().toArray();
+    return response.statusCode ?? 0;
+  }
+
+  const accountsOf = async (id: string) =>
+    (
+      await service.dataSource.query<{ name: string }[]>(
+        'SELECT account_name AS name FROM accounts WHERE hauler_id = $1 ORDER BY account_name',
+        [id],
+      )
+    ).map(({ name }) => name);
+
+  test('each call is that of its own key', async () => {
+    const [mine, theirs] = [await issue(), await issueKey(service, ['account'])];
+    for (const [key, name] of [
+      [mine.key, 'Shared 1'],
+      [theirs.key, 'Shared 2'],
+      [theirs.key, 'Shared 3'],
+      [mine.key, 'Shared 4'],
+    ] as const) {
+      expect(await create(key, name)).toBe(200);
+    }
+    expect(await accountsOf(haulerId)).toEqual(['Shared 1', 'Shared 4']);
+    expect(await accountsOf(theirs.haulerId)).toEqual(['Shared 2', 'Shared 3']);
+  });
+
+  test('one wrong key does not lock the right one out, nor does a right one open for a wrong one', async () => {
+    const { key } = await issue();
+    for (const wrong of [neighbour(key), `${key}x`, 'garbage', '']) {
+      expect(await create(key, `Right beside ${wrong}`)).toBe(200);
+      expect(await create(wrong, 'Wrong')).toBe(CLOSED);
+    }
+  });
+
+  test('a key that is revoked is refused there too', async () => {
+    const { id, key } = await issue();
+    expect(await create(key, 'Before')).toBe(200);
+    await service.admin('DELETE', `/api-keys/${id}`);
+    expect(await create(key, 'After')).toBe(CLOSED);
   });
 });
 
