@@ -14,12 +14,12 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** As in `npm run start:prod`. */
-const PRODUCTION_OPTIONS = [
-  '--max-semi-space-size=16',
-  '--heap-growing-percent=100',
-  '--no-allocation-site-pretenuring',
-];
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly scripts: { readonly 'start:prod': string };
+};
+
+/** As in `npm run start:prod`: what stands there between `exec node` and the program. */
+const PRODUCTION_OPTIONS = scripts['start:prod'].split(' ').slice(2, -1);
 
 const ADMIN_TOKEN = 'bench-admin-token-of-this-run';
 
