@@ -16,10 +16,9 @@ export const HOT_PATH_CONNECTIONS = 2;
  */
 @Injectable()
 export class HotPathPool implements OnApplicationShutdown {
+  private readonly config: pg.ClientConfig;
   private readonly pool: pg.Pool;
   private shared: SharedClient | undefined;
-
-  private readonly config: pg.ClientConfig;
 
   constructor(@Inject(ENV) env: SettledEnv) {
     this.config = {
