@@ -56,7 +56,7 @@ export const FIND = `
  */
 const writeNew = (first: number, right: string, more = '') => `
   WITH asked AS MATERIALIZED (
-         SELECT *, 1 AS revision, created_at AS updated_at FROM ${rowsSql({ ...NEW_TICKET, ...BODY }, first)}),
+         SELECT *, 1 AS revision, created_at AS updated_at FROM ${rowsSql({ ...NEW_TICKET, ...BODY }, first)} AS given),
        created AS (
          ${insert('tickets', TICKET, 'asked')}
           WHERE (SELECT ${right})
