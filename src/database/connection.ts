@@ -22,15 +22,20 @@ export async function onConnection<T>(
 ): Promise<T> {
   const runner = dataSource.createQueryRunner();
   try {
-    const connection = new Connection((await runner.connect()) as ClientBase);
-    connection.refreshPlans();
-    try {
-      return await work(connection);
-    } finally {
-      await connection.quiet();
-    }
+    return await withClient((await runner.connect()) as ClientBase, work);
   } finally {
     await runner.release();
+  }
+}
+
+/** Runs `work` on a client that is lent to it; what it has sent is answered when this resolves. */
+export async function withClient<T>(client: ClientBase, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = new Connection(client);
+  connection.refreshPlans();
+  try {
+    return await work(connection);
+  } finally {
+    await connection.quiet();
   }
 }
 

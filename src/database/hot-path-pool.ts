@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { ENV, type SettledEnv } from '../config/env.js';
-import { Connection, type SharedConnection } from './connection.js';
+import { type Connection, type SharedConnection, withClient } from './connection.js';
 import { CONNECT_TIMEOUT_MS } from './data-source.js';
 import { PoolClient } from './pool-client.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
@@ -47,7 +47,7 @@ export class HotPathPool implements OnApplicationShutdown {
     client.on('error', ignore);
     let lost = false;
     try {
-      return await on(client, work);
+      return await withClient(client, work);
     } catch (error) {
       // The server says goodbye before it hangs up: such a connection may still look sound.
       lost = isDatabaseUnavailable(error);
@@ -63,6 +63,7 @@ export class HotPathPool implements OnApplicationShutdown {
    * waiting for their answers: the server finds the next where it would have slept until it came, which is dear.
    */
   share<T>(work: (connection: SharedConnection) => Promise<T>): Promise<T> {
+    // Refused, in the pool's words.
     if (this.pool.ending) return this.lend(work);
     if (this.shared?.retired !== false) this.shared = new SharedClient(this.config);
     return this.shared.use(work);
@@ -89,7 +90,7 @@ class SharedClient {
   async use<T>(work: (connection: SharedConnection) => Promise<T>): Promise<T> {
     this.users++;
     try {
-      return await on(await this.client, work);
+      return await withClient(await this.client, work);
     } catch (error) {
       if (isDatabaseUnavailable(error)) void this.retire();
       throw error;
@@ -117,16 +118,6 @@ class SharedClient {
       throw error;
     }
     return client;
-  }
-}
-
-async function on<T>(client: pg.ClientBase, work: (connection: Connection) => Promise<T>): Promise<T> {
-  const connection = new Connection(client);
-  try {
-    connection.refreshPlans();
-    return await work(connection);
-  } finally {
-    await connection.quiet();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Columns } from '../database/sql-rows.js';
 import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
 
-/** What a batch writes of a new ticket. Its revision is the first, and it was last updated when it was created. */
+/** What is told of a ticket that one push has made: its revision is the first, and it was last updated when it was created. */
 export const NEW_TICKET = {
   hauler_id: ['uuid', ({ haulerId }) => haulerId],
   id: ['uuid', ({ id }) => id],

@@ -1,10 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { onConnection, type SharedConnection } from '../../src/database/connection.js';
 import { HotPathPool } from '../../src/database/hot-path-pool.js';
 import { testEnv } from '../support/env.js';
 import { eventually } from '../support/eventually.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const FIND = 'SELECT n FROM things WHERE n = ANY ($1::int[]) ORDER BY n';
@@ -161,7 +162,10 @@ describe('HotPathPool', () => {
       const pid = await pool.share(pidOf);
       expect(await pool.share(pidOf)).toBe(pid);
       await dataSource.query('SELECT pg_terminate_backend($1)', [pid]);
-      await delay(50);
+      const alive = 'SELECT FROM pg_stat_activity WHERE pid = $1';
+      await eventually(async () => expect(await dataSource.query(alive, [pid])).toEqual([]));
+      // It has said goodbye; that is read in this turn of the event loop.
+      await turn();
       expect(await pool.share(pidOf)).not.toBe(pid);
     });
 
@@ -174,10 +178,22 @@ describe('HotPathPool', () => {
     });
 
     test('where no connection can be had all who want it are told, and those who come later have one', async () => {
-      const gone = new HotPathPool(testEnv({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' }));
-      const refused = [gone.share(pidOf), gone.share(pidOf)];
-      for (const one of refused) await expect(one).rejects.toMatchObject({ name: 'DatabaseConnectionError' });
-      await gone.onApplicationShutdown();
+      const url = new URL(database.url);
+      const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+      url.port = String(proxy.port);
+      const other = new HotPathPool(testEnv({ DATABASE_URL: url.href }));
+      proxy.cut();
+      const refused = await Promise.allSettled([other.share(pidOf), other.share(pidOf)]);
+      expect(refused).toEqual(
+        refused.map(() => ({
+          status: 'rejected',
+          reason: expect.objectContaining({ name: 'DatabaseConnectionError' }),
+        })),
+      );
+      proxy.pass();
+      expect(await other.share(pidOf)).toEqual(expect.any(Number));
+      await other.onApplicationShutdown();
+      await proxy.close();
     });
 
     test('what fails among the statements of others fails alone', async () => {
