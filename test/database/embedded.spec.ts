@@ -14,6 +14,7 @@ import {
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
 import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
@@ -94,6 +95,20 @@ describe('a start and a stop', () => {
     expect(await first.ended).toBe(0);
     expect(isAlive(server)).toBe(false);
     expect(await kept((await start()).url)).toEqual([{ answer: 42 }]);
+  });
+
+  test('say nothing of connections that the stop ends', async () => {
+    const { url, said, child, ended } = await startAgain();
+    const client = new pg.Client({ connectionString: url });
+    const told: string[] = [];
+    client.on('error', ({ message }) => told.push(message));
+    await client.connect();
+    const before = said();
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    await until(() => told.length > 0);
+    expect(told[0]).toBe('terminating connection due to administrator command');
+    expect(said()).toBe(before);
   });
 
   test('commits to the disk', async () => {

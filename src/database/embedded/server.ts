@@ -132,8 +132,13 @@ export class Server {
   private record(text: string): void {
     this.output = (this.output + text).slice(-4000);
     for (const line of text.split('\n')) {
-      if (/ (FATAL|PANIC): /.test(line)) this.options.log.warn(`PostgreSQL: ${line}`);
+      if (this.alarms(line)) this.options.log.warn(`PostgreSQL: ${line}`);
       else if (line !== '') this.options.log.debug(`PostgreSQL: ${line}`);
     }
+  }
+
+  /** FATAL is the end of one connection: of all that are left when the server is stopped, as they should. */
+  private alarms(line: string): boolean {
+    return / PANIC: /.test(line) || (/ FATAL: /.test(line) && !this.stopping);
   }
 }
