@@ -66,10 +66,20 @@ function stopping(child: ChildProcess): () => Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
+    awaken(child.pid ?? 0);
     await ended;
   };
   atEnd(stop);
   return stop;
+}
+
+/** Stops a process and its children where they are: whoever is not measured must not take time from who is. */
+export function putToSleep(pid: number): void {
+  for (const one of [pid, ...childrenOf(pid).map(Number)]) process.kill(one, 'SIGSTOP');
+}
+
+export function awaken(pid: number): void {
+  for (const one of [pid, ...childrenOf(pid).map(Number)]) process.kill(one, 'SIGCONT');
 }
 
 async function untilListening(child: ChildProcess, log: string): Promise<string> {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type BenchDatabase, startDatabase } from './database.js';
-import { type Outcome, push } from './load.js';
+import { collectGarbage, type Outcome, push } from './load.js';
 import { CREATE_TABLE, upsertOf } from './peers/upsert.mjs';
 import { steadyRounds } from './pace.js';
-import { processorMs, ROOT, rssMb, type Service, startPeer, startService } from './processes.js';
+import { awaken, processorMs, putToSleep, ROOT, rssMb, type Service, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
 import { openScaleHouse, type ScaleHouse } from './scale-house.js';
 import { median, percentile } from './statistics.js';
@@ -89,7 +89,7 @@ async function contend(database: BenchDatabase, profile: boolean): Promise<Conte
   ];
 }
 
-/** From empty tables and with nothing left to write from the measurement before. */
+/** From empty tables, with nothing left to write or to collect from the measurement before, and with nobody else awake. */
 async function measure(
   { name, pid, table, run }: Contender,
   connections: number,
@@ -98,11 +98,15 @@ async function measure(
 ): Promise<Round> {
   await database.client.query('TRUNCATE tickets, ticket_revisions, peer_tickets');
   await database.client.query('CHECKPOINT');
+  if (pid !== undefined) awaken(pid);
+  collectGarbage();
   const used = () => [pid === undefined ? 0 : processorMs(pid), processorMs(database.pid)] as const;
   const before = used();
   const outcome = await run(connections, seconds);
   const after = used();
   await verify(outcome, table, connections, database.client);
+  // By now it is done also with what was under way when the load ended.
+  if (pid !== undefined) putToSleep(pid);
   const count = outcome.acknowledged.length;
   const round = {
     perSecond: count / outcome.seconds,
