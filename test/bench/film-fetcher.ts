@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { BenchDatabase } from './database.js';
+import { collectGarbage } from './load.js';
 import { forgetPeak, peakRssMb, processorMs, type Service } from './processes.js';
 
 const LOOK_MS = 20;
@@ -43,6 +44,7 @@ export class FilmFetcher {
   /** From the moment when a truck is followed until the last of its films is stored; all of them are looked at. */
   async follow(truckId: string, films: number, bytes: number) {
     const connectionId = await this.connect();
+    await this.settle();
     const { pid } = this.service;
     const processors = () => processorMs(pid) + processorMs(this.database.pid);
     forgetPeak(pid);
@@ -69,6 +71,7 @@ export class FilmFetcher {
     const config = names.map((n) => `url = "${this.partnerUrl}/films/${n}.mp4"\noutput = "${join(folder, n)}"\n`);
     writeFileSync(`${folder}.conf`, config.join(''));
     const summed = 'cd "$1" && ls | xargs -n 25 -P 2 sha256sum';
+    await this.settle();
     const [spent, begun] = [processorMs(process.pid), performance.now()];
     await run('curl', [
       '--silent',
@@ -90,6 +93,13 @@ export class FilmFetcher {
   expectSame(one: Sums, other: Sums): void {
     for (const [film, sum] of other) if (one.get(film) !== sum) throw new Error(`film ${film} is not what curl has`);
     if (one.size !== other.size) throw new Error(`${one.size} films instead of ${other.size}`);
+  }
+
+  /** Nothing is left to write, to delete or to collect of what was measured before. */
+  private async settle(): Promise<void> {
+    await this.database.client.query('CHECKPOINT');
+    await shell('sync');
+    collectGarbage();
   }
 
   private async connect(): Promise<string> {
