@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { readEnv, type SettledEnv } from './config/env.js';
 import { migrate } from './database/migrate.js';
 import { settleEnv } from './database/settle-env.js';
+import type { LeanExpressAdapter } from './http/lean-express.adapter.js';
 import { createLogger } from './observability/logger.js';
 
 /** What listens, and how it ends within SHUTDOWN_GRACE. */
@@ -40,7 +41,8 @@ async function serve(env: SettledEnv, logger: Logger): Promise<Serving> {
   const { port } = server.address() as AddressInfo;
   const stop = async () => {
     setTimeout(() => server.closeAllConnections(), env.SHUTDOWN_GRACE * 0.8).unref();
-    server.closeIdleConnections();
+    // Before the jobs have ended, which Nest would wait for.
+    void (app.getHttpAdapter() as LeanExpressAdapter).stopAccepting();
     await app.close();
   };
   return { port, stop };

@@ -14,6 +14,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export class LeanExpressAdapter extends ExpressAdapter {
   private readonly exact = new ExactRoutes();
   private touches: readonly Touch[] = [];
+  private closed: Promise<void> | undefined;
 
   /** `everyAnswer`: header lines that all answers have. */
   constructor(
@@ -53,7 +54,20 @@ export class LeanExpressAdapter extends ExpressAdapter {
     this.httpServer = server;
   }
 
+  /** No new connection from now on, and no further request on those that are open; resolves when all are closed. */
+  stopAccepting(): Promise<void> {
+    const server = this.httpServer as Server;
+    return (this.closed ??= new Promise((resolve) => server.close(() => resolve())));
+  }
+
+  /** Nest closes after its hooks: what waits for them would be let in as long as they take. */
+  override close(): Promise<void> {
+    (this.httpServer as Server).closeIdleConnections();
+    return this.stopAccepting();
+  }
+
   private take(request: Request, response: Response, application: Application): void {
+    if (this.closed !== undefined) response.shouldKeepAlive = false;
     for (const touch of this.touches) touch(request, response);
     this.exact.run(request, response, () => void application(request, response));
   }

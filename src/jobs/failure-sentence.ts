@@ -1,3 +1,4 @@
+import { storableText } from '../contracts/common/text.js';
 import { redactUrls } from '../outbound/redaction.js';
 
 /** The longest sentence that a row keeps, in characters. */
@@ -18,7 +19,7 @@ export function failureSentence(error: unknown): FailureSentence {
   const message = error instanceof Error ? error.message : String(error);
   const expected = typeof error === 'object' && error !== null && (error as { expected?: unknown }).expected === true;
   // PostgreSQL text holds no U+0000, and an error that could not be stored would be lost.
-  const text = redactUrls(message.toWellFormed().replaceAll('\0', '')).slice(0, LONGEST);
+  const text = redactUrls(storableText(message)).slice(0, LONGEST);
   if (expected) return { text, expected };
   return {
     text: `An unexpected error happened: ${text}`,

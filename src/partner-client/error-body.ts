@@ -1,3 +1,4 @@
+import { storableText } from '../contracts/common/text.js';
 /** What of a partner's error body is kept: a code, and at most so many characters of its message. */
 const LONGEST_CODE = 100;
 const LONGEST_MESSAGE = 500;
@@ -34,5 +35,5 @@ function field(value: unknown, name: string): unknown {
 }
 
 function text(value: unknown, longest: number): string | undefined {
-  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '').slice(0, longest) : undefined;
+  return typeof value === 'string' ? storableText(value).slice(0, longest) : undefined;
 }

@@ -25,7 +25,7 @@ const TRY_FOR_MS = 4000;
 type Ingesting = Entry<Submission, TicketAnswer>;
 
 /**
- * Takes tickets in, many in one transaction (docs/adr/0004): whoever submits is answered after the commit that holds
+ * Takes tickets in, many in one transaction (docs/adr/0009): whoever submits is answered after the commit that holds
  * its push, never before.
  */
 @Injectable()

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { JobsService } from '../../src/jobs/jobs.service.js';
 import { SyncRetention } from '../../src/site-sync/sync/sync-retention.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -9,6 +11,13 @@ import { siteData } from '../support/site-data.js';
 import { answer, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
 const data = siteData(3, 6, 60);
+/** A connection of its own. */
+async function knock(url: string): Promise<void> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.destroy();
+}
+
 /** The run that stands still before it writes materials. */
 const WAITING = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
   AND query LIKE '%INSERT INTO materials%'`;
@@ -108,6 +117,25 @@ describe('runs that are cut off', () => {
     scene.answers(data);
     await successor();
     expect((await scene.ended(runId)).status).toBe('succeeded');
+  });
+
+  test('stopped in the middle: nobody new is let in, and who is in is answered and let go', async () => {
+    const other = await killable();
+    scene.partner.on(SITES_ROUTE, hangs());
+    await scene.request();
+    await partnerIsAsked(1);
+    const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
+    let answered = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answered += text));
+    socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n');
+    // What comes second on another connection shows that the first has arrived.
+    expect((await fetch(`${other.url}/health/live`)).status).toBe(200);
+    other.child.kill('SIGTERM');
+    await eventually(() => expect(knock(other.url)).rejects.toThrow('ECONNREFUSED'), 2_000);
+    socket.write('\r\n');
+    await once(socket, 'close');
+    expect(answered).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.*\r\n)*?Connection: close\r\n/);
+    expect(other.child.exitCode).toBe(null);
   });
 
   test('a late owner writes nothing: neither records, nor the end of the run', async () => {

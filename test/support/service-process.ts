@@ -6,6 +6,7 @@ import { heldChild } from './held.js';
 
 export interface ServiceProcess {
   readonly child: ChildProcess;
+  readonly url: string;
   /** Resolves to the exit code, or to the name of the signal. */
   readonly ended: Promise<number | string>;
 }
@@ -32,7 +33,8 @@ export async function startServiceProcess(
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-  const listens = once(child.stdout.setEncoding('utf8'), 'data').then(() => true);
-  if (!(await Promise.race([listens, ended.then(() => false)]))) throw new Error(`the service ended: ${said}`);
-  return { child, ended };
+  const listens = once(child.stdout.setEncoding('utf8'), 'data').then(([line]) => /http:\S+/.exec(String(line))?.[0]);
+  const url = await Promise.race([listens, ended.then(() => undefined)]);
+  if (url === undefined) throw new Error(`the service ended: ${said}`);
+  return { child, url, ended };
 }

@@ -75,6 +75,11 @@ describe('a list (decision 38)', () => {
     expect(findings).toHaveLength(1);
   });
 
+  test('what PostgreSQL cannot hold is taken out of the message of data.request', () => {
+    const request = { requestId: 'r', status: 'ready', message: 'part\0ly \ud800' };
+    expect(read({ request }).request).toEqual({ requestId: 'r', status: 'ready', message: 'partly \ufffd' });
+  });
+
   test('data.request is read; an unknown status is processing', () => {
     expect(read({ request: { requestId: 'r', status: 'failed', message: 'm' } }).request).toEqual({
       requestId: 'r',
@@ -110,6 +115,12 @@ describe('a 202', () => {
     ['no id', { success: true }, { status: 'processing' }],
     ['nothing', undefined, { status: 'processing' }],
   ])('%s', (_, given, expected) => expect(readAcknowledgement(given)).toMatchObject(expected));
+
+  test('what PostgreSQL cannot hold is taken out of the message, and an id with it is none', () => {
+    const read = readAcknowledgement({ requestId: 'a\0b', status: 'failed', message: 'bro\0ken' });
+    expect(read).toMatchObject({ status: 'failed', message: 'broken', findings: [{ path: 'requestId' }] });
+    expect(read).not.toHaveProperty('requestId');
+  });
 });
 
 describe('every page of a list', () => {

@@ -13,6 +13,11 @@ export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
+/** What is left of a text when all that PostgreSQL cannot hold is taken out or replaced. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '');
+}
+
 /** Nothing to see: white space and characters that have no form of their own. */
 export function isBlank(text: string): boolean {
   return /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]*$/u.test(text);

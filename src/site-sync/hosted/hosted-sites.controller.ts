@@ -22,6 +22,8 @@ export class HostedSitesController implements SiteApi<SiteCaller, StreamableFile
   @ApiResponse({ status: 304, description: 'The data is still what `If-None-Match` names', headers: ETAG_HEADER })
   async getSites(@Query() { haulerId }: GetSitesQuery, @AskedBy() caller: SiteCaller) {
     const body = send(caller.response, await this.sites.getSites(haulerId, caller));
-    return body === undefined ? undefined : new StreamableFile(body);
+    if (body === undefined) return undefined;
+    // Nest would tell the caller that the request was bad.
+    return new StreamableFile(body).setErrorHandler(() => caller.response.destroy());
   }
 }

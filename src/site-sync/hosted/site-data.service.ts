@@ -4,7 +4,7 @@ import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HostedSiteDataCounts } from '../../contracts/admin/hosted-site-data.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { violated } from '../../errors/app-error.js';
+import { unavailable, violated } from '../../errors/app-error.js';
 import { readSiteData } from './given-site-data.js';
 import { type SiteAnswer, writeSiteAnswer } from './site-answer.js';
 
@@ -53,7 +53,7 @@ export class HostedSiteData {
       'SELECT bytes FROM hosted_site_data_chunks WHERE hauler_id = $1 AND version = $2 AND position = $3',
       [haulerId, version, position],
     );
-    if (row === undefined) throw new Error(`the answer for ${haulerId} was replaced twice while it was being sent`);
+    if (row === undefined) throw unavailable('the data was replaced twice while it was being sent; try again shortly');
     return row.bytes;
   }
 

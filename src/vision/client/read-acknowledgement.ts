@@ -1,7 +1,8 @@
+import { isStorableText } from '../../contracts/common/text.js';
 import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from './finding.js';
 import { isPlain } from './read-elements.js';
-import { knownStatus } from './read-list.js';
+import { knownStatus, saidIn } from './read-list.js';
 
 /** The 202 of a video request (section 2.5a), as far as it could be read. */
 export interface Acknowledgement {
@@ -11,6 +12,9 @@ export interface Acknowledgement {
   readonly message?: string;
   readonly findings: readonly Finding[];
 }
+
+/** It is sent again as it is, so that nothing may be taken out of it. */
+const isId = (text: string): boolean => text !== '' && isStorableText(text);
 
 /** `success: false` is a refusal: the request failed, says the partner. */
 export function readAcknowledgement(body: unknown): Acknowledgement {
@@ -22,13 +26,13 @@ export function readAcknowledgement(body: unknown): Acknowledgement {
   // Some partners wrap every answer in `data`.
   const inner = body['requestId'] === undefined && isPlain(body['data']) ? body['data'] : body;
   const { requestId, message } = inner;
-  const named = (typeof requestId === 'string' && requestId !== '') || typeof requestId === 'number';
-  if (!named) findings.push({ path: 'requestId', reason: 'requestId is required', raw: body });
+  const named = typeof requestId === 'number' || (typeof requestId === 'string' && isId(requestId));
+  if (!named) findings.push({ path: 'requestId', reason: 'requestId must be an id, without U+0000', raw: body });
   const status = body['success'] === false ? 'failed' : knownStatus(inner['status'], 'status', findings);
   return {
     ...(named ? { requestId: String(requestId).slice(0, 255) } : {}),
     status,
-    ...(typeof message === 'string' ? { message: message.slice(0, 1_000) } : {}),
+    ...(typeof message === 'string' ? { message: saidIn(message) } : {}),
     findings,
   };
 }

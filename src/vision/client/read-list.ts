@@ -1,5 +1,6 @@
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import type { DtoClass } from '../../contracts/common/reader.js';
+import { storableText } from '../../contracts/common/text.js';
 import {
   type Recording,
   VIDEO_STATUSES,
@@ -83,9 +84,12 @@ function requestState(raw: unknown, findings: Finding[]): VideoRequestState | un
   return {
     requestId: String(requestId),
     status: knownStatus(status, 'data.request.status', findings),
-    ...(typeof message === 'string' ? { message: message.slice(0, 1_000) } : {}),
+    ...(typeof message === 'string' ? { message: saidIn(message) } : {}),
   };
 }
+
+/** A partner's sentence, as it is shown to an admin. */
+export const saidIn = (message: string): string => storableText(message).slice(0, 1_000);
 
 export function knownStatus(status: unknown, path: string, findings: Finding[]): VideoStatus {
   const known = VIDEO_STATUSES.find((name) => name === status);

@@ -349,6 +349,23 @@ describe('the hosted side of the Site API', () => {
       expect(versionsKept).toBeLessThanOrEqual(2);
     });
 
+    test('one whose pieces are gone before it began is 503, one that is under way breaks off: never a bad request', async () => {
+      await put({ sites: Array.from({ length: 20_000 }, (_, i) => site(`big${i}`, { updatedAt: STAMP })) });
+      const without = (first: number) =>
+        service.dataSource.query('DELETE FROM hosted_site_data_chunks WHERE hauler_id = $1 AND position >= $2', [
+          hauler,
+          first,
+        ]);
+      const ask = () =>
+        fetch(`${service.url}/scale-platform/v1/sites?haulerId=${hauler}`, { headers: { 'API-KEY': key } });
+      await without(1);
+      await expect(ask().then((response) => response.text())).rejects.toThrow();
+      await without(0);
+      const refused = await ask();
+      expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, expect.any(String)]);
+      expect(await refused.json()).toMatchObject({ success: false, error: { code: expect.any(String) } });
+    });
+
     test('an answer that is on its way survives a replacement', async () => {
       const big = Array.from({ length: 20_000 }, (_, i) => site(`big${i}`, { updatedAt: STAMP }));
       await put({ sites: big });
