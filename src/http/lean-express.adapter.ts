@@ -46,9 +46,11 @@ export class LeanExpressAdapter extends ExpressAdapter {
       // A deadline for all bodies alike would cut off recordings of 2 GiB: each reader of bodies keeps its own.
       requestTimeout: 0,
     };
-    const server: Server = createServer(options, (request, response) =>
-      this.take(request as Request, response as unknown as Response, application),
-    );
+    const take = (request: unknown, response: unknown) =>
+      this.take(request as Request, response as Response, application);
+    const server: Server = createServer(options, take);
+    // What a caller expects that nobody knows need not be met; Node.js would refuse it without a body.
+    server.on('checkExpectation', take);
     server.setTimeout(silence);
     server.on('clientError', answerUnreadable);
     this.httpServer = server;

@@ -52,6 +52,11 @@ describe('what no route answers (decisions 3, 10)', () => {
     expect(answer).toContain('"success":false');
   });
 
+  it('what is expected and known to nobody is not refused', async () => {
+    const answer = await sendBytes('GET /health/live HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 200 (?:.*\r\n)*?X-Request-Id: /);
+  });
+
   it('headers without end are cut off', async () => {
     const answer = await sendBytes(`GET /health/live HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
