@@ -9,6 +9,9 @@ export interface Backoff {
 
 export const DEFAULT_BACKOFF: Backoff = { firstMs: 5_000, factor: 2, maxMs: 3_600_000, jitter: 0.2 };
 
+/** The longest that anybody's advice counts: no partner stops a row for good. */
+export const LONGEST_ADVICE_MS = 24 * 3_600_000;
+
 /** What an error may carry to say itself when to come back, as a partner's `Retry-After` does. */
 interface RetryAdvice {
   readonly retryAt?: Date;
@@ -23,12 +26,13 @@ export function backoffMs(rule: Backoff, attempt: number, random: number): numbe
 }
 
 /**
- * The error's own advice wins over the rule, also where it is longer than the rule would ever wait. Never sooner than
- * `firstMs`: a partner that always says "try again at once" must not make a loop of us.
+ * The error's own advice wins over the rule, also where it is longer than the rule would ever wait, up to a day. Never
+ * sooner than `firstMs`: a partner that always says "try again at once" must not make a loop of us.
  */
 export function retryDelayMs(error: unknown, rule: Backoff, attempt: number, now: Date, random: number): number {
   const advice = adviceMs(error, now);
-  return advice === undefined ? backoffMs(rule, attempt, random) : Math.max(advice, rule.firstMs);
+  if (advice === undefined) return backoffMs(rule, attempt, random);
+  return Math.max(Math.min(advice, LONGEST_ADVICE_MS), rule.firstMs);
 }
 
 function adviceMs(error: unknown, now: Date): number | undefined {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { backoffMs, retryDelayMs } from '../../src/jobs/backoff.js';
 
 const rule = { firstMs: 1_000, factor: 2, maxMs: 60_000, jitter: 0.2 };
+const DAY_MS = 86_400_000;
 const now = new Date('2026-01-31T08:30:00Z');
 
 describe('backoffMs', () => {
@@ -25,6 +26,8 @@ describe('retryDelayMs', () => {
     ['an error without advice follows the rule', new Error('no'), 4_000],
     ['retryAfterMs', Object.assign(new Error(), { retryAfterMs: 1_500 }), 1_500],
     ['retryAt', Object.assign(new Error(), { retryAt: new Date('2026-01-31T10:30:00Z') }), 7_200_000],
+    ['retryAfterMs of years', Object.assign(new Error(), { retryAfterMs: 999_999_999_000 }), DAY_MS],
+    ['retryAt in years', Object.assign(new Error(), { retryAt: new Date('2057-01-31T08:30:00Z') }), DAY_MS],
     ['retryAt in the past', Object.assign(new Error(), { retryAt: new Date('2026-01-31T08:00:00Z') }), 1_000],
     ['retryAt that is no date', Object.assign(new Error(), { retryAt: new Date('never') }), 4_000],
     ['retryAt that is no Date', Object.assign(new Error(), { retryAt: 'soon' }), 4_000],

@@ -243,6 +243,26 @@ describe('polling', () => {
     expect(shown.reason).toContain('deadline');
   });
 
+  test.each([
+    ['the POST', POST, 'video_request_parts'],
+    ['a poll', VIDEOS, 'video_polls'],
+  ])('%s that the partner puts off beyond the deadline is looked at again when it comes', async (_, path, table) => {
+    partner.on(POST, accepts());
+    partner.on(path, refuses(429, 'INTERNAL_ERROR', 'tomorrow', { 'Retry-After': '80000' }));
+    const hasty = await startTestApp({ on: app, env: { VISION_REQUEST_DEADLINE: 3_600_000 } });
+    const body = { connectionId: await connect(), truckId: 'TRUCK-7', cameraId: 'front', ...RANGE };
+    expect((await hasty.admin('POST', '/video-requests', body)).status).toBe(202);
+    await eventually(async () => {
+      if (partner.askedOf(path).length === 0) await hurry(app);
+      const refused = await app.dataSource.query<unknown[]>(
+        `SELECT row.due_at BETWEEN part.deadline_at AND part.deadline_at + interval '10 seconds' AS at_deadline
+         FROM ${table} AS row, video_request_parts AS part WHERE row.last_error IS NOT NULL`,
+      );
+      expect(refused).toEqual([{ at_deadline: true }]);
+    });
+    await hasty.close();
+  });
+
   test('a malformed element is recorded, and the others land', async () => {
     const good = element({ requestId: 'req-m', downloadUrl: partner.link(film()) });
     partner.on(POST, accepts({ requestId: 'req-m' }));

@@ -259,6 +259,16 @@ describe('what becomes of a download', () => {
     ).toEqual({ step: 'relink', afterMs: 0 });
   });
 
+  test.each<[string, number | undefined, number]>([
+    ['not beyond the end of the link', 9 * HOUR, 8 * HOUR],
+    ['not beyond its end where that has come', HOUR, 0],
+    ['no longer than a day where the link lives on', 90 * HOUR, 24 * HOUR],
+    ['no longer than a day where the link does not say', undefined, 24 * HOUR],
+  ])('a host that asks for 30 hours is waited for, but %s', (_, expiresAt, afterMs) => {
+    const failure = { kind: 'retryable', retryAfterMs: 30 * HOUR, fruitless: false } as const;
+    expect(nextStep({ ...state, expiresAt }, failure, HOUR)).toEqual({ step: 'retry', afterMs });
+  });
+
   test('a body that breaks at the same place again and again is given up', () => {
     expect(fails('retryable', { fruitless: 3 }, true).step).toBe('retry');
     expect(fails('retryable', { fruitless: 4 }, true)).toEqual({ step: 'end', status: 'failed' });

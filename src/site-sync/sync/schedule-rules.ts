@@ -1,3 +1,5 @@
+import { LONGEST_ADVICE_MS } from '../../jobs/backoff.js';
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
@@ -7,10 +9,8 @@ const JITTER = 0.1;
 /** The longest that failures push the next run away, unless its interval is longer. */
 const LONGEST_BACKOFF_MS = 4 * HOUR_MS;
 
-/** A partner's word counts beyond its own retries from here on (decision 36) ... */
+/** A partner's word counts beyond its own retries from here on (decision 36), up to the longest that any row heeds. */
 const OWN_WORD_MS = 5 * MINUTE_MS;
-/** ... and up to here: failures never stop a schedule for good. */
-const LONGEST_OWN_WORD_MS = 24 * HOUR_MS;
 
 /** Milliseconds until the next run after one that did not fail. `random` is in [0, 1). */
 export function nextRunMs(intervalSeconds: number, random: number): number {
@@ -29,7 +29,7 @@ export interface Failed {
 /** Milliseconds until the next run after a failure: doubling from the interval on, or when the partner has asked to be called. */
 export function nextRunAfterFailureMs({ intervalSeconds, failures, retryAt, now }: Failed, random: number): number {
   const asked = retryAt === undefined ? 0 : retryAt.getTime() - now.getTime();
-  if (asked > OWN_WORD_MS) return Math.min(asked, LONGEST_OWN_WORD_MS);
+  if (asked > OWN_WORD_MS) return Math.min(asked, LONGEST_ADVICE_MS);
   const interval = intervalSeconds * 1000;
   const grown = interval * 2 ** Math.min(failures - 1, 30);
   return varied(Math.min(grown, Math.max(interval, LONGEST_BACKOFF_MS)), random);

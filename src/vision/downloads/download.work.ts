@@ -41,6 +41,8 @@ export class DownloadWork implements OnModuleInit {
 
   private async fetch(run: Run<RecordingRow>): Promise<Next> {
     const { row } = run;
+    // Before all else: a file that is there is stored, whatever has become of its link or of the room meanwhile.
+    if (await this.steps.storePublished(run, row)) return 'done';
     await this.steps.heedPause(run, row);
     if (row.link === null) return this.steps.relink(run, row);
     if (row.expires_at !== null && row.expires_at.getTime() <= Date.now()) {

@@ -27,6 +27,16 @@ export class FetchSteps {
     @Inject(DOWNLOADER) private readonly downloader: Downloader,
   ) {}
 
+  /** Whether all was done but for the row: whoever began may have been killed after the file was published. */
+  async storePublished(run: Run<RecordingKey>, row: RecordingRow): Promise<boolean> {
+    if (!wasInterrupted(row)) return false;
+    const begun = Date.now();
+    const whole = await this.storing(() => this.published(recordingFile(row.id)));
+    if (whole === undefined) return false;
+    await this.stored(run, row, whole, begun);
+    return true;
+  }
+
   /** Throws `Later` while the storage can take nothing. */
   async heedPause(run: Run<RecordingKey>, row: RecordingRow): Promise<void> {
     const later = this.pause.current();
@@ -38,10 +48,7 @@ export class FetchSteps {
   async download(run: Run<RecordingKey>, row: RecordingRow, url: string): Promise<Next> {
     const name = recordingFile(row.id);
     const begun = Date.now();
-    const interrupted = row.status === 'downloading';
-    // Whoever began before may have been killed after the file was published.
-    const whole = interrupted ? await this.storing(() => this.published(name)) : undefined;
-    if (whole !== undefined) return this.stored(run, row, whole, begun);
+    const interrupted = wasInterrupted(row);
     // A chunk was moved by its claim; a clip takes its part with it.
     if (row.part_id !== null && !interrupted) await this.moves.move(run, row, 'downloading');
     const resume = interrupted || run.attempt > 1 || row.relinks > 0;
@@ -168,6 +175,9 @@ export class FetchSteps {
     }
   }
 }
+
+/** The run's row has the status from before the claim, which may have moved the stored one on (`BEGUN`). */
+const wasInterrupted = ({ status }: RecordingRow): boolean => status === 'downloading';
 
 const isDownloaded = (result: unknown): result is Downloaded =>
   typeof result === 'object' && result !== null && 'sha256' in result;

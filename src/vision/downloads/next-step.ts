@@ -1,3 +1,4 @@
+import { LONGEST_ADVICE_MS } from '../../jobs/backoff.js';
 import type { DownloadFailureKind } from '../../storage/download/download-failure.js';
 
 /** How often a link is replaced by listing again (decision 47). */
@@ -52,8 +53,16 @@ export function nextStep(state: FetchState, failure: FetchFailure, now: number):
   const broken = failure.fruitless || failure.kind !== 'retryable';
   if (broken && state.fruitless + 1 >= MOST_FRUITLESS) return { step: 'end', status: 'failed' };
   if (state.expiresAt === undefined && now - state.listedAt > LONGEST_WITHOUT_EXPIRY_MS) return relinkOrEnd(state);
-  const delay = Math.min(FIRST_RETRY_MS * 2 ** Math.min(state.attempt - 1, 10), LONGEST_RETRY_MS);
-  return { step: 'retry', afterMs: Math.max(delay, failure.retryAfterMs ?? 0) };
+  return { step: 'retry', afterMs: Math.min(retryMs(state, failure), longestWaitMs(state, now)) };
+}
+
+function retryMs({ attempt }: FetchState, { retryAfterMs = 0 }: FetchFailure): number {
+  return Math.max(retryAfterMs, Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), LONGEST_RETRY_MS));
+}
+
+/** Whatever the host asks for: once the link is dead the row is looked at again, and the partner asked for another. */
+function longestWaitMs({ expiresAt }: FetchState, now: number): number {
+  return expiresAt === undefined ? LONGEST_ADVICE_MS : Math.min(Math.max(expiresAt - now, 0), LONGEST_ADVICE_MS);
 }
 
 /** The first new link at once; a partner that hands out dead ones is asked at growing distances. */

@@ -4,6 +4,8 @@ import { inTransaction } from '../../database/transaction.js';
 import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
+import { notBeyond } from './not-beyond.js';
 import { type Part, PartsStore } from './parts.store.js';
 import { PollAsking } from './poll-asking.js';
 import { PollOutcome, type PollRow, progressOf } from './poll-outcome.js';
@@ -45,7 +47,10 @@ export class PollWork implements OnModuleInit {
     const inMs = ({ nextPollAt }: Part) => (nextPollAt?.getTime() ?? 0) - now;
     if (!open.some((part) => inMs(part) <= 0)) return this.finish(run, {});
     const asked = open.filter((part) => goesAlong(inMs(part), progressOf(part, now)));
-    const round = await this.asking.ask(asked, { connection, signal: run.signal, page: run.row.next_page });
+    const asking = { connection, signal: run.signal, page: run.row.next_page };
+    const round = await this.asking.ask(asked, asking).catch((error: unknown) => {
+      throw error instanceof PartnerFailure ? notBeyond(firstDeadline(open), error) : error;
+    });
     const waiting: Part[] = [];
     for (const part of asked) {
       if (!(await this.outcome.apply(run, part, round.learnt.get(part) ?? { kind: 'open' }))) waiting.push(part);
@@ -69,3 +74,6 @@ export class PollWork implements OnModuleInit {
     return 'done';
   }
 }
+
+const firstDeadline = (open: readonly Part[]): Date =>
+  new Date(Math.min(...open.map(({ deadlineAt }) => deadlineAt.getTime())));

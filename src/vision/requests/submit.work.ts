@@ -7,6 +7,7 @@ import type { Run } from '../../jobs/run.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Acknowledged } from '../vision.client.js';
 import type { VisionConnection } from '../vision-connections.js';
+import { notBeyond } from './not-beyond.js';
 import { type Part, PartsStore } from './parts.store.js';
 import { jittered, pollDelayMs } from './poll-schedule.js';
 import { SubmitPartner } from './submit-partner.js';
@@ -67,7 +68,7 @@ export class SubmitWork implements OnModuleInit {
     if (verdict === 'final') return this.end(run, part, 'failed', failure.message);
     await run.update({ reason: failure.message, ...(verdict === 'waits' ? { submit_tries: part.submitTries } : {}) });
     await inTransaction(this.dataSource, (manager) => this.parts.refresh(manager, part.haulerId, part.requestId));
-    throw failure;
+    throw notBeyond(part.deadlineAt, failure);
   }
 
   private async accepted(

@@ -79,6 +79,24 @@ describe('a link', () => {
     expect(reason).toContain('lists the recording no more');
   });
 
+  test('that expired while nobody said that its file is there whole: stored, without asking anybody', async () => {
+    const body = film();
+    const listing = [chunk(1, partner.link(body))];
+    const id = await scene.follow(app, () => listing);
+    await becomes(app, id, { status: 'stored' });
+    listing.pop();
+    const fetched = partner.fetched.length;
+    // What a process leaves that is killed between the publishing and the row.
+    await app.dataSource.query(
+      `UPDATE recordings SET status = 'downloading', size_bytes = NULL, sha256 = NULL, stored_at = NULL, fetch_ms = NULL,
+         link = $2, expires_at = now() - interval '1 minute', due_at = now(), lease_token = gen_random_uuid(),
+         leased_until = now() - interval '1 second' WHERE connection_id = $1`,
+      [id, partner.link(film())],
+    );
+    await becomes(app, id, { status: 'stored', sizeBytes: body.length, sha256: sha256(body) });
+    expect(partner.fetched).toHaveLength(fetched);
+  });
+
   test('carries no key of ours', async () => {
     const id = await scene.follow(app, listed(partner.link(film())));
     await becomes(app, id, { status: 'stored' });
