@@ -12,6 +12,7 @@ import { PartnerClientModule } from '../partner-client/partner-client.module.js'
 import { SyncRunQueries } from '../site-sync/sync/sync-run-queries.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { SyncRuns } from '../site-sync/sync/sync-runs.store.js';
+import { SyncStates } from '../site-sync/sync/sync-states.store.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { HostedCameras } from '../vision/hosted/cameras.js';
 import { HostedRecordings } from '../vision/hosted/recordings.service.js';
@@ -47,6 +48,7 @@ export class CliModule {
         SyncRuns,
         SyncRunQueries,
         SyncRunsService,
+        SyncStates,
         VisionConnections,
         VideoRequests,
         VideoRequestQueries,

@@ -19,23 +19,37 @@ export interface FileToSend {
  * outside is 416 (decision 46); several at once are answered by the whole. The stream is held back by a slow reader.
  */
 export async function sendFile(request: Request, response: Response, file: FileToSend): Promise<void> {
-  response.set({ ETag: file.etag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-transform' });
   if (sameTag(request.headers['if-none-match'], file.etag)) {
-    response.status(304).end();
+    response.status(304).set(headersOf(file)).end();
     return;
   }
   const range = rangeOf(request, file);
   const { start, end } = range ?? { start: 0, end: file.size - 1 };
-  response
-    .status(range === undefined ? 200 : 206)
-    .set({ 'Content-Type': file.contentType, 'Content-Length': String(end - start + 1) });
-  if (range !== undefined) response.set('Content-Range', `bytes ${start}-${end}/${file.size}`);
-  if (request.method === 'HEAD' || end < start) {
-    response.end();
+  const bytes = request.method === 'HEAD' || end < start ? undefined : await file.open({ start, end });
+  if (response.destroyed) {
+    bytes?.destroy();
     return;
   }
+  // Not before the file is open: a failure to open it must not be told under the film's headers.
+  response.status(range === undefined ? 200 : 206).set({
+    ...headersOf(file),
+    'Content-Type': file.contentType,
+    'Content-Length': String(end - start + 1),
+    ...(range === undefined ? {} : { 'Content-Range': `bytes ${start}-${end}/${file.size}` }),
+  });
+  if (bytes === undefined) response.end();
+  else await send(bytes, response);
+}
+
+const headersOf = ({ etag }: FileToSend) => ({
+  ETag: etag,
+  'Accept-Ranges': 'bytes',
+  'Cache-Control': 'private, no-transform',
+});
+
+async function send(bytes: Readable, response: Response): Promise<void> {
   try {
-    await pipeline(await file.open({ start, end }), response);
+    await pipeline(bytes, response);
   } catch (error) {
     // A reader that went away is no fault of ours, and whoever is left must see that the bytes broke off.
     if (!response.headersSent) throw error;
@@ -51,7 +65,7 @@ function rangeOf(request: Request, file: FileToSend): { start: number; end: numb
   if (ranges === undefined) return undefined;
   if (typeof ranges === 'number' || ranges.type !== 'bytes') {
     throw new AppError('rangeNotSatisfiable', `the range must lie within the ${file.size} bytes, such as bytes=0-99`, {
-      headers: { 'Content-Range': `bytes */${file.size}` },
+      headers: { ...headersOf(file), 'Content-Range': `bytes */${file.size}` },
     });
   }
   return ranges.length === 1 ? ranges[0] : undefined;

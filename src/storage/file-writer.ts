@@ -83,7 +83,7 @@ class FileWriter implements StorageWriter {
     if (handle === undefined) return;
     this.#name = state.part;
     this.#handle = handle;
-    if ((await handle.stat()).size < state.length) return this.#close();
+    if ((await this.#sizeKept(handle)) < state.length) return this.#close();
     this.#continued = true;
     this.memo = state.memo;
     this.length = this.#unhashed = state.length;
@@ -162,7 +162,19 @@ class FileWriter implements StorageWriter {
     const name = `${randomBytes(8).toString('hex')}.part`;
     this.#handle = await open(join(this.#folder, name), 'wx');
     this.#name = name;
-    [this.#direct, this.#room] = await Promise.all([openDirect(join(this.#folder, name)), roomAt(this.#folder)]);
+    const direct = openDirect(join(this.#folder, name));
+    // Waited for in any case, so that `#close` finds the handle.
+    this.#room = await roomAt(this.#folder).finally(async () => (this.#direct = await direct));
+  }
+
+  /** Where that fails, nobody gets this writer, nor could close it. */
+  async #sizeKept(handle: FileHandle): Promise<number> {
+    try {
+      return (await handle.stat()).size;
+    } catch (error) {
+      await this.#close();
+      throw error;
+    }
   }
 
   #open(): FileHandle {

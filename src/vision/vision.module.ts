@@ -15,6 +15,7 @@ import { RecordingStore } from './downloads/recording.store.js';
 import { Relink } from './downloads/relink.js';
 import { StoragePause } from './downloads/storage-pause.js';
 import { FindingQueries } from './finding.queries.js';
+import { FindingsRetention } from './findings-retention.js';
 import { VisionFindings } from './findings.js';
 import { CoverageService } from './recordings/coverage.service.js';
 import { RecordingContent } from './recordings/recording-content.js';
@@ -38,6 +39,7 @@ import { VisionClient } from './vision.client.js';
     VisionClient,
     VisionConnections,
     VisionFindings,
+    FindingsRetention,
     FindingQueries,
     PartsStore,
     VideoRequests,

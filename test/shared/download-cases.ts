@@ -353,6 +353,16 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
       expect(await failure()).toMatchObject({ kind, retryAfterMs });
     });
 
+    test('101: a change of protocol that nobody asked for', async () => {
+      host.answer((_, { socket }) => {
+        socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      });
+      const started = Date.now();
+      const message = expect.stringContaining('answered 101 instead of the file');
+      expect(await failure()).toMatchObject({ kind: 'bad-answer', message });
+      expect(Date.now() - started).toBeLessThan(2000);
+    });
+
     test('a host that is away', async () => {
       const gone = await startFileHost();
       await gone.stop();

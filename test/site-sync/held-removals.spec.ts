@@ -174,6 +174,18 @@ describe('removals that are held', () => {
       expect((await scene.sites('&active=true')).map(({ externalId }) => externalId)).toEqual([idOf('z')]);
     });
 
+    test('what another connection still states comes back with its next run, although its answer is the same', async () => {
+      const stated = { sites: sites(0, 1) };
+      await scene.sync(stated);
+      const other = await scene.connect();
+      await scene.sync(stated, other);
+      const held = await scene.sync({ sites: [] });
+      await confirm(held.id);
+      expect(await active()).toBe(0);
+      expect((await scene.sync(stated, other)).counts.sites).toMatchObject({ received: 1, restored: 1 });
+      expect(await active()).toBe(1);
+    });
+
     test('unknown: 404; no UUID: 400', async () => {
       expect((await confirm(randomUUID())).status).toBe(404);
       expect((await confirm('x')).status).toBe(400);

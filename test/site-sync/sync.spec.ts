@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import { eventually } from '../support/eventually.js';
 import { json } from '../support/scripted-partner.js';
 import { ADDRESS, idOf, kiosk, material, site, siteData } from '../support/site-data.js';
 import { answer, PARTNER_KEY, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
@@ -372,6 +373,43 @@ describe('synchronising with a partner', () => {
       const run = await scene.sync({ ...three(), sites: three().sites.slice(0, 1) }, other);
       expect(counts(run)).toEqual({ received: 1, unchanged: 1, deactivated: 1 });
       expect((await scene.sites()).map(({ connectionId }) => connectionId)).toEqual([other, other]);
+    });
+
+    test("it passes to the one that runs although that one's answer is the same, and may be removed by it", async () => {
+      const [its, all] = [{ sites: [site('b')] }, { sites: [site('a'), site('b')] }];
+      const other = await scene.connect();
+      await scene.sync(all);
+      await scene.sync(all, other);
+      await scene.service.admin('DELETE', `/connections/${scene.connectionId}`);
+      expect(counts(await scene.sync(all, other))).toEqual({ received: 2, unchanged: 2 });
+      expect((await scene.sites()).map(({ connectionId }) => connectionId)).toEqual([other, other]);
+      expect(counts(await scene.sync(its, other))).toEqual({ received: 1, unchanged: 1, deactivated: 1 });
+    });
+
+    test('once it has passed on, the same answer is asked for conditionally again', async () => {
+      const other = await scene.connect();
+      scene.answers({ sites: [site('a')] }, { ETag: '"one"' });
+      await scene.sync();
+      await scene.sync(undefined, other);
+      await scene.service.admin('DELETE', `/connections/${scene.connectionId}`);
+      for (let i = 0; i < 2; i++) await scene.sync(undefined, other);
+      const asked = scene.partner.asked.map(({ headers }) => headers['if-none-match']);
+      expect(asked).toEqual([undefined, undefined, undefined, '"one"']);
+    });
+
+    test('what another connection changes while the same answer is on its way is put right by the run after', async () => {
+      const [all, less] = [{ sites: [site('a'), site('b')] }, { sites: [site('b')] }];
+      const other = await scene.connect();
+      await scene.sync(all);
+      await scene.sync(all, other);
+      const underWay: (() => void)[] = [];
+      scene.partner.on(SITES_ROUTE, (...asked) => void underWay.push(() => answer(all)(...asked)));
+      const run = await scene.request(other);
+      await eventually(() => expect(underWay).toHaveLength(1));
+      expect(counts(await scene.sync(less))).toEqual({ received: 1, unchanged: 1, deactivated: 1 });
+      underWay[0]?.();
+      await scene.ended(run);
+      expect(counts(await scene.sync(all, other))).toEqual({ received: 2, unchanged: 1, restored: 1 });
     });
 
     test("what another connection has changed is put right by the next run, although the partner's answer is the same", async () => {

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { uuidv7 } from '../../database/uuid.js';
 import { type AcceptedRecords, CONTENT_COLUMNS, JUDGED_COLUMNS } from './accepted-records.js';
-import { CATALOG_SQL, type CatalogSql } from './catalog-sql.js';
+import { CATALOG_SQL, type CatalogSql, ORPHANED } from './catalog-sql.js';
 import type { Intake } from './intake.js';
 import { type Kind, type KindCounts, KINDS, NO_KIND_COUNTS, type RunCounts } from './kinds.js';
 import { holdsRemovals } from './removal-guard.js';
@@ -65,9 +65,7 @@ export async function lockCatalog(manager: EntityManager, haulerId: string): Pro
 /** What came through connections that were deleted since belongs to this one now: else nobody could ever remove it. */
 async function adoptOrphans(manager: EntityManager, { haulerId, connectionId }: CatalogOwner): Promise<void> {
   const [gone]: [{ connection_id: string }[], number] = await manager.query(
-    `DELETE FROM sync_states s WHERE s.hauler_id = $1
-       AND NOT EXISTS (SELECT FROM connections c WHERE c.hauler_id = $1 AND c.id = s.connection_id AND c.deleted_at IS NULL)
-     RETURNING s.connection_id`,
+    `DELETE FROM sync_states s WHERE ${ORPHANED} RETURNING s.connection_id`,
     [haulerId],
   );
   if (gone.length === 0) return;

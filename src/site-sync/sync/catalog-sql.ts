@@ -24,6 +24,11 @@ const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
 /** Of a record `s` of the answer beside the stored one `t`: decision 34. */
 const STALE = 'coalesce(s.partner_updated_at < t.partner_updated_at, false)';
 
+/** Of a state `s` of the hauler $1: its connection was deleted, and nobody has taken over yet what came through it. */
+export const ORPHANED = `
+  s.hauler_id = $1
+  AND NOT EXISTS (SELECT FROM connections c WHERE c.hauler_id = $1 AND c.id = s.connection_id AND c.deleted_at IS NULL)`;
+
 /** A record that comes back is restored, however old its stamp. */
 const OUTCOME = `
   CASE WHEN t.id IS NULL THEN 'created'

@@ -53,12 +53,12 @@ export class SiteSync {
 
   /** The same answer as last time, which left nothing in doubt: it changes nothing, and has the same faults. */
   private repeat(work: Synchronisation, settled: SettledAnswer): Promise<void> {
-    const { run, connection } = work;
+    const { run } = work;
     const counts = repeatedCounts(settled.counts);
     return work.conclude(async (manager) => {
       await this.runs.repeatRemarks(manager, run, settled.runId);
       await this.runs.pruneRemarks(manager, run);
-      await this.states.save(manager, run, connection.baseUrl, { ...settled, counts, runId: run.id });
+      await this.states.repeat(manager, run, { ...settled, counts, runId: run.id });
       return { status: 'succeeded', counts };
     });
   }

@@ -12,6 +12,7 @@ import { RUN_STATES, type RunStatus } from './run-states.js';
 import { SITE_SYNC_WORK } from './sync-schedule.js';
 import { SyncRunQueries } from './sync-run-queries.js';
 import { SyncRuns } from './sync-runs.store.js';
+import { SyncStates } from './sync-states.store.js';
 
 interface ConfirmedRow {
   readonly hauler_id: string;
@@ -29,6 +30,7 @@ export class SyncRunsService {
     private readonly jobs: JobsService,
     private readonly connections: ConnectionsService,
     private readonly runs: SyncRuns,
+    private readonly states: SyncStates,
     private readonly queries: SyncRunQueries,
   ) {}
 
@@ -57,6 +59,7 @@ export class SyncRunsService {
       const run = await this.confirmable(manager, id);
       RUN_STATES.assertMove(run.status, 'succeeded');
       const removed = await applyHeld(manager, { haulerId, connectionId });
+      await this.states.unsettleOthers(manager, { haulerId, connectionId });
       const counts = forEachKind((kind) => ({
         ...run.counts[kind],
         deactivated: run.counts[kind].deactivated + removed[kind],

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { CatalogOwner } from './catalog-apply.js';
+import { ORPHANED } from './catalog-sql.js';
 import { forEachKind, type RunCounts } from './kinds.js';
 
 /** The last answer that was applied as a whole and left nothing in doubt: the same answer again changes nothing. */
@@ -16,7 +17,10 @@ export interface SettledAnswer {
 /** What the next run of a connection must know of the last answer. */
 @Injectable()
 export class SyncStates {
-  /** An address that has changed is another partner as far as its answers go. */
+  /**
+   * An address that has changed is another partner as far as its answers go. While a deleted connection's records are
+   * nobody's, nothing is settled: the run has to take them over.
+   */
   async settled(
     database: Pick<DataSource, 'query'>,
     { haulerId, connectionId }: CatalogOwner,
@@ -24,7 +28,8 @@ export class SyncStates {
   ): Promise<SettledAnswer | undefined> {
     const [row] = await database.query<SettledAnswer[]>(
       `SELECT body_digest AS "bodyDigest", etag, counts, run_id AS "runId" FROM sync_states
-       WHERE hauler_id = $1 AND connection_id = $2 AND base_url = $3 AND body_digest IS NOT NULL`,
+       WHERE hauler_id = $1 AND connection_id = $2 AND base_url = $3 AND body_digest IS NOT NULL
+         AND NOT EXISTS (SELECT FROM sync_states s WHERE ${ORPHANED})`,
       [haulerId, connectionId, baseUrl],
     );
     return row;
@@ -51,6 +56,15 @@ export class SyncStates {
         answer === undefined ? null : JSON.stringify(answer.counts),
         answer?.runId ?? null,
       ],
+    );
+  }
+
+  /** The answer was given again. One that was unsettled while it was on its way stays so: the next run judges it. */
+  async repeat(manager: EntityManager, { haulerId, connectionId }: CatalogOwner, answer: SettledAnswer): Promise<void> {
+    await manager.query(
+      `UPDATE sync_states SET etag = $4, counts = $5, run_id = $6
+       WHERE hauler_id = $1 AND connection_id = $2 AND body_digest = $3`,
+      [haulerId, connectionId, answer.bodyDigest, answer.etag, JSON.stringify(answer.counts), answer.runId],
     );
   }
 

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { OnReadOpts } from 'node:net';
 import { guardedAgents, type OutboundPolicy, urlFault } from '../../outbound/address-guard.js';
 import { BodyTap } from './body-tap.js';
-import { connectionFailure, DownloadFailed } from './download-failure.js';
+import { connectionFailure, DownloadFailed, statusFailure } from './download-failure.js';
 import type { DownloadLimits } from './limits.js';
 
 export interface LinkAnswer {
@@ -66,6 +66,16 @@ function ask(url: URL, agent: Agent, link: LinkRequest, limits: DownloadLimits):
       // Its reader is told by the stream itself; until there is one, a broken connection must not end the process.
       response.on('error', () => undefined);
       resolve({ host: url.hostname, response, tap });
+    });
+    // Unasked for; left alone, it would end the request with neither an answer nor an error.
+    sent.once('upgrade', ({ statusCode = 101 }, socket) => {
+      socket.destroy();
+      reject(statusFailure(url.hostname, statusCode, undefined, Date.now()));
+    });
+    sent.once('close', () => {
+      clearTimeout(timer);
+      // Settled by then, whatever has happened; one that was not would hold its caller for ever.
+      reject(new DownloadFailed('retryable', `${url.hostname} broke the connection.`));
     });
     sent.end();
   });

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { formatInstant, instantOf } from '../../contracts/common/instant.js';
+import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { defineStates } from '../../jobs/states.js';
-import { STORAGE, type Storage } from '../../storage/storage.js';
+import { STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
 import { storageName } from '../../storage/storage-name.js';
 import { chunksOf, type Film } from './film-shelf.js';
 import { ClipFolders } from './clip-folders.js';
@@ -38,6 +39,8 @@ interface RequestRow {
   readonly end_time: Date;
   readonly status: string;
 }
+
+type Stored = Awaited<ReturnType<StorageWriter['publish']>>;
 
 /** Cuts what was asked for out of the recordings, one request at a time and instance after instance (decisions 39, 44). */
 @Injectable()
@@ -102,30 +105,39 @@ export class ClipPreparation implements OnModuleInit {
   /** The file first, then its row and the request's end in one transaction: what is listed can be fetched. */
   private async publish(run: Run<RequestRow>, clip: Clip, path: string): Promise<void> {
     const id = uuidv7();
+    const stored = await this.store(id, clip, path);
+    try {
+      await this.enter(run, id, clip, stored);
+    } catch (error) {
+      // The commit may have arrived, and a row must have its file; one without a row is told by `doctor`.
+      if (!isDatabaseUnavailable(error)) await this.storage.delete(clipName(id));
+      throw error;
+    }
+  }
+
+  private async store(id: string, clip: Clip, path: string): Promise<Stored> {
     const writer = await this.storage.writer(clipName(id), { resume: false });
     try {
       await writer.begin(undefined, clip.sizeBytes);
       for await (const chunk of createReadStream(path)) await writer.append(chunk as Buffer);
+      return await writer.publish();
     } catch (error) {
       await writer.discard();
       throw error;
     }
-    const { size, sha256 } = await writer.publish();
+  }
+
+  private async enter(run: Run<RequestRow>, id: string, clip: Clip, { size, sha256 }: Stored): Promise<void> {
     const { row } = run;
-    try {
-      await inTransaction(this.dataSource, async (manager) => {
-        await run.hold(manager);
-        await manager.query(
-          `INSERT INTO hosted_videos (id, request_id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-          [id, row.id, row.customer_id, row.truck_id, row.camera_id, clip.startTime, clip.endTime, size, sha256],
-        );
-        await this.end(run, 'ready', missingSentence(clip), manager);
-      });
-    } catch (error) {
-      await this.storage.delete(clipName(id));
-      throw error;
-    }
+    await inTransaction(this.dataSource, async (manager) => {
+      await run.hold(manager);
+      await manager.query(
+        `INSERT INTO hosted_videos (id, request_id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        [id, row.id, row.customer_id, row.truck_id, row.camera_id, clip.startTime, clip.endTime, size, sha256],
+      );
+      await this.end(run, 'ready', missingSentence(clip), manager);
+    });
   }
 
   private async end(

@@ -8,7 +8,7 @@ import {
 } from '../../contracts/admin/hosted-vision.dto.js';
 import { epochMillis } from '../../contracts/common/instant.js';
 import { LONGEST_INTERVAL_MS } from '../../database/day-counted-list.js';
-import { isUniqueViolation } from '../../database/postgres-errors.js';
+import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, violated } from '../../errors/app-error.js';
@@ -42,7 +42,8 @@ export class HostedRecordings {
     try {
       await this.enter(id, camera, size, sha256);
     } catch (error) {
-      await this.storage.delete(recordingName(id));
+      // The commit may have arrived, and a row must have its file; one without a row is told by `doctor`.
+      if (!isDatabaseUnavailable(error)) await this.storage.delete(recordingName(id));
       throw isUniqueViolation(error, 'hosted_recordings_start_key') ? taken(camera) : error;
     }
     return { id, sizeBytes: size, sha256 };

@@ -1,0 +1,119 @@
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { ContinuousResponse, CreateVideoResponse } from '../../../src/contracts/vision/vision.dto.js';
+import { STORAGE, type Storage } from '../../../src/storage/storage.js';
+import { clipName } from '../../../src/vision/hosted/clip-preparation.js';
+import { recordingName } from '../../../src/vision/hosted/recordings.service.js';
+import { issueKey } from '../../support/api-keys.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { at, CUSTOMER, TRUCK, upload } from '../../support/hosted-vision.js';
+
+/** Longer than a statement may take, and than the connection waits for it. */
+const COMMIT_SECONDS = 6;
+
+let service: TestApp;
+let key: string;
+let root: string;
+let storage: Storage;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ key } = await issueKey(service, ['vision']));
+  root = new URL(service.env.STORAGE_URL).pathname;
+  storage = service.app.get<Storage>(STORAGE, { strict: false });
+  await upload(service, 0);
+});
+afterAll(() => service.close());
+
+const idsOf = async (table: string): Promise<string[]> =>
+  (await service.dataSource.query<{ id: string }[]>(`SELECT id FROM ${table}`)).map(({ id }) => id);
+
+async function askForClip(): Promise<string> {
+  const body = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', startTime: at(0), endTime: at(0.5) };
+  const headers = { 'API-KEY': key };
+  const asked = await service.call<CreateVideoResponse>('POST', '/video-platform/v1/videos/requests', {
+    headers,
+    body,
+  });
+  expect(asked.status).toBe(202);
+  return asked.body.requestId;
+}
+
+/** Lets no timeout stop it, as nothing stops a server whose disk is slow. */
+const slowCommits = (table: string): Promise<unknown> =>
+  service.dataSource.query(`
+    CREATE FUNCTION slow_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE ends timestamptz := clock_timestamp() + interval '${COMMIT_SECONDS} s';
+    BEGIN
+      PERFORM pg_sleep(${COMMIT_SECONDS});
+      RETURN NULL;
+    EXCEPTION WHEN query_canceled THEN
+      PERFORM pg_sleep(extract(epoch FROM ends - clock_timestamp()));
+      RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON ${table} DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION slow_commit()`);
+
+const usualCommits = (): Promise<unknown> => service.dataSource.query('DROP FUNCTION slow_commit CASCADE');
+
+it('a recording whose commit arrives after its connection was given up keeps its file', async () => {
+  const before = await idsOf('hosted_recordings');
+  await slowCommits('hosted_recordings');
+  expect((await upload(service, 1)).status).toBe(503);
+  const added = await eventually(async () => {
+    const ids = (await idsOf('hosted_recordings')).filter((id) => !before.includes(id));
+    expect(ids).toHaveLength(1);
+    return ids;
+  }, COMMIT_SECONDS * 1000);
+  await usualCommits();
+  for (const id of added) expect(await storage.stat(recordingName(id))).toBeDefined();
+});
+
+it('so does a clip', async () => {
+  await slowCommits('hosted_videos');
+  await askForClip();
+  const added = await eventually(async () => {
+    const ids = await idsOf('hosted_videos');
+    expect(ids).toHaveLength(1);
+    return ids;
+  }, COMMIT_SECONDS * 2000);
+  await usualCommits();
+  // The service has given up before, and would have deleted it by then.
+  for (const id of added) expect(await storage.stat(clipName(id))).toBeDefined();
+});
+
+it('a clip that cannot be published leaves no bytes behind', async () => {
+  // Where its folder should be there is a file.
+  const folder = join(root, 'hosted-clips');
+  await rm(folder, { recursive: true, force: true });
+  await writeFile(folder, '');
+  const id = await askForClip();
+  await eventually(async () => {
+    const failed = 'SELECT 1 FROM hosted_video_requests WHERE id = $1 AND last_error IS NOT NULL';
+    expect(await service.dataSource.query(failed, [id])).toHaveLength(1);
+  });
+  // It is tried again all the while.
+  await eventually(async () => expect(await readdir(join(root, '.partial'))).toEqual([]));
+});
+
+it('a film whose file is lost is told as any failure, not as a film', async () => {
+  const query = new URLSearchParams({ customerId: CUSTOMER, truckId: TRUCK, startTime: at(0), endTime: at(1) });
+  const { body } = await service.call<ContinuousResponse>(
+    'GET',
+    `/video-platform/v1/videos/continuous?${query.toString()}`,
+    { headers: { 'API-KEY': key } },
+  );
+  const [recording] = body.data.recordings ?? [];
+  await storage.delete(recordingName(recording?.id ?? ''));
+  const response = await fetch(recording?.downloadUrl ?? '', { headers: { Range: 'bytes=0-9' } });
+  expect(response.status).toBe(500);
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(['etag', 'content-range', 'accept-ranges'].map((name) => response.headers.get(name))).toEqual([
+    null,
+    null,
+    null,
+  ]);
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
+});
