@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 
 /** A finished answer with a status and headers of its own; a replay sends the very same again (decision 16). */
@@ -12,4 +14,13 @@ export function send<Body>(response: Response, answer: Answer<Body>): Body {
   response.statusCode = answer.status;
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
   return answer.body;
+}
+
+/** A body that goes out piece by piece. Where it fails the answer breaks off: Nest would tell the caller that the request was bad. */
+export function streamed(response: Response, body: Readable): StreamableFile {
+  const file = new StreamableFile(body);
+  return file.setErrorHandler((error) => {
+    file.errorLogger(error);
+    response.destroy();
+  });
 }

@@ -1,4 +1,5 @@
 import { storableText } from '../contracts/common/text.js';
+
 /** What of a partner's error body is kept: a code, and at most so many characters of its message. */
 const LONGEST_CODE = 100;
 const LONGEST_MESSAGE = 500;

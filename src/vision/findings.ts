@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { storableText } from '../contracts/common/text.js';
 import { redactUrls } from '../outbound/redaction.js';
 import type { Finding } from './client/finding.js';
 import type { VisionConnection } from './vision-connections.js';
@@ -37,7 +38,7 @@ export class VisionFindings {
 }
 
 /** PostgreSQL text holds no U+0000. */
-const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '').slice(0, LONGEST_RAW);
+const storable = (text: string): string => storableText(text).slice(0, LONGEST_RAW);
 
 const rawText = (raw: unknown): string => storable(redactUrls(JSON.stringify(raw) ?? ''));
 

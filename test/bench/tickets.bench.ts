@@ -121,7 +121,7 @@ async function measure(
   return round;
 }
 
-/** Its timers are overdue then, and connections of its pool have been idle for too long: it makes them anew. */
+/** Its timers are overdue then, and are let through first. */
 async function untilAwake(pid: number): Promise<void> {
   awaken(pid);
   await delay(CATCH_UP_MS);

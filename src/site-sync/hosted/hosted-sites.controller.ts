@@ -1,9 +1,9 @@
-import { Get, Query, StreamableFile } from '@nestjs/common';
+import { Get, Query, type StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { HostedApi } from '../../auth/hosted-api.js';
 import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
 import { GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
-import { send } from '../../http/answer.js';
+import { send, streamed } from '../../http/answer.js';
 import { ETAG_HEADER, IF_NONE_MATCH_HEADER } from './etag-documentation.js';
 import { HostedSiteApi } from './site-api.service.js';
 import { AskedBy, type SiteCaller } from './site-caller.js';
@@ -22,8 +22,6 @@ export class HostedSitesController implements SiteApi<SiteCaller, StreamableFile
   @ApiResponse({ status: 304, description: 'The data is still what `If-None-Match` names', headers: ETAG_HEADER })
   async getSites(@Query() { haulerId }: GetSitesQuery, @AskedBy() caller: SiteCaller) {
     const body = send(caller.response, await this.sites.getSites(haulerId, caller));
-    if (body === undefined) return undefined;
-    // Nest would tell the caller that the request was bad.
-    return new StreamableFile(body).setErrorHandler(() => caller.response.destroy());
+    return body === undefined ? undefined : streamed(caller.response, body);
   }
 }

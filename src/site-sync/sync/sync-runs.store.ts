@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { Injectable } from '@nestjs/common';
+import { storableText } from '../../contracts/common/text.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { CatalogOwner } from './catalog-apply.js';
 import { NO_COUNTS, type RunCounts } from './kinds.js';
@@ -86,7 +87,7 @@ export class SyncRuns {
       severity,
       kind,
       path,
-      storable(reason),
+      storableText(reason),
       raw,
     ]);
     await sendRows(manager, { ...REMARKS, parameters: [haulerId, id] }, rows);
@@ -111,9 +112,4 @@ export class SyncRuns {
       [haulerId, id, earlierRunId],
     );
   }
-}
-
-/** A partner's own words may hold what PostgreSQL cannot. */
-function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '');
 }
