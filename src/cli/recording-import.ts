@@ -39,7 +39,7 @@ export async function importFolder(
   folder: string,
   options: ImportOptions,
 ): Promise<{ data: Imported[] }> {
-  const files = (await readdir(folder)).filter((file) => /\.mp4$/i.test(file)).sort();
+  const files = await filmsOf(folder);
   if (files.length === 0) throw new CommandFailed(`there is no .mp4 file in ${folder}`);
   const data: Imported[] = [];
   let next = options.startTime;
@@ -55,6 +55,13 @@ export async function importFolder(
     next = imported.endTime;
   }
   return { data };
+}
+
+async function filmsOf(folder: string): Promise<string[]> {
+  const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandFailed(`${folder} cannot be read as a folder: ${error.code ?? error.message}`);
+  });
+  return files.filter((file) => /\.mp4$/i.test(file)).sort();
 }
 
 function startOf(file: string): string | undefined {

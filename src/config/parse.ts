@@ -6,20 +6,28 @@ export class EnvFault extends Error {}
 
 export type Parse<T> = (text: string) => T;
 
-/** A duration in milliseconds: `500ms 10s 5m 8h 7d`; a bare number is seconds. */
-export const duration: Parse<number> = (text) => {
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
-  const value = /^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text) ? ms(text as StringValue) : undefined;
-  if (value === undefined) throw new EnvFault('must be a duration such as 500ms, 10s, 5m, 8h or 7d');
-  return value;
-};
+/** A duration in milliseconds: `500ms 10s 5m 8h 7d`; a bare number is seconds. The bounds are written the same way. */
+export const duration =
+  (min: StringValue, max: StringValue): Parse<number> =>
+  (text) => {
+    const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
+    if (number === undefined) throw new EnvFault('must be a duration such as 500ms, 10s, 5m, 8h or 7d');
+    const value = Math.round(ms(`${number}${unit}` as StringValue));
+    if (!(value >= ms(min) && value <= ms(max))) throw new EnvFault(`must be a duration from ${min} to ${max}`);
+    return value;
+  };
 
-/** A size in bytes: `512kb 1mb 2gb`; a bare number is bytes. */
-export const size: Parse<number> = (text) => {
-  const value = /^\d+(\.\d+)?\s*(b|kb|mb|gb)?$/i.test(text) ? bytes.parse(text) : null;
-  if (value === null) throw new EnvFault('must be a size such as 512kb, 1mb or 2gb');
-  return value;
-};
+/** A size in bytes: `512kb 1mb 2gb`; a bare number is bytes. The bounds are written the same way. */
+export const size =
+  (min: string, max: string): Parse<number> =>
+  (text) => {
+    const value = /^\d+(\.\d+)?\s*(b|kb|mb|gb)?$/i.test(text) ? bytes.parse(text) : null;
+    if (value === null) throw new EnvFault('must be a size such as 512kb, 1mb or 2gb');
+    if (!(value >= (bytes.parse(min) ?? 0) && value <= (bytes.parse(max) ?? 0))) {
+      throw new EnvFault(`must be a size from ${min} to ${max}`);
+    }
+    return value;
+  };
 
 export const integer =
   (min: number, max: number): Parse<number> =>

@@ -119,7 +119,9 @@ class Scanner {
       this.blanks();
       if (this.bytes[this.at++] !== COLON) throw notJson();
       this.blanks();
-      yield* this.member(path === '' ? name : `${path}.${name}`);
+      // `{"data.sites": []}` is not `data.sites`.
+      if (name.includes('.')) yield* this.value();
+      else yield* this.member(path === '' ? name : `${path}.${name}`);
       this.blanks();
       const next = this.bytes[this.at++];
       if (next === CLOSE_BRACE) return;

@@ -1,9 +1,9 @@
+import { retryAfterMs } from '../outbound/retry-after.js';
 import { partnerError, saidText } from './error-body.js';
 import type { RawAnswer } from './exchange.js';
 import { SENTENCES } from './failure-sentences.js';
 import type { KeyScrubber } from './key-scrubber.js';
 import { type FailureFacts, type FailureKind, PartnerFailure } from './partner-failure.js';
-import { retryAfterMs } from './retry-after.js';
 
 const UNAVAILABLE: readonly number[] = [502, 503, 504];
 

@@ -85,6 +85,8 @@ test('films that do not say when they began need a start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
   try {
     expect(await run(...imported(folder))).toMatchObject({ code: 1, err: expect.stringContaining('no .mp4 file') });
+    const missing = await run(...imported(join(folder, 'missing')));
+    expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read as a folder: ENOENT') });
     copyFileSync(demoRecording('front', new Date(0)), join(folder, 'a.mp4'));
     expect(await run(...imported(folder))).toMatchObject({ code: 1, err: expect.stringContaining('--start-time') });
     expect(await run(...imported(folder, '--start-time', 'yesterday'))).toMatchObject({ code: 2 });

@@ -54,6 +54,7 @@ describe('configuration', () => {
     ['8h', 28_800_000],
     ['7d', 604_800_000],
     ['90', 90_000],
+    ['0.5', 500],
     ['1.5h', 5_400_000],
   ])('reads the duration %s', (text, milliseconds) =>
     expect(readEnv({ VISION_LINK_TTL: text }).VISION_LINK_TTL).toBe(milliseconds),
@@ -81,6 +82,14 @@ describe('configuration', () => {
     ['HTTP_BODY_LIMIT', '1 tb'],
     ['VISION_LINK_TTL', '8 hours'],
     ['VISION_LINK_TTL', '-5s'],
+    ['VISION_LINK_TTL', '0'],
+    ['VISION_REQUEST_DEADLINE', '366d'],
+    ['PARTNER_CONNECT_TIMEOUT', '0ms'],
+    // A timer of more than 2^31 ms fires at once.
+    ['PARTNER_ANSWER_TIMEOUT', '30d'],
+    ['SHUTDOWN_GRACE', '30d'],
+    ['HTTP_BODY_LIMIT', '0'],
+    ['PARTNER_BODY_LIMIT', '3gb'],
     ['SHUTDOWN_GRACE', ''.padEnd(3, 'x')],
     ['LOG_LEVEL', 'loud'],
     ['MIGRATE_ON_START', '2'],

@@ -52,6 +52,12 @@ describe('records of a large answer', () => {
       { data: { sites: { 0: 1 }, kiosks: null } },
       {},
     ],
+    [
+      'a name with a point in it, which is no path',
+      '{"data.sites":[1],"data":{"sites":[2]}}',
+      { 'data.sites': [1], data: { sites: [] } },
+      { 'data.sites': [2] },
+    ],
     ['data that is none', '{"data":[{"sites":[1]}]}', { data: [{ sites: [1] }] }, {}],
     ['a list as the whole', '[1,[2]]', [1, [2]], {}],
     ['a text as the whole', '"data"', 'data', {}],

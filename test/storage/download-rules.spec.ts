@@ -6,7 +6,7 @@ import {
   isPlain,
   strongValidator,
 } from '../../src/storage/download/answer-rules.js';
-import { connectionFailure, retryAfterMs } from '../../src/storage/download/download-failure.js';
+import { connectionFailure } from '../../src/storage/download/download-failure.js';
 import { storageName } from '../../src/storage/storage-name.js';
 
 const date = 'Tue, 02 Jan 2024 10:00:10 GMT';
@@ -49,14 +49,6 @@ describe('an answer of 206 continues a file of 100 bytes after 40', () => {
     [{}, false],
   ])('%j: %s', (headers, expected) => expect(continues(kept, 40, headers)).toBe(expected));
 });
-
-test.each([
-  ['120', 120_000],
-  ['Tue, 02 Jan 2024 10:00:40 GMT', 30_000],
-  ['Tue, 02 Jan 2024 09:00:00 GMT', 0],
-  ['soon', undefined],
-  [undefined, undefined],
-])('Retry-After %s', (header, ms) => expect(retryAfterMs(header, Date.parse(date))).toBe(ms));
 
 test('what ends visibly, what is plain', () => {
   expect(endsVisibly({ 'content-length': '5' })).toBe(true);

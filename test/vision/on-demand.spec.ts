@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { breaks, json, raw, refuses, type ScriptedReply } from '../support/scripted-partner.js';
@@ -261,6 +261,24 @@ describe('polling', () => {
       expect(refused).toEqual([{ at_deadline: true }]);
     });
     await hasty.close();
+  });
+
+  test('a poll that is due by the database is held, also where the clock here is behind', async () => {
+    partner.on(POST, accepts());
+    partner.on(
+      VIDEOS,
+      lists('videos', () => []),
+    );
+    await becomes(await order(await connect()), { status: 'processing' });
+    const now = Date.now;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000);
+    try {
+      const asked = partner.askedOf(VIDEOS).length;
+      await hurry(app);
+      await eventually(() => expect(partner.askedOf(VIDEOS).length).toBeGreaterThan(asked));
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   test('a malformed element is recorded, and the others land', async () => {

@@ -1,3 +1,4 @@
+import { retryAfterMs } from '../../outbound/retry-after.js';
 import { errorCode, type NotAFilm, sentenceOf } from '../storage-errors.js';
 
 /** What the caller may do about a failure: come back, ask for a fresh link, or give the file up. */
@@ -51,19 +52,11 @@ export function noFilm(host: string | undefined, type: string | undefined, why: 
   return new DownloadFailed('not-a-film', `${sent} is no MP4 film: ${why.message}.`, { cause: why });
 }
 
-/** `Retry-After` in milliseconds: seconds, or a date; undefined when absent or unreadable. */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
-  if (header === undefined) return undefined;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
-}
-
 const REFUSED = new Set([401, 403, 404, 410]);
 const PASSING = new Set([408, 425, 429]);
 
 /** An answer whose status is neither 200 nor 206, nor a redirect. */
-export function statusFailure(host: string, status: number, retryAfter: string | undefined, now: number) {
+export function statusFailure(host: string, status: number, retryAfter: string | undefined, now: Date) {
   if (REFUSED.has(status)) return new DownloadFailed('link-refused', `${host} refused the link with ${status}.`);
   if (PASSING.has(status) || status >= 500)
     return new DownloadFailed('retryable', `${host} answered ${status}.`, {

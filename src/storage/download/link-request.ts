@@ -70,7 +70,7 @@ function ask(url: URL, agent: Agent, link: LinkRequest, limits: DownloadLimits):
     // Unasked for; left alone, it would end the request with neither an answer nor an error.
     sent.once('upgrade', ({ statusCode = 101 }, socket) => {
       socket.destroy();
-      reject(statusFailure(url.hostname, statusCode, undefined, Date.now()));
+      reject(statusFailure(url.hostname, statusCode, undefined, new Date()));
     });
     sent.once('close', () => {
       clearTimeout(timer);

@@ -23,7 +23,7 @@ export interface Transfer {
 /** Bytes of the whole file, as far as they are announced; throws where the answer is not one whole, welcome file. */
 function announcedSize({ host, response }: LinkAnswer, { order, limits }: Running): number | undefined {
   const { statusCode = 0, headers } = response;
-  if (statusCode !== 200) throw statusFailure(host, statusCode, headers['retry-after'], Date.now());
+  if (statusCode !== 200) throw statusFailure(host, statusCode, headers['retry-after'], new Date());
   if (!isPlain(headers)) throw new DownloadFailed('bad-answer', `${host} sent the file compressed, unasked.`);
   const length = contentLength(headers);
   if (length === undefined && order.expectedSize === undefined && !endsVisibly(headers))

@@ -54,15 +54,18 @@ export class PartsStore {
     return partOf(row);
   }
 
-  /** The parts of a customer that wait for the partner, the next one first. */
-  async open({ hauler_id, connection_id, customer_id }: Customer): Promise<Part[]> {
-    const rows = await this.dataSource.query<PartRow[]>(
-      `SELECT ${COLUMNS} FROM video_request_parts
+  /**
+   * The parts of a customer that wait for the partner, the next one first; and what time it is for the database, whose
+   * clock set when they are due.
+   */
+  async open({ hauler_id, connection_id, customer_id }: Customer): Promise<{ open: Part[]; now: Date }> {
+    const rows = await this.dataSource.query<(PartRow & { readonly now: Date })[]>(
+      `SELECT ${COLUMNS}, now() AS now FROM video_request_parts
        WHERE connection_id = $1 AND customer_id = $2 AND hauler_id = $3 AND next_poll_at IS NOT NULL
        ORDER BY video_request_parts.next_poll_at`,
       [connection_id, customer_id, hauler_id],
     );
-    return rows.map(partOf);
+    return { open: rows.map(partOf), now: rows[0]?.now ?? new Date() };
   }
 
   /** Moves a part whose row nobody else has, and its request with it. Throws `ForbiddenMove`. */

@@ -28,6 +28,8 @@ export interface Asking {
   readonly connection: VisionConnection;
   readonly signal: AbortSignal;
   readonly page: number;
+  /** The database's. */
+  readonly now: Date;
 }
 
 const PAGE_SIZE = 100;
@@ -48,7 +50,9 @@ export class PollAsking {
     const single = parts.length === 1 && only?.partnerRequestId != null;
     if (!single) nextPage = await this.askList(parts, asking, learnt);
     const alone = new Set(
-      parts.filter((part) => !learnt.has(part) && part.partnerRequestId !== null && (single || isTime(part))),
+      parts.filter(
+        (part) => !learnt.has(part) && part.partnerRequestId !== null && (single || isTime(part, asking.now.getTime())),
+      ),
     );
     for (const part of alone) learnt.set(part, await this.askAlone(part, asking));
     return { learnt, alone, nextPage };
@@ -98,10 +102,10 @@ export class PollAsking {
   }
 }
 
-function isTime({ askedAloneAt, submittedAt, polls }: Part): boolean {
+function isTime({ askedAloneAt, submittedAt, polls }: Part, now: number): boolean {
   const since = (askedAloneAt ?? submittedAt)?.getTime() ?? 0;
-  const openMs = Date.now() - (submittedAt?.getTime() ?? 0);
-  return asksAlone(Date.now() - since, { asked: polls + 1, openMs });
+  const openMs = now - (submittedAt?.getTime() ?? 0);
+  return asksAlone(now - since, { asked: polls + 1, openMs });
 }
 
 /** As narrow as the parts allow: what overlaps their time, of their truck where they have one in common. */

@@ -26,9 +26,8 @@ export class PollOutcome {
   ) {}
 
   /** The parts whose deadline has not come. */
-  async endOverdue(run: Run<PollRow>, open: readonly Part[]): Promise<Part[]> {
-    const now = Date.now();
-    const late = open.filter(({ deadlineAt }) => deadlineAt.getTime() <= now);
+  async endOverdue(run: Run<PollRow>, open: readonly Part[], now: Date): Promise<Part[]> {
+    const late = open.filter(({ deadlineAt }) => deadlineAt <= now);
     for (const part of late) {
       const reason = `The partner had not delivered the video when the deadline came, asked ${part.polls} times.`;
       await this.end(run, part, 'expired', reason);
@@ -67,10 +66,13 @@ export class PollOutcome {
   }
 
   /** One jitter for all: those who were asked about together stay together. */
-  async postpone(run: Run<PollRow>, waiting: readonly Part[], { learnt, alone }: Round): Promise<void> {
+  async postpone(
+    run: Run<PollRow>,
+    waiting: readonly Part[],
+    { learnt, alone, now }: Round & { readonly now: Date },
+  ): Promise<void> {
     if (waiting.length === 0) return;
     const random = Math.random();
-    const now = Date.now();
     const next = waiting.map((part) =>
       jittered(pollDelayMs({ ...progressOf(part, now), asked: part.polls + 1 }), random),
     );
@@ -101,7 +103,7 @@ export class PollOutcome {
   }
 }
 
-export const progressOf = ({ polls, submittedAt }: Part, now: number): PollProgress => ({
+export const progressOf = ({ polls, submittedAt }: Part, now: Date): PollProgress => ({
   asked: polls,
-  openMs: now - (submittedAt?.getTime() ?? now),
+  openMs: submittedAt === null ? 0 : now.getTime() - submittedAt.getTime(),
 });

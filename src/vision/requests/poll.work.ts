@@ -37,17 +37,17 @@ export class PollWork implements OnModuleInit {
   }
 
   private async round(run: Run<PollRow>): Promise<Next> {
-    const open = await this.outcome.endOverdue(run, await this.parts.open(run.row));
+    const { open: waitingParts, now } = await this.parts.open(run.row);
+    const open = await this.outcome.endOverdue(run, waitingParts, now);
     const connection = await this.outcome.connections.find(run.row.connection_id);
     if (connection === undefined) {
       for (const part of open) await this.outcome.end(run, part, 'failed', 'The connection was deleted.');
       return this.finish(run, {});
     }
-    const now = Date.now();
-    const inMs = ({ nextPollAt }: Part) => (nextPollAt?.getTime() ?? 0) - now;
+    const inMs = ({ nextPollAt }: Part) => (nextPollAt?.getTime() ?? 0) - now.getTime();
     if (!open.some((part) => inMs(part) <= 0)) return this.finish(run, {});
     const asked = open.filter((part) => goesAlong(inMs(part), progressOf(part, now)));
-    const asking = { connection, signal: run.signal, page: run.row.next_page };
+    const asking = { connection, signal: run.signal, page: run.row.next_page, now };
     const round = await this.asking.ask(asked, asking).catch((error: unknown) => {
       throw error instanceof PartnerFailure ? notBeyond(firstDeadline(open), error) : error;
     });
@@ -55,7 +55,7 @@ export class PollWork implements OnModuleInit {
     for (const part of asked) {
       if (!(await this.outcome.apply(run, part, round.learnt.get(part) ?? { kind: 'open' }))) waiting.push(part);
     }
-    await this.outcome.postpone(run, waiting, round);
+    await this.outcome.postpone(run, waiting, { ...round, now });
     return this.finish(run, { next_page: round.nextPage });
   }
 

@@ -1,0 +1,25 @@
+import { describe, expect, test } from '@jest/globals';
+import { retryAfterMs } from '../../src/outbound/retry-after.js';
+
+const now = new Date('2026-01-31T08:30:00Z');
+
+describe('Retry-After', () => {
+  test.each([
+    ['120', 120_000],
+    ['0', 0],
+    ['1.5', 1_500],
+    ['0.0004', 1],
+    [' 7 ', 7_000],
+    ['Sat, 31 Jan 2026 08:31:30 GMT', 90_000],
+    ['Saturday, 31-Jan-26 08:31:30 GMT', 90_000],
+    ['Sat Jan 31 08:31:30 2026', 90_000],
+    ['Sat, 31 Jan 2026 08:00:00 GMT', 0],
+    ['-5', undefined],
+    ['soon', undefined],
+    ['2026-01-31T08:31:30Z', undefined],
+    ['1e9', undefined],
+    ['Sat, 99 Jan 2026 08:31:30 GMT', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('%s is %s ms', (header, expected) => expect(retryAfterMs(header, now)).toBe(expected));
+});
