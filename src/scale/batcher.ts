@@ -1,4 +1,5 @@
 import { unavailable } from '../errors/app-error.js';
+import { BatchPace } from './batch-pace.js';
 
 /** One value of a batch; whoever runs the batch settles each of them, once. */
 export interface Entry<Value, Result> {
@@ -28,17 +29,6 @@ interface Waiting<Value, Result> extends Entry<Value, Result> {
   settled: boolean;
 }
 
-/** What of the patience an entry must have left to be run, at most: however slow batches are, the newest are tried. */
-const LONGEST_EXPECTED = 0.75;
-
-/** Shares of the patience: after a batch that takes longer the next are to take half of it, after one that takes less they may grow. */
-const SLOW = 0.3;
-const QUICK = 0.1;
-const SMALLEST_SHARE = 1 / 64;
-
-/** What a batch is cut to that took nearly all of the patience: it was cut off, and how slow it really was is unknown. */
-const CUT_OFF = 1 / 16;
-
 /**
  * Natural batching: what arrives while a batch runs is gathered, and is the next batch. No timer delays anyone: a value
  * that comes alone runs at the end of this turn of the event loop.
@@ -49,15 +39,14 @@ export class Batcher<Value, Result> {
   private running = 0;
   private runningEntries = 0;
   private scheduled = false;
-  /** How long a batch takes at present, in milliseconds: a slow one counts at once, quicker ones little by little. */
-  private expected = 0;
-  /** Of a full batch what is taken at once: a database that is slow is given less, so that someone is answered in time. */
-  private share = 1;
+  private readonly pace: BatchPace;
 
   constructor(
     private readonly limits: BatchLimits,
     private readonly run: (entries: readonly Entry<Value, Result>[]) => Promise<void>,
-  ) {}
+  ) {
+    this.pace = new BatchPace(limits.patience);
+  }
 
   /** `unavailable` where too much waits already, or where there is no result within the patience. */
   submit(value: Value, bytes: number): Promise<Result> {
@@ -119,7 +108,7 @@ export class Batcher<Value, Result> {
     if (entries.length === 0) return this.schedule();
     this.running++;
     this.runningEntries += entries.length;
-    const { share } = this;
+    const { share } = this.pace;
     this.schedule();
     const started = performance.now();
     let failure: unknown = new Error('an entry was left without a result');
@@ -129,23 +118,10 @@ export class Batcher<Value, Result> {
       failure = error;
     }
     for (const entry of entries) if (!entry.settled) entry.reject(failure);
-    this.learn(performance.now() - started, share);
+    this.pace.learn(performance.now() - started, share);
     this.running--;
     this.runningEntries -= entries.length;
     this.schedule();
-  }
-
-  /**
-   * `share` is what the batch had: two that ran side by side and were too large tell it once. By as much as it was too
-   * slow, since halving alone would let a database that is suddenly slow answer nobody for several patiences on end.
-   */
-  private learn(took: number, share: number): void {
-    const { patience } = this.limits;
-    this.expected = Math.min(Math.max(took, this.expected * LONGEST_EXPECTED), patience * LONGEST_EXPECTED);
-    const slow = patience * SLOW;
-    const less = took > patience * LONGEST_EXPECTED ? CUT_OFF : slow / took / 2;
-    if (took > slow) this.share = Math.max(Math.min(this.share, share * less), SMALLEST_SHARE);
-    else if (took < patience * QUICK) this.share = Math.min(this.share * 2, 1);
   }
 
   /**
@@ -153,9 +129,9 @@ export class Batcher<Value, Result> {
    * those first would make everyone behind them late as well: under overload next to nothing would be answered in time.
    */
   private take(): Waiting<Value, Result>[] {
-    const { patience } = this.limits;
-    const [batch, batchBytes] = [Math.ceil(this.limits.batch * this.share), this.limits.batchBytes * this.share];
-    const tooLate = performance.now() - (patience - this.expected);
+    const { share, expected } = this.pace;
+    const [batch, batchBytes] = [Math.ceil(this.limits.batch * share), this.limits.batchBytes * share];
+    const tooLate = performance.now() - (this.limits.patience - expected);
     const entries: Waiting<Value, Result>[] = [];
     let bytes = 0;
     let taken = 0;
