@@ -3,7 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application } from 'express';
 import { AppModule } from './app.module.js';
 import type { SettledEnv } from './config/env.js';
-import { isDatabaseUnavailable } from './database/postgres-errors.js';
+import { isDatabaseSlow, isDatabaseUnavailable } from './database/postgres-errors.js';
 import { serveDocuments } from './docs/swagger.js';
 import { type AppError, unavailable } from './errors/app-error.js';
 import { CommonErrorFilter } from './errors/exception.filter.js';
@@ -43,5 +43,6 @@ export async function createApp(
 
 function databaseAway(error: unknown): AppError | undefined {
   if (!isDatabaseUnavailable(error)) return undefined;
-  return unavailable('the service cannot reach its database; try again shortly', { cause: error });
+  const what = isDatabaseSlow(error) ? 'the database did not answer in time' : 'the service cannot reach its database';
+  return unavailable(`${what}; try again shortly`, { cause: error });
 }

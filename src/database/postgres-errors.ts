@@ -95,6 +95,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return error instanceof QueryFailedError && SOCKET_CODES.test(cause?.code ?? '');
 }
 
+/** Of those: it is there, and a statement took too long or waited too long for a lock. */
+export function isDatabaseSlow(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return state === SQLSTATE.queryCanceled || state === SQLSTATE.lockNotAvailable;
+  return driverError(error)?.message?.startsWith('Query read timeout') ?? false;
+}
+
 function driverError(error: unknown): PostgresError | undefined {
   if (error instanceof QueryFailedError) return error.driverError as PostgresError;
   return error instanceof Error ? error : undefined;

@@ -93,7 +93,10 @@ export class ConnectionsService {
     return row;
   }
 
-  /** A change that may mend a failing connection makes it due at once; so does the end of a pause. */
+  /**
+   * A change that may mend a failing connection makes it due at once; so does the end of a pause. What a run that is
+   * under way has learnt by the former key or address counts no more: it loses its lease.
+   */
   async update(id: string, request: UpdateConnectionRequest): Promise<Connection> {
     const row = await this.required(id);
     const violations = await connectionViolations(row.interface, request, this.policy);
@@ -108,7 +111,9 @@ export class ConnectionsService {
          sealed_next_key = coalesce($5, sealed_next_key), customer_id = coalesce($6, customer_id),
          interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
          due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now() ELSE due_at END,
-         updated_at = now()
+         leased_until = CASE WHEN $9 THEN NULL ELSE leased_until END,
+         lease_token = CASE WHEN $9 THEN NULL ELSE lease_token END,
+         attempts = CASE WHEN $9 THEN 0 ELSE attempts END, updated_at = now()
        WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
       [
         row.haulerId,

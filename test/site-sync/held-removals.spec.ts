@@ -133,6 +133,23 @@ describe('removals that are held', () => {
       );
     });
 
+    test('takes its time: what an answer of a million records may take, it may take too', async () => {
+      await scene.sync({ sites: sites(0, 10) });
+      const held = await scene.sync({ sites: sites(7, 10) });
+      const { dataSource } = scene.service;
+      await dataSource.query(`
+        CREATE TABLE confirm_timeouts (value text);
+        CREATE FUNCTION note_timeout() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          INSERT INTO confirm_timeouts VALUES (current_setting('statement_timeout')); RETURN NULL; END $$;
+        CREATE TRIGGER note_timeout AFTER UPDATE ON sites EXECUTE FUNCTION note_timeout()`);
+      try {
+        expect((await confirm(held.id)).status).toBe(200);
+        expect(await dataSource.query('SELECT DISTINCT value FROM confirm_timeouts')).toEqual([{ value: '5min' }]);
+      } finally {
+        await dataSource.query('DROP FUNCTION note_timeout CASCADE; DROP TABLE confirm_timeouts');
+      }
+    });
+
     const reason = (reply: { body: unknown }) => (reply.body as { error: { code: string } }).error.code;
 
     test('twice: 409', async () => {

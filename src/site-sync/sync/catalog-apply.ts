@@ -7,6 +7,9 @@ import { type Kind, type KindCounts, KINDS, NO_KIND_COUNTS, type RunCounts } fro
 import { holdsRemovals } from './removal-guard.js';
 import { type Cell, type RowTarget, sendRows } from './send-rows.js';
 
+/** Milliseconds for a statement of those below: a million records take a minute or two. */
+export const APPLY_TIMEOUT_MS = 300_000;
+
 /** Whose catalog an answer is applied to. */
 export interface CatalogOwner {
   readonly haulerId: string;

@@ -6,7 +6,7 @@ import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
-import { applyHeld, lockCatalog } from './catalog-apply.js';
+import { APPLY_TIMEOUT_MS, applyHeld, lockCatalog } from './catalog-apply.js';
 import { forEachKind, type RunCounts } from './kinds.js';
 import { RUN_STATES, type RunStatus } from './run-states.js';
 import { SITE_SYNC_WORK } from './sync-schedule.js';
@@ -21,6 +21,8 @@ interface ConfirmedRow {
   readonly counts: RunCounts;
   readonly newest: string;
 }
+
+const APPLYING = { statementTimeoutMs: APPLY_TIMEOUT_MS };
 
 /** What an admin does with runs: ask for one now, and confirm removals that were held. */
 @Injectable()
@@ -53,24 +55,28 @@ export class SyncRunsService {
 
   /** Applies the removals that the run held. `conflict` where it holds none, or is not the connection's newest any more. */
   async confirm(id: string): Promise<SyncRun> {
-    await inTransaction(this.dataSource, async (manager) => {
-      const { hauler_id: haulerId, connection_id: connectionId } = await this.confirmable(manager, id);
-      await lockCatalog(manager, haulerId);
-      const run = await this.confirmable(manager, id);
-      RUN_STATES.assertMove(run.status, 'succeeded');
-      const removed = await applyHeld(manager, { haulerId, connectionId });
-      await this.states.unsettleOthers(manager, { haulerId, connectionId });
-      const counts = forEachKind((kind) => ({
-        ...run.counts[kind],
-        deactivated: run.counts[kind].deactivated + removed[kind],
-        held: 0,
-      }));
-      await manager.query(`UPDATE sync_runs SET status = 'succeeded', counts = $3 WHERE hauler_id = $1 AND id = $2`, [
-        haulerId,
-        id,
-        JSON.stringify(counts),
-      ]);
-    });
+    await inTransaction(
+      this.dataSource,
+      async (manager) => {
+        const { hauler_id: haulerId, connection_id: connectionId } = await this.confirmable(manager, id);
+        await lockCatalog(manager, haulerId);
+        const run = await this.confirmable(manager, id);
+        RUN_STATES.assertMove(run.status, 'succeeded');
+        const removed = await applyHeld(manager, { haulerId, connectionId });
+        await this.states.unsettleOthers(manager, { haulerId, connectionId });
+        const counts = forEachKind((kind) => ({
+          ...run.counts[kind],
+          deactivated: run.counts[kind].deactivated + removed[kind],
+          held: 0,
+        }));
+        await manager.query(`UPDATE sync_runs SET status = 'succeeded', counts = $3 WHERE hauler_id = $1 AND id = $2`, [
+          haulerId,
+          id,
+          JSON.stringify(counts),
+        ]);
+      },
+      APPLYING,
+    );
     return this.queries.get(id);
   }
 

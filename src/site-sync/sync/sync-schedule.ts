@@ -8,6 +8,7 @@ import { JobsService } from '../../jobs/jobs.service.js';
 import { LeaseLost } from '../../jobs/lease-lost.js';
 import type { Run } from '../../jobs/run.js';
 import type { WorkKind } from '../../jobs/work-kind.js';
+import { APPLY_TIMEOUT_MS } from './catalog-apply.js';
 import { nextRunAfterFailureMs, nextRunMs } from './schedule-rules.js';
 import { SiteSync } from './site-sync.service.js';
 import { CutOff } from './cut-off.js';
@@ -21,9 +22,6 @@ const CONCURRENCY = 2;
 
 /** A run that was cut off so often, by a kill or a stop, ends as failed: it may be what kills. */
 const MOST_ATTEMPTS = 3;
-
-/** Applying a million records takes a minute or two; nobody waits for it. */
-const STATEMENT_TIMEOUT_MS = 300_000;
 
 /** The columns of a site connection that a run needs. */
 interface DueConnection {
@@ -88,7 +86,7 @@ export class SyncSchedule implements OnModuleInit {
     run: BegunRun,
     write: (manager: EntityManager) => Promise<RunResult>,
   ): Promise<void> {
-    const options = { statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+    const options = { statementTimeoutMs: APPLY_TIMEOUT_MS };
     const conclusion = async (manager: EntityManager) => {
       await this.runs.finish(manager, run, await write(manager));
       const next = { afterMs: nextRunMs(lease.row.interval_seconds, Math.random()) };
