@@ -95,7 +95,8 @@ export class ConnectionsService {
 
   /**
    * A change that may mend a failing connection makes it due at once; so does the end of a pause. What a run that is
-   * under way has learnt by the former key or address counts no more: it loses its lease.
+   * under way has learnt by the former key or address counts no more: it loses its lease. A shorter interval counts from
+   * now, with the tenth by which runs vary, unless the next run is put off by failures or by the partner.
    */
   async update(id: string, request: UpdateConnectionRequest): Promise<Connection> {
     const row = await this.required(id);
@@ -110,7 +111,8 @@ export class ConnectionsService {
          base_url = coalesce($3, base_url), sealed_key = coalesce($4, sealed_key),
          sealed_next_key = coalesce($5, sealed_next_key), customer_id = coalesce($6, customer_id),
          interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
-         due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now() ELSE due_at END,
+         due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now()
+           WHEN interface = 'site' AND attempts = 0 THEN least(due_at, now() + $7 * interval '1.1 seconds') ELSE due_at END,
          leased_until = CASE WHEN $9 THEN NULL ELSE leased_until END,
          lease_token = CASE WHEN $9 THEN NULL ELSE lease_token END,
          attempts = CASE WHEN $9 THEN 0 ELSE attempts END, updated_at = now()

@@ -13,6 +13,7 @@ import { PartnerAnswer } from './partner-answer.js';
 import type { PartnerConnection } from './partner-connection.js';
 import { PartnerFailure } from './partner-failure.js';
 import { PARTNER_SETTINGS, type PartnerSettings } from './partner-settings.js';
+import type { Place } from './places.js';
 import { nextTryMs, ONE_TRY, READ_RETRY, type RetryPolicy } from './retry-policy.js';
 import { statusFailure } from './status-failure.js';
 
@@ -31,6 +32,8 @@ export interface PartnerCall {
   readonly retry?: RetryPolicy;
   /** `false`: called though the partner was down a moment ago, because somebody wants to know. */
   readonly breaker?: boolean;
+  /** Taken for each try, and left while the next one is waited for; the caller leaves it when the answer is done with. */
+  readonly place?: Place;
   /** Ends the call, its waits between tries included; its reason is thrown. */
   readonly signal?: AbortSignal;
 }
@@ -68,6 +71,7 @@ export class PartnerClient {
     const policy = call.retry ?? (call.route.method === 'GET' ? READ_RETRY : ONE_TRY);
     let last: PartnerFailure | undefined;
     for (let attempt = 1; ; attempt++) {
+      await call.place?.take(call.signal);
       try {
         return await run();
       } catch (error) {
@@ -80,6 +84,7 @@ export class PartnerClient {
       const timing = { baseMs: this.settings.retryBaseMs, now: new Date(), random: Math.random() };
       const wait = nextTryMs(last, attempt, policy, timing);
       if (wait === undefined) throw last;
+      call.place?.leave();
       await delay(wait, undefined, call.signal === undefined ? {} : { signal: call.signal }).catch(() => {
         throw call.signal?.reason;
       });

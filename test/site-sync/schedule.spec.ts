@@ -40,6 +40,35 @@ describe('the schedule of synchronisation', () => {
       expect(seconds).toBeLessThan(665);
     });
 
+    test('a shorter interval counts at once, a longer one from the next run on', async () => {
+      scene.connectionId = await scene.connect({ enabled: true, intervalSeconds: 86_400 });
+      await eventually(async () => void (await finished(1)));
+      await patch({ intervalSeconds: 600 });
+      const shortened = await dueIn();
+      expect([shortened > 560, shortened <= 660]).toEqual([true, true]);
+      await patch({ intervalSeconds: 86_400 });
+      expect(await dueIn()).toBeLessThanOrEqual(shortened);
+    });
+
+    test('an interval that is changed while a run is under way counts from that run on', async () => {
+      scene.partner.on(SITES_ROUTE, after(800, answer(data)));
+      scene.connectionId = await scene.connect({ enabled: true, intervalSeconds: 86_400 });
+      await eventually(() => expect(scene.partner.asked).toHaveLength(1));
+      await patch({ intervalSeconds: 600 });
+      await eventually(async () => void (await finished(1)));
+      expect(await dueIn()).toBeLessThan(665);
+    });
+
+    test('partners that have asked to be waited for hold up nobody else', async () => {
+      scene.partner.on(SITES_ROUTE, refuses(503, 'INTERNAL_ERROR', 'busy', { 'Retry-After': '60' }));
+      const busy = [scene.connectionId, await scene.connect(), await scene.connect()];
+      const waiting = await Promise.all(busy.map((id) => scene.request(id)));
+      await eventually(() => expect(scene.partner.asked).toHaveLength(3));
+      expect((await scene.sync(data, await scene.connect())).status).toBe('succeeded');
+      for (const run of waiting) expect((await scene.run(run)).status).toBe('running');
+      for (const id of busy) await scene.service.admin('DELETE', `/connections/${id}`);
+    });
+
     test('a run that is due comes', async () => {
       scene.connectionId = await scene.connect({ enabled: true });
       await eventually(async () => void (await finished(1)));

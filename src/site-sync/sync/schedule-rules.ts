@@ -26,13 +26,13 @@ export interface Failed {
   readonly now: Date;
 }
 
-/** Milliseconds until the next run after a failure: doubling from the interval on, or when the partner has asked to be called. */
+/** Milliseconds until the next run after a failure: doubling from the interval on, and not before the partner has asked to be called. */
 export function nextRunAfterFailureMs({ intervalSeconds, failures, retryAt, now }: Failed, random: number): number {
   const asked = retryAt === undefined ? 0 : retryAt.getTime() - now.getTime();
   if (asked > OWN_WORD_MS) return Math.min(asked, LONGEST_ADVICE_MS);
   const interval = intervalSeconds * 1000;
   const grown = interval * 2 ** Math.min(failures - 1, 30);
-  return varied(Math.min(grown, Math.max(interval, LONGEST_BACKOFF_MS)), random);
+  return Math.max(asked, varied(Math.min(grown, Math.max(interval, LONGEST_BACKOFF_MS)), random));
 }
 
 function varied(milliseconds: number, random: number): number {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import type { PartnerConnection } from '../../partner-client/partner-connection.js';
+import { type Place, Places } from '../../partner-client/places.js';
 import { SiteClient } from '../site-client.js';
 import { AnswerReader } from './answer-reader.js';
 import { applyIntake } from './catalog-apply.js';
@@ -25,9 +26,14 @@ export interface Synchronisation {
   conclude(write: (manager: EntityManager) => Promise<RunResult>): Promise<void>;
 }
 
+/** Answers in memory at once in one instance: each may have PARTNER_BODY_LIMIT. */
+const ANSWERS_AT_ONCE = 2;
+
 /** Asks a partner for a hauler's sites, kiosks and materials, and brings what it answers into the catalog. */
 @Injectable()
 export class SiteSync {
+  private readonly places = new Places(ANSWERS_AT_ONCE);
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly client: SiteClient,
@@ -38,10 +44,19 @@ export class SiteSync {
 
   /** Concludes the run, or throws what stood in its way: then nothing has changed. */
   async synchronise(work: Synchronisation): Promise<void> {
+    const place = this.places.place();
+    try {
+      await this.bring(work, place);
+    } finally {
+      place.leave();
+    }
+  }
+
+  private async bring(work: Synchronisation, place: Place): Promise<void> {
     const { run, connection, requested, signal } = work;
     const settled = await this.states.settled(this.dataSource, run, connection.baseUrl);
     const ifNoneMatch = settled?.etag ?? undefined;
-    const call = { connection, ifNoneMatch, requested, signal };
+    const call = { connection, ifNoneMatch, requested, signal, place };
     const answer = await this.client.getSites({ haulerId: run.haulerId }, call);
     if (answer.status === 404) return work.conclude(async () => ({ status: 'no_data' }));
     if (answer.status === 304 && settled !== undefined) return this.repeat(work, settled);

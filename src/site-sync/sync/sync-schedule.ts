@@ -17,8 +17,8 @@ import { type BegunRun, type RunResult, SyncRuns } from './sync-runs.store.js';
 /** The name of this work in `jobs/`. */
 export const SITE_SYNC_WORK = 'site synchronisation';
 
-/** Runs at once in one instance: each may hold an answer of PARTNER_BODY_LIMIT. */
-const CONCURRENCY = 2;
+/** Runs at once in one instance, most of which wait: for a partner that has asked for it, or for one of the few places (`SiteSync`). */
+const CONCURRENCY = 16;
 
 /** A run that was cut off so often, by a kill or a stop, ends as failed: it may be what kills. */
 const MOST_ATTEMPTS = 3;
@@ -30,7 +30,6 @@ interface DueConnection {
   readonly base_url: string;
   readonly sealed_key: string;
   readonly sealed_next_key: string | null;
-  readonly interval_seconds: number;
   readonly run_requested_at: Date | null;
 }
 
@@ -42,7 +41,7 @@ export class SyncSchedule implements OnModuleInit {
     name: SITE_SYNC_WORK,
     table: 'connections',
     key: { hauler_id: 'uuid', id: 'uuid' },
-    columns: ['base_url', 'sealed_key', 'sealed_next_key', 'interval_seconds', 'run_requested_at'],
+    columns: ['base_url', 'sealed_key', 'sealed_next_key', 'run_requested_at'],
     where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
     concurrency: CONCURRENCY,
     run: (lease) => this.run(lease),
@@ -89,7 +88,7 @@ export class SyncSchedule implements OnModuleInit {
     const options = { statementTimeoutMs: APPLY_TIMEOUT_MS };
     const conclusion = async (manager: EntityManager) => {
       await this.runs.finish(manager, run, await write(manager));
-      const next = { afterMs: nextRunMs(lease.row.interval_seconds, Math.random()) };
+      const next = { afterMs: nextRunMs(await intervalNow(manager, lease.row), Math.random()) };
       await lease.finish(next, { run_requested_at: null }, manager);
     };
     await inTransaction(this.dataSource, conclusion, options);
@@ -103,15 +102,12 @@ export class SyncSchedule implements OnModuleInit {
     const { text, expected } = failureSentence(error);
     if (expected) this.logger.warn(`${lease.row.id}: ${text}`);
     else this.logger.error({ err: error }, `${lease.row.id}: ${text}`);
-    const failed = {
-      intervalSeconds: lease.row.interval_seconds,
-      failures: lease.attempt,
-      retryAt: (error as { retryAt?: Date }).retryAt,
-      now: new Date(),
-    };
-    const next = { afterMs: nextRunAfterFailureMs(failed, Math.random()) };
+    const { retryAt } = error as { retryAt?: Date };
     const noted = { attempts: lease.attempt, last_error: text, run_requested_at: null };
     await this.fenced(lease, async (manager) => {
+      const intervalSeconds = await intervalNow(manager, lease.row);
+      const failed = { intervalSeconds, failures: lease.attempt, retryAt, now: new Date() };
+      const next = { afterMs: nextRunAfterFailureMs(failed, Math.random()) };
       await this.runs.finish(manager, run, { status: 'failed', error: text });
       await lease.finish(next, noted, manager);
     });
@@ -124,6 +120,16 @@ export class SyncSchedule implements OnModuleInit {
       return work(manager);
     });
   }
+}
+
+/** An admin may have changed it since the run began; locked, so that nobody does until the next run is set. */
+async function intervalNow(manager: EntityManager, { hauler_id, id }: DueConnection): Promise<number> {
+  const [row] = await manager.query<{ interval_seconds: number }[]>(
+    'SELECT interval_seconds FROM connections WHERE hauler_id = $1 AND id = $2 FOR UPDATE',
+    [hauler_id, id],
+  );
+  if (row === undefined) throw new LeaseLost(SITE_SYNC_WORK);
+  return row.interval_seconds;
 }
 
 function connectionOf(row: DueConnection) {
