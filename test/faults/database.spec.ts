@@ -43,8 +43,15 @@ function expectAway(replies: readonly TimedReply[]): void {
   }
 }
 
+/** What the process knows by itself is told, and what only the database knows is not. */
 async function expectAlive({ service }: DatabaseStage): Promise<void> {
   expect((await service.call('GET', '/health/live')).status).toBe(200);
+  const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` };
+  const metrics = await timed(service.call('GET', '/metrics', { headers }));
+  expect(metrics.status).toBe(200);
+  expect(metrics.ms).toBeLessThan(ANSWERED_WITHIN_MS);
+  expect(metrics.text).toContain('http_request_duration_seconds_count');
+  expect(metrics.text).not.toMatch(/^vision_downloads/m);
 }
 
 type Act = (stage: DatabaseStage) => unknown;

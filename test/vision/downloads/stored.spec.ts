@@ -26,13 +26,10 @@ describe('metrics', () => {
          lease_token = gen_random_uuid(), status = 'available' WHERE connection_id = $1`,
       [id],
     );
-    await eventually(async () => {
-      const metrics = await app.call('GET', '/metrics', {
-        headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` },
-      });
-      expect(metrics.text).toContain('vision_downloads_at_risk 1');
-      expect(metrics.text).toContain('vision_downloads{state="waiting"} 1');
-    });
+    const headers = { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` };
+    const metrics = await app.call('GET', '/metrics', { headers });
+    expect(metrics.text).toContain('vision_downloads_at_risk 1');
+    expect(metrics.text).toContain('vision_downloads{state="waiting"} 1');
   });
 });
 
