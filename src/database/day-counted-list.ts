@@ -22,6 +22,8 @@ export interface DayCounted {
 export interface DayCountedQuery {
   /** Column to value, or to several values; undefined means any. */
   readonly where: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Columns, and the values of which theirs together must be one row. */
+  readonly oneOf?: { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] } | undefined;
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
 }
@@ -62,14 +64,21 @@ export async function dayCountedPage<Row>(
   return { rows, total };
 }
 
-function filterSql(list: DayCounted, { where }: DayCountedQuery, parameters: unknown[]): string {
+function filterSql(list: DayCounted, { where, oneOf }: DayCountedQuery, parameters: unknown[]): string {
+  const counted = (column: string) => {
+    if (!list.filters.includes(column)) throw new Error(`${list.days} does not count by ${column}`);
+    return column;
+  };
   const conditions = Object.entries(where).flatMap(([column, value]) => {
     if (value === undefined) return [];
-    if (!list.filters.includes(column)) throw new Error(`${list.days} does not count by ${column}`);
     parameters.push(value);
     const place = `$${parameters.length}`;
-    return [typeof value === 'string' ? `${column} = ${place}` : `${column} = ANY(${place})`];
+    return [typeof value === 'string' ? `${counted(column)} = ${place}` : `${counted(column)} = ANY(${place})`];
   });
+  if (oneOf !== undefined) {
+    const values = oneOf.columns.map((_, i) => `$${parameters.push(oneOf.rows.map((row) => row[i]))}::text[]`);
+    conditions.push(`(${oneOf.columns.map(counted).join(', ')}) IN (SELECT * FROM unnest(${values.join(', ')}))`);
+  }
   return conditions.length === 0 ? 'true' : conditions.join(' AND ');
 }
 

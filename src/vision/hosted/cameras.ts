@@ -11,6 +11,12 @@ export interface CameraQuery {
   readonly cameraId?: string | undefined;
 }
 
+/** A camera's own id means something only beside its truck: the front camera of one is number 1, and number 2 of another. */
+export interface TruckCamera {
+  readonly truckId: string;
+  readonly cameraId: string;
+}
+
 /** The cameras of each truck, by every name they have: placement and number are aliases of one camera (decision 45). */
 @Injectable()
 export class HostedCameras {
@@ -45,23 +51,22 @@ export class HostedCameras {
   /** The camera's own id, whatever name was asked for; the name itself where no camera has it. */
   async idOf(customerId: string, truckId: string, name: string): Promise<string> {
     const [camera] = await this.find({ customerId, truckId, cameraId: name });
-    return camera ?? name;
+    return camera?.cameraId ?? name;
   }
 
-  /** The ids of all cameras that are meant; `notFound` where customer, truck or camera is unknown (decision 44). */
-  async known(query: CameraQuery): Promise<string[]> {
+  /** All cameras that are meant; `notFound` where customer, truck or camera is unknown (decision 44). */
+  async known(query: CameraQuery): Promise<TruckCamera[]> {
     const cameras = await this.find(query);
     if (cameras.length === 0) throw apiError(VISION_API, 'notFound', await this.whatIsUnknown(query));
     return cameras;
   }
 
-  private async find({ customerId, truckId, cameraId }: CameraQuery): Promise<string[]> {
-    const rows = await this.dataSource.query<{ camera_id: string }[]>(
-      `SELECT DISTINCT camera_id FROM hosted_camera_names
+  private find({ customerId, truckId, cameraId }: CameraQuery): Promise<TruckCamera[]> {
+    return this.dataSource.query<TruckCamera[]>(
+      `SELECT DISTINCT truck_id AS "truckId", camera_id AS "cameraId" FROM hosted_camera_names
        WHERE customer_id = $1 AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR name = $3)`,
       [customerId, truckId ?? null, cameraId ?? null],
     );
-    return rows.map((row) => row.camera_id);
   }
 
   private async whatIsUnknown({ customerId, truckId, cameraId }: CameraQuery): Promise<string> {

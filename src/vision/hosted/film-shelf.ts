@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { formatInstant, type Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { instantSql } from '../../database/instant-sql.js';
+import type { TruckCamera } from './cameras.js';
 import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';
 
 /** A stored recording or clip, as its row tells. */
@@ -20,7 +21,8 @@ export interface Film {
 export interface FilmQuery {
   readonly customerId: string;
   readonly truckId: string | undefined;
-  readonly cameraIds: readonly string[] | undefined;
+  /** Any, where it is absent. */
+  readonly cameras: readonly TruckCamera[] | undefined;
   readonly startTime: Instant | undefined;
   readonly endTime: Instant | undefined;
 }
@@ -54,12 +56,23 @@ export const SHELVES = { recordings: RECORDINGS, clips: CLIPS } as const;
 export function listFilms(
   dataSource: DataSource,
   shelf: keyof typeof SHELVES,
-  { customerId, truckId, cameraIds, startTime, endTime }: FilmQuery,
+  { customerId, truckId, cameras, startTime, endTime }: FilmQuery,
   page: PageRequest,
 ): Promise<{ rows: Film[]; total: number }> {
-  const where = { customer_id: customerId, truck_id: truckId, camera_id: cameraIds };
-  return dayCountedPage<Film>(dataSource, SHELVES[shelf], { where, from: startTime, to: endTime }, page);
+  const ofOneTruck = truckId === undefined ? undefined : cameras?.map(({ cameraId }) => cameraId);
+  const query = {
+    where: { customer_id: customerId, truck_id: truckId, camera_id: ofOneTruck },
+    oneOf: truckId === undefined ? cameras && ofSeveralTrucks(cameras) : undefined,
+    from: startTime,
+    to: endTime,
+  };
+  return dayCountedPage<Film>(dataSource, SHELVES[shelf], query, page);
 }
+
+const ofSeveralTrucks = (cameras: readonly TruckCamera[]) => ({
+  columns: ['truck_id', 'camera_id'],
+  rows: cameras.map(({ truckId, cameraId }) => [truckId, cameraId]),
+});
 
 export async function findFilm(
   dataSource: DataSource,

@@ -15,7 +15,7 @@ import type {
   Video,
 } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
-import { HostedCameras } from './cameras.js';
+import { HostedCameras, type TruckCamera } from './cameras.js';
 import { assertOrder, ClipOrders } from './clip-orders.js';
 import { durationSeconds, type Film, findFilm, listFilms } from './film-shelf.js';
 import { DownloadLinks, type LinkBase } from './links.js';
@@ -36,8 +36,8 @@ export class HostedVisionApi {
   async requestVideo(request: CreateVideoRequest, caller: VisionCaller): Promise<CreateVideoResponse> {
     this.orders.assertRange(request);
     assertCustomer(request.customerId, caller);
-    const [cameraId = request.cameraId] = await this.cameras.known(request);
-    const requestId = await this.requests.add(request, cameraId);
+    const [camera] = await this.cameras.known(request);
+    const requestId = await this.requests.add(request, camera?.cameraId ?? request.cameraId);
     this.orders.begin();
     return { success: true, requestId, status: 'processing', message: 'The recordings are being looked for' };
   }
@@ -46,11 +46,11 @@ export class HostedVisionApi {
   async listVideos(query: ListVideosQuery, caller: VisionCaller): Promise<ListVideosResponse> {
     assertOrder(query.startTime, query.endTime);
     assertCustomer(query.customerId, caller);
-    const cameraIds = await this.cameras.known(query);
+    const cameras = await this.cameras.known(query);
     if (query.requestId !== undefined)
-      return this.listByRequest(query, query.requestId, cameraIds, this.links.baseOf(caller.request));
+      return this.listByRequest(query, query.requestId, cameras, this.links.baseOf(caller.request));
     const page = pageRequest(query);
-    const { rows, total } = await listFilms(this.dataSource, 'clips', filmQuery(query, cameraIds), page);
+    const { rows, total } = await listFilms(this.dataSource, 'clips', filmQuery(query, cameras), page);
     return {
       success: true,
       data: {
@@ -63,9 +63,9 @@ export class HostedVisionApi {
   async listContinuous(query: ContinuousQuery, caller: VisionCaller): Promise<ContinuousResponse> {
     assertOrder(query.startTime, query.endTime);
     assertCustomer(query.customerId, caller);
-    const cameraIds = await this.cameras.known(query);
+    const cameras = await this.cameras.known(query);
     const page = pageRequest(query);
-    const { rows, total } = await listFilms(this.dataSource, 'recordings', filmQuery(query, cameraIds), page);
+    const { rows, total } = await listFilms(this.dataSource, 'recordings', filmQuery(query, cameras), page);
     return {
       success: true,
       data: {
@@ -76,10 +76,15 @@ export class HostedVisionApi {
   }
 
   /** An unknown request, and one of another customer, is an empty list without a state (decision 44). */
-  private async listByRequest(query: ListVideosQuery, requestId: string, cameraIds: readonly string[], base: LinkBase) {
+  private async listByRequest(
+    query: ListVideosQuery,
+    requestId: string,
+    cameras: readonly TruckCamera[],
+    base: LinkBase,
+  ) {
     const page = pageRequest(query);
     const asked = isUuid(requestId) ? await this.requests.find(requestId.toLowerCase()) : undefined;
-    const request = asked !== undefined && matches(asked, query, cameraIds) ? asked : undefined;
+    const request = asked !== undefined && matches(asked, query, cameras) ? asked : undefined;
     const film = request === undefined ? undefined : await findFilm(this.dataSource, 'clips', 'request_id', request.id);
     const found = film !== undefined && overlaps(film, query) ? [film] : [];
     const state = request && {
@@ -125,19 +130,20 @@ function assertCustomer(customerId: string, { principal }: VisionCaller): void {
   throw apiError(VISION_API, 'notFound', 'the customer is unknown: check customerId');
 }
 
-function filmQuery(query: ListVideosQuery | ContinuousQuery, cameraIds: readonly string[]) {
+function filmQuery(query: ListVideosQuery | ContinuousQuery, cameras: readonly TruckCamera[]) {
   const { customerId, truckId, cameraId, startTime, endTime } = query;
-  return { customerId, truckId, cameraIds: cameraId === undefined ? undefined : cameraIds, startTime, endTime };
+  return { customerId, truckId, cameras: cameraId === undefined ? undefined : cameras, startTime, endTime };
 }
 
 function matches(
   request: { readonly customerId: string; readonly truckId: string; readonly cameraId: string },
   query: ListVideosQuery,
-  cameraIds: readonly string[],
+  cameras: readonly TruckCamera[],
 ): boolean {
   if (request.customerId !== query.customerId) return false;
   if (query.truckId !== undefined && request.truckId !== query.truckId) return false;
-  return query.cameraId === undefined || cameraIds.includes(request.cameraId);
+  const { truckId, cameraId } = request;
+  return query.cameraId === undefined || cameras.some((one) => one.truckId === truckId && one.cameraId === cameraId);
 }
 
 function overlaps(film: Film, { startTime, endTime }: ListVideosQuery): boolean {

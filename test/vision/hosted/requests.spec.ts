@@ -77,6 +77,43 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
     expect(videos).toHaveLength(1);
   });
 
+  it('is listed by an alias only of the camera that has it on its truck (decision 45)', async () => {
+    const customerId = 'Two trucks';
+    const cameras = [
+      { truckId: 'A', cameraId: 'front', aliases: ['1'] },
+      { truckId: 'A', cameraId: 'rear', aliases: ['2'] },
+      { truckId: 'B', cameraId: 'rear', aliases: ['1'] },
+      { truckId: 'B', cameraId: 'front', aliases: ['2'] },
+    ] as const;
+    const range = { startTime: at(0), endTime: at(0.25) };
+    const requestIds = new Map<string, string>();
+    for (const camera of cameras) {
+      const { truckId, cameraId } = camera;
+      expect((await upload(service, 0, { customerId, truckId, cameraId }, film(0, cameraId))).status).toBe(201);
+      await service.admin('PUT', '/hosted/cameras', { customerId, ...camera });
+      const { body } = await request({ customerId, truckId, cameraId, ...range });
+      requestIds.set(`${truckId} ${cameraId}`, body.requestId);
+    }
+    const list = async (query: Record<string, string>) => {
+      const parameters = new URLSearchParams({ customerId, ...query }).toString();
+      const options = { headers: { 'API-KEY': key } };
+      const { body } = await service.call<ListVideosResponse>(
+        'GET',
+        `/video-platform/v1/videos?${parameters}`,
+        options,
+      );
+      return { shown: body.data.videos?.map((each) => `${each.truckId} ${each.cameraId}`).sort(), data: body.data };
+    };
+    await eventually(async () => expect((await list({})).shown).toHaveLength(4));
+    const byAlias = await list({ cameraId: '1' });
+    expect(byAlias.shown).toEqual(['A front', 'B rear']);
+    expect(byAlias.data.pagination.totalItems).toBe(2);
+    expect((await list({ cameraId: '1', truckId: 'B' })).shown).toEqual(['B rear']);
+    const requestId = requestIds.get('B front') ?? '';
+    expect((await list({ requestId, cameraId: '2' })).shown).toEqual(['B front']);
+    expect(await list({ requestId, cameraId: '1' })).toMatchObject({ shown: [], data: { videos: [] } });
+  });
+
   it('fails with a reason where nothing was recorded (decision 44)', async () => {
     const { videos, request: state } = await ended({ ...valid, startTime: at(20), endTime: at(21) });
     expect(state).toMatchObject({ status: 'failed', message: 'Nothing was recorded in this time.' });
