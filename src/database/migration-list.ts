@@ -13,6 +13,7 @@ import { CreateVision1763600800000 } from '../../migrations/1763600800000-create
 import { CountRecordings1763600810000 } from '../../migrations/1763600810000-count-recordings.js';
 import { DropUnusedColumns1763600820000 } from '../../migrations/1763600820000-drop-unused-columns.js';
 import { NumberCatalogLayouts1763600830000 } from '../../migrations/1763600830000-number-catalog-layouts.js';
+import { KeyClipsByRange1763600840000 } from '../../migrations/1763600840000-key-clips-by-range.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -30,4 +31,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CountRecordings1763600810000,
   DropUnusedColumns1763600820000,
   NumberCatalogLayouts1763600830000,
+  KeyClipsByRange1763600840000,
 ];

@@ -11,6 +11,7 @@ import {
   hurry,
   inHours,
   lists,
+  sha256,
   startVisionPartner,
   type VisionPartner,
 } from '../support/vision-partner.js';
@@ -55,6 +56,8 @@ interface Listed {
   readonly endTime: string;
   readonly durationSeconds: number;
   readonly partnerRecordingId: string;
+  readonly cameraId: string;
+  readonly sha256?: string;
   readonly status: string;
   readonly startTime: string;
 }
@@ -283,6 +286,45 @@ describe('the same chunk', () => {
     const one = chunk(2);
     const overlapping = chunk(2.02);
     expect(await settle([one, overlapping, { ...one, id: 'rear', cameraId: 'rear' }])).toHaveLength(3);
+  });
+
+  test('two cameras under one id are two chunks, of which each has its own film', async () => {
+    const [front, rear] = [film(200), film(300)];
+    const one = chunk(2, { id: 'shared', downloadUrl: partner.link(front) });
+    const other = { ...one, cameraId: 'rear', downloadUrl: partner.link(rear) };
+    await settle([one, other]);
+    await eventually(async () =>
+      expect((await recordings()).map(({ status }) => status)).toEqual(['stored', 'stored']),
+    );
+    const sums = (await recordings()).map(({ cameraId, sha256: sum }) => `${cameraId} ${sum}`).sort();
+    expect(sums).toEqual([`front ${sha256(front)}`, `rear ${sha256(rear)}`]);
+  });
+
+  test('another camera under the id of one that waits does not take its place', async () => {
+    const busy = partner.link(film(), (_, res) => res.writeHead(503, { 'Retry-After': '600' }).end());
+    const chunks = [chunk(2, { id: 'shared', downloadUrl: busy })];
+    await settle(chunks);
+    await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'available' }]));
+    const rear = film(300);
+    chunks.push({ ...chunks[0], cameraId: 'rear', downloadUrl: partner.link(rear) });
+    await settleAgain();
+    await eventually(async () => {
+      const found = (await recordings()).sort((a, b) => (a.cameraId < b.cameraId ? -1 : 1));
+      expect(found).toMatchObject([
+        { cameraId: 'front', status: 'available' },
+        { cameraId: 'rear', status: 'stored', sha256: sha256(rear) },
+      ]);
+    });
+  });
+
+  test('listed under the other name of its camera is one', async () => {
+    const one = chunk(2, { id: 'two names' });
+    expect(await settle([one])).toHaveLength(1);
+    partner.on(
+      CONTINUOUS,
+      lists('recordings', () => [{ ...one, cameraId: '1' }]),
+    );
+    expect(await settleAgain()).toHaveLength(1);
   });
 
   test('a reused id is another chunk', async () => {

@@ -281,6 +281,28 @@ describe('polling', () => {
     }
   });
 
+  test('clips of one request under one id are all fetched', async () => {
+    const first = element({
+      id: 'one',
+      requestId: 'req-i',
+      endTime: '2026-01-31T08:32:00Z',
+      downloadUrl: partner.link(film(200)),
+    });
+    const second = {
+      ...first,
+      startTime: '2026-01-31T08:32:00Z',
+      endTime: '2026-01-31T08:35:00Z',
+      downloadUrl: partner.link(film(300)),
+    };
+    partner.on(POST, accepts({ requestId: 'req-i' }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => [first, second, first]),
+    );
+    const shown = await becomes(await order(await connect()), { status: 'stored' });
+    expect(shown.recordingIds).toHaveLength(2);
+  });
+
   test('a malformed element is recorded, and the others land', async () => {
     const good = element({ requestId: 'req-m', downloadUrl: partner.link(film()) });
     partner.on(POST, accepts({ requestId: 'req-m' }));

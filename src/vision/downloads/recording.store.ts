@@ -4,6 +4,7 @@ import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { secondsOf } from '../client/read-elements.js';
+import { isSameCamera, mayBeSameCamera } from '../camera-names.js';
 import type { Part } from '../requests/parts.store.js';
 import type { VisionConnection } from '../vision-connections.js';
 import { fetchBy } from './fetch-by.js';
@@ -16,6 +17,7 @@ interface Known {
   readonly place: number;
   readonly id: string;
   readonly status: string;
+  readonly camera: string;
   readonly same_range: boolean;
   /** All of the listed time is in the stored one's, but for less than what counts. */
   readonly covered: boolean;
@@ -29,8 +31,8 @@ const isOutgrown = ({ status, covered }: Known): boolean => !covered && (status 
 export class RecordingStore {
   /** The clips of one part; what is there already stays. */
   async addClips(manager: EntityManager, part: Part, clips: readonly Video[]): Promise<void> {
-    // One clip twice on the pages of one list is one clip.
-    const distinct = [...new Map(clips.map((clip) => [clip.id, clip])).values()];
+    // One clip twice on the pages of one list is one clip; two ranges under one id are two.
+    const distinct = [...new Map(clips.map((clip) => [JSON.stringify([clip.id, rangeOf(clip)]), clip])).values()];
     await this.insert(manager, part.haulerId, part.connectionId, distinct, part.id);
   }
 
@@ -55,8 +57,8 @@ export class RecordingStore {
   }
 
   /**
-   * What is stored of the listed chunks. By id, where truck and time agree as well, for partners have reused ids; else by
-   * truck, camera and range (decision 48).
+   * What is stored of the listed chunks. By id, where truck, camera and time agree as well, for partners have reused ids;
+   * else by truck, camera and range (decision 48).
    */
   private async known(
     manager: EntityManager,
@@ -69,16 +71,17 @@ export class RecordingStore {
        FROM unnest($3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])
          WITH ORDINALITY AS listed (id, truck, camera, starts, ends, place)
        CROSS JOIN LATERAL (
-         SELECT r.id, r.status, (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range,
+         SELECT r.id, r.status, r.camera_id AS camera, (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range,
            (r.start_time <= listed.starts + ${JITTER} AND r.end_time >= listed.ends - ${JITTER}) AS covered
          FROM recordings r
          WHERE r.source = 'continuous' AND r.hauler_id = $1 AND r.connection_id = $2 AND (
            (r.partner_recording_id = listed.id AND r.truck_id = listed.truck AND r.start_time < listed.ends AND r.end_time > listed.starts)
            OR (r.truck_id = listed.truck AND r.camera_id = listed.camera AND r.start_time = listed.starts AND r.end_time = listed.ends))
-         ORDER BY same_range DESC, covered DESC LIMIT 1) AS found`,
+        ) AS found
+       ORDER BY found.same_range DESC, found.covered DESC`,
       [haulerId, connectionId, ...columnsOf(chunks)],
     );
-    return new Map(rows.map((row) => [row.place, row]));
+    return knownByCamera(chunks, rows);
   }
 
   private async relist(
@@ -171,13 +174,28 @@ const columnsOf = (listed: readonly Recording[]): unknown[][] => [
 const rangeOf = ({ truckId, cameraId, startTime, endTime }: Recording): string =>
   JSON.stringify([truckId, cameraId, startTime, endTime]);
 
+/** The first row of each chunk. One under another name of its camera counts where no listed chunk has it under its own. */
+function knownByCamera(chunks: readonly Recording[], rows: readonly Known[]): Map<number, Known> {
+  const known = new Map<number, Known>();
+  const taken = new Set<string>();
+  for (const isOne of [isSameCamera, mayBeSameCamera]) {
+    for (const row of rows) {
+      if (known.has(row.place) || !isOne(row.camera, chunks[row.place]?.cameraId ?? '')) continue;
+      if (isOne === mayBeSameCamera && taken.has(row.id)) continue;
+      known.set(row.place, row);
+      taken.add(row.id);
+    }
+  }
+  return known;
+}
+
 /** One page may list a chunk twice; the later one has the younger link. */
 function distinctChunks(chunks: readonly Recording[]): Recording[] {
   const kept = new Map<string, Recording>();
   const keyOfId = new Map<string, string>();
   for (const chunk of chunks) {
-    const { id, truckId, startTime, endTime } = chunk;
-    const named = JSON.stringify([id, truckId]);
+    const { id, truckId, cameraId, startTime, endTime } = chunk;
+    const named = JSON.stringify([id, truckId, cameraId]);
     const former = kept.get(keyOfId.get(named) ?? '');
     const again = former !== undefined && former.startTime < endTime && former.endTime > startTime;
     const key = again ? (keyOfId.get(named) ?? '') : rangeOf(chunk);

@@ -5,6 +5,7 @@ import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { readWhole } from '../client/read-pages.js';
 import { PartsStore } from '../requests/parts.store.js';
 import { VisionClient } from '../vision.client.js';
+import { isSameCamera, mayBeSameCamera } from '../camera-names.js';
 import type { VisionConnection } from '../vision-connections.js';
 import type { RecordingRow } from './recording-row.js';
 
@@ -24,7 +25,7 @@ export class Relink {
     const range = { startTime: instantOf(row.start_time), endTime: instantAfter(row.end_time) };
     const query = { customerId: row.customer_id, truckId: row.truck_id, ...range, pageSize: PAGE_SIZE };
     const requestId = await this.requestId(row);
-    let found: Recording | undefined;
+    const found: { same?: Recording; maybe?: Recording } = {};
     try {
       await readWhole<Recording>(
         async (page) =>
@@ -42,15 +43,17 @@ export class Relink {
                 )
               ).read,
         async ({ items }) => {
-          found = items.find((item) => isSame(row, item)) ?? found;
+          const same = items.filter((item) => isSame(row, item));
+          found.same = same.find(({ cameraId }) => isSameCamera(cameraId, row.camera_id)) ?? found.same;
+          found.maybe = same.find(({ cameraId }) => mayBeSameCamera(cameraId, row.camera_id)) ?? found.maybe;
         },
       );
     } catch (error) {
       if (error instanceof PartnerFailure && error.status === 404) return undefined;
       // The list may shift as it likes once the recording was seen in it.
-      if (found === undefined) throw error;
+      if (found.same === undefined) throw error;
     }
-    return found;
+    return found.same ?? found.maybe;
   }
 
   private async requestId({ part_id, hauler_id }: RecordingRow): Promise<string | null> {
