@@ -5,6 +5,8 @@ import type { PartnerConnection } from '../partner-client/partner-connection.js'
 /** A connection to a partner's Vision API, as its calls need it. */
 export interface VisionConnection extends PartnerConnection {
   readonly customerId: string;
+  /** Seconds between two looks of a subscription that says nothing else. */
+  readonly intervalSeconds: number;
   readonly enabled: boolean;
 }
 
@@ -16,7 +18,7 @@ export class VisionConnections {
   /** Undefined where there is none, or one of another interface. */
   async find(id: string): Promise<VisionConnection | undefined> {
     const [row] = await this.dataSource.query<ConnectionRow[]>(
-      `SELECT hauler_id, id, base_url, sealed_key, sealed_next_key, customer_id, enabled FROM connections
+      `SELECT hauler_id, id, base_url, sealed_key, sealed_next_key, customer_id, interval_seconds, enabled FROM connections
        WHERE id = $1 AND interface = 'vision' AND deleted_at IS NULL`,
       [id],
     );
@@ -29,6 +31,7 @@ export class VisionConnections {
           sealedKey: row.sealed_key,
           sealedNextKey: row.sealed_next_key,
           customerId: row.customer_id,
+          intervalSeconds: row.interval_seconds,
           enabled: row.enabled,
         };
   }
@@ -41,5 +44,6 @@ interface ConnectionRow {
   readonly sealed_key: string;
   readonly sealed_next_key: string | null;
   readonly customer_id: string;
+  readonly interval_seconds: number;
   readonly enabled: boolean;
 }

@@ -66,7 +66,7 @@ export async function connectVision(app: TestApp, baseUrl: string): Promise<{ ha
   await app.dataSource.query(
     `INSERT INTO connections (hauler_id, id, interface, base_url, sealed_key, customer_id, interval_seconds, enabled,
        created_at, updated_at)
-     VALUES ($1, $2, 'vision', $3, $4, 'customer-1', 900, true, now(), now())`,
+     VALUES ($1, $2, 'vision', $3, $4, 'customer-1', 300, true, now(), now())`,
     [haulerId, id, baseUrl, sealKey(app.env.SECRETS_KEY, id, 'the-partners-key')],
   );
   return { haulerId, id };

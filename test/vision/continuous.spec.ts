@@ -3,6 +3,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { json, refuses } from '../support/scripted-partner.js';
 import {
+  accepts,
   connectVision,
   CONTINUOUS,
   element,
@@ -11,8 +12,10 @@ import {
   hurry,
   inHours,
   lists,
+  POST,
   sha256,
   startVisionPartner,
+  VIDEOS,
   type VisionPartner,
 } from '../support/vision-partner.js';
 import { film } from '../support/films.js';
@@ -93,6 +96,40 @@ const reachesNow = (id: string) =>
   eventually(async () => expect(Date.parse((await read(id)).watermark)).toBeGreaterThan(Date.now() - 90_000), 10_000);
 
 describe('a subscription', () => {
+  test('looks as often as its connection says, unless it says something else', async () => {
+    partner.on(
+      CONTINUOUS,
+      lists('recordings', () => []),
+    );
+    const connectionId = await connect();
+    expect((await app.admin('PATCH', `/connections/${connectionId}`, { intervalSeconds: 3_600 })).status).toBe(200);
+    const intervalOf = async (id: string) => (await app.admin<Subscription>('GET', `/video-subscriptions/${id}`)).body;
+    expect(await intervalOf(await follow(connectionId))).toMatchObject({ intervalSeconds: 3_600 });
+    expect(await intervalOf(await follow(connectionId, { intervalSeconds: 30 }))).toMatchObject({
+      intervalSeconds: 30,
+    });
+  });
+
+  test('of a paused connection is not read; what an admin asks for goes through', async () => {
+    const clip = element({ requestId: 'req-p', downloadUrl: partner.link(film()) });
+    partner.on(POST, accepts({ requestId: 'req-p' }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => [clip]),
+    );
+    const connectionId = await connect();
+    await app.admin('PATCH', `/connections/${connectionId}`, { enabled: false });
+    await follow(connectionId);
+    const { truckId, cameraId, startTime, endTime } = clip;
+    const asked = await app.admin('POST', '/video-requests', { connectionId, truckId, cameraId, startTime, endTime });
+    expect(asked.status).toBe(202);
+    await eventually(async () => {
+      await hurry(app);
+      expect(await recordings()).toMatchObject([{ status: 'stored' }]);
+    }, 10_000);
+    expect(partner.askedOf(CONTINUOUS)).toEqual([]);
+  });
+
   test('is read, changed, listed and ended', async () => {
     partner.on(
       CONTINUOUS,

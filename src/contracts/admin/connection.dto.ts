@@ -33,12 +33,15 @@ const CUSTOMER = {
 };
 const INTERVAL = {
   description:
-    'Seconds between runs: of a site connection 60 to 86400, default 900; of a vision connection at least 30, default 300',
+    'Seconds between runs: of a site connection 60 to 86400, default 900; of a vision connection between two looks of each new subscription, at least 30, default 300',
   min: 30,
   max: 86_400,
   optional: true,
   example: 900,
 };
+
+const PAUSED =
+  'A paused connection does what an admin asks for all the same: a synchronisation, a video request, and the download of what was listed';
 
 export class CreateConnectionRequest {
   @UuidField({ description: 'Hauler whose data the partner has', example: HAULER_ID })
@@ -59,7 +62,7 @@ export class CreateConnectionRequest {
   @IntegerField(INTERVAL)
   intervalSeconds?: number;
 
-  @BooleanField({ description: 'Whether it runs by itself; default true', optional: true, example: true })
+  @BooleanField({ description: `Whether it runs by itself; default true. ${PAUSED}`, optional: true, example: true })
   enabled?: boolean;
 }
 
@@ -84,7 +87,7 @@ export class UpdateConnectionRequest {
   @IntegerField(INTERVAL)
   intervalSeconds?: number;
 
-  @BooleanField({ description: 'false pauses it', optional: true, example: false })
+  @BooleanField({ description: `false pauses it. ${PAUSED}`, optional: true, example: false })
   enabled?: boolean;
 }
 

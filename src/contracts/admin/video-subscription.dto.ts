@@ -13,8 +13,6 @@ const START = { description: 'Recordings from this time on', example: '2026-01-3
 const INTERVAL = { description: 'Seconds between two looks', min: 30, max: 86_400, example: 300 };
 const ENABLED = { description: 'Whether the partner is asked', example: true };
 
-export const DEFAULT_SUBSCRIPTION_SECONDS = 300;
-
 export class CreateVideoSubscription {
   @UuidField(CONNECTION)
   connectionId!: string;
@@ -28,7 +26,11 @@ export class CreateVideoSubscription {
   @InstantField(START)
   startTime!: Instant;
 
-  @IntegerField({ ...INTERVAL, default: DEFAULT_SUBSCRIPTION_SECONDS, optional: true })
+  @IntegerField({
+    ...INTERVAL,
+    description: `${INTERVAL.description}; default: as the connection says`,
+    optional: true,
+  })
   intervalSeconds?: number;
 }
 

@@ -5,7 +5,6 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import {
   type ChangeVideoSubscription,
   type CreateVideoSubscription,
-  DEFAULT_SUBSCRIPTION_SECONDS,
   type VideoSubscription,
   type VideoSubscriptionQuery,
 } from '../../contracts/admin/video-subscription.dto.js';
@@ -68,7 +67,7 @@ export class VideoSubscriptions {
         request.truckId,
         request.cameraId ?? null,
         request.startTime,
-        request.intervalSeconds ?? DEFAULT_SUBSCRIPTION_SECONDS,
+        request.intervalSeconds ?? connection.intervalSeconds,
       ],
     );
     this.jobs.wake(CRAWL);

@@ -102,7 +102,6 @@ export class RecordingStore {
     const [, revived] = await manager.query<[unknown[], number]>(
       `UPDATE recordings AS r SET link = listed.link, expires_at = listed.expires_at, fetch_by = listed.fetch_by,
          start_time = listed.starts, end_time = listed.ends, duration_seconds = listed.seconds,
-         relinks = CASE WHEN r.status = 'expired' THEN 0 ELSE r.relinks END,
          due_at = CASE WHEN r.status = 'expired' THEN now() ELSE r.due_at END,
          status = 'available', updated_at = now()
        FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],

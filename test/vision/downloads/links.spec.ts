@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, listed } from '../../support/download-scene.js';
+import { eventually } from '../../support/eventually.js';
 import { film } from '../../support/films.js';
 import {
   connectVision,
   CONTINUOUS,
   forgetVideo,
+  hurry,
   inHours,
   sha256,
   type VisionPartner,
@@ -67,6 +69,17 @@ describe('a link', () => {
     const id = await scene.follow(app, () => [chunk(1, link)]);
     const { reason } = await becomes(app, id, { status: 'expired' });
     expect(reason).toContain('refused the link with 403');
+    // Each reading that lists it again is one more try, and no more: the relinks have been spent.
+    const tries = partner.fetched.length;
+    await eventually(async () => {
+      await hurry(app);
+      expect(partner.fetched.length).toBeGreaterThan(tries);
+    });
+    const [row] = await app.dataSource.query<{ relinks: number }[]>(
+      'SELECT relinks FROM recordings WHERE connection_id = $1',
+      [id],
+    );
+    expect(row?.relinks).toBe(5);
     link = partner.link(film());
     await becomes(app, id, { status: 'stored' });
   });
