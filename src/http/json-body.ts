@@ -120,12 +120,14 @@ function bodyError(error: unknown): AppError {
     case 'encoding.unsupported':
       return new AppError(
         'unsupportedMediaType',
-        'the body must be sent without a content coding, or with gzip, deflate or br',
+        'the body must be sent without a content coding, or with gzip, deflate, br or zstd',
       );
     case 'request.aborted':
     case 'request.size.invalid':
-      return new AppError('invalid', 'the body ended before its announced length', { cause: error });
+      return unreadable('the body ended before its announced length');
     default:
-      return new AppError('invalid', 'the body could not be read', { cause: error });
+      return unreadable('the body could not be read: check that it has the content coding that it is said to have');
   }
 }
+
+const unreadable = (message: string) => invalid([{ path: '', rule: 'isReadable', message }]);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
-import { type AppError, apiError, invalid } from '../errors/app-error.js';
+import { type AppError, invalid, violated } from '../errors/app-error.js';
 import { type BodyRequest, rawBodyOf } from '../http/json-body.js';
 import { soleHeader } from '../http/sole-header.js';
 import type { Claim } from './claims.js';
@@ -33,7 +33,8 @@ export function claimOf(request: BodyRequest, api: ApiContract, path: string, ha
 
 /** The same key with another body: Scale says 422, Account 409 (decision 16). */
 export function keyReused<Api extends ApiContract>(api: Api, kind: KindOf<Api>): AppError {
-  return apiError(api, kind, `this ${HEADER} was used with another body; a new request needs a new key`, {
+  const message = `this ${HEADER} was used with another body; a new request needs a new key`;
+  return violated(api, kind, [{ path: HEADER, rule: 'isNewKey', message }], {
     details: { reason: 'IDEMPOTENCY_KEY_REUSED' },
   });
 }

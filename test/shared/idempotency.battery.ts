@@ -69,7 +69,10 @@ export function describeIdempotency(endpoint: IdempotentEndpoint, service: () =>
         expect(reply.status).toBe(reused.status);
         expect(reply.body).toMatchObject({
           success: false,
-          error: { code: reused.code, details: { reason: 'IDEMPOTENCY_KEY_REUSED' } },
+          error: {
+            code: reused.code,
+            details: { reason: 'IDEMPOTENCY_KEY_REUSED', violations: [{ path: 'Idempotency-Key' }] },
+          },
         });
         expect(replayed(reply)).toBeNull();
       }

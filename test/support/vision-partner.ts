@@ -131,10 +131,13 @@ export async function hurry(app: TestApp): Promise<void> {
   for (const kind of ['submit', 'poll', 'crawl', 'windows', 'downloads']) jobs.wake(`vision ${kind}`);
 }
 
-/** Forgets all video. Not by TRUNCATE, which would wait for work that is under way, and that for it. */
+/**
+ * Forgets all video, that first which brings recordings in: what is under way can then write none any more. Not by
+ * TRUNCATE, which would wait for work that is under way, and that for it.
+ */
 export async function forgetVideo(app: TestApp): Promise<void> {
-  const tables = ['recordings', 'video_polls', 'video_request_parts', 'video_requests', 'video_windows'];
-  for (const table of [...tables, 'video_subscriptions', 'vision_findings']) {
+  const bringing = ['video_windows', 'video_subscriptions', 'video_polls'];
+  for (const table of [...bringing, 'recordings', 'video_request_parts', 'video_requests', 'vision_findings']) {
     await app.dataSource.query(`DELETE FROM ${table}`);
   }
 }

@@ -46,14 +46,28 @@ export async function writeSiteAnswer(data: GivenSiteData): Promise<SiteAnswer> 
       }
     },
     createGzip({ chunkSize: PIECE_BYTES }),
-    async (pieces: AsyncIterable<Buffer>) => {
-      for await (const piece of pieces) {
+    async (output: AsyncIterable<Buffer>) => {
+      for await (const piece of gathered(output)) {
         gzip.push(piece);
         written.gzipLength += piece.length;
       }
     },
   );
   return { ...written, digest: hash.digest('hex'), gzip };
+}
+
+/** zlib hands on what each write has brought, be it ever so little; an answer in one piece cannot break off between two. */
+async function* gathered(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let gathering: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of output) {
+    gathering.push(part);
+    bytes += part.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(gathering);
+    [gathering, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(gathering);
 }
 
 async function* textOf(data: GivenSiteData, count: () => void): AsyncGenerator<string> {

@@ -46,10 +46,11 @@ describe('a link', () => {
   });
 
   test('that has expired is never asked, and replaced', async () => {
-    const dead = { downloadUrl: partner.link(film()), expiresAt: inHours(-1) };
-    const id = await scene.follow(app, listed(dead, partner.link(film())));
+    const [dead, living] = [partner.link(film()), partner.link(film())];
+    const id = await scene.follow(app, listed({ downloadUrl: dead, expiresAt: inHours(-1) }, living));
     await becomes(app, id, { status: 'stored' });
-    expect(partner.fetched).toHaveLength(1);
+    expect(partner.fetched.filter((path) => dead.endsWith(path))).toEqual([]);
+    expect(partner.fetched.filter((path) => living.endsWith(path))).toHaveLength(1);
   });
 
   test('expired at birth, every time: listed again five times, then expired with its reason', async () => {
