@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
+import { matchesEtag } from './etag.js';
 
 /** Bytes that are kept somewhere, as one HTTP resource. */
 export interface FileToSend {
@@ -19,7 +20,7 @@ export interface FileToSend {
  * outside is 416 (decision 46); several at once are answered by the whole. The stream is held back by a slow reader.
  */
 export async function sendFile(request: Request, response: Response, file: FileToSend): Promise<void> {
-  if (sameTag(request.headers['if-none-match'], file.etag)) {
+  if (matchesEtag(request.headers['if-none-match'], file.etag)) {
     response.status(304).set(headersOf(file)).end();
     return;
   }
@@ -69,9 +70,4 @@ function rangeOf(request: Request, file: FileToSend): { start: number; end: numb
     });
   }
   return ranges.length === 1 ? ranges[0] : undefined;
-}
-
-function sameTag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }

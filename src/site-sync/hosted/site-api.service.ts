@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import { apiError } from '../../errors/app-error.js';
 import type { Answer } from '../../http/answer.js';
+import { matchesEtag } from '../../http/etag.js';
 import type { SiteCaller } from './site-caller.js';
 import { HostedSiteData, type StoredAnswer } from './site-data.service.js';
 
@@ -20,7 +21,7 @@ export class HostedSiteApi {
     // Weak: compressed or not, it says the same, but not byte for byte.
     const etag = `W/"${stored.digest}"`;
     const headers = { ETag: etag, 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding' };
-    if (matches(caller.ifNoneMatch, etag)) return { status: 304, headers, body: undefined };
+    if (matchesEtag(caller.ifNoneMatch, etag)) return { status: 304, headers, body: undefined };
     return {
       status: 200,
       headers: {
@@ -45,11 +46,4 @@ export class HostedSiteApi {
     yield first;
     for (let position = 1; position < stored.chunks; position++) yield await this.data.piece(stored, position);
   }
-}
-
-/** Weak comparison, as RFC 9110, section 13.1.2 asks for. */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
-  const given = ifNoneMatch?.split(',').map(opaque) ?? [];
-  return given.includes('*') || given.includes(opaque(etag));
 }
