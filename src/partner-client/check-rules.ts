@@ -2,6 +2,7 @@ import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { GetSitesResponse, Kiosk, Material, Site } from '../contracts/site/site.dto.js';
 import { Video } from '../contracts/vision/vision.dto.js';
+import { ownField } from './own-field.js';
 import type { PartnerAnswer } from './partner-answer.js';
 
 export interface Findings {
@@ -44,22 +45,22 @@ const VIDEO_LISTS = ['videos', 'items', 'recordings'] as const;
 /** The first page of `GET /videos`, as leniently as it is read later (decision 38). */
 export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
   const body = answer.json();
-  const data = field(body, 'data');
-  if (field(body, 'success') !== true) return breached(['success must be true in an answer with status 200']);
-  const name = VIDEO_LISTS.find((list) => Array.isArray(field(data, list)));
+  const data = ownField(body, 'data');
+  if (ownField(body, 'success') !== true) return breached(['success must be true in an answer with status 200']);
+  const name = VIDEO_LISTS.find((list) => Array.isArray(ownField(data, list)));
   if (name === undefined) return breached(['data.videos must be an array']);
   const violations: Violation[] = [];
-  (field(data, name) as unknown[]).forEach((video, i) => {
+  (ownField(data, name) as unknown[]).forEach((video, i) => {
     const found: Violation[] = [];
     readerOf(Video)(video, `data.${name}[${i}]`, found);
     // It follows from start and end.
-    const computed = field(video, 'durationSeconds') == null;
+    const computed = ownField(video, 'durationSeconds') == null;
     violations.push(...found.filter(({ path }) => !(computed && path.endsWith('.durationSeconds'))));
   });
   if (violations.length > 0) return breached(answer.breach(violations).violations.map(({ message }) => message));
   const notes = [
     ...(name === 'videos' ? [] : [`The list is called data.${name}; it is read as data.videos.`]),
-    ...(field(data, 'pagination') === undefined && field(body, 'pagination') === undefined
+    ...(ownField(data, 'pagination') === undefined && ownField(body, 'pagination') === undefined
       ? ['There is no pagination; only the first page will be read.']
       : []),
   ];
@@ -69,9 +70,9 @@ export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
 /** 404 says that the partner has nothing of this hauler or customer: the connection works (section 7). */
 export async function noDataFindings(answer: PartnerAnswer): Promise<Findings> {
   const body = answer.json();
-  const error = field(body, 'error');
-  const [code, message] = [field(error, 'code'), field(error, 'message')];
-  if (field(body, 'success') !== false || code !== 'NOT_FOUND' || typeof message !== 'string') {
+  const error = ownField(body, 'error');
+  const [code, message] = [ownField(error, 'code'), ownField(error, 'message')];
+  if (ownField(body, 'success') !== false || code !== 'NOT_FOUND' || typeof message !== 'string') {
     return breached(['an answer with status 404 must have the common error body, with error.code NOT_FOUND']);
   }
   return { conforms: true, findings: ['The partner has no data of this hauler or customer yet (404 NOT_FOUND).'] };
@@ -81,10 +82,4 @@ function breached(messages: readonly string[]): Findings {
   const more = messages.length - MOST_FINDINGS;
   const findings = messages.slice(0, MOST_FINDINGS);
   return { conforms: false, findings: more > 0 ? [...findings, `And ${more} or more of the same kind.`] : findings };
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
 }

@@ -1,4 +1,5 @@
 import { storableText } from '../contracts/common/text.js';
+import { ownField } from './own-field.js';
 
 /** What of a partner's error body is kept: a code, and at most so many characters of its message. */
 const LONGEST_CODE = 100;
@@ -17,9 +18,9 @@ export function partnerError(bytes: Buffer): PartnerError {
   } catch {
     return {};
   }
-  const error = field(body, 'error');
-  const code = text(field(error, 'code'), LONGEST_CODE);
-  const message = text(field(error, 'message'), LONGEST_MESSAGE);
+  const error = ownField(body, 'error');
+  const code = text(ownField(error, 'code'), LONGEST_CODE);
+  const message = text(ownField(error, 'message'), LONGEST_MESSAGE);
   return { ...(code === undefined ? {} : { code }), ...(message === undefined ? {} : { message }) };
 }
 
@@ -27,12 +28,6 @@ export function partnerError(bytes: Buffer): PartnerError {
 export function saidText({ code, message }: PartnerError): string {
   const said = message?.replace(/\s+/g, ' ').replace(/[.\s]+$/, '');
   return `${code === undefined ? '' : ` ${code}`}${said === undefined || said === '' ? '' : `: ${said}`}`;
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
 }
 
 function text(value: unknown, longest: number): string | undefined {
