@@ -19,6 +19,12 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 
 const BYTE_ORDER_MARK = '\ufeff';
 
+/** What a JSON object is read as; a list is none. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** As `parseJson`, of bytes. */
 export const readJson = (bytes: Buffer): unknown => parseJson(textOf(bytes));
 

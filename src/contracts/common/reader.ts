@@ -2,6 +2,7 @@ import { TransformationType } from 'class-transformer';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
 import type { EntryFaults } from './fields/object-fields.js';
+import { isJsonObject } from './json.js';
 import { joinPath } from './text.js';
 import type { Violation } from './violation.js';
 
@@ -48,12 +49,12 @@ function compile(type: DtoClass<object>): Read<object> {
   const plans = fieldPlans(type);
   return (value, path, violations) => {
     const result = new type() as Record<string, unknown>;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    if (!isJsonObject(value)) {
       violations.push({ path, rule: 'isObject', message: `${path === '' ? 'the body' : path} must be an object` });
       return result;
     }
     for (const plan of plans) {
-      const given = Object.hasOwn(value, plan.name) ? (value as Record<string, unknown>)[plan.name] : undefined;
+      const given = Object.hasOwn(value, plan.name) ? value[plan.name] : undefined;
       const read = readField(plan, given, value, path, violations);
       if (read !== undefined) result[plan.name] = read;
     }

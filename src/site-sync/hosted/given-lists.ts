@@ -1,4 +1,4 @@
-import { JsonFault, readJson } from '../../contracts/common/json.js';
+import { isJsonObject, JsonFault, readJson } from '../../contracts/common/json.js';
 import { joinPath } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
@@ -38,13 +38,11 @@ export async function readLists<const Name extends string>(
 }
 
 function shapeViolations(envelope: unknown, names: readonly string[]): Violation[] {
-  if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope)) {
+  if (!isJsonObject(envelope)) {
     return [{ path: '', rule: 'isObject', message: 'the body must be an object' }];
   }
   return names
-    .filter(
-      (name) => !isListOrAbsent(Object.hasOwn(envelope, name) ? (envelope as Record<string, unknown>)[name] : null),
-    )
+    .filter((name) => !isListOrAbsent(Object.hasOwn(envelope, name) ? envelope[name] : null))
     .map((name) => ({ path: name, rule: 'isArray', message: `${name} must be an array of elements` }));
 }
 

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../contracts/common/json.js';
 import { readerOf } from '../../contracts/common/reader.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
@@ -83,7 +84,7 @@ class Reading {
 
 /** What is there and malformed is a fault of its own. */
 function isWithoutParent(element: unknown): boolean {
-  if (typeof element !== 'object' || element === null || Array.isArray(element)) return false;
-  const { siteId, kioskId } = element as Record<string, unknown>;
+  if (!isJsonObject(element)) return false;
+  const { siteId, kioskId } = element;
   return siteId == null && kioskId == null;
 }

@@ -1,7 +1,7 @@
+import { isJsonObject } from '../../contracts/common/json.js';
 import { isStorableText } from '../../contracts/common/text.js';
 import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from './finding.js';
-import { isPlain } from './read-elements.js';
 import { knownStatus, saidIn } from './read-list.js';
 
 /** The 202 of a video request (section 2.5a), as far as it could be read. */
@@ -19,12 +19,12 @@ const isId = (text: string): boolean => text !== '' && isStorableText(text);
 /** `success: false` is a refusal: the request failed, says the partner. */
 export function readAcknowledgement(body: unknown): Acknowledgement {
   const findings: Finding[] = [];
-  if (!isPlain(body)) {
+  if (!isJsonObject(body)) {
     findings.push({ path: '', reason: 'the body of the 202 must be an object', raw: body });
     return { status: 'processing', findings };
   }
   // Some partners wrap every answer in `data`.
-  const inner = body['requestId'] === undefined && isPlain(body['data']) ? body['data'] : body;
+  const inner = body['requestId'] === undefined && isJsonObject(body['data']) ? body['data'] : body;
   const { requestId, message } = inner;
   const named = typeof requestId === 'number' || (typeof requestId === 'string' && isId(requestId));
   if (!named) findings.push({ path: 'requestId', reason: 'requestId must be an id, without U+0000', raw: body });

@@ -1,13 +1,9 @@
 import { epochMillis } from '../../contracts/common/instant.js';
+import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../../contracts/common/reader.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from './finding.js';
-
-type Plain = Readonly<Record<string, unknown>>;
-
-export const isPlain = (value: unknown): value is Plain =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Names, and texts that some partners send as numbers. */
 const NAMES = ['id', 'customerId', 'truckId', 'cameraId', 'requestId'];
@@ -32,7 +28,8 @@ export function readElements<T extends Recording>(
   elements.forEach((raw, i) => {
     const place = `${path}[${i}]`;
     const violations: Violation[] = [];
-    const item = readerOf(type)(isPlain(raw) ? completed(raw, customerId, place, findings) : raw, place, violations);
+    const element = isJsonObject(raw) ? completed(raw, customerId, place, findings) : raw;
+    const item = readerOf(type)(element, place, violations);
     if (violations.length === 0 && item.endTime <= item.startTime) {
       violations.push({
         path: `${place}.endTime`,
@@ -54,7 +51,7 @@ export function secondsOf({ startTime, endTime }: Pick<Recording, 'startTime' | 
   return Math.max(0, Math.round((epochMillis(endTime) - epochMillis(startTime)) / 1000));
 }
 
-function completed(raw: Plain, customerId: string, place: string, findings: Finding[]): Plain {
+function completed(raw: JsonObject, customerId: string, place: string, findings: Finding[]): JsonObject {
   const element: Record<string, unknown> = { ...raw };
   for (const name of NAMES) if (typeof element[name] === 'number') element[name] = String(element[name]);
   element['customerId'] ??= customerId;

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../contracts/common/json.js';
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import type { DtoClass } from '../../contracts/common/reader.js';
 import { storableText } from '../../contracts/common/text.js';
@@ -8,7 +9,7 @@ import {
   type VideoStatus,
 } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from './finding.js';
-import { isPlain, readElements } from './read-elements.js';
+import { readElements } from './read-elements.js';
 
 /** One page of a partner's list, as far as it could be read. */
 export interface ListedPage<T> {
@@ -30,18 +31,18 @@ export class NoList extends Error {}
 
 /** Reads a page leniently (decision 38). Throws `NoList`. */
 export function readList<T extends Recording>(type: DtoClass<T>, body: unknown, customerId: string): ListedPage<T> {
-  if (!isPlain(body)) throw new NoList('the body must be an object');
+  if (!isJsonObject(body)) throw new NoList('the body must be an object');
   if (body['success'] === false) throw new NoList('success must be true in an answer of 200');
   const data = body['data'];
-  if (!isPlain(data) && !Array.isArray(data)) throw new NoList('data must be an object');
+  if (!isJsonObject(data) && !Array.isArray(data)) throw new NoList('data must be an object');
   const { elements, path } = elementsOf(data);
   const { items, findings } = readElements(type, elements, path, customerId);
-  const request = isPlain(data) ? requestState(data['request'], findings) : undefined;
+  const request = isJsonObject(data) ? requestState(data['request'], findings) : undefined;
   return {
     items,
     received: elements.length,
     marks: elements.map(markOf),
-    pagination: paginationOf(isPlain(data) ? data['pagination'] : undefined, body['pagination'], data, body),
+    pagination: paginationOf(isJsonObject(data) ? data['pagination'] : undefined, body['pagination'], data, body),
     ...(request === undefined ? {} : { request }),
     findings,
   };
@@ -58,7 +59,7 @@ function elementsOf(data: unknown): { elements: readonly unknown[]; path: string
 }
 
 function markOf(element: unknown): string {
-  if (!isPlain(element)) return JSON.stringify(element);
+  if (!isJsonObject(element)) return JSON.stringify(element);
   // Links are signed anew for each listing.
   const { id, truckId, cameraId, startTime, endTime } = element;
   return JSON.stringify([id, truckId, cameraId, startTime, endTime]);
@@ -68,7 +69,7 @@ function markOf(element: unknown): string {
 function paginationOf(...places: readonly unknown[]): Pagination {
   const pagination: Pagination = {};
   for (const name of ['page', 'pageSize', 'totalItems', 'totalPages'] as const) {
-    const value = places.map((place) => (isPlain(place) ? place[name] : undefined)).find(isCount);
+    const value = places.map((place) => (isJsonObject(place) ? place[name] : undefined)).find(isCount);
     if (value !== undefined) pagination[name] = value;
   }
   return pagination;
@@ -78,7 +79,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /** A status that nobody knows says nothing: the request counts as processing. */
 function requestState(raw: unknown, findings: Finding[]): VideoRequestState | undefined {
-  if (!isPlain(raw)) return undefined;
+  if (!isJsonObject(raw)) return undefined;
   const { requestId, status, message } = raw;
   if (typeof requestId !== 'string' && typeof requestId !== 'number') return undefined;
   return {

@@ -2,17 +2,16 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateNested } from 'class-validator';
+import { isJsonObject } from '../json.js';
 import { codePoints, isStorableText } from '../text.js';
 import { field, type FieldOptions } from './field.js';
-
-const isPlainObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function ObjectField(type: () => new () => object, options: FieldOptions): PropertyDecorator {
   return field(
     options,
     // Nest knows a lazy type by its name, `type`.
     { type: () => type() },
-    { name: 'isObject', validate: isPlainObject, must: 'must be an object' },
+    { name: 'isObject', validate: isJsonObject, must: 'must be an object' },
     Type(type),
     ValidateNested(),
   );
@@ -47,7 +46,7 @@ export function TextMapField(options: TextMapOptions): PropertyDecorator {
       }
       return [];
     });
-  const isMap = (value: unknown) => isPlainObject(value) && Object.keys(value as object).length <= maxEntries;
+  const isMap = (value: unknown) => isJsonObject(value) && Object.keys(value).length <= maxEntries;
   const entries: EntryFaults = { faults: (value) => (isMap(value) ? faults(value) : []) };
   return applyDecorators(
     ApiProperty({
