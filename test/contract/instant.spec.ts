@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { epochMillis, formatInstant, instantOf, parseInstant } from '../../src/contracts/common/instant.js';
+import {
+  epochMillis,
+  formatInstant,
+  instantOf,
+  parseInstant,
+  secondsBetween,
+} from '../../src/contracts/common/instant.js';
 
 describe('date-time (decision 7)', () => {
   it.each([
@@ -66,6 +72,16 @@ describe('date-time (decision 7)', () => {
     expect(instantOf(date)).toBe('2026-01-31T08:30:00.120000Z');
     expect(epochMillis(instantOf(date))).toBe(date.getTime());
   });
+
+  it.each([
+    ['2026-01-31T08:30:00.000000Z', '2026-01-31T09:30:00.000000Z', 3600],
+    ['2026-01-31T23:59:59.000000Z', '2026-02-01T00:00:01.000000Z', 2],
+    ['2026-01-31T08:30:00.000000Z', '2026-01-31T08:30:00.499999Z', 0],
+    ['2026-01-31T08:30:00.000000Z', '2026-01-31T08:30:00.500000Z', 1],
+    ['2026-01-31T08:30:00.000999Z', '2026-01-31T08:30:01.500000Z', 2],
+  ])('from %s to %s there are %i whole seconds', (start, end, seconds) =>
+    expect(secondsBetween(start, end)).toBe(seconds),
+  );
 
   it('reads UTC by its short way as by the long one', () => {
     const two = (max: number) => fc.nat(max).map((number) => String(number).padStart(2, '0'));

@@ -66,3 +66,8 @@ export function instantOf(date: Date): Instant {
 export function epochMillis(instant: Instant): number {
   return Date.parse(`${instant.slice(0, 23)}Z`);
 }
+
+/** From the one to the other in whole seconds, as section 2.6 wants durations. */
+export function secondsBetween(start: Instant, end: Instant): number {
+  return Math.round((epochMillis(end) - epochMillis(start)) / 1000);
+}

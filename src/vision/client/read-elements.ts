@@ -1,4 +1,4 @@
-import { epochMillis } from '../../contracts/common/instant.js';
+import { secondsBetween } from '../../contracts/common/instant.js';
 import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../../contracts/common/reader.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
@@ -39,16 +39,11 @@ export function readElements<T extends Recording>(
     }
     const [first] = violations;
     if (first === undefined) {
-      item.durationSeconds ??= secondsOf(item);
+      item.durationSeconds ??= secondsBetween(item.startTime, item.endTime);
       items.push(item);
     } else findings.push({ path: first.path, reason: summarise(violations), raw });
   });
   return { items, findings };
-}
-
-/** Whole seconds, as section 2.6 wants them. */
-export function secondsOf({ startTime, endTime }: Pick<Recording, 'startTime' | 'endTime'>): number {
-  return Math.max(0, Math.round((epochMillis(endTime) - epochMillis(startTime)) / 1000));
 }
 
 function completed(raw: JsonObject, customerId: string, place: string, findings: Finding[]): JsonObject {

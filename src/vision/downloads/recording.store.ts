@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { epochMillis } from '../../contracts/common/instant.js';
+import { epochMillis, secondsBetween } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { secondsOf } from '../client/read-elements.js';
 import { isSameCamera, mayBeSameCamera } from '../camera-names.js';
 import type { Part } from '../requests/parts.store.js';
 import type { VisionConnection } from '../vision-connections.js';
@@ -159,7 +158,8 @@ export class RecordingStore {
   }
 }
 
-const secondsIn = (recording: Recording): number => recording.durationSeconds ?? secondsOf(recording);
+const secondsIn = ({ durationSeconds, startTime, endTime }: Recording): number =>
+  durationSeconds ?? secondsBetween(startTime, endTime);
 
 /** Partner's id, truck, camera, start, end: one array each. */
 const columnsOf = (listed: readonly Recording[]): unknown[][] => [

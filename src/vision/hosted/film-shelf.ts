@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { formatInstant, type Instant } from '../../contracts/common/instant.js';
+import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { instantSql } from '../../database/instant-sql.js';
 import type { TruckCamera } from './cameras.js';
@@ -97,9 +97,4 @@ export async function chunksOf(
        AND start_time < $5 AND end_time > $4 ORDER BY hosted_recordings.start_time, id`,
     [customerId, truckId, cameraId, range.startTime, range.endTime],
   );
-}
-
-/** Whole seconds, as 2.6 wants them. */
-export function durationSeconds({ startTime, endTime }: Pick<Film, 'startTime' | 'endTime'>): number {
-  return Math.round((Date.parse(formatInstant(endTime)) - Date.parse(formatInstant(startTime))) / 1000);
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { formatInstant } from '../../contracts/common/instant.js';
+import { formatInstant, secondsBetween } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { isUuid } from '../../contracts/common/text.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
@@ -17,7 +17,7 @@ import type {
 import { apiError } from '../../errors/app-error.js';
 import { HostedCameras, type TruckCamera } from './cameras.js';
 import { assertOrder, ClipOrders } from './clip-orders.js';
-import { durationSeconds, type Film, findFilm, listFilms } from './film-shelf.js';
+import { type Film, findFilm, listFilms } from './film-shelf.js';
 import { DownloadLinks, type LinkBase } from './links.js';
 import { HostedVideoRequests } from './video-requests.store.js';
 import type { VisionCaller } from './vision-caller.js';
@@ -118,7 +118,7 @@ export class HostedVisionApi {
       cameraId,
       startTime: formatInstant(startTime),
       endTime: formatInstant(endTime),
-      durationSeconds: durationSeconds(film),
+      durationSeconds: secondsBetween(startTime, endTime),
       ...this.links.sign(base, kind, id),
     };
   }
