@@ -4,9 +4,9 @@ import { coverageOf, gapsOf, type Piece } from '../../src/vision/coverage.js';
 import { atRisk } from '../../src/vision/downloads/at-risk.js';
 import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
 import { type Wanted, matchVideos } from '../../src/vision/requests/match-video.js';
-import { partOf } from '../../src/vision/requests/part-of-clips.js';
+import { partStateOf } from '../../src/vision/requests/part-of-clips.js';
 import { asksAlone, goesAlong, jittered, pollDelayMs } from '../../src/vision/requests/poll-schedule.js';
-import { REQUEST_STATES, requestOf, type RequestState } from '../../src/vision/requests/request-states.js';
+import { REQUEST_STATES, requestStateOf, type RequestState } from '../../src/vision/requests/request-states.js';
 import { splitRange } from '../../src/vision/requests/split-range.js';
 import { submitVerdict } from '../../src/vision/requests/submit-rules.js';
 import type { Video } from '../../src/contracts/vision/vision.dto.js';
@@ -65,7 +65,7 @@ describe('states', () => {
     [['downloading', 'ready'], 'ready'],
     [['submitting', 'downloading'], 'submitting'],
   ])('a request of parts %j is %s', (states, expected) => {
-    expect(requestOf(states.map((status, i) => ({ number: i + 1, status, reason: null }))).status).toBe(expected);
+    expect(requestStateOf(states.map((status, i) => ({ number: i + 1, status, reason: null }))).status).toBe(expected);
   });
 
   test('a request says which part failed why', () => {
@@ -73,8 +73,8 @@ describe('states', () => {
       { number: 1, status: 'stored' as const, reason: null },
       { number: 2, status: 'failed' as const, reason: 'Nothing was recorded.' },
     ];
-    expect(requestOf(parts).reason).toBe('Part 2 of 2: Nothing was recorded.');
-    expect(requestOf(parts.slice(1)).reason).toBe('Nothing was recorded.');
+    expect(requestStateOf(parts).reason).toBe('Part 2 of 2: Nothing was recorded.');
+    expect(requestStateOf(parts.slice(1)).reason).toBe('Nothing was recorded.');
   });
 
   test.each([
@@ -85,7 +85,7 @@ describe('states', () => {
     [['stored', 'expired'], 'expired'],
   ] as const)('a part of clips %j is %s', (clips, expected) => {
     expect(
-      partOf(
+      partStateOf(
         clips.map((status) => ({ status, reason: 'x' })),
         null,
       ).status,

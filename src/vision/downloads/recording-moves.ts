@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { inTransaction } from '../../database/transaction.js';
 import type { Next } from '../../jobs/due-rows.js';
 import type { Run } from '../../jobs/run.js';
-import { type Clip, partOf } from '../requests/part-of-clips.js';
+import { type Clip, partStateOf } from '../requests/part-of-clips.js';
 import { PartsStore } from '../requests/parts.store.js';
 import { RECORDING_STATES, type RecordingState } from './recording-states.js';
 import type { RecordingKey, RecordingRow } from './recording-row.js';
@@ -60,7 +60,7 @@ export class RecordingMoves {
       'SELECT status, reason FROM recordings WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id',
       [haulerId, partId],
     );
-    const { status, reason } = partOf(clips, part.reason);
+    const { status, reason } = partStateOf(clips, part.reason);
     if (status !== part.status) await this.parts.move(manager, part, status, reason);
   }
 }

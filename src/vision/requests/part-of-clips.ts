@@ -7,7 +7,10 @@ export interface Clip {
 }
 
 /** A part as its clips make it. `said` is what the partner said of it, such as what is missing. */
-export function partOf(clips: readonly Clip[], said: string | null): { status: RequestState; reason: string | null } {
+export function partStateOf(
+  clips: readonly Clip[],
+  said: string | null,
+): { status: RequestState; reason: string | null } {
   if (clips.some(({ status }) => status === 'downloading')) return { status: 'downloading', reason: said };
   if (clips.some(({ status }) => status === 'available')) return { status: 'ready', reason: said };
   const lost = clips.find(({ status }) => status === 'failed') ?? clips.find(({ status }) => status === 'expired');

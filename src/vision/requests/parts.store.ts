@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { instantSql } from '../../database/instant-sql.js';
 import type { Instant } from '../../contracts/common/instant.js';
-import { type PartState, REQUEST_STATES, requestOf, type RequestState } from './request-states.js';
+import { type PartState, REQUEST_STATES, requestStateOf, type RequestState } from './request-states.js';
 
 /** One piece of a request, as its work needs it. */
 export interface Part {
@@ -51,7 +51,7 @@ export class PartsStore {
       [haulerId, id],
     );
     if (row === undefined) throw new Error(`there is no part ${id}`);
-    return partOf(row);
+    return partFromRow(row);
   }
 
   /**
@@ -65,7 +65,7 @@ export class PartsStore {
        ORDER BY video_request_parts.next_poll_at`,
       [connection_id, customer_id, hauler_id],
     );
-    return { open: rows.map(partOf), now: rows[0]?.now ?? new Date() };
+    return { open: rows.map(partFromRow), now: rows[0]?.now ?? new Date() };
   }
 
   /** Moves a part whose row nobody else has, and its request with it. Throws `ForbiddenMove`. */
@@ -88,7 +88,7 @@ export class PartsStore {
       'SELECT number, status, reason FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2 ORDER BY number',
       key,
     );
-    const { status, reason } = requestOf(parts);
+    const { status, reason } = requestStateOf(parts);
     await manager.query(
       `UPDATE video_requests SET status = $3, reason = $4, updated_at = now()
        WHERE hauler_id = $1 AND id = $2 AND (status, reason) IS DISTINCT FROM ($3, $4)`,
@@ -119,7 +119,7 @@ interface PartRow {
   readonly not_found: number;
 }
 
-function partOf(row: PartRow): Part {
+function partFromRow(row: PartRow): Part {
   return {
     haulerId: row.hauler_id,
     id: row.id,

@@ -23,7 +23,7 @@ export interface PartState {
 const COURSE: readonly RequestState[] = ['submitting', 'processing', 'ready', 'downloading'];
 
 /** A request as its parts make it (decision 42): open while one is, then `failed`, `expired` or `stored`. */
-export function requestOf(parts: readonly PartState[]): { status: RequestState; reason: string | null } {
+export function requestStateOf(parts: readonly PartState[]): { status: RequestState; reason: string | null } {
   const open = COURSE.find((state) => parts.some(({ status }) => status === state));
   const ended = (['failed', 'expired'] as const).find((state) => parts.some(({ status }) => status === state));
   return { status: open ?? ended ?? 'stored', reason: reasonOf(parts) };
