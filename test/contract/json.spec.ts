@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonFault, readJson } from '../../src/contracts/common/json.js';
+import type { Violation } from '../../src/contracts/common/violation.js';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
-function faultOf(body: string | Buffer): { path: string; rule: string } {
+function faultOf(body: string | Buffer): Violation {
   try {
     readJson(Buffer.isBuffer(body) ? body : Buffer.from(body));
   } catch (error) {
@@ -34,10 +35,21 @@ describe('a JSON body (decision 8)', () => {
     ['U+0000 in a value', '{"a":["x\\u0000"]}', 'a[0]', 'isText'],
     ['a lone high surrogate', '{"a":{"b.c":"\\ud83d"}}', 'a["b.c"]', 'isText'],
     ['a lone low surrogate', '{"a":"\\uDE00"}', 'a', 'isText'],
-    ['U+0000 in a name', '{"a":{"x\\u0000":1}}', 'the name of a field of a', 'isText'],
+    ['U+0000 in a name', '{"a":{"x\\u0000":1}}', 'a', 'isText'],
     ['33 levels', nested(33), '[0]'.repeat(32), 'maxDepth'],
     ['a million levels', nested(1_000_000), '[0]'.repeat(32), 'maxDepth'],
   ])('is refused: %s', (_name, body, path, rule) => expect(faultOf(body)).toMatchObject({ path, rule }));
+
+  it.each([
+    ['{"a":["x\\u0000"]}', 'a[0] must be valid Unicode without U+0000 and without lone surrogates'],
+    ['"\\u0000"', 'the body must be valid Unicode without U+0000 and without lone surrogates'],
+    [
+      '{"a":{"\\u0000":1}}',
+      'the name of a field of a must be valid Unicode without U+0000 and without lone surrogates',
+    ],
+    ['{"\\u0000":1}', 'the name of a field must be valid Unicode without U+0000 and without lone surrogates'],
+    [nested(33), `${'[0]'.repeat(32)} must not be nested deeper than 32`],
+  ])('says of %s what is wrong', (body, message) => expect(faultOf(body).message).toBe(message));
 
   it('is refused: bytes that are not UTF-8', () => {
     expect(faultOf(Buffer.from([0x22, 0xff, 0x22]))).toMatchObject({ path: '', rule: 'isUtf8' });

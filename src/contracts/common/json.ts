@@ -6,13 +6,25 @@ import type { Violation } from './violation.js';
 export const MAX_JSON_DEPTH = 32;
 
 export class JsonFault extends Error {
-  constructor(readonly violation: Violation) {
-    super(violation.message);
+  /** `sentence` makes the message out of a path. */
+  constructor(
+    readonly path: string,
+    private readonly rule: string,
+    private readonly sentence: (path: string) => string,
+  ) {
+    super(sentence(path));
     this.name = 'JsonFault';
   }
-}
 
-const fault = (path: string, rule: string, message: string): JsonFault => new JsonFault({ path, rule, message });
+  get violation(): Violation {
+    return this.violationAt(this.path);
+  }
+
+  /** For whoever read a piece of something larger, and knows the path there. */
+  violationAt(path: string): Violation {
+    return { path, rule: this.rule, message: this.sentence(path) };
+  }
+}
 
 /** Escapes that can bring what UTF-8 itself cannot carry: U+0000 and lone surrogates. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
@@ -30,7 +42,7 @@ export const readJson = (bytes: Buffer): unknown => parseJson(textOf(bytes));
 
 /** The text that has just these bytes, a byte order mark included. Throws `JsonFault` where they are not UTF-8. */
 export function textOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw fault('', 'isUtf8', 'the body must be UTF-8');
+  if (!isUtf8(bytes)) throw new JsonFault('', 'isUtf8', () => 'the body must be UTF-8');
   return bytes.toString('utf8');
 }
 
@@ -48,21 +60,20 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw fault(
-      '',
-      'isJson',
-      text.trim() === '' ? 'the body must be a JSON object, it is empty' : 'the body must be valid JSON',
+    const isEmpty = text.trim() === '';
+    throw new JsonFault('', 'isJson', () =>
+      isEmpty ? 'the body must be a JSON object, it is empty' : 'the body must be valid JSON',
     );
   }
 }
 
 function inspect(value: unknown, path: string, depth: number, checkText: boolean): void {
   if (typeof value === 'string') {
-    if (checkText && !isStorableText(value)) throw unstorable(path);
+    if (checkText && !isStorableText(value)) throw unstorable(path, valueAt);
     return;
   }
   if (typeof value !== 'object' || value === null) return;
-  if (depth > MAX_JSON_DEPTH) throw fault(path, 'maxDepth', `${path} must not be nested deeper than ${MAX_JSON_DEPTH}`);
+  if (depth > MAX_JSON_DEPTH) throw tooDeep(path);
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const element: unknown = value[i];
@@ -71,13 +82,20 @@ function inspect(value: unknown, path: string, depth: number, checkText: boolean
     return;
   }
   for (const key of Object.keys(value)) {
-    if (checkText && !isStorableText(key))
-      throw unstorable(path === '' ? 'the name of a field' : `the name of a field of ${path}`);
+    if (checkText && !isStorableText(key)) throw unstorable(path, nameIn);
     const element = (value as Record<string, unknown>)[key];
     if (typeof element === 'object' || checkText) inspect(element, joinPath(path, key), depth + 1, checkText);
   }
 }
 
-function unstorable(path: string): JsonFault {
-  return fault(path, 'isText', `${path} must be valid Unicode without U+0000 and without lone surrogates`);
+const tooDeep = (path: string): JsonFault =>
+  new JsonFault(path, 'maxDepth', (at) => `${at} must not be nested deeper than ${MAX_JSON_DEPTH}`);
+
+const valueAt = (path: string) => (path === '' ? 'the body' : path);
+/** The name itself is what nobody could show. */
+const nameIn = (path: string) => (path === '' ? 'the name of a field' : `the name of a field of ${path}`);
+
+function unstorable(path: string, subject: (path: string) => string): JsonFault {
+  const must = 'must be valid Unicode without U+0000 and without lone surrogates';
+  return new JsonFault(path, 'isText', (at) => `${subject(at)} ${must}`);
 }

@@ -64,8 +64,7 @@ function* batchesOf<Name extends string>(body: Buffer, split: Split, violations:
 function elementsOf(body: Buffer, { list, first, count, start, end }: Piece): unknown[] {
   const text = Buffer.concat([OPEN, body.subarray(start, end), CLOSE]);
   // In the piece a path begins with the place in the piece.
-  const place = (path: string) =>
-    path.replace(/(^|of )\[(\d+)\]/, (_all, before: string, at: string) => before + joinPath(list, first + Number(at)));
+  const place = (path: string) => path.replace(/^\[(\d+)\]/, (_all, at: string) => joinPath(list, first + Number(at)));
   const elements = read(text, place);
   if (Array.isArray(elements) && elements.length === count) return elements as unknown[];
   throw invalid([{ path: '', rule: 'isJson', message: 'the body must be valid JSON' }]);
@@ -76,8 +75,7 @@ function read(text: Buffer, place: (path: string) => string): unknown {
     return readJson(text);
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
-    const { path, rule, message } = error.violation;
-    throw invalid([{ path: place(path), rule, message: message.replace(path, place(path)) }]);
+    throw invalid([error.violationAt(place(error.path))]);
   }
 }
 

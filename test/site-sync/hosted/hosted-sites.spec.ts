@@ -284,16 +284,23 @@ describe('the hosted side of the Site API', () => {
       ['brackets that only seem to match', '{"sites":[{}],[{}]}', ' isJson'],
       ['a list twice', '{"sites":[],"sites":[]}', 'sites isReadable'],
       ['U+0000 in an unknown field, far inside', withNote('"\\u0000"'), 'sites[2500].note isText'],
-      [
-        'a lone surrogate in the name of a field',
-        withNote('{"\\ud800":1}'),
-        'the name of a field of sites[2500].note isText',
-      ],
+      ['a lone surrogate in the name of a field', withNote('{"\\ud800":1}'), 'sites[2500].note isText'],
       ['nesting without end', withNote('['.repeat(40) + ']'.repeat(40)), ' isReadable'],
       ['a record of more than 1 MiB', withNote(JSON.stringify('x'.repeat(1_100_000))), 'sites[2500] maxSize'],
     ])('%s: 400 (decisions 8 and 10)', async (_what, body, expected) => {
       const [first] = await violations(body);
       expect(first).toBe(expected);
+    });
+
+    test.each<[string, string]>([
+      ['"\\u0000"', 'sites[2500].note must be valid Unicode without U+0000 and without lone surrogates'],
+      [
+        '{"\\u0000":1}',
+        'the name of a field of sites[2500].note must be valid Unicode without U+0000 and without lone surrogates',
+      ],
+    ])('a note that is %s, far inside: the sentence names the place in the whole body', async (note, expected) => {
+      const { body } = await put(withNote(note));
+      expect(body.error.details.violations.map(({ message }) => message)).toEqual([expected]);
     });
 
     test('not sent as JSON: 415; more than 256 MB: 413, before it was read', async () => {
