@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { countDays, uncountDays } from '../src/database/day-counted-list.js';
+import { countDays, uncountDays } from './sql/count-days.js';
 
 const FILTERS = { connection_id: 'uuid', truck_id: 'text', camera_id: 'text', source: 'text', status: 'text' };
 

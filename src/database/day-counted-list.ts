@@ -9,7 +9,7 @@ import type { PageRequest } from '../contracts/common/pagination.dto.js';
  */
 export interface DayCounted {
   readonly table: string;
-  /** `<filter columns>, day date, rows bigint`; kept true by triggers (`countDays`). */
+  /** `<filter columns>, day date, rows bigint`; kept true by triggers (migrations/sql/count-days.ts). */
   readonly days: string;
   /** What may be filtered by; each value of a filter is an equality. */
   readonly filters: readonly string[];
@@ -133,38 +133,4 @@ function pageSql({ table, columns, direction, range }: DayCounted, filter: strin
     WHERE ${filter} AND ${onwards} AND (${used} IS NOT NULL OR true)
       AND ($1::timestamptz IS NULL OR ${lower}) AND ($2::timestamptz IS NULL OR start_time < $2::timestamptz)
     ORDER BY start_time ${direction}, id ${direction} OFFSET ${skip} LIMIT ${take}`;
-}
-
-/**
- * SQL for a migration: the table of counts, and the triggers that keep it true, one statement a write, whatever the
- * number of its rows.
- */
-export function countDays(table: string, days: string, filters: Readonly<Record<string, string>>): string {
-  const names = Object.keys(filters);
-  const list = names.join(', ');
-  const sum = (from: string, sign: string) =>
-    `SELECT ${list}, (start_time AT TIME ZONE 'UTC')::date AS day, ${sign}1 AS rows FROM ${from}`;
-  const apply = (source: string) => `
-    INSERT INTO ${days} (${list}, day, rows)
-    SELECT ${list}, day, sum(rows) FROM (${source}) AS changes GROUP BY ${list}, day HAVING sum(rows) <> 0
-    ORDER BY ${list}, day
-    ON CONFLICT (${list}, day) DO UPDATE SET rows = ${days}.rows + excluded.rows;`;
-  const trigger = (event: string, source: string, tables: string) => `
-    CREATE FUNCTION ${days}_${event}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN ${apply(source)} RETURN NULL; END $body$;
-    CREATE TRIGGER ${days}_${event} AFTER ${event} ON ${table} REFERENCING ${tables}
-      FOR EACH STATEMENT EXECUTE FUNCTION ${days}_${event}();`;
-  return `
-    CREATE TABLE ${days} (
-      ${names.map((name) => `${name} ${filters[name]} NOT NULL`).join(', ')}, day date NOT NULL, rows bigint NOT NULL,
-      PRIMARY KEY (${list}, day));
-    ${trigger('insert', sum('added', ''), 'NEW TABLE AS added')}
-    ${trigger('delete', sum('removed', '-'), 'OLD TABLE AS removed')}
-    ${trigger('update', `${sum('added', '')} UNION ALL ${sum('removed', '-')}`, 'OLD TABLE AS removed NEW TABLE AS added')}`;
-}
-
-/** Undoes `countDays`; its triggers go with the table that they watch. */
-export function uncountDays(days: string): string {
-  return `
-    DROP TABLE ${days};
-    DROP FUNCTION ${days}_insert(); DROP FUNCTION ${days}_delete(); DROP FUNCTION ${days}_update();`;
 }

@@ -40,6 +40,13 @@ module.exports = {
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'migrations-import-no-live-code',
+      comment: 'what has landed must do the same for ever',
+      severity: 'error',
+      from: { path: '^migrations/' },
+      to: { path: '^src/' },
+    },
+    {
       name: 'data-source-imports-entities-alone',
       severity: 'error',
       from: { path: DATA_SOURCE },
