@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { JsonSplitFault, type Piece, splitJson } from '../chunked-work/split-json.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { SENTENCES } from './failure-sentences.js';
-import { JsonSplitFault, type Piece, splitJson } from '../http/json-split.js';
 import type { KeyScrubber } from './key-scrubber.js';
 import { PartnerFailure } from './partner-failure.js';
 

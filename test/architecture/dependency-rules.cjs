@@ -1,7 +1,7 @@
 /** Who may import whom (design/architecture.md). Levels 2 and 3 never import a neighbour, but for what is named here. */
 const room = (...names) => `^src/(${names.join('|')})/`;
 const L0 = ['contracts', 'config'];
-const L1 = ['database', 'errors', 'http', 'observability', 'outbound'];
+const L1 = ['chunked-work', 'database', 'errors', 'http', 'observability', 'outbound'];
 const L2 = ['auth', 'partner-client', 'storage', 'jobs', 'idempotency'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision'];
 const L4 = ['admin', 'docs', 'health', 'cli', 'demo'];

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { JsonSplitFault } from '../../src/http/json-split.js';
+import { JsonSplitFault, splitJson } from '../../src/chunked-work/split-json.js';
 import { KeyScrubber } from '../../src/partner-client/key-scrubber.js';
 import { PartnerAnswer } from '../../src/partner-client/partner-answer.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
-import { splitJson } from '../../src/http/json-split.js';
 
 const LISTS = ['data.sites', 'data.kiosks', 'data.materials', 'items'];
 

@@ -1,8 +1,8 @@
+import { JsonSplitFault, type Piece, type Split, splitJson } from '../../chunked-work/split-json.js';
 import { isJsonObject, JsonFault, readJson } from '../../contracts/common/json.js';
 import { joinPath } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
-import { JsonSplitFault, type Piece, type Split, splitJson } from '../../http/json-split.js';
 
 interface Batch<Name extends string> {
   readonly list: Name;

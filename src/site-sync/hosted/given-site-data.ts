@@ -1,8 +1,8 @@
+import { Breather } from '../../chunked-work/breather.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { readerOf } from '../../contracts/common/reader.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
-import { Breather } from '../../http/breather.js';
 import { type GivenLists, readLists } from './given-lists.js';
 
 /** A hauler's data as an admin gave it. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { Breather } from '../../chunked-work/breather.js';
 import { formatInstant, type Instant } from '../../contracts/common/instant.js';
-import { Breather } from '../../http/breather.js';
 import type { GivenSiteData } from './given-site-data.js';
 
 /** A ready-made body of `GET /scale-platform/v1/sites`. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { Breather } from '../../chunked-work/breather.js';
 import { type Instant } from '../../contracts/common/instant.js';
 import { readerOf } from '../../contracts/common/reader.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { DataSource } from 'typeorm';
 import { instantSql } from '../../database/instant-sql.js';
-import { Breather } from '../../http/breather.js';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { Intake } from './intake.js';
 import { type Kind, KINDS } from './kinds.js';

@@ -1,8 +1,8 @@
+import type { Breather } from '../../chunked-work/breather.js';
 import { type Instant, instantOf } from '../../contracts/common/instant.js';
 import { type Read, readerOf } from '../../contracts/common/reader.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
-import type { Breather } from '../../http/breather.js';
 import { AcceptedRecords } from './accepted-records.js';
 import type { PartnerRecord } from './content-digest.js';
 import { forEachKind, type Kind } from './kinds.js';

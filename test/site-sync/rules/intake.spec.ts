@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Breather } from '../../../src/http/breather.js';
+import { Breather } from '../../../src/chunked-work/breather.js';
 import { Intake } from '../../../src/site-sync/sync/intake.js';
 import { KINDS, type Kind } from '../../../src/site-sync/sync/kinds.js';
 import { KnownParents, type StoredParents } from '../../../src/site-sync/sync/known-parents.js';
