@@ -43,6 +43,7 @@ export class AccountService {
       .insert()
       .into(AccountEntity)
       .values(row)
+      // An empty list of columns: ON CONFLICT ON CONSTRAINT … DO NOTHING.
       .orUpdate([], NAME_TAKEN)
       .returning('id')
       .updateEntity(false)

@@ -25,7 +25,7 @@ export class KeyCache {
 
   constructor(
     private readonly load: (hash: string) => Promise<KnownKey | undefined>,
-    /** A clock in milliseconds that nobody sets. */
+    /** Monotonic clock, in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {}
 

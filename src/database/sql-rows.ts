@@ -6,7 +6,7 @@ type Column<Row> = readonly [type: ElementType, of: (row: Row) => string | null]
 /** One array is one parameter, in this order. */
 export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
 
-/** The rows as a table, which wants a name (`AS`), `$first` being the parameter of the first column. */
+/** The rows as a derived table; the caller names it with `AS`. `$first` is the first column's parameter. */
 export function rowsSql(columns: Columns<never>, first: number): string {
   const arrays = Object.values(columns).map(([type], i) => `$${first + i}::${type}[]`);
   return `(SELECT * FROM unnest(${arrays.join(', ')}) AS given (${Object.keys(columns).join(', ')}))`;

@@ -62,7 +62,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
     return (this.closed ??= new Promise((resolve) => server.close(() => resolve())));
   }
 
-  /** Nest closes after its hooks: what waits for them would be let in as long as they take. */
+  /** Nest calls this after `beforeApplicationShutdown`, so `main.ts` has called `stopAccepting` already. */
   override close(): Promise<void> {
     (this.httpServer as Server).closeIdleConnections();
     return this.stopAccepting();

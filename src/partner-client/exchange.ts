@@ -5,10 +5,10 @@ import { AddressRefused } from '../outbound/address-guard.js';
 import { SENTENCES } from './failure-sentences.js';
 import { PartnerFailure } from './partner-failure.js';
 import type { PartnerSettings } from './partner-settings.js';
-import { BodyTooLarge, readBeginning, readBody, UnknownCoding } from './read-body.js';
+import { BodyTooLarge, readBody, readIfSmall, UnknownCoding } from './read-body.js';
 
-/** What is read of an answer that is only worth its status. */
-const BEGINNING_BYTES = 65_536;
+/** An error with a larger body is only worth its status. */
+const MOST_ERROR_BYTES = 65_536;
 
 export interface Exchange {
   readonly url: string;
@@ -49,8 +49,8 @@ export async function exchange(http: HttpService, request: Exchange, settings: P
     });
     begun = true;
     const header = headerOf(response.headers);
-    const read = request.accept.includes(response.status) ? readBody : readBeginning;
-    const maxBytes = read === readBody ? settings.maxBytes : BEGINNING_BYTES;
+    const read = request.accept.includes(response.status) ? readBody : readIfSmall;
+    const maxBytes = read === readBody ? settings.maxBytes : MOST_ERROR_BYTES;
     const bytes = await read(response.data, header('content-encoding'), maxBytes, signal);
     return { status: response.status, header, bytes };
   } catch (error) {

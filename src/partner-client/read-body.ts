@@ -73,8 +73,8 @@ async function joined(chunks: Buffer[], size: number): Promise<Buffer> {
   return whole;
 }
 
-/** The beginning of a body that is not read for its own sake, such as an error page; never fails. */
-export async function readBeginning(
+/** As `readBody`, but never fails: a body that is too large or cannot be read, such as an error page, counts as empty. */
+export async function readIfSmall(
   body: Readable,
   contentEncoding: string | undefined,
   maxBytes: number,
@@ -83,6 +83,6 @@ export async function readBeginning(
   try {
     return await readBody(body, contentEncoding, maxBytes, signal);
   } catch {
-    return Buffer.alloc(0);
+    return EMPTY;
   }
 }

@@ -20,8 +20,8 @@ const MOST_PAIRS = 100_000;
 
 /**
  * Which materials were found to be of which sites, and under which layout of their hauler's catalog. Whoever writes only
- * where the layouts still are those (`allUnmoved`) need not look the materials up: decision 24 holds as exactly as if he
- * had, on any number of instances. Only what is right is remembered, so what is new counts at once.
+ * where the layouts still are those (`allUnmoved`) need not look the materials up: decision 24 holds as exactly as if it
+ * had looked, on any number of instances. Only what is right is remembered, so what is new counts at once.
  */
 @Injectable()
 export class KnownMaterials {
