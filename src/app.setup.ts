@@ -33,7 +33,7 @@ export async function createApp(
   const express = app.getHttpAdapter().getInstance() as Application;
   // Nobody conditions on an entity tag of these answers, and no query of the contracts is nested: both would cost every request.
   app.set('etag', false).set('query parser', 'simple').disable('x-powered-by');
-  adapter.touchAll(requestId, observeRequests(logger, app.get(Metrics)), endUnreadBodies(limits));
+  adapter.useHooks(requestId, observeRequests(logger, app.get(Metrics)), endUnreadBodies(limits));
   limitBodies(express, env.HTTP_BODY_LIMIT, limits);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new CommonErrorFilter([databaseAway], (path) => allowedMethods(express, path)));

@@ -2,8 +2,8 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from 'node
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Application, Request, Response } from 'express';
 import { ExactRoutes, type RouteHandler } from './exact-routes.js';
+import type { RequestHook } from './request-hook.js';
 import { answerUnreadable, type ServerLimits } from './server-limits.js';
-import type { Touch } from './touch.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -13,7 +13,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
  */
 export class LeanExpressAdapter extends ExpressAdapter {
   private readonly exact = new ExactRoutes();
-  private touches: readonly Touch[] = [];
+  private hooks: readonly RequestHook[] = [];
   private closed: Promise<void> | undefined;
 
   /** `everyAnswer`: header lines that all answers have. */
@@ -25,8 +25,8 @@ export class LeanExpressAdapter extends ExpressAdapter {
   }
 
   /** In place of middleware, which exact routes would not come through. */
-  touchAll(...touches: readonly Touch[]): void {
-    this.touches = touches;
+  useHooks(...hooks: readonly RequestHook[]): void {
+    this.hooks = hooks;
   }
 
   override post(...route: [RouteHandler] | [path: unknown, RouteHandler]): void {
@@ -70,7 +70,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
 
   private take(request: Request, response: Response, application: Application): void {
     if (this.closed !== undefined) response.shouldKeepAlive = false;
-    for (const touch of this.touches) touch(request, response);
+    for (const hook of this.hooks) hook(request, response);
     this.exact.run(request, response, () => void application(request, response));
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Request } from 'express';
-import type { Touch } from './touch.js';
+import type { RequestHook } from './request-hook.js';
 
 /** How long a client may take, each in milliseconds. A slow one is cut off: what it holds is missing to the others. */
 export interface ServerLimits {
@@ -32,7 +32,7 @@ export const SERVER_LIMITS: ServerLimits = {
 };
 
 /** A body that no route reads is swallowed after the answer, but not for as long as its sender likes. */
-export function endUnreadBodies({ unreadBody }: ServerLimits): Touch {
+export function endUnreadBodies({ unreadBody }: ServerLimits): RequestHook {
   return (request, response) => {
     if (!hasBody(request)) return;
     response.once('finish', () => {

@@ -1,4 +1,4 @@
 import type { Request, Response } from 'express';
 
 /** What every request gets before it is routed; it neither waits, nor fails, nor answers. */
-export type Touch = (request: Request, response: Response) => void;
+export type RequestHook = (request: Request, response: Response) => void;
