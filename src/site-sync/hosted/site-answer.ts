@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Breather } from '../../chunked-work/breather.js';
 import { formatInstant, type Instant } from '../../contracts/common/instant.js';
-import type { GivenSiteData } from './given-site-data.js';
+import type { SubmittedSiteData } from './submitted-site-data.js';
 
 /** A ready-made body of `GET /scale-platform/v1/sites`. */
 export interface SiteAnswer {
@@ -28,7 +28,7 @@ const PIECE_BYTES = 256 * 1024;
 const TEXT_LENGTH = 64 * 1024;
 
 /** Writes the answer once, when the data changes: `active` records only, ordered by id (decision 37). */
-export async function writeSiteAnswer(data: GivenSiteData): Promise<SiteAnswer> {
+export async function writeSiteAnswer(data: SubmittedSiteData): Promise<SiteAnswer> {
   const hash = createHash('sha256');
   const written = { byteLength: 0, gzipLength: 0, active: 0 };
   const gzip: Buffer[] = [];
@@ -70,7 +70,7 @@ async function* gathered(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   if (bytes > 0) yield Buffer.concat(gathering);
 }
 
-async function* textOf(data: GivenSiteData, count: () => void): AsyncGenerator<string> {
+async function* textOf(data: SubmittedSiteData, count: () => void): AsyncGenerator<string> {
   const breather = new Breather();
   let text = '{"success":true,"data":{';
   for (const [kind, records] of Object.entries(data) as [string, readonly HostedRecord[]][]) {

@@ -5,8 +5,8 @@ import type { HostedSiteDataCounts } from '../../contracts/admin/hosted-site-dat
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { unavailable, violated } from '../../errors/app-error.js';
-import { readSiteData } from './given-site-data.js';
 import { type SiteAnswer, writeSiteAnswer } from './site-answer.js';
+import { readSiteData } from './submitted-site-data.js';
 
 /** What is stored of a hauler's answer; lengths in bytes. */
 export interface StoredAnswer {

@@ -12,7 +12,7 @@ interface Batch<Name extends string> {
 }
 
 /** Lists of a JSON object, to be read batch by batch. */
-export interface GivenLists<Name extends string> {
+export interface SubmittedLists<Name extends string> {
   /** What is no list where one was asked for; more are added while batches are read. */
   readonly violations: readonly Violation[];
   /** Throws `invalid` where the text is no JSON. */
@@ -26,7 +26,7 @@ const CLOSE = Buffer.from(']');
 export async function readLists<const Name extends string>(
   body: Buffer,
   names: readonly Name[],
-): Promise<GivenLists<Name>> {
+): Promise<SubmittedLists<Name>> {
   const split = await splitJson(body, names).catch((error: unknown) => {
     throw error instanceof JsonSplitFault ? splitFault(error) : error;
   });

@@ -3,10 +3,10 @@ import { isJsonObject } from '../../contracts/common/json.js';
 import { readerOf } from '../../contracts/common/reader.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
-import { type GivenLists, readLists } from './given-lists.js';
+import { readLists, type SubmittedLists } from './submitted-lists.js';
 
-/** A hauler's data as an admin gave it. */
-export interface GivenSiteData {
+/** A hauler's data as an admin submitted it. */
+export interface SubmittedSiteData {
   readonly sites: Site[];
   readonly kiosks: Kiosk[];
   readonly materials: Material[];
@@ -18,7 +18,9 @@ type Kind = (typeof KINDS)[number];
 const READERS = { sites: readerOf(Site), kiosks: readerOf(Kiosk), materials: readerOf(Material) };
 
 /** Reads a JSON body in small steps; the violations name every fault (section 2.4a, decisions 8, 11 and 32). */
-export async function readSiteData(body: Buffer): Promise<{ data: GivenSiteData; violations: readonly Violation[] }> {
+export async function readSiteData(
+  body: Buffer,
+): Promise<{ data: SubmittedSiteData; violations: readonly Violation[] }> {
   const breather = new Breather();
   const lists = await readLists(body, KINDS);
   const reading = new Reading();
@@ -28,7 +30,7 @@ export async function readSiteData(body: Buffer): Promise<{ data: GivenSiteData;
 }
 
 class Reading {
-  readonly data: GivenSiteData = { sites: [], kiosks: [], materials: [] };
+  readonly data: SubmittedSiteData = { sites: [], kiosks: [], materials: [] };
   readonly violations: Violation[] = [];
   private readonly firstOf: Readonly<Record<Kind, Map<string, number>>> = {
     sites: new Map(),
@@ -36,7 +38,7 @@ class Reading {
     materials: new Map(),
   };
 
-  async elements(lists: GivenLists<Kind>, breather: Breather): Promise<void> {
+  async elements(lists: SubmittedLists<Kind>, breather: Breather): Promise<void> {
     for (const { list, first, elements } of lists.batches()) {
       for (const [i, element] of elements.entries()) {
         if (breather.isDue) await breather.rest();
