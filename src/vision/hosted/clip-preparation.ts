@@ -13,7 +13,7 @@ import type { Run } from '../../jobs/run.js';
 import { defineStates } from '../../jobs/states.js';
 import { STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
 import { storageName } from '../../storage/storage-name.js';
-import { chunksOf, type Film } from './film-shelf.js';
+import { chunksOf, type Film } from './film-tables.js';
 import { ClipFolders } from './clip-folders.js';
 import type { Clip } from './media/cut-clip.js';
 import { MediaError } from './media/media-error.js';

@@ -7,7 +7,7 @@ import { apiError } from '../../errors/app-error.js';
 import { sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { clipName } from './clip-preparation.js';
-import { findFilm } from './film-shelf.js';
+import { findFilm } from './film-tables.js';
 import { DownloadLinks, type LinkKind } from './links.js';
 import { recordingName } from './recordings.service.js';
 

@@ -50,12 +50,12 @@ const CLIPS: DayCounted = {
   columns: [...COLUMNS, 'request_id AS "requestId"'],
 };
 
-export const SHELVES = { recordings: RECORDINGS, clips: CLIPS } as const;
+export const FILM_TABLES = { recordings: RECORDINGS, clips: CLIPS } as const;
 
 /** What overlaps `[startTime, endTime)`, oldest first, then by id (decision 42). */
 export function listFilms(
   dataSource: DataSource,
-  shelf: keyof typeof SHELVES,
+  kind: keyof typeof FILM_TABLES,
   { customerId, truckId, cameras, startTime, endTime }: FilmQuery,
   page: PageRequest,
 ): Promise<{ rows: Film[]; total: number }> {
@@ -66,7 +66,7 @@ export function listFilms(
     from: startTime,
     to: endTime,
   };
-  return dayCountedPage<Film>(dataSource, SHELVES[shelf], query, page);
+  return dayCountedPage<Film>(dataSource, FILM_TABLES[kind], query, page);
 }
 
 const ofSeveralTrucks = (cameras: readonly TruckCamera[]) => ({
@@ -76,11 +76,11 @@ const ofSeveralTrucks = (cameras: readonly TruckCamera[]) => ({
 
 export async function findFilm(
   dataSource: DataSource,
-  shelf: keyof typeof SHELVES,
+  kind: keyof typeof FILM_TABLES,
   column: 'id' | 'request_id',
   id: string,
 ): Promise<Film | undefined> {
-  const { table, columns } = SHELVES[shelf];
+  const { table, columns } = FILM_TABLES[kind];
   const rows = await dataSource.query<Film[]>(`SELECT ${columns.join(', ')} FROM ${table} WHERE ${column} = $1`, [id]);
   return rows[0];
 }
