@@ -18,7 +18,7 @@ export type Action = <Input extends unknown[]>(
 ) => (...input: [...Input, Command]) => Promise<void>;
 
 /** An answer that is printed, and that ends the command as a failure none the less. */
-export class Remarkable {
+export class FailedWithAnswer {
   constructor(
     readonly answer: unknown,
     readonly reason: string,
@@ -35,7 +35,7 @@ export function actionOn(streams: Streams): Action {
       const input = given.slice(0, -1) as Input;
       const answer = await withServices((services) => work(services, ...input));
       const asJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
-      streams.out(render(answer instanceof Remarkable ? answer.answer : answer, asJson));
-      if (answer instanceof Remarkable) throw new CommandFailed(answer.reason);
+      streams.out(render(answer instanceof FailedWithAnswer ? answer.answer : answer, asJson));
+      if (answer instanceof FailedWithAnswer) throw new CommandFailed(answer.reason);
     };
 }

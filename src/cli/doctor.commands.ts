@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { Remarkable, type CommandGroup } from './command-line.js';
+import { FailedWithAnswer, type CommandGroup } from './command-line.js';
 import { Doctor } from './doctor.js';
 
 export const doctorCommands: CommandGroup = (action) =>
@@ -12,6 +12,6 @@ export const doctorCommands: CommandGroup = (action) =>
       action(async (services, options: { checksums?: boolean }) => {
         const { examined, data } = await services.get(Doctor).examine(options);
         if (data.length === 0) return { examined, data };
-        return new Remarkable({ examined, data }, `${data.length} disagreements between storage and database`);
+        return new FailedWithAnswer({ examined, data }, `${data.length} disagreements between storage and database`);
       }),
     );

@@ -52,7 +52,7 @@ async function fetchInto(writer: StorageWriter, running: Running): Promise<Downl
 }
 
 /** What an attempt failed with, as the caller is told it. */
-function toldAs(error: unknown, signal: AbortSignal): unknown {
+function failureFor(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted && !isStorageError(error))
     return new DownloadFailed('cancelled', 'The download was stopped.', { cause: error });
   if (error instanceof WriterSuperseded) return new DownloadFailed('retryable', error.message, { cause: error });
@@ -80,7 +80,7 @@ export function createDownloader(
       try {
         return await fetchInto(writer, { order, limits, signal, openLink });
       } catch (error) {
-        const failure = toldAs(error, signal);
+        const failure = failureFor(error, signal);
         // What went wrong first is what counts; a sweep removes what cannot be tidied up now.
         await (worthKeeping(failure) ? writer.suspend() : writer.discard()).catch(() => undefined);
         throw failure;

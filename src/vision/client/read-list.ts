@@ -17,7 +17,7 @@ export interface ListedPage<T> {
   /** Elements in the answer, malformed ones too. */
   readonly received: number;
   /** One for each element received, the same for the same element on another page. */
-  readonly marks: readonly string[];
+  readonly fingerprints: readonly string[];
   readonly pagination: Pagination;
   readonly request?: VideoRequestState;
   readonly findings: readonly Finding[];
@@ -41,7 +41,7 @@ export function readList<T extends Recording>(type: DtoClass<T>, body: unknown, 
   return {
     items,
     received: elements.length,
-    marks: elements.map(markOf),
+    fingerprints: elements.map(fingerprintOf),
     pagination: paginationOf(isJsonObject(data) ? data['pagination'] : undefined, body['pagination'], data, body),
     ...(request === undefined ? {} : { request }),
     findings,
@@ -58,7 +58,7 @@ function elementsOf(data: unknown): { elements: readonly unknown[]; path: string
   return { elements: [], path: 'data' };
 }
 
-function markOf(element: unknown): string {
+function fingerprintOf(element: unknown): string {
   if (!isJsonObject(element)) return JSON.stringify(element);
   // Links are signed anew for each listing.
   const { id, truckId, cameraId, startTime, endTime } = element;

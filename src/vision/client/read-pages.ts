@@ -11,7 +11,7 @@ export class UnstableList extends Error {
 }
 
 interface Reading {
-  readonly marks: ReadonlySet<string>;
+  readonly fingerprints: ReadonlySet<string>;
   readonly total: number | undefined;
   /** Its pages agreed about the total, and hold as much as it says. */
   readonly whole: boolean;
@@ -39,20 +39,21 @@ async function readOnce<T>(
   fetchPage: (page: number) => Promise<ListedPage<T>>,
   onPage: (page: ListedPage<T>) => Promise<void>,
 ): Promise<Reading> {
-  const marks = new Set<string>();
+  const fingerprints = new Set<string>();
   const totals = new Set<number | undefined>();
   for (let number = 1; number <= MOST_PAGES; number++) {
     const page = await fetchPage(number);
     await onPage(page);
     totals.add(page.pagination.totalItems);
-    const before = marks.size;
-    for (const mark of page.marks) marks.add(mark);
+    const before = fingerprints.size;
+    for (const fingerprint of page.fingerprints) fingerprints.add(fingerprint);
     // A partner that ignores `page` sends the same one for ever.
-    const nothingNew = marks.size === before;
+    const nothingNew = fingerprints.size === before;
     if (nothingNew || isLast(page, number)) {
       const [total] = totals;
-      const whole = totals.size === 1 && !(nothingNew && number > 1 && page.received > 0) && marks.size >= (total ?? 0);
-      return { marks, total, whole };
+      const whole =
+        totals.size === 1 && !(nothingNew && number > 1 && page.received > 0) && fingerprints.size >= (total ?? 0);
+      return { fingerprints, total, whole };
     }
   }
   throw new UnstableList(`The partner's list has more than ${MOST_PAGES} pages.`);
@@ -71,7 +72,7 @@ function isLast({ received, pagination }: ListedPage<unknown>, number: number): 
 function agree(one: Reading, other: Reading): boolean {
   return (
     one.total === other.total &&
-    one.marks.size === other.marks.size &&
-    [...one.marks].every((mark) => other.marks.has(mark))
+    one.fingerprints.size === other.fingerprints.size &&
+    [...one.fingerprints].every((fingerprint) => other.fingerprints.has(fingerprint))
   );
 }
