@@ -33,6 +33,8 @@ interface CommonWork {
   /** After a kill, the row is taken over when this has passed. Default 15,000 ms. */
   readonly leaseMs?: number;
   readonly backoff?: Backoff;
+  /** Asked before each claim. Where it says no nothing is claimed until a later tick: no row loses a try to it. */
+  mayClaim?(): boolean;
 }
 
 /** Each row is a run of its own. */

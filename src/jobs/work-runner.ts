@@ -87,7 +87,7 @@ export class WorkRunner {
   private async fill(): Promise<void> {
     while (!this.stopped) {
       const free = this.kind.concurrency - this.inWork.size;
-      if (free <= 0) return;
+      if (free <= 0 || this.kind.mayClaim?.() === false) return;
       const claimed = await this.recover('claim', () => this.dueRows.claim(free));
       if (claimed === undefined || claimed.length === 0) return;
       if ('batch' in this.kind) {

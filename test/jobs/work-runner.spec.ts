@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
@@ -152,6 +152,40 @@ describe('running', () => {
     expect(calls).toBe(1);
     expect(await parcel(first, one)).toMatchObject({ weight: 5, due_at: null });
     expect(await parcel(first, two)).toMatchObject({ weight: 2, due_at: expect.any(Date) });
+  });
+});
+
+describe('a kind that may not be claimed just now', () => {
+  test('costs no claim and no try, and goes on when it may again', async () => {
+    await addParcels(first, 3);
+    let may = false;
+    const rows = new DueRows(first, { ...PARCELS, mayClaim: () => may, run: async () => 'done' });
+    const claim = jest.spyOn(rows, 'claim');
+    const runner = new WorkRunner(rows);
+    runners.push(runner);
+    await runner.tick();
+    expect(claim).not.toHaveBeenCalled();
+    expect(await count('attempts = 0 AND lease_token IS NULL')).toBe(3);
+    may = true;
+    await runner.tick();
+    await eventually(async () => expect(await count('due_at IS NOT NULL')).toBe(0));
+  });
+
+  test('is asked before each claim: a run may be what forbids the next', async () => {
+    await addParcels(first, 3);
+    let may = true;
+    const runner = runnerOf(first, {
+      concurrency: 1,
+      mayClaim: () => may,
+      run: async () => {
+        may = false;
+        return 'done';
+      },
+    });
+    await runner.tick();
+    await eventually(() => expect(runner.running).toBe(0));
+    await runner.tick();
+    expect(await count('due_at IS NOT NULL AND attempts = 0')).toBe(2);
   });
 });
 

@@ -35,6 +35,8 @@ export class DownloadWork implements OnModuleInit {
       group: { by: 'connection_id', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
       concurrency: this.env.DOWNLOAD_CONCURRENCY,
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
+      // A full storage would else cost every due row a claim, a move and a try, over and over.
+      mayClaim: () => !this.steps.paused,
       run: (run) => this.fetch(run),
     });
   }
@@ -43,6 +45,7 @@ export class DownloadWork implements OnModuleInit {
     const { row } = run;
     // Before all else: a file that is there is stored, whatever has become of its link or of the room meanwhile.
     if (await this.steps.storePublished(run, row)) return 'done';
+    // It may have begun since this row was claimed.
     await this.steps.heedPause(run, row);
     if (row.link === null) return this.steps.relink(run, row);
     if (row.expires_at !== null && row.expires_at.getTime() <= Date.now()) {

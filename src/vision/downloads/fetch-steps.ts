@@ -27,6 +27,11 @@ export class FetchSteps {
     @Inject(DOWNLOADER) private readonly downloader: Downloader,
   ) {}
 
+  /** Whether the storage can take nothing just now. */
+  get paused(): boolean {
+    return this.pause.current() !== undefined;
+  }
+
   /** Whether all was done but for the row: whoever began may have been killed after the file was published. */
   async storePublished(run: Run<RecordingKey>, row: RecordingRow): Promise<boolean> {
     if (!wasInterrupted(row)) return false;

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { RequestListener } from 'node:http';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Later, StoragePause } from '../../../src/vision/downloads/storage-pause.js';
 import type { TestApp } from '../../support/app.js';
 import { becomes, chunk, DownloadScene, recordings } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
@@ -75,5 +77,27 @@ describe('a storage that can take nothing', () => {
       await hurry(app);
       expect(await recordings(app, id)).toMatchObject([{ status: 'stored', sha256: sha256(body) }]);
     }, 12_000);
+  });
+
+  test('is not tried out with every recording that is due: none of them is claimed meanwhile', async () => {
+    partner.reset();
+    const app = await scene.service();
+    const pause = app.app.get(StoragePause, { strict: false });
+    const current = jest.spyOn(pause, 'current').mockReturnValue(new Later('The video storage is full.', 1_000));
+    const bodies = [film(), film(), film()];
+    const chunks = bodies.map((body, i) => chunk(i, partner.link(body)));
+    const id = await scene.follow(app, () => chunks);
+    await eventually(async () => expect(await recordings(app, id)).toHaveLength(3));
+    for (let i = 0; i < 10; i++) {
+      await hurry(app);
+      await delay(150);
+    }
+    const tried = 'SELECT 1 FROM recordings WHERE connection_id = $1 AND (attempts > 0 OR last_error IS NOT NULL)';
+    expect(await app.dataSource.query(tried, [id])).toEqual([]);
+    current.mockRestore();
+    await eventually(async () => {
+      expect((await recordings(app, id)).map(({ status }) => status)).toEqual(Array(3).fill('stored'));
+    });
+    expect(partner.fetched).toHaveLength(3);
   });
 });
