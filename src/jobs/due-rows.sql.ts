@@ -5,7 +5,7 @@ export interface DueRowsSql {
   readonly renew: string;
   readonly fail: string;
   readonly giveBack: string;
-  readonly finishAll: string;
+  readonly conclude: string;
 }
 
 export interface ClaimSql {
@@ -47,10 +47,10 @@ export function dueRowsSql(kind: WorkKind): DueRowsSql {
     fail: release(
       2,
       `last_error = $1, due_at = CASE WHEN t.due_at IS NULL THEN NULL
-       ELSE clock_timestamp() + ($2::float8[])[held.place] * interval '1 ms' END`,
+       ELSE clock_timestamp() + $2::float8 * interval '1 ms' END`,
     ),
     giveBack: release(0, 'attempts = greatest(t.attempts - 1, 0)'),
-    finishAll: release(2, `due_at = ${NEXT_DUE}, attempts = 0, last_error = NULL`),
+    conclude: release(2, `due_at = ${NEXT_DUE}, attempts = 0, last_error = NULL`),
   };
 }
 
@@ -61,8 +61,7 @@ export const NEXT_DUE = `coalesce($1::timestamptz, clock_timestamp() + $2::float
 export function claimSql(kind: WorkKind): ClaimSql {
   const keys = Object.keys(kind.key);
   const order = kind.order ?? ['due_at'];
-  const chosen =
-    'batch' in kind ? batchSql(kind, kind.batch.by) : kind.group ? groupSql(kind, kind.group) : plainSql(kind);
+  const chosen = kind.group ? groupSql(kind, kind.group) : plainSql(kind);
   const taken = Object.entries(kind.claimed ?? {})
     .map(([column, sql]) => `, ${identifier(column)} = ${sql}`)
     .join('');
@@ -74,7 +73,7 @@ export function claimSql(kind: WorkKind): ClaimSql {
       FROM due WHERE ${equal(keys, 't', 'due')}
       RETURNING ${all(columnsOf(kind), 'due')}, t.attempts AS due_row_attempts)
     SELECT ${all(handedOver(kind))}, due_row_attempts FROM claimed ORDER BY ${all(order)}`;
-  return { text, serialised: !('batch' in kind) && kind.group !== undefined };
+  return { text, serialised: kind.group !== undefined };
 }
 
 /** What a run gets of its row. */
@@ -93,17 +92,6 @@ function plainSql(kind: WorkKind): string {
   return `
     due AS (
       SELECT ${all(columnsOf(kind), 't')} FROM ${identifier(kind.table)} AS t WHERE ${isDue(kind)}
-      ORDER BY ${orderOf(kind)} LIMIT $1 FOR UPDATE SKIP LOCKED)`;
-}
-
-/** The first due row, and all that belong with it. */
-function batchSql(kind: WorkKind, by: readonly string[]): string {
-  const table = identifier(kind.table);
-  return `
-    head AS (SELECT ${all(by, 't')} FROM ${table} AS t WHERE ${isDue(kind)} ORDER BY ${orderOf(kind)} LIMIT 1),
-    due AS (
-      SELECT ${all(columnsOf(kind), 't')} FROM ${table} AS t
-      WHERE (${all(by, 't')}) IN (SELECT ${all(by)} FROM head) AND ${isDue(kind)}
       ORDER BY ${orderOf(kind)} LIMIT $1 FOR UPDATE SKIP LOCKED)`;
 }
 

@@ -36,10 +36,10 @@ export class DueRows {
     this.claiming = claimSql(kind);
   }
 
-  /** At most `limit` due rows, in the kind's order, leased from now on. Of a batch kind: the rows of one batch. */
+  /** At most `limit` due rows, in the kind's order, leased from now on. */
   async claim(limit: number): Promise<Claimed[]> {
     const leaseToken = randomUUID();
-    const parameters = ['batch' in this.kind ? this.kind.batch.size : limit, this.leaseMs, leaseToken];
+    const parameters = [limit, this.leaseMs, leaseToken];
     const rows = this.claiming.serialised
       ? await this.claimAlone(parameters)
       : await this.query<ClaimedRow[]>(this.claiming.text, parameters);
@@ -53,8 +53,8 @@ export class DueRows {
   }
 
   /** After a failure: its sentence stays with the row. What was lost meanwhile is left alone. */
-  async fail(leased: readonly Leased[], lastError: string, delaysMs: readonly number[]): Promise<void> {
-    await this.dataSource.query(this.sql.fail, [lastError, delaysMs, ...this.held(leased)]);
+  async fail(leased: Leased, lastError: string, delayMs: number): Promise<void> {
+    await this.dataSource.query(this.sql.fail, [lastError, delayMs, ...this.held([leased])]);
   }
 
   /** Unfinished work, at a stop: still due, and this try does not count. */
@@ -62,12 +62,12 @@ export class DueRows {
     await this.dataSource.query(this.sql.giveBack, this.held(leased));
   }
 
-  /** Success of many rows at once. What was lost meanwhile is left alone. */
-  async finishAll(leased: readonly Leased[], next: Next): Promise<void> {
-    await this.dataSource.query(this.sql.finishAll, [...nextDue(next), ...this.held(leased)]);
+  /** Success of a row whose run has written no last move itself. What was lost meanwhile is left alone. */
+  async conclude(leased: Leased, next: Next): Promise<void> {
+    await this.dataSource.query(this.sql.conclude, [...nextDue(next), ...this.held([leased])]);
   }
 
-  /** Success of one row, with changes of its other columns. Throws `LeaseLost`. */
+  /** Success, with changes of the row's other columns. Throws `LeaseLost`. */
   async finish(leased: Leased, next: Next, set: Changes, manager?: EntityManager): Promise<void> {
     const released = {
       due_at: NEXT_DUE,

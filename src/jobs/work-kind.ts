@@ -12,7 +12,7 @@ type KeyType = 'uuid' | 'text' | 'bigint' | 'integer';
  * over `leased_until WHERE leased_until IS NOT NULL`. Who takes a row off the list from outside sets `due_at` and
  * `lease_token` to null: then the run that has it can write no more.
  */
-interface CommonWork {
+export interface WorkKind<Row extends object = object> {
   /** Unique in the process; in logs, in metrics, and for `wake`. */
   readonly name: string;
   readonly table: string;
@@ -33,29 +33,16 @@ interface CommonWork {
   /** After a kill, the row is taken over when this has passed. Default 15,000 ms. */
   readonly leaseMs?: number;
   readonly backoff?: Backoff;
-  /** Asked before each claim. Where it says no nothing is claimed until a later tick: no row loses a try to it. */
-  mayClaim?(): boolean;
-}
-
-/** Each row is a run of its own. */
-export interface SingleWork<Row extends object> extends CommonWork {
   /** At most so many rows of one group (a connection, say) at once, over all instances. The column is NOT NULL. */
   readonly group?: { readonly by: string; readonly concurrency: number };
+  /** Asked before each claim. Where it says no nothing is claimed until a later tick: no row loses a try to it. */
+  mayClaim?(): boolean;
   /**
    * Does the work; what it returns says when the row is due again. An error is recorded in the row and comes back by
    * `backoff`, or by its own advice. It may be killed at any line and started again.
    */
   run(run: Run<Row>): Promise<Next>;
 }
-
-/** Rows that agree in the columns `batch.by` (all NOT NULL) are run together, up to `size`: one call for many. */
-interface BatchWork<Row extends object> extends CommonWork {
-  readonly batch: { readonly by: readonly string[]; readonly size: number };
-  /** Each run is finished by itself, or else as the returned answer says. An error counts for all not finished yet. */
-  runBatch(runs: readonly Run<Row>[]): Promise<Next>;
-}
-
-export type WorkKind<Row extends object = object> = SingleWork<Row> | BatchWork<Row>;
 
 export const TICK_MS = 1_000;
 export const LEASE_MS = 15_000;

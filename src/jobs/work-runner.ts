@@ -7,9 +7,8 @@ import { LeaseLost, Stopping } from './lease-lost.js';
 import { Run } from './run.js';
 import { LEASE_MS, type WorkKind } from './work-kind.js';
 
-/** What is in work together: one row, or the rows of one batch. */
 interface InWork {
-  readonly runs: readonly Run[];
+  readonly run: Run;
   readonly abort: AbortController;
   readonly ended: Promise<void>;
   renewedAt: number;
@@ -37,7 +36,7 @@ export class WorkRunner {
 
   /** Rows in work in this instance. */
   get running(): number {
-    return [...this.inWork].reduce((sum, { runs }) => sum + runs.length, 0);
+    return this.inWork.size;
   }
 
   /** Asks now whether something is due. Never rejects; resolves when what was due at the call is claimed. */
@@ -53,16 +52,15 @@ export class WorkRunner {
 
   /** Renews the leases of everything in work by one statement, and stops what is no longer ours. */
   async heartbeat(): Promise<void> {
-    const works = [...this.inWork];
-    const runs = works.flatMap((work) => work.runs.filter((run) => !run.isFinished));
-    if (runs.length === 0) return;
+    const works = [...this.inWork].filter(({ run }) => !run.isFinished);
+    if (works.length === 0) return;
     const asked = Date.now();
-    const held = await this.recover('renew', () => this.dueRows.renew(runs));
+    const held = await this.recover('renew', () => this.dueRows.renew(works.map(({ run }) => run)));
     for (const work of works) {
       const lost =
         held === undefined
           ? Date.now() - work.renewedAt > (this.kind.leaseMs ?? LEASE_MS)
-          : work.runs.some((run) => !run.isFinished && !held.has(run));
+          : !work.run.isFinished && !held.has(work.run);
       if (lost) work.abort.abort(new LeaseLost(this.kind.name));
       else if (held !== undefined) work.renewedAt = asked;
     }
@@ -80,7 +78,7 @@ export class WorkRunner {
     await this.ended(graceMs);
     for (const { abort } of this.inWork) abort.abort(new Stopping());
     await this.ended(abortMs);
-    const left = [...this.inWork].flatMap(({ runs }) => runs);
+    const left = [...this.inWork].map(({ run }) => run);
     if (left.length > 0) await this.recover('give back', () => this.dueRows.giveBack(left));
   }
 
@@ -90,25 +88,21 @@ export class WorkRunner {
       if (free <= 0 || this.kind.mayClaim?.() === false) return;
       const claimed = await this.recover('claim', () => this.dueRows.claim(free));
       if (claimed === undefined || claimed.length === 0) return;
-      if ('batch' in this.kind) {
-        this.start(claimed);
-        continue;
-      }
-      for (const row of claimed) this.start([row]);
+      for (const row of claimed) this.start(row);
       if (claimed.length < free) return;
     }
   }
 
-  private start(claimed: readonly Claimed[]): void {
+  private start(claimed: Claimed): void {
     const abort = new AbortController();
-    const runs = claimed.map((row) => new Run(this.dueRows, row, abort.signal));
+    const run = new Run(this.dueRows, claimed, abort.signal);
     const work: InWork = {
-      runs,
+      run,
       abort,
       renewedAt: Date.now(),
       // Not before this turn has ended: `work` must be in the set when its end takes it out.
       ended: Promise.resolve()
-        .then(() => this.perform(runs, abort.signal))
+        .then(() => this.perform(run, abort.signal))
         .finally(() => {
           this.inWork.delete(work);
           void this.tick();
@@ -117,26 +111,25 @@ export class WorkRunner {
     this.inWork.add(work);
   }
 
-  private async perform(runs: readonly Run[], signal: AbortSignal): Promise<void> {
+  private async perform(run: Run, signal: AbortSignal): Promise<void> {
     try {
-      const next = 'batch' in this.kind ? await this.kind.runBatch(runs) : await this.kind.run(only(runs));
-      const left = runs.filter((run) => !run.isFinished);
-      if (left.length > 0) await this.recover('finish', () => this.dueRows.finishAll(left, next));
+      const next = await this.kind.run(run);
+      if (!run.isFinished) await this.recover('finish', () => this.dueRows.conclude(run, next));
     } catch (error) {
-      await this.recover('record', () => this.record(error, runs, signal));
+      await this.recover('record', () => this.record(error, run, signal));
     }
   }
 
-  /** All runs, finished ones too: their finish may have been rolled back, and if not, their lease is gone. */
-  private async record(error: unknown, runs: readonly Run[], signal: AbortSignal): Promise<void> {
-    if (signal.reason instanceof Stopping) return this.dueRows.giveBack(runs);
+  /** Of a finished run too: its finish may have been rolled back, and if not, its lease is gone. */
+  private async record(error: unknown, run: Run, signal: AbortSignal): Promise<void> {
+    if (signal.reason instanceof Stopping) return this.dueRows.giveBack([run]);
     if (error instanceof LeaseLost || signal.reason instanceof LeaseLost) return;
     const sentence = failureSentence(error);
     const rule = this.kind.backoff ?? DEFAULT_BACKOFF;
-    const delays = runs.map((run) => retryDelayMs(error, rule, run.attempt, this.now(), Math.random()));
-    if (sentence.expected) this.logger.warn(`${describe(runs, this.kind)}: ${sentence.text}`);
-    else this.logger.error(`${describe(runs, this.kind)}: ${sentence.text}`, sentence.stack);
-    await this.dueRows.fail(runs, sentence.text, delays);
+    const delayMs = retryDelayMs(error, rule, run.attempt, this.now(), Math.random());
+    if (sentence.expected) this.logger.warn(`${describe(run, this.kind)}: ${sentence.text}`);
+    else this.logger.error(`${describe(run, this.kind)}: ${sentence.text}`, sentence.stack);
+    await this.dueRows.fail(run, sentence.text, delayMs);
   }
 
   private async ended(withinMs: number): Promise<void> {
@@ -168,13 +161,9 @@ export class WorkRunner {
   }
 }
 
-function only(runs: readonly Run[]): Run {
-  const [run] = runs;
-  if (run === undefined) throw new Error('a run has a row');
-  return run;
-}
-
-function describe(runs: readonly Run[], kind: WorkKind): string {
-  const key = Object.keys(kind.key).map((column) => (runs[0]?.row as Record<string, unknown>)[column]);
-  return runs.length > 1 ? `${key.join(' ')} and ${runs.length - 1} more` : key.join(' ');
+/** The row's key. */
+function describe({ row }: Run, kind: WorkKind): string {
+  return Object.keys(kind.key)
+    .map((column) => (row as Record<string, unknown>)[column])
+    .join(' ');
 }

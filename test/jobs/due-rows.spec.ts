@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { DueRows } from '../../src/jobs/due-rows.js';
+import { type Claimed, DueRows } from '../../src/jobs/due-rows.js';
 import { claimSql } from '../../src/jobs/due-rows.sql.js';
 import { LeaseLost } from '../../src/jobs/lease-lost.js';
 import type { WorkKind } from '../../src/jobs/work-kind.js';
@@ -25,6 +25,11 @@ afterAll(() => database.drop());
 
 const dueRows = (dataSource: DataSource, kind: Partial<WorkKind<Parcel>> = {}) =>
   new DueRows(dataSource, { ...PARCELS, ...kind, run: async () => 'done' } as unknown as WorkKind);
+const claimOne = async (rows: DueRows): Promise<Claimed> => {
+  const [claimed] = await rows.claim(1);
+  if (claimed === undefined) throw new Error('nothing is due');
+  return claimed;
+};
 const ids = (claimed: { row: object }[]) => claimed.map(({ row }) => (row as Parcel).id);
 
 describe('claiming', () => {
@@ -53,7 +58,6 @@ describe('claiming', () => {
   test.each([
     ['alone', {}],
     ['in groups', { group: { by: 'connection_id', concurrency: 4 } }],
-    ['in batches', { batch: { by: ['connection_id'], size: 4 } }],
   ])('sets what the kind says, and hands the row over as it was: %s', async (_, kind) => {
     const [id = ''] = await addParcels(first, 1, { weight: 5 });
     const claimed = await dueRows(first, { ...kind, claimed: { weight: 't.weight * 10' } }).claim(1);
@@ -105,24 +109,8 @@ describe('groups', () => {
     const rows = dueRows(first, grouped);
     const claimed = await rows.claim(5);
     expect(claimed).toHaveLength(2);
-    await rows.finishAll(claimed.slice(0, 1), 'done');
+    await Promise.all(claimed.slice(0, 1).map((one) => rows.conclude(one, 'done')));
     expect(await rows.claim(5)).toHaveLength(1);
-  });
-});
-
-describe('batches', () => {
-  test('brings together what belongs together, the first due row deciding', async () => {
-    const a = await addParcels(first, 3, { connection: 'a', dueInMs: -1_000 });
-    const b = await addParcels(first, 5, { connection: 'b', dueInMs: -9_000 });
-    const rows = new DueRows(first, {
-      ...PARCELS,
-      batch: { by: ['hauler_id', 'connection_id'], size: 4 },
-      runBatch: async () => 'done',
-    });
-    expect(ids(await rows.claim(1))).toEqual(b.slice(0, 4));
-    expect(ids(await rows.claim(1))).toEqual(b.slice(4));
-    expect(ids(await rows.claim(1))).toEqual(a);
-    expect(await rows.claim(1)).toEqual([]);
   });
 });
 
@@ -130,7 +118,6 @@ describe('a claim among 200,000 waiting rows', () => {
   const kinds: [string, Partial<WorkKind<Parcel>>][] = [
     ['in order of time', {}],
     ['in groups, the first of them full', { group: { by: 'connection_id', concurrency: 2 }, order: ['weight'] }],
-    ['in a batch', { batch: { by: ['connection_id'], size: 100 }, runBatch: async () => 'done' }],
   ];
 
   test.each(kinds)('%s reads a few pages', async (what, changes) => {
@@ -181,9 +168,9 @@ describe('a lease', () => {
     await expect(rows.update(late, { weight: 99 })).rejects.toThrow(LeaseLost);
     await expect(rows.finish(late, 'done', { weight: 99 })).rejects.toThrow(LeaseLost);
     await expect(first.transaction((manager) => rows.hold(late, manager))).rejects.toThrow(LeaseLost);
-    await rows.fail(old, 'late', [0]);
+    await rows.fail(late, 'late', 0);
     await rows.giveBack(old);
-    await rows.finishAll(old, 'done');
+    await rows.conclude(late, 'done');
     expect(await rows.renew(old)).toEqual(new Set());
     expect(await parcel(first, id)).toEqual(before);
     await dueRows(second).finish(current, { afterMs: 5_000 }, { weight: 7, done_by: ['second'] });
@@ -212,9 +199,9 @@ describe('a lease', () => {
   test('who takes the row off the list from outside takes the lease with it', async () => {
     const [id = ''] = await addParcels(first, 1);
     const rows = dueRows(first);
-    const claimed = await rows.claim(1);
+    const claimed = await claimOne(rows);
     await first.query('UPDATE parcels SET due_at = NULL, lease_token = NULL WHERE id = $1', [id]);
-    await rows.fail(claimed, 'too late', [0]);
+    await rows.fail(claimed, 'too late', 0);
     expect(await parcel(first, id)).toMatchObject({ due_at: null, last_error: null });
   });
 });
@@ -223,14 +210,14 @@ describe('what is recorded', () => {
   test('a failure keeps its sentence and is due later; a success clears both', async () => {
     const [id = ''] = await addParcels(first, 1);
     const rows = dueRows(first);
-    await rows.fail(await rows.claim(1), 'The partner could not be reached.', [30_000]);
+    await rows.fail(await claimOne(rows), 'The partner could not be reached.', 30_000);
     const failed = await parcel(first, id);
     expect(failed).toMatchObject({ last_error: 'The partner could not be reached.', attempts: 1, lease_token: null });
     expect((failed.due_at?.getTime() ?? 0) - Date.now()).toBeGreaterThan(25_000);
     await first.query('UPDATE parcels SET due_at = now()');
-    const again = await rows.claim(1);
-    expect(again[0]?.attempt).toBe(2);
-    await rows.finishAll(again, { at: new Date('2030-01-01T00:00:00.000Z') });
+    const again = await claimOne(rows);
+    expect(again.attempt).toBe(2);
+    await rows.conclude(again, { at: new Date('2030-01-01T00:00:00.000Z') });
     expect(await parcel(first, id)).toMatchObject({
       last_error: null,
       attempts: 0,

@@ -12,7 +12,7 @@ import { DatabaseModule } from '../../src/database/database.module.js';
 import { JobsModule } from '../../src/jobs/jobs.module.js';
 import { JobsService } from '../../src/jobs/jobs.service.js';
 import type { Run } from '../../src/jobs/run.js';
-import type { SingleWork } from '../../src/jobs/work-kind.js';
+import type { WorkKind } from '../../src/jobs/work-kind.js';
 import { addParcels, createParcels, type Parcel, parcel, PARCELS } from '../support/due-table.js';
 import { testEnv } from '../support/env.js';
 import { eventually } from '../support/eventually.js';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 beforeEach(() => dataSource.query('TRUNCATE parcels'));
 afterAll(() => database.drop());
 
-type Work = Partial<SingleWork<Parcel>> & Pick<SingleWork<Parcel>, 'run'>;
+type Work = Partial<WorkKind<Parcel>> & Pick<WorkKind<Parcel>, 'run'>;
 
 /** A service with one room, which registers its work as rooms do. */
 async function start(work: Work, graceMs = 2_000): Promise<INestApplicationContext> {

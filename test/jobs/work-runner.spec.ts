@@ -5,7 +5,7 @@ import type { DataSource } from 'typeorm';
 import { DueRows } from '../../src/jobs/due-rows.js';
 import { LeaseLost, Stopping } from '../../src/jobs/lease-lost.js';
 import type { Run } from '../../src/jobs/run.js';
-import type { SingleWork, WorkKind } from '../../src/jobs/work-kind.js';
+import type { WorkKind } from '../../src/jobs/work-kind.js';
 import { WorkRunner } from '../../src/jobs/work-runner.js';
 import { addParcels, createParcels, parcel, PARCELS, type Parcel } from '../support/due-table.js';
 import { eventually } from '../support/eventually.js';
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 afterAll(() => database.drop());
 
-type Work = Partial<SingleWork<Parcel>> & Pick<SingleWork<Parcel>, 'run'>;
+type Work = Partial<WorkKind<Parcel>> & Pick<WorkKind<Parcel>, 'run'>;
 
 function runnerOf(dataSource: DataSource, kind: Work): WorkRunner {
   const runner = new WorkRunner(new DueRows(dataSource, { ...PARCELS, ...kind }));
@@ -131,27 +131,6 @@ describe('running', () => {
     await runner.tick();
     await eventually(async () => expect((await parcel(first, id)).last_error).toContain('after all not'));
     expect(await parcel(first, id)).toMatchObject({ weight: 1, lease_token: null, due_at: expect.any(Date) });
-  });
-
-  test('a batch is one call; what it does not finish itself ends as it says', async () => {
-    const [one = '', two = ''] = await addParcels(first, 2);
-    let calls = 0;
-    const kind: WorkKind<Parcel> = {
-      ...PARCELS,
-      batch: { by: ['connection_id'], size: 10 },
-      runBatch: async (runs) => {
-        calls++;
-        await runs[0]?.finish('done', { weight: 5 });
-        return { afterMs: 60_000 };
-      },
-    };
-    const runner = new WorkRunner(new DueRows(first, kind));
-    runners.push(runner);
-    await runner.tick();
-    await eventually(async () => expect(await count('lease_token IS NULL')).toBe(2));
-    expect(calls).toBe(1);
-    expect(await parcel(first, one)).toMatchObject({ weight: 5, due_at: null });
-    expect(await parcel(first, two)).toMatchObject({ weight: 2, due_at: expect.any(Date) });
   });
 });
 
