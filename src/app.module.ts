@@ -1,6 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
-import type { Logger } from 'pino';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { PartnerAdminModule } from './admin/partner-admin.module.js';
@@ -26,12 +25,12 @@ const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
 
 @Module({})
 export class AppModule {
-  static of(env: SettledEnv, logger: Logger): DynamicModule {
+  static of(env: SettledEnv): DynamicModule {
     return {
       module: AppModule,
       imports: [
         ConfigModule.of(env),
-        ObservabilityModule.of(logger),
+        ObservabilityModule,
         DatabaseModule,
         ScheduleModule.forRoot(),
         AuthModule,

@@ -25,7 +25,7 @@ export async function createApp(
   limits = SERVER_LIMITS,
 ): Promise<NestExpressApplication> {
   const adapter = new LeanExpressAdapter(limits, secureHeaders());
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env, logger), adapter, {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env), adapter, {
     bodyParser: false,
     abortOnError: false,
     logger: new NestLogger(logger),

@@ -1,6 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
-import type { Logger } from 'pino';
 import { AccountQueries } from '../accounts/account-queries.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { ConfigModule } from '../config/config.module.js';
@@ -26,12 +25,12 @@ import { Doctor } from './doctor.js';
 /** What commands work with: the rooms' services, without controllers, schedules or a listener. */
 @Module({})
 export class CliModule {
-  static of(env: SettledEnv, logger: Logger): DynamicModule {
+  static of(env: SettledEnv): DynamicModule {
     return {
       module: CliModule,
       imports: [
         ConfigModule.of(env),
-        ObservabilityModule.of(logger),
+        ObservabilityModule,
         DatabaseModule,
         AuthModule,
         PartnerClientModule,

@@ -23,7 +23,7 @@ export async function withServices<T>(work: (services: Services) => Promise<T>):
   try {
     // A database of one's own is brought up to date as at any start; one that others use is not, by the way.
     if (env.EMBEDDED) await migrate(env.DATABASE_URL);
-    const context = await NestFactory.createApplicationContext(CliModule.of(env, logger), {
+    const context = await NestFactory.createApplicationContext(CliModule.of(env), {
       abortOnError: false,
       logger: false,
     });

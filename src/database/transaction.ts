@@ -3,10 +3,10 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { PoolClient, STATEMENT_TIMEOUT_MS } from './pool-client.js';
 import { isTransient } from './postgres-errors.js';
 
+/** Tries in all when PostgreSQL asks for another one (deadlock, serialization failure). */
+const TRIES = 5;
+
 export interface TransactionOptions {
-  /** Tries in all when PostgreSQL asks for another one (deadlock, serialization failure). */
-  readonly attempts?: number;
-  readonly isolation?: 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
   /** Milliseconds that each statement may take, for work that no caller waits for. */
   readonly statementTimeoutMs?: number;
 }
@@ -21,12 +21,11 @@ export async function inTransaction<T>(
   work: (manager: EntityManager) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
-  const attempts = options.attempts ?? 5;
   for (let attempt = 1; ; attempt++) {
     try {
       return await runOnce(dataSource, work, options);
     } catch (error) {
-      if (!isTransient(error) || attempt >= attempts) throw error;
+      if (!isTransient(error) || attempt >= TRIES) throw error;
       await delay(Math.random() * 10 * 2 ** attempt);
     }
   }
@@ -41,7 +40,7 @@ async function runOnce<T>(
   let client: unknown;
   try {
     client = await runner.connect();
-    await runner.startTransaction(options.isolation);
+    await runner.startTransaction();
     if (options.statementTimeoutMs !== undefined) await allow(runner, client, options.statementTimeoutMs);
     const result = await work(runner.manager);
     await runner.commitTransaction();

@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 
 /** The cameras of `TRUCK-7`, whose recordings lie beside this file; how they were made is told in their README. */
 export const DEMO_CAMERAS = ['front', 'rear'] as const;
-export const DEMO_CHUNK_SECONDS = 60;
 
 /**
  * Path of the film that shows a camera in the minute that begins at `start`. There are ten a camera: the clock in the

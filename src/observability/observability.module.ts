@@ -1,18 +1,6 @@
-import { type DynamicModule, Module } from '@nestjs/common';
-import type { Logger } from 'pino';
+import { Global, Module } from '@nestjs/common';
 import { Metrics } from './metrics.js';
 
-/** Injection token of the pino logger. */
-export const LOGGER = Symbol('LOGGER');
-
-@Module({})
-export class ObservabilityModule {
-  static of(logger: Logger): DynamicModule {
-    return {
-      module: ObservabilityModule,
-      global: true,
-      providers: [Metrics, { provide: LOGGER, useValue: logger }],
-      exports: [Metrics, LOGGER],
-    };
-  }
-}
+@Global()
+@Module({ providers: [Metrics], exports: [Metrics] })
+export class ObservabilityModule {}

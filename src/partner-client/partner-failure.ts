@@ -28,9 +28,6 @@ export type FailureKind = keyof typeof KINDS;
 
 export interface FailureFacts {
   readonly status?: number;
-  /** What the partner said in the common error body (section 2.1), where it sent one. */
-  readonly partnerCode?: string;
-  readonly partnerMessage?: string;
   readonly violations?: readonly Violation[];
   /** Not before this time, says the partner or the circuit breaker. */
   readonly retryAt?: Date;
@@ -43,8 +40,6 @@ export class PartnerFailure extends Error {
   /** For the runner of due rows: no surprise, the message is all there is to say. */
   readonly expected = true;
   readonly status: number | undefined;
-  readonly partnerCode: string | undefined;
-  readonly partnerMessage: string | undefined;
   readonly violations: readonly Violation[];
   readonly retryAt: Date | undefined;
 
@@ -56,8 +51,6 @@ export class PartnerFailure extends Error {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.name = 'PartnerFailure';
     this.status = facts.status;
-    this.partnerCode = facts.partnerCode;
-    this.partnerMessage = facts.partnerMessage;
     this.violations = facts.violations ?? [];
     this.retryAt = facts.retryAt;
   }

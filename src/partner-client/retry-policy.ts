@@ -17,13 +17,6 @@ export const READ_RETRY: RetryPolicy = {
   maxWaitMs: FIVE_MINUTES,
 };
 
-/** For a POST that may be sent again: any lost answer, and every 5xx (decision 41). */
-export const SUBMIT_RETRY: RetryPolicy = {
-  tries: 3,
-  on: new Set(['rateLimited', 'unavailable', 'unreachable', 'broken', 'timedOut', 'failed']),
-  maxWaitMs: FIVE_MINUTES,
-};
-
 export const ONE_TRY: RetryPolicy = { tries: 1, on: new Set(), maxWaitMs: 0 };
 
 /**

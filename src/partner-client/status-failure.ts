@@ -17,8 +17,6 @@ export function statusFailure(raw: RawAnswer, host: string, scrubber: KeyScrubbe
   const retryAfter = retryAfterMs(raw.header('retry-after'), now);
   const facts: FailureFacts = {
     status,
-    ...(code === undefined ? {} : { partnerCode: code }),
-    ...(message === undefined ? {} : { partnerMessage: message }),
     ...(retryAfter === undefined ? {} : { retryAt: new Date(now.getTime() + retryAfter) }),
   };
   const failure = (kind: FailureKind, sentence: string) => new PartnerFailure(kind, sentence, facts);

@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource, EntityManager } from 'typeorm';
-import { inTransaction } from '../../src/database/transaction.js';
 import { type Claim, claim, keep, type Outcome } from '../../src/idempotency/claims.js';
 import { IdempotencySweep } from '../../src/idempotency/idempotency-sweep.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -24,7 +23,7 @@ function claimFor(key: string, body = 'body', path = '/platform-api/v1/accounts'
 }
 
 /** One try: a deadlock fails the test. */
-const tx = <T>(work: (manager: EntityManager) => Promise<T>) => inTransaction(dataSource, work, { attempts: 1 });
+const tx = <T>(work: (manager: EntityManager) => Promise<T>) => dataSource.transaction(work);
 
 /** One batch: claims, keeps an answer for what it was given, and tells the outcomes. */
 function batch(...claims: Claim[]): Promise<Outcome[]> {

@@ -9,7 +9,7 @@ import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import type { PartnerCall } from '../../src/partner-client/partner-client.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
-import { SUBMIT_RETRY } from '../../src/partner-client/retry-policy.js';
+import { READ_RETRY } from '../../src/partner-client/retry-policy.js';
 import { BAD_BODIES, PARTNER_FAILURES } from '../shared/partner-failure.battery.js';
 import { held } from '../support/held.js';
 import { partnerClient, storeConnection } from '../support/partner-room.js';
@@ -254,7 +254,8 @@ describe('another try', () => {
     await failureOf(client.call(connection, call));
     expect(partner.asked).toHaveLength(1);
     partner.on(SUBMIT, partnerDoes.hangs(), partnerDoes.html(500), partnerDoes.json(EMPTY, { status: 202 }));
-    await client.call(connection, { ...call, retry: SUBMIT_RETRY });
+    const retry = { ...READ_RETRY, on: new Set(['timedOut', 'failed'] as const) };
+    await client.call(connection, { ...call, retry });
     expect(partner.asked).toHaveLength(4);
   });
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { type FailureKind, PartnerFailure } from '../../src/partner-client/partner-failure.js';
-import { nextTryMs, ONE_TRY, READ_RETRY, SUBMIT_RETRY } from '../../src/partner-client/retry-policy.js';
+import { nextTryMs, ONE_TRY, READ_RETRY, type RetryPolicy } from '../../src/partner-client/retry-policy.js';
 
+/** As a call may bring it, for what may be sent again whatever became of the first. */
+const EAGER: RetryPolicy = { ...READ_RETRY, on: new Set([...READ_RETRY.on, 'timedOut', 'failed']) };
 const now = new Date('2026-01-31T08:30:00Z');
 
 describe('the next try', () => {
@@ -22,13 +24,13 @@ describe('the next try', () => {
     ['exactly 5 min', failure('rateLimited', 300), 1, READ_RETRY, 300_000],
     ['more than 5 min', failure('rateLimited', 301), 1, READ_RETRY, undefined],
     ['500 of a read', failure('failed'), 1, READ_RETRY, undefined],
-    ['500 of a submit', failure('failed'), 1, SUBMIT_RETRY, 500],
+    ['500 where the call says so', failure('failed'), 1, EAGER, 500],
     ['lost answer of a read', failure('timedOut'), 1, READ_RETRY, undefined],
-    ['lost answer of a submit', failure('timedOut'), 1, SUBMIT_RETRY, 500],
-    ['a breach', failure('breach'), 1, SUBMIT_RETRY, undefined],
-    ['a wrong key', failure('unauthorized'), 1, SUBMIT_RETRY, undefined],
-    ['a rejection', failure('rejected'), 1, SUBMIT_RETRY, undefined],
-    ['a refused address', failure('addressRefused'), 1, SUBMIT_RETRY, undefined],
+    ['lost answer where the call says so', failure('timedOut'), 1, EAGER, 500],
+    ['a breach', failure('breach'), 1, READ_RETRY, undefined],
+    ['a wrong key', failure('unauthorized'), 1, READ_RETRY, undefined],
+    ['a rejection', failure('rejected'), 1, READ_RETRY, undefined],
+    ['a refused address', failure('addressRefused'), 1, READ_RETRY, undefined],
     ['one try', failure('unavailable'), 1, ONE_TRY, undefined],
   ])('%s', (_, error, attempt, policy, expected) => expect(nextTryMs(error, attempt, policy, timing)).toBe(expected));
 

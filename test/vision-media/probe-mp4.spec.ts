@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DEMO_CAMERAS, DEMO_CHUNK_SECONDS } from '../../src/demo/demo-recordings.js';
+import { DEMO_CAMERAS } from '../../src/demo/demo-recordings.js';
 import type { ByteRangeReader } from '../../src/vision/hosted/media/byte-range-reader.js';
 import { isMp4, probeMp4 } from '../../src/vision/hosted/media/probe-mp4.js';
 import { B_FRAMES, boxesOf, colossus, demo, remux, streamed } from './films.js';
@@ -30,7 +30,7 @@ describe("the demo's recordings", () => {
 
   it.each(films)('%s is a minute with a key frame each second', async (path) => {
     expect(await probeMp4(path)).toEqual({
-      durationSeconds: DEMO_CHUNK_SECONDS,
+      durationSeconds: 60,
       video: { codec: 'avc1.42c015', width: 320, height: 180 },
       audio: null,
       keyFrames: Array.from({ length: 60 }, (_, second) => second),
