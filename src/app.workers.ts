@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -12,6 +11,12 @@ const LONGEST_PAUSE_MS = 5_000;
 /** Having lived so long, a worker's death counts as the first again. */
 const STEADY_MS = 30_000;
 
+/** A process of the service, and its end, whenever it comes: even before anybody waits for it. */
+interface Forked {
+  readonly worker: Worker;
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+}
+
 /** The port that all workers share, and how to end them. */
 export interface Workers {
   readonly port: number;
@@ -23,17 +28,19 @@ export interface Workers {
  * keeps the workers running. Rejects where one dies before it ever listened: its fault is that of all.
  */
 export async function startWorkers(env: SettledEnv, logger: Logger): Promise<Workers> {
-  const workers = new Set<Worker>();
+  const running = new Set<Forked>();
   let stopping = false;
-  const fork = () => {
+  const fork = (): Forked => {
     const worker = cluster.fork(environmentOf(env));
-    workers.add(worker);
-    worker.once('exit', () => workers.delete(worker));
-    return worker;
+    worker.on('error', (err: Error) => logger.error({ worker: worker.id, err }, 'a worker is in trouble'));
+    const forked = { worker, ended: endOf(worker) };
+    running.add(forked);
+    void forked.ended.then(() => running.delete(forked));
+    return forked;
   };
-  const keep = async (worker: Worker, pause: number): Promise<void> => {
+  const keep = async ({ worker, ended }: Forked, pause: number): Promise<void> => {
     const begun = performance.now();
-    const [code, signal] = (await once(worker, 'exit')) as [number | null, string | null];
+    const { code, signal } = await ended;
     if (stopping) return;
     const next = performance.now() - begun > STEADY_MS ? FIRST_PAUSE_MS : pause;
     logger.error({ worker: worker.id, code, signal }, `a worker has ended; another one starts in ${next} ms`);
@@ -42,14 +49,14 @@ export async function startWorkers(env: SettledEnv, logger: Logger): Promise<Wor
   };
   const stop = async () => {
     stopping = true;
-    const ended = [...workers].map((worker) => once(worker, 'exit'));
-    for (const worker of workers) worker.process.kill('SIGTERM');
-    await Promise.all(ended);
+    const all = [...running];
+    for (const { worker } of all) worker.process.kill('SIGTERM');
+    await Promise.all(all.map(({ ended }) => ended));
   };
   const first = Array.from({ length: env.WEB_CONCURRENCY }, fork);
   try {
     const [port = 0] = await Promise.all(first.map(listening));
-    for (const worker of first) void keep(worker, FIRST_PAUSE_MS);
+    for (const forked of first) void keep(forked, FIRST_PAUSE_MS);
     return { port, stop };
   } catch (error) {
     await stop();
@@ -69,9 +76,21 @@ function environmentOf(env: SettledEnv): NodeJS.ProcessEnv {
   };
 }
 
-function listening(worker: Worker): Promise<number> {
+/** Never rejects. One that could not even be started has its error for an end. */
+function endOf(worker: Worker): Forked['ended'] {
+  return new Promise((resolve) => {
+    worker.once('exit', (code: number | null, signal: string | null) => resolve({ code, signal }));
+    worker.once('error', () => {
+      if (worker.process.pid === undefined) resolve({ code: null, signal: null });
+    });
+  });
+}
+
+function listening({ worker, ended }: Forked): Promise<number> {
   return new Promise((resolve, reject) => {
     worker.once('listening', ({ port }: AddressInfo) => resolve(port));
-    worker.once('exit', (code) => reject(new Error(`a worker ended with ${code} before it listened`)));
+    void ended.then(({ code, signal }) =>
+      reject(new Error(`a worker ended with ${signal ?? code} before it listened`)),
+    );
   });
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('WEB_CONCURRENCY: several processes behind one port', () => {
@@ -58,6 +59,31 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     await eventually(() => expect(started.said()).toContain('a worker has ended'));
   });
 
+  test('a worker that dies after it listened, but before all have, is replaced too', async () => {
+    const before = childrenOf(process.pid);
+    const port = String(await freePort());
+    const starting = start({ PORT: port });
+    const primary = await eventually(() => {
+      const [pid] = childrenOf(process.pid).filter((child) => !before.includes(child));
+      // Not before they are programs of their own: until then the primary waits for them.
+      expect(childrenOf(pid).filter(isWorker)).toHaveLength(2);
+      return pid;
+    });
+    const [first, second] = childrenOf(primary);
+    process.kill(second!, 'SIGSTOP');
+    await eventually(
+      async () => expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200),
+      20_000,
+    );
+    process.kill(first!, 'SIGKILL');
+    await eventually(() => expect(childrenOf(primary)).toEqual([second]));
+    process.kill(second!, 'SIGCONT');
+    const service = await starting;
+    await eventually(() => expect(childrenOf(primary)).toHaveLength(2));
+    await eventually(() => expect(service.said()).toContain('a worker has ended'));
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
   test('SIGTERM ends all of them with 0', async () => {
     const workers = childrenOf(started.child.pid);
     expect(await started.end('SIGTERM')).toBe(0);
@@ -74,6 +100,10 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
 
 function childrenOf(pid: number | undefined): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+}
+
+function isWorker(pid: number): boolean {
+  return readFileSync(`/proc/${pid}/environ`, 'utf8').includes('NODE_UNIQUE_ID=');
 }
 
 function runs(pid: number): boolean {
