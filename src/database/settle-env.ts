@@ -14,6 +14,19 @@ export interface SettleOptions {
   readonly join?: boolean;
 }
 
+/** PostgreSQL's own default; a handful of instances as they are by default need no more. */
+const FEWEST_CONNECTIONS = 100;
+
+/** Of one instance beside its pool: the hot path's own. */
+const BESIDE_POOL = 3;
+
+/** For commands beside the service, and for what PostgreSQL reserves. */
+const SPARE_CONNECTIONS = 13;
+
+/** How many connections the embedded database takes: all that the instances may open, and some to spare. */
+export const connectionsOf = (env: Pick<Env, 'WEB_CONCURRENCY' | 'DATABASE_POOL'>): number =>
+  Math.max(FEWEST_CONNECTIONS, env.WEB_CONCURRENCY * (env.DATABASE_POOL + BESIDE_POOL) + SPARE_CONNECTIONS);
+
 /**
  * Starts the embedded database where no DATABASE_URL is set, and finds the secrets that belong to it.
  * Throws `StartRefused`, whose message is made to be printed alone.
@@ -24,7 +37,8 @@ export async function settleEnv(env: Env, log: SupervisorLog, { join = false }: 
     // Loaded only where it is used: a production boot has no need of it.
     const { joinEmbeddedPostgres } = await import('./embedded/join-embedded-postgres.js');
     const { startEmbeddedPostgres } = await import('./embedded/start-embedded-postgres.js');
-    embedded = await (join ? joinEmbeddedPostgres : startEmbeddedPostgres)({ dataDir: env.DATA_DIR, log });
+    const options = { dataDir: env.DATA_DIR, log, maxConnections: connectionsOf(env) };
+    embedded = await (join ? joinEmbeddedPostgres : startEmbeddedPostgres)(options);
   }
   try {
     const url = embedded?.url ?? env.DATABASE_URL;

@@ -2,9 +2,11 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnv } from '../../src/config/env.js';
+import { HOT_PATH_CONNECTIONS } from '../../src/database/hot-path-pool.js';
 import { settleSecrets } from '../../src/database/secrets.js';
-import { settleEnv } from '../../src/database/settle-env.js';
+import { connectionsOf, settleEnv } from '../../src/database/settle-env.js';
 import { testServer } from '../support/test-database.js';
+import { onServer } from '../support/test-server.js';
 
 let dataDir: string;
 beforeEach(() => void (dataDir = mkdtempSync(join(testServer().folder, 'secrets-'))));
@@ -73,6 +75,34 @@ describe('settleEnv', () => {
     expect(env).toMatchObject({ DATABASE_URL: source.DATABASE_URL, ADMIN_TOKEN: GIVEN.ADMIN_TOKEN });
     expect(readdirSync(dataDir)).toEqual([]);
     await stop();
+  });
+
+  test('gives the embedded database room for all connections that the instances may open, and for some more', async () => {
+    const source = { ...GIVEN, WEB_CONCURRENCY: '8', DATABASE_POOL: '20' };
+    const { env, stop } = await settleEnv(embedded(source), silent);
+    try {
+      const limits = await onServer(env.DATABASE_URL, (client) =>
+        client.query<{ all: number; reserved: number }>(
+          `SELECT current_setting('max_connections')::int AS all,
+             current_setting('superuser_reserved_connections')::int AS reserved`,
+        ),
+      );
+      const [{ all, reserved } = { all: 0, reserved: 0 }] = limits.rows;
+      // One is shared by the hot path's statements, beside those that are lent to it.
+      expect(all - reserved).toBeGreaterThanOrEqual(8 * (20 + HOT_PATH_CONNECTIONS + 1) + 10);
+    } finally {
+      await stop();
+    }
+  });
+
+  test.each([
+    [1, 10, 100],
+    [4, 10, 100],
+    [8, 10, 117],
+    [1, 100, 116],
+    [64, 200, 13_005],
+  ])('%i instances of %i connections find a database of %i', (instances, pool, connections) => {
+    expect(connectionsOf({ WEB_CONCURRENCY: instances, DATABASE_POOL: pool })).toBe(connections);
   });
 
   test('stops the database again where the secrets cannot be had', async () => {
