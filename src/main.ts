@@ -55,9 +55,9 @@ async function supervise(env: SettledEnv, logger: Logger): Promise<Serving> {
 
 /** Where the service is, and with DEMO what to paste. A demo that cannot be set up is told, and does not stop the service. */
 async function announce({ port }: Serving, env: SettledEnv): Promise<void> {
-  process.stdout.write(`haulbridge listens on http://${env.HOST}:${port}\n`);
+  process.stdout.write(`haulbridge listens on ${httpUrl(env.HOST, port)}\n`);
   if (!env.DEMO) return;
-  const baseUrl = `http://${env.HOST === '0.0.0.0' || env.HOST === '::' ? '127.0.0.1' : env.HOST}:${port}`;
+  const baseUrl = httpUrl(env.HOST === '0.0.0.0' || env.HOST === '::' ? '127.0.0.1' : env.HOST, port);
   const [{ seedDemo }, { welcome }] = await Promise.all([import('./demo/seed.js'), import('./demo/welcome.js')]);
   try {
     process.stdout.write(welcome(env, baseUrl, await seedDemo(env, baseUrl)));
@@ -65,6 +65,9 @@ async function announce({ port }: Serving, env: SettledEnv): Promise<void> {
     process.stderr.write(`The demo could not be set up: ${error instanceof Error ? error.message : String(error)}\n`);
   }
 }
+
+/** An IPv6 address stands in brackets there. */
+const httpUrl = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /**
  * Stops accepting, lets what is in flight finish, gives leased work back, and exits 0. When the grace ends the process
@@ -76,15 +79,20 @@ function stopOnSignal(serving: Serving, env: SettledEnv, stopDatabase: () => Pro
     if (stopping) return;
     stopping = true;
     const late = setTimeout(() => process.exit(0), env.SHUTDOWN_GRACE);
-    await serving.stop();
-    await stopDatabase();
+    try {
+      await serving.stop();
+    } finally {
+      await stopDatabase();
+    }
     clearTimeout(late);
     process.exit(0);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(fail));
 }
 
-main().catch((error: unknown) => {
+function fail(error: unknown): void {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   if (process.exitCode === undefined || process.exitCode === 0) process.exit(1);
-});
+}
+
+main().catch(fail);
