@@ -17,6 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
 import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
 import { type EmbeddedProcess, isAlive, runEmbedded, serverPid } from '../support/embedded-process.js';
 import { testServer } from '../support/test-database.js';
@@ -141,6 +142,14 @@ describe('a start and a stop', () => {
     await once(child, 'exit');
     await until(() => !isAlive(server));
   });
+});
+
+test('a start that fails after the server runs stops it, before another start may have the folder', async () => {
+  execFileSync('cp', ['-a', join(cluster, 'postgres'), dataDir]);
+  writeFileSync(join(dataDir, 'postgres/haulbridge.password'), 'of another folder');
+  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+  await expect(startEmbeddedPostgres({ dataDir, log })).rejects.toThrow('password authentication failed');
+  expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
 });
 
 describe('what a killed run has left', () => {

@@ -58,7 +58,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     };
     const { server, port } = await startOnFreePort({ program: binaries.postgres, folder, owner, settings, log });
     const address = `postgresql://${DATABASE_USER}:${password}@127.0.0.1:${port}`;
-    await createDatabase(address);
+    await createDatabase(address).catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
     return {
       url: `${address}/${DATABASE}`,
       stop: async () => {
