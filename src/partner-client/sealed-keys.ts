@@ -6,6 +6,9 @@ const TAG_BYTES = 16;
 
 /** The sealed key was made with another SECRETS_KEY, for another connection, or was changed. */
 export class SealBroken extends Error {
+  /** For the runner of due rows: the message says what an admin has to do. */
+  readonly expected = true;
+
   constructor() {
     super('The stored API key cannot be opened with this SECRETS_KEY; save the key of the connection again.');
     this.name = 'SealBroken';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { failureSentence } from '../../src/jobs/failure-sentence.js';
 import { openKey, SealBroken, sealKey } from '../../src/partner-client/sealed-keys.js';
 
 const secret = randomBytes(32);
@@ -29,5 +30,10 @@ describe('a sealed key', () => {
     ['that is empty, as of a deleted connection', secret, id, ''],
   ])('%s does not open', (_, key, connection, text) => {
     expect(() => openKey(key, connection, text)).toThrow(SealBroken);
+  });
+
+  test('that does not open is no surprise to a run: its sentence stands alone, without a stack', () => {
+    const sentence = 'The stored API key cannot be opened with this SECRETS_KEY; save the key of the connection again.';
+    expect(failureSentence(new SealBroken())).toEqual({ text: sentence, expected: true });
   });
 });
