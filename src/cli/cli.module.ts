@@ -22,7 +22,7 @@ import { VideoRequests } from '../vision/requests/video-requests.service.js';
 import { VisionConnections } from '../vision/vision-connections.js';
 import { Doctor } from './doctor.js';
 
-/** What commands work with: the rooms' services, without controllers, schedules or a listener. */
+/** What commands work with: the rooms' services, without controllers or a listener; no due rows are run. */
 @Module({})
 export class CliModule {
   static of(env: SettledEnv): DynamicModule {

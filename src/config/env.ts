@@ -50,7 +50,7 @@ export const VARIABLES = {
     'PostgreSQL to use',
     'embedded PostgreSQL under DATA_DIR',
   ),
-  DATABASE_POOL: declare(integer(2, 200), 10, 'database connections of one instance; two more take tickets in'),
+  DATABASE_POOL: declare(integer(2, 200), 10, 'database connections of one instance; up to three more take tickets in'),
   DATA_DIR: declare(string, './data', 'embedded database, video files, generated secrets'),
   STORAGE_URL: declare(url('file', 's3'), undefined, 'where video bytes are kept', 'file:DATA_DIR/videos'),
   ADMIN_TOKEN: declare(

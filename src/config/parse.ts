@@ -1,7 +1,7 @@
 import bytes from 'bytes';
 import ms, { type StringValue } from 'ms';
 
-/** One fault of one variable; `read` of env.ts gathers them all before it refuses. */
+/** One fault of one variable; `readEnv` gathers them all before it refuses. */
 export class EnvFault extends Error {}
 
 export type Parse<T> = (text: string) => T;
