@@ -3,6 +3,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
+  type ListMultipartUploadsOutput as UploadPage,
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
@@ -78,17 +79,29 @@ async function checkBucket({ client, bucket, prefix }: S3Place): Promise<Storage
   }
 }
 
-/** Uploads that were begun and never told of: their process was killed within that moment. */
-async function abandonedUploads({ client, bucket, prefix }: S3Place, before: number): Promise<[string, string][]> {
+async function uploadsAfter({ client, bucket, prefix }: S3Place, last?: UploadPage): Promise<UploadPage> {
+  const after = { KeyMarker: last?.NextKeyMarker, UploadIdMarker: last?.NextUploadIdMarker };
   try {
-    const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix }));
-    return (Uploads ?? [])
-      .filter(({ Initiated }) => Initiated !== undefined && Initiated.getTime() < before)
-      .map(({ Key, UploadId }) => [Key ?? '', UploadId ?? '']);
+    return await client.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix, ...after }));
   } catch (error) {
-    if (isUnsupported(error)) return [];
+    if (isUnsupported(error)) return {};
     throw error;
   }
+}
+
+/**
+ * Uploads that were begun and never told of: their process was killed within that moment. Other applications may share
+ * the bucket, so that only the name tells which are ours.
+ */
+async function* abandonedUploads(place: S3Place, before: number): AsyncGenerator<[key: string, uploadId: string]> {
+  let page: UploadPage | undefined;
+  do {
+    page = await viaS3(() => uploadsAfter(place, page));
+    for (const { Key = '', UploadId = '', Initiated } of page.Uploads ?? []) {
+      const ours = Key.startsWith(place.prefix) && isStorageName(Key.slice(place.prefix.length));
+      if (ours && Initiated !== undefined && Initiated.getTime() < before) yield [Key, UploadId];
+    }
+  } while (page.IsTruncated === true && page.NextKeyMarker !== undefined);
 }
 
 async function sweepBucket(place: S3Place, olderThanMs: number): Promise<number> {
@@ -107,7 +120,7 @@ async function sweepBucket(place: S3Place, olderThanMs: number): Promise<number>
     });
     removed += 1;
   }
-  for (const [key, uploadId] of await viaS3(() => abandonedUploads(place, before))) {
+  for await (const [key, uploadId] of abandonedUploads(place, before)) {
     if (living.has(uploadId)) continue;
     await viaS3(() => abortUpload(place, key, uploadId));
     removed += 1;

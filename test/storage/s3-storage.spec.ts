@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CreateMultipartUploadCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
@@ -22,15 +23,10 @@ describe('S3', () => {
     await server.stop();
   });
 
-  const keysOfUploads = async (): Promise<string[]> => {
-    const folder = uploadsFolder(server.directory);
-    const uploads = await readdir(folder).catch(() => []);
-    return Promise.all(uploads.map((id) => readFile(join(folder, id, 'key'), 'utf8')));
-  };
   /** Objects that tell of uploads, and the uploads themselves. */
   const leftovers = async (): Promise<string[]> => [
     ...(await readdir(join(server.directory, 'fleet/video/.partial')).catch(() => [])),
-    ...(await keysOfUploads()).map((key) => key.replaceAll('/', '~')),
+    ...(await server.keysOfUploads()).map((key) => key.replaceAll('/', '~')),
   ];
   storageCases(() => ({ storage, leftovers }));
   describe('downloads', () =>
@@ -61,12 +57,37 @@ describe('S3', () => {
     await half.append(randomBytes(6 * MIB));
     // A part that is still under way would come back after the sweep.
     await half.suspend();
-    expect(await keysOfUploads()).toHaveLength(1);
+    expect(await server.keysOfUploads()).toHaveLength(1);
     await rm(join(server.directory, 'fleet/video/.partial'), { recursive: true });
     await new Promise((done) => setTimeout(done, 20));
     expect(await storage.sweep(10)).toBe(1);
     expect(await leftovers()).toEqual([]);
   });
+});
+
+test.each([
+  ['of the whole bucket', ''],
+  ['of a folder', 'fleet/video/'],
+])('a sweep %s ends our abandoned uploads, page by page, and leaves those of other applications', async (_, prefix) => {
+  const server = await startS3Server({ uploadsPerPage: 2 });
+  const storage = await openStorage(server.storageUrl(prefix));
+  const client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, forcePathStyle: true });
+  const begin = (Key: string) => client.send(new CreateMultipartUploadCommand({ Bucket: server.bucket, Key }));
+  const twice = prefix + newName();
+  // Uploads of one key, which may lie on both sides of a page's end, too.
+  for (const key of [twice, twice, twice, ...Array.from({ length: 4 }, () => prefix + newName())]) await begin(key);
+  const foreign = [
+    'backups/2026.tar',
+    ...['report.csv', 'recordings/ab/notes.mp4', `more/${newName()}`, `${newName()}.part`].map((key) => prefix + key),
+  ];
+  for (const key of foreign) await begin(key);
+  await new Promise((done) => setTimeout(done, 20));
+  expect(await storage.sweep(60_000)).toBe(0);
+  expect(await storage.sweep(10)).toBe(7);
+  expect((await server.keysOfUploads()).sort()).toEqual(foreign.sort());
+  client.destroy();
+  storage.close();
+  await server.stop();
 });
 
 test('a server that cannot abort uploads is used all the same', async () => {

@@ -11,15 +11,40 @@ function answerXml(res: ServerResponse, status: number, xml: string): void {
   res.writeHead(status, { 'content-type': 'application/xml' }).end(`<?xml version="1.0"?>${xml}`);
 }
 
-async function listUploads(bucketFolder: string, res: ServerResponse): Promise<void> {
+interface Upload {
+  readonly key: string;
+  readonly id: string;
+  readonly initiated: string;
+}
+
+export async function uploadsOf(bucketFolder: string): Promise<Upload[]> {
   const folder = uploadsFolder(bucketFolder);
-  const uploads = (await readdir(folder).catch(() => [])).map(async (id) => {
-    const key = await readFile(join(folder, id, 'key'), 'utf8');
-    const initiated = (await stat(join(folder, id, 'key'))).mtime.toISOString();
-    return `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${initiated}</Initiated></Upload>`;
-  });
-  const xml = (await Promise.all(uploads)).join('');
-  answerXml(res, 200, `<ListMultipartUploadsResult>${xml}</ListMultipartUploadsResult>`);
+  const ids = await readdir(folder).catch(() => []);
+  return Promise.all(
+    ids.map(async (id) => {
+      const path = join(folder, id, 'key');
+      return { id, key: await readFile(path, 'utf8'), initiated: (await stat(path)).mtime.toISOString() };
+    }),
+  );
+}
+
+/** As Amazon lists them: by key, of one key by id, and of a page's last key only the ids behind the marker. */
+async function listUploads(bucketFolder: string, asked: URLSearchParams, perPage: number): Promise<string> {
+  const [prefix, keyMarker, idMarker] = ['prefix', 'key-marker', 'upload-id-marker'].map((name) => asked.get(name));
+  const rank = ({ key, id }: Upload): string => `${key}\0${id}`;
+  const behind = `${keyMarker ?? ''}\0${idMarker ?? '\uffff'}`;
+  const left = (await uploadsOf(bucketFolder))
+    .filter((upload) => upload.key.startsWith(prefix ?? '') && (!keyMarker || rank(upload) > behind))
+    .sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
+  const page = left.slice(0, perPage);
+  const last = page.length < left.length ? page.at(-1) : undefined;
+  const next = last && `<NextKeyMarker>${last.key}</NextKeyMarker><NextUploadIdMarker>${last.id}</NextUploadIdMarker>`;
+  const listed = page.map(
+    ({ key, id, initiated }) =>
+      `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${initiated}</Initiated></Upload>`,
+  );
+  const all = [`<IsTruncated>${last !== undefined}</IsTruncated>`, next, ...listed].join('');
+  return `<ListMultipartUploadsResult>${all}</ListMultipartUploadsResult>`;
 }
 
 function pass(req: IncomingMessage, res: ServerResponse, port: number): void {
@@ -36,11 +61,12 @@ function pass(req: IncomingMessage, res: ServerResponse, port: number): void {
  * Stands before the S3 server and adds what that one lacks of Amazon's: uploads can be aborted and listed, and one that
  * is gone is `NoSuchUpload`. All else goes through as it is.
  */
-export async function startS3Front(serverPort: number, bucketFolder: string): Promise<Server> {
+export async function startS3Front(serverPort: number, bucketFolder: string, uploadsPerPage: number): Promise<Server> {
   const server = createServer((req, res) => {
     const { searchParams, pathname } = new URL(req.url ?? '', 'http://front');
     const uploadId = searchParams.get('uploadId');
-    if (req.method === 'GET' && searchParams.has('uploads')) return void listUploads(bucketFolder, res);
+    if (req.method === 'GET' && searchParams.has('uploads'))
+      return void listUploads(bucketFolder, searchParams, uploadsPerPage).then((xml) => answerXml(res, 200, xml));
     if (uploadId === null) return pass(req, res, serverPort);
     const upload = join(uploadsFolder(bucketFolder), uploadId);
     if (!existsSync(upload)) {

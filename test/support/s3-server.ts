@@ -6,15 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.js';
 import { held } from './held.js';
-import { startS3Front } from './s3-front.js';
+import { startS3Front, uploadsOf } from './s3-front.js';
 
 export interface S3Server {
   /** For `STORAGE_URL`. */
   storageUrl(prefix: string): string;
+  readonly endpoint: string;
+  readonly bucket: string;
   /** For the environment of whoever uses it. */
   readonly credentials: Readonly<Record<string, string>>;
   /** Where the server keeps the bucket and its unfinished uploads. */
   readonly directory: string;
+  /** Of those that are neither complete nor aborted, in no order. */
+  keysOfUploads(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -28,9 +32,10 @@ async function listening(child: ChildProcess): Promise<void> {
 
 /**
  * A real S3 server in a process of its own, on a free port, with the keys it knows in this process's environment. With
- * `plain` it is met without the front that completes it: as a server that cannot abort uploads.
+ * `plain` it is met without the front that completes it: as a server that cannot abort uploads. It lists so many uploads
+ * at once as Amazon's does, or `uploadsPerPage`.
  */
-export async function startS3Server({ plain = false } = {}): Promise<S3Server> {
+export async function startS3Server({ plain = false, uploadsPerPage = 1000 } = {}): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'haulbridge-s3-'));
   const port = await freePort();
   const bin = join(import.meta.dirname, '../../node_modules/s3rver/bin/s3rver.js');
@@ -38,13 +43,17 @@ export async function startS3Server({ plain = false } = {}): Promise<S3Server> {
   const child = spawn(process.execPath, ['--no-deprecation', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   await listening(child);
   child.stdout.resume();
-  const front = plain ? undefined : await startS3Front(port, join(directory, BUCKET));
+  const front = plain ? undefined : await startS3Front(port, join(directory, BUCKET), uploadsPerPage);
   const asked = front === undefined ? port : (front.address() as AddressInfo).port;
+  const endpoint = `http://127.0.0.1:${asked}`;
   Object.assign(process.env, CREDENTIALS);
   return {
-    storageUrl: (prefix) => `s3://${BUCKET}/${prefix}?endpoint=http://127.0.0.1:${asked}&region=us-east-1`,
+    storageUrl: (prefix) => `s3://${BUCKET}/${prefix}?endpoint=${endpoint}&region=us-east-1`,
+    endpoint,
+    bucket: BUCKET,
     credentials: CREDENTIALS,
     directory: join(directory, BUCKET),
+    keysOfUploads: async () => (await uploadsOf(join(directory, BUCKET))).map(({ key }) => key),
     stop: held(async () => {
       front?.close();
       front?.closeAllConnections();
