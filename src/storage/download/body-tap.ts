@@ -17,18 +17,22 @@ const HEAD_BYTES = 16 * 1024;
 /** It is read to the end of the buffer, so that the body can begin at the buffer's beginning. */
 const HEAD_AT = CAPACITY - HEAD_BYTES;
 /** So many filled buffers may wait; then the host has to. */
-const READY = 1;
+const MAX_FILLED = 1;
 
 /** Shared by all downloads, 32 MiB at most: to allocate anew for each would keep the garbage collector at work. */
 const FREE_BUFFERS = 32;
 const free: Buffer<ArrayBuffer>[] = [];
 const takeBuffer = (): Buffer<ArrayBuffer> => free.pop() ?? alignedBuffer(CAPACITY);
 
+function giveBack(buffer: Buffer<ArrayBuffer>): void {
+  if (free.length < FREE_BUFFERS) free.push(buffer);
+}
+
 /** To be called when the bytes are done with; called again it does nothing, since someone else may have the buffer. */
 function releaseOf(buffer: Buffer<ArrayBuffer>): () => void {
   let held = true;
   return () => {
-    if (held && free.length < FREE_BUFFERS) free.push(buffer);
+    if (held) giveBack(buffer);
     held = false;
   };
 }
@@ -37,25 +41,32 @@ function releaseOf(buffer: Buffer<ArrayBuffer>): () => void {
  * Reads a connection into buffers that are used over and over. Up to the head of the answer its bytes go the usual way,
  * through Node's HTTP parser; a body of known length is then taken as it comes. Nothing is allocated for a read then,
  * and nothing collected, which is half of the work of a download (measured with 200 files of 5 MB).
+ *
+ * `head`: bytes go to the HTTP parser. `body`: bytes fill `#buffer`; full buffers queue in `#filled`, and the socket
+ * stands still while one waits. One read may still land in the head's window after `startBody`, since its target was
+ * given out before.
  */
 export class BodyTap {
   /** For `http.request`. */
   readonly onread: OnReadOpts = {
-    buffer: () => this.#window(),
-    callback: (bytes) => this.#arrived(bytes),
+    buffer: () => this.#readTarget(),
+    callback: (bytes) => this.#onBytes(bytes),
   };
   readonly #parse: (data: Buffer) => void;
-  #buffer = takeBuffer();
+  #phase: 'head' | 'body' = 'head';
+  /** Taken by the first read that asks where to; handed on when it is full. */
+  #buffer: Buffer<ArrayBuffer> | undefined;
+  /** Bytes of the body in `#buffer`. */
   #fill = 0;
-  /** Whether the connection reads to where it was told before `take`. */
-  #atHead = true;
-  readonly #ready: Chunk[] = [];
-  /** Undefined as long as the parser reads. */
-  #left: number | undefined;
+  /** Whether the next read lands in the head's window, also where the body has started meanwhile. */
+  #nextLandsAtHead = true;
+  readonly #filled: Chunk[] = [];
+  /** Bytes of the body that are still to come; below zero where more came than was announced. */
+  #remaining = 0;
   #pace: Pace | undefined;
   #failure: Error | undefined;
   #paused = false;
-  #used = false;
+  #isFed = false;
   #wake = (): void => undefined;
 
   /** `parse` hands bytes to the HTTP parser of the connection. */
@@ -63,77 +74,90 @@ export class BodyTap {
     this.#parse = parse;
   }
 
-  /** Whether the connection really reads this way; else all of the body goes through the parser. */
-  get used(): boolean {
-    return this.#used;
+  /** Whether the connection really reads into this tap; else all of the body goes through the parser. */
+  get isFed(): boolean {
+    return this.#isFed;
   }
 
   /**
    * From now on nothing goes to the parser: `length` bytes make the body, and it has seen `first` of them. These are
    * copied, so that every buffer handed on begins at a multiple of its size.
    */
-  take(response: IncomingMessage, length: number, first: Buffer, pace: Pace): void {
-    this.#left = length - first.length;
-    this.#fill = first.copy(this.#buffer);
-    if (this.#left <= 0) this.#handOn();
+  startBody(response: IncomingMessage, length: number, first: Buffer, pace: Pace): void {
+    this.#phase = 'body';
     this.#pace = pace;
+    this.#remaining = length - first.length;
+    if (this.#remaining > 0) this.#fill = first.copy(this.#current());
+    // Not by way of the buffer: whoever had it next would find there what the one late read brings.
+    else this.#filled.push({ bytes: first, release: () => undefined });
     // The parser may have paused the connection for us.
     this.#paused = true;
     const fail = (error?: Error): void => {
       this.#failure ??= error ?? Object.assign(new Error('closed'), { code: 'ECONNRESET' });
-      if (this.#fill > 0) this.#handOn();
+      if (this.#fill > 0) this.#flush();
       this.#wake();
     };
     response.once('error', fail).once('close', () => fail());
     if (response.destroyed) fail(response.errored ?? undefined);
-    // Nothing is read any more, so that the last buffer is free: 128 KiB a file would be 1 GB for the collector in 8,000.
-    response.socket.once('close', () => void (this.#fill === 0 && releaseOf(this.#buffer)()));
   }
 
   /** What was taken, up to the end that was announced, or until the connection fails. */
   async *chunks(response: IncomingMessage): AsyncGenerator<Chunk> {
     for (;;) {
-      const chunk = this.#ready.shift();
+      const chunk = this.#filled.shift();
       if (chunk !== undefined) yield chunk;
-      else if ((this.#left ?? 0) <= 0) return;
+      else if (this.#remaining <= 0) return;
       else if (this.#failure !== undefined) throw this.#failure;
-      else await this.#more(response);
+      else await this.#waitForBytes(response);
     }
   }
 
-  #window(): Buffer {
-    if (this.#left === undefined) return this.#buffer.subarray(HEAD_AT);
-    const last = this.#fill + this.#left <= BUFFER_BYTES;
-    return this.#buffer.subarray(this.#fill, last ? CAPACITY : BUFFER_BYTES);
+  /** The connection is closed, so that nothing is read any more: 1 MiB a file would be 8 GB for the collector in 8,000. */
+  closed(): void {
+    // What came of a body is still to be handed on, by whoever tells that it broke off.
+    if (this.#buffer === undefined || this.#fill > 0) return;
+    giveBack(this.#buffer);
+    this.#buffer = undefined;
   }
 
-  #arrived(bytes: number): boolean {
-    if (this.#left === undefined) {
-      this.#used = true;
-      this.#parse(Buffer.from(this.#buffer.subarray(HEAD_AT, HEAD_AT + bytes)));
+  #current(): Buffer<ArrayBuffer> {
+    return (this.#buffer ??= takeBuffer());
+  }
+
+  #readTarget(): Buffer {
+    if (this.#phase === 'head') return this.#current().subarray(HEAD_AT);
+    const last = this.#fill + this.#remaining <= BUFFER_BYTES;
+    return this.#current().subarray(this.#fill, last ? CAPACITY : BUFFER_BYTES);
+  }
+
+  #onBytes(bytes: number): boolean {
+    const buffer = this.#current();
+    if (this.#phase === 'head') {
+      this.#isFed = true;
+      this.#parse(Buffer.from(buffer.subarray(HEAD_AT, HEAD_AT + bytes)));
       return true;
     }
     this.#pace?.heard(bytes);
-    if (this.#atHead) this.#buffer.copyWithin(this.#fill, HEAD_AT, HEAD_AT + bytes);
-    this.#atHead = false;
+    if (this.#nextLandsAtHead) buffer.copyWithin(this.#fill, HEAD_AT, HEAD_AT + bytes);
+    this.#nextLandsAtHead = false;
     this.#fill += bytes;
     // More than was announced is handed on as well: whoever counts the bytes refuses it.
-    this.#left -= bytes;
-    if (this.#left <= 0 || this.#fill >= BUFFER_BYTES) this.#handOn();
+    this.#remaining -= bytes;
+    if (this.#remaining <= 0 || this.#fill >= BUFFER_BYTES) this.#flush();
     // TLS hands on what it has decrypted after it was told to stop: stopped is stopped, until someone resumes.
-    this.#paused ||= this.#ready.length >= READY;
+    this.#paused ||= this.#filled.length >= MAX_FILLED;
     return !this.#paused;
   }
 
-  #handOn(): void {
-    const buffer = this.#buffer;
-    this.#ready.push({ bytes: buffer.subarray(0, this.#fill), release: releaseOf(buffer) });
-    this.#buffer = takeBuffer();
+  #flush(): void {
+    const buffer = this.#current();
+    this.#filled.push({ bytes: buffer.subarray(0, this.#fill), release: releaseOf(buffer) });
+    this.#buffer = undefined;
     this.#fill = 0;
     this.#wake();
   }
 
-  async #more(response: IncomingMessage): Promise<void> {
+  async #waitForBytes(response: IncomingMessage): Promise<void> {
     this.#pace?.wait();
     await new Promise<void>((wake) => {
       this.#wake = wake;

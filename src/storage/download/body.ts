@@ -25,7 +25,7 @@ const readNow = (response: IncomingMessage): Buffer | null => response.read() as
 async function* tapped({ response, tap }: LinkAnswer, length: number, pace: Pace): AsyncGenerator<Chunk> {
   const first: Buffer[] = [];
   for (let bytes = readNow(response); bytes !== null; bytes = readNow(response)) first.push(bytes);
-  tap.take(response, length, Buffer.concat(first), pace);
+  tap.startBody(response, length, Buffer.concat(first), pace);
   yield* tap.chunks(response);
 }
 
@@ -35,7 +35,7 @@ export async function* bodyOf(answer: LinkAnswer, limits: DownloadLimits): Async
   const pace = keepPace(host, limits, (failure) => response.destroy(failure));
   const length = contentLength(response.headers);
   try {
-    const whole = length === undefined || response.complete || !answer.tap.used;
+    const whole = length === undefined || response.complete || !answer.tap.isFed;
     yield* whole ? parsed(response, pace) : tapped(answer, length, pace);
   } catch (error) {
     throw connectionFailure(host, error);

@@ -48,6 +48,7 @@ function ask(url: URL, agent: Agent, link: LinkRequest, limits: DownloadLimits):
     const late = (message: string) => sent.destroy(new DownloadFailed('retryable', `${url.hostname} ${message}.`));
     let timer = setTimeout(() => late('could not be reached in time'), limits.connectMs);
     sent.once('socket', (socket) => {
+      socket.once('close', () => tap.closed());
       socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
         clearTimeout(timer);
         if (answer === undefined) timer = setTimeout(() => late('did not answer in time'), limits.idleMs);
