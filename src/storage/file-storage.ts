@@ -89,7 +89,6 @@ async function sweepFiles(root: string, olderThanMs: number): Promise<number> {
  */
 export function fileStorage(root: string): Storage {
   return {
-    kind: 'files',
     writer: async (name, options) => openFileWriter(root, safeName(name), options),
     stat: (name) => statFile(root, name),
     read: (name, range) => readFile(root, name, range),

@@ -132,7 +132,6 @@ async function sweepBucket(place: S3Place, olderThanMs: number): Promise<number>
 export function s3Storage(config: S3StorageConfig): Storage {
   const place = s3Place(config);
   return {
-    kind: 's3',
     writer: async (name, options) => openS3Writer(place, safeName(name), options),
     stat: (name) => statObject(place, name),
     read: (name, range) => readObject(place, name, range),

@@ -1,13 +1,13 @@
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const FOLDER = '[a-z][a-z0-9-]{0,31}';
-const NAME = new RegExp(`^${FOLDER}/[0-9a-f]{2}/${UUID}\\.[a-z0-9]{1,5}$`);
+const NAME = new RegExp(`^${FOLDER}/[0-9a-f]{2}/${UUID}\\.mp4$`);
 
 /**
  * The only kind of name a storage takes: `recordings/ab/<uuid>.mp4`. Spread over 256 folders by the id's last two
  * digits, since the first ones of a UUIDv7 are its time.
  */
-export function storageName(folder: string, id: string, extension = 'mp4'): string {
-  return safeName(`${folder}/${id.slice(-2).toLowerCase()}/${id.toLowerCase()}.${extension}`);
+export function storageName(folder: string, id: string): string {
+  return safeName(`${folder}/${id.slice(-2).toLowerCase()}/${id.toLowerCase()}.mp4`);
 }
 
 export const isStorageName = (name: string): boolean => NAME.test(name);

@@ -64,7 +64,6 @@ export interface WriterOptions {
 
 /** Video bytes, in files or S3; names are those of `storageName` only. Rejects with `StorageUnavailable`. */
 export interface Storage {
-  readonly kind: 'files' | 's3';
   writer(name: string, options?: WriterOptions): Promise<StorageWriter>;
   /** Undefined when there is no such file. */
   stat(name: string): Promise<StoredFile | undefined>;

@@ -82,7 +82,7 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
       ['in chunks of unknown number', chunked(small), small],
     ])('%s', async (_, answer, expected) => {
       host.answer(answer);
-      await expectWhole(await download({ expectedSize: expected.length }), expected);
+      await expectWhole(await download(), expected);
     });
 
     test('tells how it goes on', async () => {
@@ -223,11 +223,7 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
       ['broken chunks', 'retryable', raw('Transfer-Encoding: chunked', Buffer.from('zz\r\nabc\r\n0\r\n\r\n')), {}],
       ['longer than its length', 'wrong-length', raw(length(1000), small), {}],
       ['longer than its length, much', 'wrong-length', raw(length(6 * MIB), body), {}],
-      ['another length than announced', 'wrong-length', serveFile(small), { expectedSize: 39_999 }],
-      ['fewer chunks than announced', 'retryable', chunked(small), { expectedSize: 40_001 }],
-      ['more chunks than announced', 'wrong-length', chunked(small), { expectedSize: 39_999 }],
       ['of no visible end', 'bad-answer', raw('Connection: close', small), {}],
-      ['cut off, of no visible end', 'retryable', raw('Connection: close', small), { expectedSize: 40_001 }],
       ['empty', 'empty', serveFile(Buffer.alloc(0)), {}],
       ['empty, in no chunks', 'empty', chunked(Buffer.alloc(0)), {}],
       ['shorter than any film', 'not-a-film', serveFile(Buffer.from('abc')), { film: true }],

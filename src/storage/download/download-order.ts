@@ -10,8 +10,6 @@ export interface DownloadOrder {
   readonly name: string;
   /** Default true: goes on where an earlier attempt at this name ended, if the host still has the same file. */
   readonly resume?: boolean;
-  /** Bytes, where the partner said so; another length is `wrong-length`. */
-  readonly expectedSize?: number;
   /** Refuses what is no MP4 film, whole in its boxes. */
   readonly film?: boolean;
   readonly onProgress?: (progress: DownloadProgress) => void;

@@ -40,11 +40,8 @@ async function fetchInto(writer: StorageWriter, running: Running): Promise<Downl
       answer = transfer.answer;
       await receive(writer, transfer, running);
     }
-    const { order } = running;
-    if (order.expectedSize !== undefined && writer.length !== order.expectedSize)
-      throw new DownloadFailed('wrong-length', `The file has ${writer.length} bytes instead of ${order.expectedSize}.`);
     const published = await writer.publish();
-    order.onProgress?.({ received: published.size, total: published.size });
+    running.order.onProgress?.({ received: published.size, total: published.size });
     return { ...published, resumedFrom };
   } catch (error) {
     throw error instanceof NotAFilm ? noFilm(answer?.host, answer?.response.headers['content-type'], error) : error;

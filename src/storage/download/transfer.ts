@@ -21,22 +21,19 @@ export interface Transfer {
 }
 
 /** Bytes of the whole file, as far as they are announced; throws where the answer is not one whole, welcome file. */
-function announcedSize({ host, response }: LinkAnswer, { order, limits }: Running): number | undefined {
+function announcedSize({ host, response }: LinkAnswer, { limits }: Running): number | undefined {
   const { statusCode = 0, headers } = response;
   if (statusCode !== 200) throw statusFailure(host, statusCode, headers['retry-after'], new Date());
   if (!isPlain(headers)) throw new DownloadFailed('bad-answer', `${host} sent the file compressed, unasked.`);
-  const length = contentLength(headers);
-  if (length === undefined && order.expectedSize === undefined && !endsVisibly(headers))
+  if (!endsVisibly(headers))
     throw new DownloadFailed('bad-answer', `${host} does not say where the file ends; it might be cut off.`);
+  const length = contentLength(headers);
   if (length === 0) throw new DownloadFailed('empty', `${host} sent an empty file.`);
-  if (length !== undefined && order.expectedSize !== undefined && length !== order.expectedSize)
-    throw new DownloadFailed('wrong-length', `${host} announced ${length} bytes instead of ${order.expectedSize}.`);
-  const total = length ?? order.expectedSize;
-  if (total !== undefined && total > limits.maxBytes) throw tooLarge(host, limits.maxBytes);
-  return total;
+  if (length !== undefined && length > limits.maxBytes) throw tooLarge(host, limits.maxBytes);
+  return length;
 }
 
-async function afresh(writer: StorageWriter, answer: LinkAnswer, running: Running): Promise<Transfer> {
+async function startFromZero(writer: StorageWriter, answer: LinkAnswer, running: Running): Promise<Transfer> {
   const total = announcedSize(answer, running);
   const validator = strongValidator(answer.response.headers);
   const kept: Kept | undefined = validator === undefined || total === undefined ? undefined : { validator, total };
@@ -64,7 +61,7 @@ export async function startTransfer(
       answer.response.destroy();
       answer = await openLink({ url: order.url, signal }, limits);
     }
-    return await afresh(writer, answer, running);
+    return await startFromZero(writer, answer, running);
   } catch (error) {
     answer.response.destroy();
     throw error;
