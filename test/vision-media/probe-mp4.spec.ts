@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO_CAMERAS } from '../../src/demo/demo-recordings.js';
 import type { ByteRangeReader } from '../../src/vision/hosted/media/byte-range-reader.js';
+import { withFilm } from '../../src/vision/hosted/media/film.js';
 import { isMp4, probeMp4 } from '../../src/vision/hosted/media/probe-mp4.js';
 import { B_FRAMES, boxesOf, colossus, demo, remux, streamed } from './films.js';
 
@@ -33,8 +34,12 @@ describe("the demo's recordings", () => {
       durationSeconds: 60,
       video: { codec: 'avc1.42c015', width: 320, height: 180 },
       audio: null,
-      keyFrames: Array.from({ length: 60 }, (_, second) => second),
     });
+    const seconds = Array.from({ length: 60 }, (_, second) => second);
+    const keyFrames = await withFilm(path, ({ video }) =>
+      Promise.all(video === null ? [] : seconds.map((second) => video.keyFrameAt(second))),
+    );
+    expect(keyFrames.map((key) => key?.timestamp)).toEqual(seconds);
   });
 });
 
@@ -43,7 +48,6 @@ describe('what an MP4 holds', () => {
     durationSeconds: 12,
     video: { codec: 'avc1.4d400b', width: 160, height: 90 },
     audio: { codec: 'mp4a.40.2', sampleRate: 32_000, channels: 1 },
-    keyFrames: [0, 2, 4, 6, 8, 10],
   };
 
   it('picture and sound', async () => {
@@ -57,11 +61,7 @@ describe('what an MP4 holds', () => {
   ] as const)('with %s', async (name, how) => {
     const probed = await probeMp4(await remux(B_FRAMES, join(folder, `${name}.mp4`), how));
     const toMilliseconds = (seconds: number) => Math.round(seconds * 1000) / 1000;
-    expect({
-      ...probed,
-      durationSeconds: toMilliseconds(probed.durationSeconds),
-      keyFrames: probed.keyFrames.map(toMilliseconds),
-    }).toEqual(held);
+    expect({ ...probed, durationSeconds: toMilliseconds(probed.durationSeconds) }).toEqual(held);
   });
 
   it('through streams of a storage, all of them ended', async () => {
@@ -73,8 +73,7 @@ describe('what an MP4 holds', () => {
 
   it('of 3 GiB, reading less than 2 MiB of them', async () => {
     const reader = await colossus(demo(3));
-    const { durationSeconds, keyFrames } = await probeMp4(reader);
-    expect([durationSeconds, keyFrames.length]).toEqual([60, 60]);
+    expect(await probeMp4(reader)).toMatchObject({ durationSeconds: 60 });
     expect(reader.asked).toBeLessThan(2 * 1024 ** 2);
   });
 });

@@ -56,15 +56,6 @@ export class FilmTrack<T extends InputVideoTrack | InputAudioTrack = InputVideoT
     return this.reading.run(() => this.sink.getNextPacket(packet, { metadataOnly: true }));
   }
 
-  /** The next key frame as the file states it, without its data; the first one after nothing. */
-  nextKeyFrame(packet: EncodedPacket | null): Promise<EncodedPacket | null> {
-    return this.reading.run(() =>
-      packet
-        ? this.sink.getNextKeyPacket(packet, { metadataOnly: true })
-        : this.sink.getFirstKeyPacket({ metadataOnly: true }),
-    );
-  }
-
   /** The library takes bytes that are not there for the end of the track; the table of contents knows better. */
   private async expectEndAfter(packet: EncodedPacket): Promise<void> {
     if (await this.sink.getNextPacket(packet, { metadataOnly: true })) {

@@ -1,13 +1,6 @@
 import { type FilmBytes, type MediaSource, withReader } from './byte-range-reader.js';
-import {
-  type AudioFacts,
-  type Extent,
-  readAudioFacts,
-  readExtent,
-  readVideoFacts,
-  type VideoFacts,
-} from './film-facts.js';
-import { type FilmTrack, withFilm } from './film.js';
+import { type AudioFacts, readAudioFacts, readExtent, readVideoFacts, type VideoFacts } from './film-facts.js';
+import { withFilm } from './film.js';
 import { MediaError } from './media-error.js';
 
 interface ProbedVideo {
@@ -27,8 +20,6 @@ export interface ProbedMp4 {
   readonly durationSeconds: number;
   readonly video: ProbedVideo | null;
   readonly audio: ProbedAudio | null;
-  /** Where a clip may begin: seconds after the first frame, in order, as the file states them. */
-  readonly keyFrames: readonly number[];
 }
 
 /** The length of a box and its name; of an `ftyp` box the brand follows. */
@@ -55,17 +46,8 @@ export async function probeMp4(source: MediaSource): Promise<ProbedMp4> {
       durationSeconds: Math.max(0, extent.end - extent.first),
       video: video && probedVideo(await readVideoFacts(video)),
       audio: audio && probedAudio(await readAudioFacts(audio)),
-      keyFrames: video ? await keyFrames(video, extent) : [],
     };
   });
-}
-
-async function keyFrames(video: FilmTrack, extent: Extent): Promise<number[]> {
-  const seconds: number[] = [];
-  for (let key = await video.nextKeyFrame(null); key; key = await video.nextKeyFrame(key)) {
-    seconds.push(Math.max(0, key.timestamp - extent.first));
-  }
-  return seconds;
 }
 
 const probedVideo = (facts: VideoFacts): ProbedVideo => ({
