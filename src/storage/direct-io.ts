@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { writeAll } from './file-durability.js';
 import { errorCode } from './storage-errors.js';
 
 /** What a direct write has to be a multiple of, in memory and in the file: no disk in use asks for more. */
@@ -51,4 +52,18 @@ export async function writeDirectly(handle: FileHandle, chunk: Buffer, position:
     if (errorCode(error) === 'EINVAL') return 0;
     throw error;
   }
+}
+
+/** Writes what may go past the page cache there; the rest, mostly the last bytes of a file, the usual way. */
+export async function writeBlock(
+  usual: FileHandle,
+  direct: FileHandle | undefined,
+  block: Buffer[],
+  position: number,
+): Promise<void> {
+  const [first, ...more] = block;
+  if (first === undefined) return;
+  const written = direct === undefined ? 0 : await writeDirectly(direct, first, position);
+  if (written === first.length && more.length === 0) return;
+  await writeAll(usual, [first.subarray(written), ...more], position + written);
 }

@@ -1,35 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openDirect, writeDirectly } from './direct-io.js';
-import { dropFolder, emptyFolder, fileFailure, publishFile, replaceFile, roomAt, writeAll } from './file-durability.js';
+import { openDirect, writeBlock } from './direct-io.js';
+import { dropFolder, emptyFolder, fileFailure, publishFile, roomAt } from './file-durability.js';
 import { BoxWalk } from './mp4.js';
+import { readPartState, writePartState } from './part-state.js';
 import type { Memo, StorageWriter, WriterOptions } from './storage.js';
 import { errorCode, fullDisk, WriterSuperseded } from './storage-errors.js';
 import { partialOf } from './storage-name.js';
 
-/** Of what is not handed on in larger pieces: these have left the processor's cache when they are copied. */
+/**
+ * Small chunks are gathered into blocks of this size. Larger blocks would have left the CPU cache before they are
+ * copied.
+ */
 const BLOCK_BYTES = 96 * 1024;
 const BLOCK_CHUNKS = 512;
 /** A killed process loses at most what came since the last checkpoint: this long, or this much if that took longer. */
 const CHECKPOINT = { ms: 1000, bytes: 1024 * 1024 };
-const STATE = 'state.json';
-
-interface State {
-  readonly part: string;
-  readonly length: number;
-  readonly memo: Memo;
-}
-
-const isState = (value: unknown): value is State =>
-  typeof value === 'object' &&
-  value !== null &&
-  'part' in value &&
-  /^[0-9a-f]{16}\.part$/.test(String(value.part)) &&
-  'length' in value &&
-  Number.isSafeInteger(value.length) &&
-  'memo' in value &&
-  typeof value.memo === 'object';
 
 /**
  * One file's bytes on their way. Every start from zero takes a file of a new name, and a continued one is written at
@@ -76,9 +63,8 @@ class FileWriter implements StorageWriter {
   }
 
   async takeUp(): Promise<void> {
-    const text = await readFile(join(this.#folder, STATE), 'utf8').catch(() => '');
-    const state: unknown = text.startsWith('{') ? parsed(text) : undefined;
-    if (!isState(state)) return;
+    const state = await readPartState(this.#folder);
+    if (state === undefined) return;
     const handle = await open(join(this.#folder, state.part), 'r+').catch(() => undefined);
     if (handle === undefined) return;
     this.#name = state.part;
@@ -187,22 +173,12 @@ class FileWriter implements StorageWriter {
     const [block, releases, end] = [this.#block, this.#releases, this.length];
     const start = end - this.#blockBytes;
     this.#emptyBlock();
-    this.#writing = this.#write(block, start).then(() => {
+    this.#writing = writeBlock(this.#open(), this.#direct, block, start).then(() => {
       for (const release of releases) release();
       this.#checkpointIfDue(end);
     });
     // Whoever awaits it next hears of the failure; until then it must not count as unhandled.
     this.#writing.catch(() => undefined);
-  }
-
-  /** What may go past the page cache does; the rest, mostly the last bytes of a file, the usual way. */
-  async #write(block: Buffer[], position: number): Promise<void> {
-    const handle = this.#open();
-    const [first, ...more] = block;
-    if (first === undefined) return;
-    const written = this.#direct === undefined ? 0 : await writeDirectly(this.#direct, first, position);
-    if (written === first.length && more.length === 0) return;
-    await writeAll(handle, [first.subarray(written), ...more], position + written);
   }
 
   #emptyBlock(): void {
@@ -230,8 +206,7 @@ class FileWriter implements StorageWriter {
   async #keep(length: number): Promise<void> {
     await this.#open().datasync();
     if (this.memo === undefined || this.#name === undefined) return;
-    const state: State = { part: this.#name, length, memo: this.memo };
-    await replaceFile(join(this.#folder, STATE), JSON.stringify(state));
+    await writePartState(this.#folder, { part: this.#name, length, memo: this.memo });
   }
 
   #see(bytes: Buffer): void {
@@ -261,14 +236,6 @@ const guarded = <T>(work: () => Promise<T>): Promise<T> =>
   work().catch((error: unknown) => {
     throw errorCode(error) === 'ENOENT' ? new WriterSuperseded(error) : fileFailure(error);
   });
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 export async function openFileWriter(
   root: string,
