@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createDownloader } from '../../src/storage/download/downloader.js';
 import { DownloadFailed, type DownloadFailureKind } from '../../src/storage/download/download-failure.js';
 import type { Downloaded, DownloadOrder } from '../../src/storage/download/download-order.js';
+import { eventually } from '../support/eventually.js';
 import { box, film, FTYP, MOOV } from '../support/films.js';
 import { type FileHost, LINK_SECRET, serveFile, startFileHost } from '../support/file-host.js';
 import { heldChild } from '../support/held.js';
@@ -30,8 +31,14 @@ const raw =
     socket?.end();
   };
 
+interface DownloadsUnderTest extends StorageUnderTest {
+  readonly storageUrl: string;
+  /** Bytes of a half written file that a later writer is to find. */
+  readonly kept: (name: string) => Promise<number>;
+}
+
 /** Whatever a storage is made of, downloads into it behave so. */
-export function downloadCases(given: () => StorageUnderTest & { readonly storageUrl: string }): void {
+export function downloadCases(given: () => DownloadsUnderTest): void {
   /** More than one part of an S3 upload, and not much more: the S3 server of the tests is slow. */
   const body = randomBytes(7 * MIB);
   const small = randomBytes(40_000);
@@ -317,14 +324,14 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
 
     test('a slow file that keeps the pace is fetched', async () => {
       host.answer((_, res) => {
-        res.writeHead(200, { 'content-length': 24_000 });
+        res.writeHead(200, { 'content-length': 12_000 });
         let sent = 0;
         const send = setInterval(() => {
-          res.write(small.subarray(sent, (sent += 1000)));
-          if (sent === 24_000) clearInterval(send);
-        }, 100);
+          res.write(small.subarray(sent, (sent += 500)));
+          if (sent === 12_000) clearInterval(send);
+        }, 50);
       });
-      await expectWhole(await download({ limits: patient }), small.subarray(0, 24_000));
+      await expectWhole(await download({ limits: patient }), small.subarray(0, 12_000));
     });
   });
 
@@ -410,10 +417,11 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
         res.writeHead(200, { 'content-length': body.length, etag: '"v1"' });
         res.write(body.subarray(0, 2 * MIB));
         // Checkpoints are a second apart: what came before and after one must both be found again.
-        setTimeout(() => res.write(body.subarray(2 * MIB, 6.5 * MIB), () => setTimeout(told, 1500)), 1300);
+        setTimeout(() => res.write(body.subarray(2 * MIB, 6.5 * MIB), told), 1300);
       });
       const child = downloadingChild(storageUrl);
       await held;
+      await eventually(async () => expect(await given().kept(name)).toBeGreaterThanOrEqual(2 * MIB), 15_000);
       child.kill('SIGKILL');
       await once(child, 'exit');
       expect(await given().storage.stat(name)).toBeUndefined();
