@@ -324,14 +324,14 @@ export function downloadCases(given: () => DownloadsUnderTest): void {
 
     test('a slow file that keeps the pace is fetched', async () => {
       host.answer((_, res) => {
-        res.writeHead(200, { 'content-length': 12_000 });
+        res.writeHead(200, { 'content-length': 24_000 });
         let sent = 0;
         const send = setInterval(() => {
-          res.write(small.subarray(sent, (sent += 500)));
-          if (sent === 12_000) clearInterval(send);
-        }, 50);
+          res.write(small.subarray(sent, (sent += 1000)));
+          if (sent === 24_000) clearInterval(send);
+        }, 100);
       });
-      await expectWhole(await download({ limits: patient }), small.subarray(0, 12_000));
+      await expectWhole(await download({ limits: patient }), small.subarray(0, 24_000));
     });
   });
 
