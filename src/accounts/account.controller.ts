@@ -1,7 +1,7 @@
 import { HttpCode, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
-import { HostedApi } from '../auth/hosted-api.js';
+import { HostedApi, TakesJson } from '../auth/hosted-api.js';
 import { ACCOUNT_API, type AccountApi } from '../contracts/accounts/account.api.js';
 import { CreateAccountRequest, CreateAccountResponse } from '../contracts/accounts/account.dto.js';
 import { send } from '../http/answer.js';
@@ -24,6 +24,7 @@ export class AccountController implements AccountApi<HostedCall, string> {
       'Only the name is required. Keep `accountId` and `accountNumber`: they are needed to refer to it later.',
   })
   @ApiHeader(IDEMPOTENCY_HEADER)
+  @TakesJson()
   @ApiBody({ type: CreateAccountRequest })
   @ApiOkResponse({ description: 'The account', type: CreateAccountResponse, headers: REPLAYED_HEADER })
   async createAccount(@JsonBody() body: CreateAccountRequest, @Req() call: HostedCall) {

@@ -131,13 +131,17 @@ class Scanner {
 
   private *member(path: string): Generator<void> {
     const byte = this.bytes[this.at];
-    if (byte === OPEN_BRACKET && this.lists.has(path)) {
+    const leadsOn = [...this.lists].some((list) => list.startsWith(`${path}.`));
+    if (leadsOn || this.lists.has(path)) {
+      // JSON.parse would take the last one, and the records of all of them had been found.
       if (this.seen.has(path)) throw new JsonSplitFault('breach', path, 'occurs twice');
       this.seen.add(path);
+    }
+    if (byte === OPEN_BRACKET && this.lists.has(path)) {
       const start = this.at;
       yield* this.list(path);
       this.cuts.push({ start, end: this.at });
-    } else if (byte === OPEN_BRACE && [...this.lists].some((list) => list.startsWith(`${path}.`))) {
+    } else if (byte === OPEN_BRACE && leadsOn) {
       yield* this.object(path);
     } else {
       yield* this.value();

@@ -26,17 +26,34 @@ export async function siteFindings(answer: PartnerAnswer): Promise<Findings> {
   if (!envelope.success) return breached(['success must be true in an answer with status 200']);
   const violations: Violation[] = [];
   const counts: Record<string, number> = {};
+  const ids = new Set<string>();
   for await (const batch of records.batches()) {
     const type = RECORDS[batch.list];
     if (type === undefined || violations.length > MOST_FINDINGS) continue;
     const read = readerOf(type);
-    batch.records.forEach((record, i) => read(record, `${batch.list}[${batch.first + i}]`, violations));
+    batch.records.forEach((record, i) => {
+      const path = `${batch.list}[${batch.first + i}]`;
+      const before = violations.length;
+      const known = read(record, path, violations);
+      if (violations.length === before) violations.push(...linkViolations(known, path, batch.list, ids));
+    });
     counts[batch.list] = batch.first + batch.records.length;
   }
   if (violations.length > 0) return breached(answer.breach(violations).violations.map(({ message }) => message));
   const count = (list: string) => counts[list] ?? 0;
   const found = `${count('data.sites')} sites, ${count('data.kiosks')} kiosks and ${count('data.materials')} materials`;
   return { conforms: true, findings: [`The partner has ${found} of this hauler.`] };
+}
+
+/** What a run would set aside though each field is right: a record that stands there twice, a material of no place. */
+function linkViolations(record: object, path: string, list: string, ids: Set<string>): Violation[] {
+  const { id, siteId, kioskId } = record as Partial<Material>;
+  const key = `${list} ${id}`;
+  if (ids.has(key))
+    return [{ path: `${path}.id`, rule: 'isUnique', message: `${path}.id is the id of an earlier element` }];
+  ids.add(key);
+  if (list !== 'data.materials' || siteId !== undefined || kioskId !== undefined) return [];
+  return [{ path, rule: 'hasPlace', message: `${path} has neither a siteId nor a kioskId` }];
 }
 
 /** Under which a partner may list videos (decision 38), the contract's own name first. */

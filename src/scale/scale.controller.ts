@@ -1,6 +1,6 @@
 import { HttpCode, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { HostedApi } from '../auth/hosted-api.js';
+import { HostedApi, TakesJson } from '../auth/hosted-api.js';
 import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
 import { SCALE_API, type ScaleApi } from '../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest, CreateScaleTicketResponse } from '../contracts/scale/scale.dto.js';
@@ -32,6 +32,7 @@ export class ScaleController implements ScaleApi<HostedCall, string> {
       'Send it whenever a ticket is created or updated. A push whose flow is known updates that ticket; the newest wins, in whatever order pushes arrive.',
   })
   @ApiHeader(IDEMPOTENCY_HEADER)
+  @TakesJson()
   @ApiBody({ type: CreateScaleTicketRequest })
   @ApiOkResponse({
     description: 'The push is stored',

@@ -69,6 +69,13 @@ const SITE_CASES: Case[] = [
   ['has no data of the hauler', partnerDoes.refuses(404, 'NOT_FOUND'), works, 'no data of this hauler'],
   ['compresses', partnerDoes.gzipped(JSON.stringify({ success: true, data: {} })), works, '0 sites'],
   ['has a bad record', sites({ sites: [SITE, { ...SITE, name: 7 }] }), breaks, 'data.sites[1].name must be text'],
+  ['has one record twice', sites({ sites: [SITE, SITE] }), breaks, 'data.sites[1].id is the id of an earlier element'],
+  [
+    'has a material of no place',
+    sites({ materials: [{ id: SITE.id, materialType: 'Concrete', measureUnit: 'Ton' }] }),
+    breaks,
+    'data.materials[0] has neither a siteId nor a kioskId',
+  ],
   ['has a list that is none', sites({ sites: {} }), breaks, 'data.sites must be an array'],
   ['says success: false', sites({}, false), breaks, 'success must be true'],
   ['says 404 in its own words', partnerDoes.html(404), breaks, 'HTML page'],

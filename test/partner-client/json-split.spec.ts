@@ -99,6 +99,8 @@ describe('records of a large answer', () => {
 
   test.each<[string, string, string]>([
     ['a list that comes twice', '{"data":{"sites":[1],"sites":[2]}}', 'data.sites occurs twice'],
+    ['a list that comes twice, in two parents', '{"data":{"sites":[1]},"data":{"kiosks":[2]}}', 'data occurs twice'],
+    ['a parent that comes twice', '{"data":{"sites":[1]},"data":null}', 'data occurs twice'],
     ['what is nested too deep', `{"data":{"sites":[${'['.repeat(40)}${']'.repeat(40)}]}}`, 'nested deeper than 32'],
     ['what is nested too deep beside the lists', `{"x":${'['.repeat(40)}${']'.repeat(40)}}`, 'nested deeper than 32'],
     ['an envelope of two megabytes', `{"x":"${'x'.repeat(2_100_000)}"}`, 'too large beside its records'],

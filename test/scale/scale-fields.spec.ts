@@ -212,6 +212,11 @@ describe('the bounds of decision 9', () => {
     await expectRefused(house.ticket({ customFields: { [`${name}x`]: 'v' } }), [`customFields["${name}x"]`]);
   });
 
+  test('a name that is far too long is not told at length', async () => {
+    const path = `customFields["${'x'.repeat(511)}…"]`;
+    await expectRefused(house.ticket({ customFields: { ['x'.repeat(500_000)]: 'v' } }), [path]);
+  });
+
   test('an empty ticket number is refused; an empty material name, custom name and value are read', async () => {
     await expectRefused(house.ticket({ inboundFlow: flow({ ticketNumber: '' }) }), ['inboundFlow.ticketNumber']);
     const id = await expectTaken({ ...material({ name: '' }), customFields: { '': '' } });

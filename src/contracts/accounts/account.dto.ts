@@ -78,7 +78,7 @@ export class PrimaryContact {
 /** Body of `POST /platform-api/v1/accounts` (section 2.4). */
 export class CreateAccountRequest {
   @TextField({
-    description: 'Name of the customer account, unique per hauler whatever its case and spacing',
+    description: 'Name of the customer account, unique per hauler whatever its case and spacing; not blank',
     min: 1,
     max: 200,
     check: (value) => !isBlank(value),

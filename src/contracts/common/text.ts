@@ -28,9 +28,13 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
 
+/** Of a field in a path, in UTF-16 units: no name that is allowed has more, and a path must not repeat a megabyte. */
+const LONGEST_NAME = 512;
+
 /** `materials[2]`, then `.quantity`, or `["a.b"]` where the name is no plain identifier (decision 9). */
 export function joinPath(parent: string, key: string | number): string {
   if (typeof key === 'number') return `${parent}[${key}]`;
+  if (key.length > LONGEST_NAME) return joinPath(parent, `${key.slice(0, LONGEST_NAME - 1).toWellFormed()}…`);
   if (!/^[A-Za-z_$][\w$]*$/.test(key)) return `${parent}[${JSON.stringify(key)}]`;
   return parent === '' ? key : `${parent}.${key}`;
 }

@@ -72,7 +72,8 @@ export class CreateScaleTicketRequest {
   outboundFlow?: FlowData;
 
   @TextMapField({
-    description: 'Data of the integration that no standard field covers; every value is text',
+    description:
+      'Data of the integration that no standard field covers; every value is text, every name has at most 255 characters',
     optional: true,
     maxEntries: 100,
     maxName: 255,

@@ -73,14 +73,14 @@ export class Material {
   id!: string;
 
   @UuidField({
-    description: 'Site that takes the material',
+    description: 'Site that takes the material; each material names a site, a kiosk, or both',
     optional: true,
     example: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10',
   })
   siteId?: string;
 
   @UuidField({
-    description: 'Kiosk that takes the material',
+    description: 'Kiosk that takes the material; each material names a site, a kiosk, or both',
     optional: true,
     example: '1c9a7d20-4d66-4c8f-9a1b-3a8a8b0a2d21',
   })

@@ -1,6 +1,6 @@
 import { Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { HostedApi } from '../../auth/hosted-api.js';
+import { HostedApi, TakesJson } from '../../auth/hosted-api.js';
 import { VISION_API, type VisionApi } from '../../contracts/vision/vision.api.js';
 import {
   ContinuousQuery,
@@ -26,6 +26,7 @@ export class HostedVisionController implements VisionApi<VisionCaller> {
     summary: 'Ask for a clip',
     description: 'Poll the video list with the `requestId` of the answer until the clip is there.',
   })
+  @TakesJson()
   @ApiBody({ type: CreateVideoRequest })
   @ApiAcceptedResponse({ description: 'The request was accepted', type: CreateVideoResponse })
   requestVideo(@JsonBody() body: CreateVideoRequest, @AskedBy() caller: VisionCaller): Promise<CreateVideoResponse> {
