@@ -8,9 +8,21 @@ export function redactUrl(text: string): string {
   return `${protocol}//${host}${pathname}${search === '' ? '' : `?${REDACTED}`}`;
 }
 
-/** Every http(s) address within a text is redacted as `redactUrl` does. */
+/** What a sentence may put after an address. */
+const PUNCTUATION = /(?<![.,;:!?)…])[.,;:!?)…]+$/u;
+
+/**
+ * Every http(s) address within a text is redacted as `redactUrl` does. What has no letter or digit behind the scheme is
+ * words about addresses ("it must begin with https://."). Punctuation behind a host or a path stays; in a query it may be
+ * part of the secret, and goes with it.
+ */
 export function redactUrls(text: string): string {
-  return text.replace(/https?:\/\/[^\s"'<>\\^`{|}]+/gi, (found) => redactUrl(found));
+  return text.replace(/(https?:\/\/)([^\s"'<>\\^`{|}]+)/gi, (found, scheme: string, rest: string) => {
+    if (!/[\p{L}\p{N}]/u.test(rest)) return found;
+    const address = rest.replace(PUNCTUATION, '');
+    if (/[?#]/.test(address)) return redactUrl(found);
+    return redactUrl(scheme + address) + rest.slice(address.length);
+  });
 }
 
 /**

@@ -13,6 +13,26 @@ test('redactUrls finds the addresses within a text', () => {
   );
 });
 
+test.each([
+  ['The address must begin with https://.', 'The address must begin with https://.'],
+  ['Neither http://, https://… nor HTTPS:// is one!', 'Neither http://, https://… nor HTTPS:// is one!'],
+  ['Is it https://h.example/a?', 'Is it https://h.example/a?'],
+  ['See https://h.example/a.', 'See https://h.example/a.'],
+  ['(see https://h.example/a/b.mp4), or later', '(see https://h.example/a/b.mp4), or later'],
+  ['https://h.example: no answer', 'https://h.example/: no answer'],
+  ['https://u:p@h.example:8443, it failed', 'https://h.example:8443/, it failed'],
+  ['http://[::1]:8080/a; http://[::1].', 'http://[::1]:8080/a; http://[::1]/.'],
+  ['https://127.0.0.1/a?sig=a.b!', 'https://127.0.0.1/a?[redacted]'],
+  ['https://h.example/a#sig=a.', 'https://h.example/a'],
+  // Nothing of an address may be shown because its host begins in an odd way.
+  ['https://:pass@h.example/a?sig=abc', 'https://h.example/a?[redacted]'],
+  ['https://ö.example/a?sig=abc.', 'https://xn--nda.example/a?[redacted]'],
+  ['https://./?sig=abc', 'https://./?[redacted]'],
+  ['https://u:p@h.example:99999/a.', '[redacted].'],
+])('redactUrls leaves the sentence around an address as it is: %s', (text, shown) =>
+  expect(redactUrls(text)).toBe(shown),
+);
+
 test('redactSecrets removes a secret in each form it may be echoed in', () => {
   const secret = 'k/y+"1"=';
   const echoed = [
