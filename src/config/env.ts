@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import {
+  baseUrl,
   boolean,
   duration,
   EnvFault,
@@ -13,6 +14,7 @@ import {
   string,
   url,
 } from './parse.js';
+import { storageUrl } from './storage-url.js';
 
 interface Variable<T, D> {
   readonly parse: Parse<T>;
@@ -52,7 +54,7 @@ export const VARIABLES = {
   ),
   DATABASE_POOL: declare(integer(2, 200), 10, 'database connections of one instance; up to three more take tickets in'),
   DATA_DIR: declare(string, './data', 'embedded database, video files, generated secrets'),
-  STORAGE_URL: declare(url('file', 's3'), undefined, 'where video bytes are kept', 'file:DATA_DIR/videos'),
+  STORAGE_URL: declare(storageUrl, undefined, 'where video bytes are kept', 'file:DATA_DIR/videos'),
   ADMIN_TOKEN: declare(
     secret(16),
     undefined,
@@ -77,7 +79,7 @@ export const VARIABLES = {
     'allow http and private addresses in outbound calls (decision 50)',
     'true with DEMO, else false',
   ),
-  PUBLIC_URL: declare(url('http', 'https'), undefined, 'the address in download links', 'the host that was asked'),
+  PUBLIC_URL: declare(baseUrl, undefined, 'the address in download links', 'the host that was asked'),
   HTTP_BODY_LIMIT: declare(size('1b', '2gb'), 1_048_576, 'largest JSON body', '1mb'),
   RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key and minute (0: off)'),
   PARTNER_CONNECT_TIMEOUT: declare(duration('1ms', '1d'), 5_000, "until a connection to a partner's API stands", '5s'),

@@ -74,10 +74,21 @@ export const url =
     return text;
   };
 
+/** An http(s) address that paths are put behind. */
+export const baseUrl: Parse<string> = (text) => {
+  const { username, password } = new URL(url('http', 'https')(text));
+  if (username !== '' || password !== '') throw new EnvFault('must be an address without a user and a password');
+  // Also an empty query or fragment would swallow the path behind it.
+  if (/[?#]/.test(text)) throw new EnvFault('must be an address without a query and a fragment');
+  return text;
+};
+
+/** What callers send in a header: of ASCII alone, blanks within it included, all of them make the same bytes. */
 export const secret =
   (minimum: number): Parse<string> =>
   (text) => {
     if (text.length < minimum) throw new EnvFault(`must have at least ${minimum} characters`);
+    if (!/^[\x20-\x7e]+$/.test(text)) throw new EnvFault('must have visible ASCII characters only');
     return text;
   };
 

@@ -1,5 +1,5 @@
+import { parseStorageUrl } from '../config/storage-url.js';
 import type { Storage } from './storage.js';
-import { parseStorageUrl } from './storage-url.js';
 
 /** Opens what `STORAGE_URL` names. Each kind is loaded only where it is used: the AWS SDK costs boot time and memory. */
 export async function openStorage(storageUrl: string): Promise<Storage> {

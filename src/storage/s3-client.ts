@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import type { S3StorageConfig } from './storage-url.js';
+import type { S3StorageConfig } from '../config/storage-url.js';
 import { errorCode, fullDisk, isErrorLike, isStorageError, StorageUnavailable } from './storage-errors.js';
 
 /** Where the objects of one storage are. */

@@ -9,13 +9,13 @@ import {
 } from '@aws-sdk/client-s3';
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import type { S3StorageConfig } from '../config/storage-url.js';
 import { isAbsent, isUnsupported, type S3Place, s3Place, viaS3 } from './s3-client.js';
 import { abortUpload, readState } from './s3-state.js';
 import { openS3Writer } from './s3-writer.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
 import { NotStored, sentenceOf } from './storage-errors.js';
 import { isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
-import type { S3StorageConfig } from './storage-url.js';
 
 interface Found {
   readonly key: string;

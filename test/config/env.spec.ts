@@ -75,10 +75,23 @@ describe('configuration', () => {
     ['SIDES', ','],
     ['DATABASE_URL', 'mysql://x'],
     ['STORAGE_URL', '/tmp'],
+    ['STORAGE_URL', 's3:'],
+    ['STORAGE_URL', 's3://'],
+    ['STORAGE_URL', 'file:'],
+    ['STORAGE_URL', 'file://x/y'],
+    ['STORAGE_URL', 's3://b?endpoint=garbage'],
     ['ADMIN_TOKEN', 'short'],
+    // Callers send other bytes for these, or none at all.
+    ['ADMIN_TOKEN', 'sixteen-charäcters'],
+    ['ADMIN_TOKEN', 'sixteen-\u0001characters'],
     ['SECRETS_KEY', 'xyz'],
     ['DEMO', 'yes'],
     ['PUBLIC_URL', 'example.com'],
+    ['PUBLIC_URL', 'https://user@example.com'],
+    ['PUBLIC_URL', 'https://:password@example.com'],
+    ['PUBLIC_URL', 'https://example.com/?a=b'],
+    ['PUBLIC_URL', 'https://example.com?'],
+    ['PUBLIC_URL', 'https://example.com/#'],
     ['HTTP_BODY_LIMIT', '1 tb'],
     ['VISION_LINK_TTL', '8 hours'],
     ['VISION_LINK_TTL', '-5s'],
@@ -97,6 +110,26 @@ describe('configuration', () => {
   ])('refuses %s=%s, naming the variable', (name, value) => {
     expect(faultsOf({ ...production, [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name} must `))]);
   });
+
+  it('refuses what would fail only later together with all else, and repeats nothing of it', () => {
+    const faults = faultsOf({
+      ...production,
+      STORAGE_URL: 's3://hidden?endpoint=hidden',
+      PUBLIC_URL: 'https://hidden:hidden@example.com',
+      ADMIN_TOKEN: 'hidden but for äöü',
+    });
+    expect(faults.map((fault) => fault.split(' ')[0]).sort()).toEqual(['ADMIN_TOKEN', 'PUBLIC_URL', 'STORAGE_URL']);
+    expect(faults.join()).not.toContain('hidden');
+  });
+
+  it('takes a token with a blank inside, which a header carries', () => {
+    expect(readEnv({ ADMIN_TOKEN: 'correct horse battery' }).ADMIN_TOKEN).toBe('correct horse battery');
+  });
+
+  it.each(['https://example.com', 'http://127.0.0.1:8080/', 'https://example.com/behind/a/proxy'])(
+    'takes PUBLIC_URL=%s as it is',
+    (address) => expect(readEnv({ PUBLIC_URL: address }).PUBLIC_URL).toBe(address),
+  );
 
   it('refuses with all faults at once, and repeats no value', () => {
     const faults = faultsOf({

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { parseStorageUrl } from '../../src/storage/storage-url.js';
+import { parseStorageUrl } from '../../src/config/storage-url.js';
 
 describe('STORAGE_URL', () => {
   test.each([
@@ -15,6 +15,8 @@ describe('STORAGE_URL', () => {
 
   test.each([
     ['s3://bucket', { bucket: 'bucket', prefix: '', region: 'us-east-1' }],
+    ['s3://bucket?endpoint=&region=', { bucket: 'bucket', prefix: '', region: 'us-east-1' }],
+    ['s3://bucket/50%25', { bucket: 'bucket', prefix: '50%/', region: 'us-east-1' }],
     ['s3://bucket/a/b/?region=eu-central-1', { bucket: 'bucket', prefix: 'a/b/', region: 'eu-central-1' }],
     [
       's3://my.bucket/a?endpoint=http://127.0.0.1:9000&region=x',
@@ -25,6 +27,28 @@ describe('STORAGE_URL', () => {
   test.each(['file:', 'file://elsewhere/share', 's3:///prefix', 'https://bucket'])('%s is refused', (url) =>
     expect(() => parseStorageUrl(url)).toThrow('STORAGE_URL'),
   );
+
+  test.each([
+    ['s3:', 'a bucket'],
+    ['s3://', 'a bucket'],
+    ['s3:bucket', 'a bucket'],
+    ['s3://a b', 'a bucket'],
+    ['s3://key:hidden@bucket', 'a user'],
+    ['s3://bucket:9000', 'a port'],
+    ['s3://bucket/a#b', 'a fragment'],
+    ['s3://bucket/50%', '%25'],
+    ['s3://bucket?endpoint=hidden', 'an endpoint'],
+    ['s3://bucket?endpoint=ftp://hidden', 'an endpoint'],
+    ['s3://bucket?endpoint=http:hidden', 'an endpoint'],
+    ['s3://bucket?endpoint=http://', 'an endpoint'],
+    ['s3://bucket?region=hidden.example', 'a region'],
+    ['file:', 'a path'],
+    ['file://hidden/share', 'a path'],
+    ['hidden', 'file: or s3:'],
+  ])('%s is refused with a word for it', (url, word) => {
+    expect(() => parseStorageUrl(url)).toThrow(word);
+    expect(() => parseStorageUrl(url)).not.toThrow('hidden');
+  });
 });
 
 test('file storage never loads the AWS SDK', async () => {

@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { EnvFault, type Parse } from './parse.js';
+
+export interface FileStorageConfig {
+  readonly kind: 'files';
+  /** Absolute path. */
+  readonly root: string;
+}
+
+export interface S3StorageConfig {
+  readonly kind: 's3';
+  readonly bucket: string;
+  /** Empty, or ends in a slash. */
+  readonly prefix: string;
+  readonly endpoint?: string;
+  readonly region: string;
+}
+
+/**
+ * Reads `STORAGE_URL`: `file:/path`, or `s3://bucket/prefix?endpoint=…&region=…`. A path stands as it is, without
+ * percent-encoding: folders may contain `%`, `?` and `#`. Throws `EnvFault`, which never repeats the address.
+ */
+export function parseStorageUrl(text: string): FileStorageConfig | S3StorageConfig {
+  if (text.startsWith('file:')) return fileStorage(text.slice('file:'.length));
+  if (/^s3:/i.test(text)) return s3Storage(text);
+  throw new EnvFault('must begin with file: or s3://, as in STORAGE_URL=s3://bucket/prefix');
+}
+
+/** The parser of the variable: an address that cannot be meant is a fault of the environment, like any other. */
+export const storageUrl: Parse<string> = (text) => {
+  parseStorageUrl(text);
+  return text;
+};
+
+function fileStorage(address: string): FileStorageConfig {
+  const path = address.replace(/^\/\/(localhost)?(?=\/)/, '');
+  if (path === '' || path.startsWith('//')) {
+    throw new EnvFault('must name a path of this machine after file:, as in STORAGE_URL=file:/var/videos');
+  }
+  return { kind: 'files', root: resolve(path) };
+}
+
+function s3Storage(text: string): S3StorageConfig {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.hostname === '') {
+    throw new EnvFault('must name a bucket after s3://, as in STORAGE_URL=s3://bucket/prefix');
+  }
+  // Left aside in silence, each would mean another place than its author had in mind.
+  if (url.username !== '' || url.password !== '' || url.port !== '' || url.hash !== '') {
+    throw new EnvFault('must not have a user, a port or a fragment: credentials and servers are told elsewhere');
+  }
+  const endpoint = url.searchParams.get('endpoint');
+  if (endpoint && !isHttpUrl(endpoint)) {
+    throw new EnvFault('must have an endpoint that begins with http:// or https://, or none');
+  }
+  // An empty one counts as absent, as an empty variable does.
+  const region = url.searchParams.get('region') || 'us-east-1';
+  if (!/^[a-z0-9-]+$/i.test(region)) throw new EnvFault('must have a region of letters, digits and hyphens, or none');
+  return {
+    kind: 's3',
+    bucket: url.hostname,
+    prefix: foldersOf(url.pathname),
+    ...(endpoint ? { endpoint } : {}),
+    region,
+  };
+}
+
+function foldersOf(pathname: string): string {
+  let path: string;
+  try {
+    path = decodeURIComponent(pathname);
+  } catch {
+    throw new EnvFault('must have a prefix whose percent signs are written %25');
+  }
+  const folders = path.split('/').filter(Boolean);
+  return folders.map((folder) => `${folder}/`).join('');
+}
+
+const isHttpUrl = (text: string): boolean =>
+  /^https?:\/\//i.test(text) && URL.canParse(text) && new URL(text).hostname !== '';
