@@ -1,9 +1,12 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
+import type { INestApplication } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { readEnv, type SettledEnv } from './config/env.js';
+import { StartRefused } from './database/embedded/start-refused.js';
 import { migrate } from './database/migrate.js';
+import { databaseAway } from './database/reason.js';
 import { settleEnv } from './database/settle-env.js';
 import type { LeanExpressAdapter } from './http/lean-express.adapter.js';
 import { createLogger } from './observability/logger.js';
@@ -36,7 +39,14 @@ async function serve(env: SettledEnv, logger: Logger): Promise<Serving> {
   // The primary of several processes has no need of it.
   const { createApp } = await import('./app.setup.js');
   const app = await createApp(env, logger);
-  await app.listen(env.PORT, env.HOST);
+  try {
+    await app.init();
+    await listen(app, env);
+  } catch (error) {
+    // Its jobs would miss the database, which stops next.
+    await app.close();
+    throw error;
+  }
   const server = app.getHttpServer();
   const { port } = server.address() as AddressInfo;
   const stop = async () => {
@@ -46,6 +56,14 @@ async function serve(env: SettledEnv, logger: Logger): Promise<Serving> {
     await app.close();
   };
   return { port, stop };
+}
+
+async function listen(app: INestApplication, { PORT, HOST }: SettledEnv): Promise<void> {
+  try {
+    await app.listen(PORT, HOST);
+  } catch (error) {
+    throw new StartRefused(`HOST/PORT: the service cannot listen there: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 async function supervise(env: SettledEnv, logger: Logger): Promise<Serving> {
@@ -91,7 +109,7 @@ function stopOnSignal(serving: Serving, env: SettledEnv, stopDatabase: () => Pro
 }
 
 function fail(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${databaseAway(error) ?? (error instanceof Error ? error.message : String(error))}\n`);
   if (process.exitCode === undefined || process.exitCode === 0) process.exit(1);
 }
 

@@ -1,7 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { InvalidEnvironment } from '../config/env.js';
-import { StartRefused } from '../database/embedded/start-refused.js';
-import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { reasonOf } from '../database/reason.js';
 import { AppError } from '../errors/app-error.js';
 import { accountCommands } from './account.commands.js';
 import { actionOn, type CommandGroup, type Streams } from './command-line.js';
@@ -37,7 +35,7 @@ export async function runCommandLine(words: readonly string[], streams: Streams)
   } catch (error) {
     // Commander has said what is wrong, or was asked for help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE;
-    streams.err(`error: ${reasonOf(error)}\n`);
+    streams.err(`error: ${reasonOf(error, AppError, CommandFailed)}\n`);
     return error instanceof AppError && error.kind === 'invalid' ? USAGE : FAILURE;
   }
 }
@@ -61,16 +59,4 @@ function settle(command: Command, { out, err }: Streams): void {
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(--help tells more)');
   for (const inner of command.commands) settle(inner, { out, err });
-}
-
-/** What to tell of an error: one sentence where it is expected, all of it where it is not. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (isDatabaseUnavailable(error)) return `the database cannot be reached: ${innermost(error).message}`;
-  const expected = [AppError, CommandFailed, StartRefused, InvalidEnvironment].some((type) => error instanceof type);
-  return expected ? error.message : (error.stack ?? error.message);
-}
-
-function innermost(error: Error): Error {
-  return error.cause instanceof Error ? innermost(error.cause) : error;
 }

@@ -1,6 +1,6 @@
-import { InvalidEnvironment, readEnv } from '../config/env.js';
-import { StartRefused } from './embedded/start-refused.js';
+import { readEnv } from '../config/env.js';
 import { migrate } from './migrate.js';
+import { reasonOf } from './reason.js';
 import { settleEnv } from './settle-env.js';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -17,7 +17,6 @@ async function run(): Promise<void> {
 }
 
 run().catch((error: unknown) => {
-  const known = error instanceof StartRefused || error instanceof InvalidEnvironment;
-  process.stderr.write(`${known ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
+  process.stderr.write(`${reasonOf(error)}\n`);
   process.exitCode = 1;
 });

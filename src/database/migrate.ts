@@ -1,6 +1,6 @@
 import { DataSource, MigrationExecutor } from 'typeorm';
 import { MIGRATIONS } from './migration-list.js';
-import { SQLSTATE, sqlState } from './postgres-errors.js';
+import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
 import { SilentLogger } from './silent-logger.js';
 
 /** Any fixed number: all instances of this service must take the same lock. */
@@ -9,7 +9,7 @@ const MIGRATION_LOCK = 4_867_391_202;
 /**
  * Applies what is pending, all of it or nothing, and returns the names of what was applied.
  * Instances that start together wait for the first one, then find nothing to do. The lock is the transaction's and not
- * the session's, so it holds through a pooler in transaction mode too.
+ * the session's, so it holds through a pooler in transaction mode too. Throws `DatabaseConnectionError` where it gets none.
  */
 export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Promise<string[]> {
   const dataSource = new DataSource({
@@ -22,7 +22,9 @@ export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Pro
     connectTimeoutMS: 10_000,
     applicationName: 'haulbridge migrate',
   });
-  await dataSource.initialize();
+  await dataSource.initialize().catch((error: unknown) => {
+    throw new DatabaseConnectionError(error);
+  });
   try {
     if ((await pendingMigrations(dataSource, migrations)).length === 0) return [];
     return await dataSource.transaction(async ({ queryRunner }) => {

@@ -1,0 +1,31 @@
+import { InvalidEnvironment } from '../config/env.js';
+import { StartRefused } from './embedded/start-refused.js';
+import { isDatabaseSlow, isDatabaseUnavailable } from './postgres-errors.js';
+
+type ErrorType = abstract new (...input: never[]) => Error;
+
+/**
+ * What to tell an operator of an error: one sentence where it is expected, all of it where it is not. What else than a
+ * refused start is expected is for the program to say.
+ */
+export function reasonOf(error: unknown, ...expected: readonly ErrorType[]): string {
+  if (!(error instanceof Error)) return String(error);
+  const away = databaseAway(error);
+  if (away !== undefined) return away;
+  const told = [StartRefused, InvalidEnvironment, ...expected].some((type) => error instanceof type);
+  return told ? error.message : (error.stack ?? error.message);
+}
+
+/** One sentence that names the variable, where the database is what failed. */
+export function databaseAway(error: unknown): string | undefined {
+  if (!isDatabaseUnavailable(error)) return undefined;
+  const what = isDatabaseSlow(error) ? 'did not answer in time' : 'cannot be reached';
+  return `DATABASE_URL: the database ${what}: ${innermost(error as Error)}`;
+}
+
+function innermost(error: Error): string {
+  if (error.cause instanceof Error) return innermost(error.cause);
+  // A name with several addresses, none of which took the connection: the sum of them has no message.
+  if (error instanceof AggregateError) return error.errors.map((each) => innermost(each as Error)).join(', ');
+  return error.message;
+}

@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { heldChild } from './held.js';
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a program of `test/support` with nothing but these variables, and waits for its end. */
+export async function runToEnd(program: string, variables: Readonly<Record<string, string>>): Promise<Ended> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, program)], {
+    env: { PATH: process.env['PATH'], ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // An embedded server would outlive a kill.
+  heldChild(child, 'SIGTERM');
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, out, err };
+}
