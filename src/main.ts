@@ -7,7 +7,7 @@ import { readEnv, type SettledEnv } from './config/env.js';
 import { StartRefused } from './database/embedded/start-refused.js';
 import { migrate } from './database/migrate.js';
 import { databaseAway } from './database/reason.js';
-import { settleEnv } from './database/settle-env.js';
+import { embeddedNotice, settleEnv } from './database/settle-env.js';
 import type { LeanExpressAdapter } from './http/lean-express.adapter.js';
 import { createLogger } from './observability/logger.js';
 
@@ -21,6 +21,7 @@ interface Serving {
 async function main(): Promise<void> {
   const declared = readEnv();
   const logger = createLogger(declared);
+  if (declared.EMBEDDED && declared.IN_PRODUCTION) logger.warn(embeddedNotice(declared));
   const { env, stop: stopDatabase } = await settleEnv(declared, logger);
   try {
     if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL);

@@ -127,6 +127,8 @@ export interface Env extends Omit<Parsed, 'STORAGE_URL' | 'DEMO' | 'OUTBOUND_ALL
   readonly OUTBOUND_ALLOW_PRIVATE: boolean;
   /** No DATABASE_URL: this process supervises a PostgreSQL of its own under DATA_DIR. */
   readonly EMBEDDED: boolean;
+  /** Started as in production, where an embedded database is likely to be a DATABASE_URL that was forgotten. */
+  readonly IN_PRODUCTION: boolean;
 }
 
 /** What is true only once the database's secrets are at hand: see `database/secrets.ts`. */
@@ -175,12 +177,14 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
   }
   if (faults.length > 0) throw new InvalidEnvironment(faults);
   const dataDir = resolve(values.DATA_DIR);
+  const startProd = source['npm_lifecycle_event'] === 'start:prod';
   // `npm run start:prod` promises "no demo" even where someone tries it with the embedded database.
-  const demo = values.DEMO ?? (embedded && source['npm_lifecycle_event'] !== 'start:prod');
+  const demo = values.DEMO ?? (embedded && !startProd);
   return {
     ...values,
     DATA_DIR: dataDir,
     EMBEDDED: embedded,
+    IN_PRODUCTION: startProd || source['NODE_ENV'] === 'production',
     STORAGE_URL: values.STORAGE_URL ?? `file:${join(dataDir, 'videos')}`,
     DEMO: demo,
     OUTBOUND_ALLOW_PRIVATE: values.OUTBOUND_ALLOW_PRIVATE ?? demo,

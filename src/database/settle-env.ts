@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Env, SettledEnv } from '../config/env.js';
 import type { EmbeddedPostgres } from './embedded/start-embedded-postgres.js';
 import type { SupervisorLog } from './embedded/server.js';
@@ -26,6 +27,10 @@ const SPARE_CONNECTIONS = 13;
 /** How many connections the embedded database takes: all that the instances may open, and some to spare. */
 export const connectionsOf = (env: Pick<Env, 'WEB_CONCURRENCY' | 'DATABASE_POOL'>): number =>
   Math.max(FEWEST_CONNECTIONS, env.WEB_CONCURRENCY * (env.DATABASE_POOL + BESIDE_POOL) + SPARE_CONNECTIONS);
+
+/** For whoever may have meant another database: an empty DATABASE_URL is an unset one. */
+export const embeddedNotice = ({ DATA_DIR }: Env): string =>
+  `uses the embedded PostgreSQL under ${join(DATA_DIR, 'postgres')}, since DATABASE_URL is not set`;
 
 /**
  * Starts the embedded database where no DATABASE_URL is set, and finds the secrets that belong to it.
