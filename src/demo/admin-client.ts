@@ -19,6 +19,10 @@ export class AdminClient {
     return this.read<T>(response, path);
   }
 
+  async delete(path: string): Promise<void> {
+    await this.read(await this.send('DELETE', path), path);
+  }
+
   /** False where the same upload is there already. */
   async upload(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
     const response = await this.send('POST', path, bytes, 'video/mp4');

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AdminClient } from './admin-client.js';
 import { DEMO } from './demo-data.js';
@@ -11,6 +11,7 @@ export interface DemoKeys {
 }
 
 interface IssuedKey {
+  readonly id: string;
   readonly key: string;
 }
 
@@ -24,16 +25,26 @@ export async function demoKeys(admin: AdminClient, dataDir: string): Promise<Dem
   const file = join(dataDir, 'demo-keys.json');
   const kept = readKeys(file);
   if (kept !== undefined && (await stillValid(admin, kept))) return kept;
-  const keys = {
-    platform: await issue(admin, { interfaces: ['scale', 'account'], name: 'Demo: platform', haulerId: DEMO.haulerId }),
-    partner: await issue(admin, { interfaces: ['site', 'vision'], name: 'Demo: partner' }),
+  // With a database of one's own nobody has made it before.
+  mkdirSync(dataDir, { recursive: true });
+  const issued: IssuedKey[] = [];
+  const issue = async (request: object): Promise<string> => {
+    const key = await admin.json<IssuedKey>('POST', '/api-keys', request);
+    issued.push(key);
+    return key.key;
   };
-  writeFileSync(file, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
-  return keys;
-}
-
-async function issue(admin: AdminClient, request: object): Promise<string> {
-  return (await admin.json<IssuedKey>('POST', '/api-keys', request)).key;
+  try {
+    const keys = {
+      platform: await issue({ interfaces: ['scale', 'account'], name: 'Demo: platform', haulerId: DEMO.haulerId }),
+      partner: await issue({ interfaces: ['site', 'vision'], name: 'Demo: partner' }),
+    };
+    writeFileSync(file, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
+    return keys;
+  } catch (error) {
+    // Nobody would ever know them, and the next start issues others.
+    await Promise.allSettled(issued.map(({ id }) => admin.delete(`/api-keys/${id}`)));
+    throw error;
+  }
 }
 
 function readKeys(file: string): DemoKeys | undefined {
