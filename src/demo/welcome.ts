@@ -3,8 +3,31 @@ import type { SettledEnv } from '../config/env.js';
 import { DEMO } from './demo-data.js';
 import type { Demo } from './seed.js';
 
-/** What `npm start` tells at the end: where to look, the demo's keys, and one call an interface that works when pasted. */
-export function welcome(env: SettledEnv, baseUrl: string, { keys, clip }: Demo): string {
+/**
+ * What `npm start` tells at the end: where to look, the demo's keys, and one call that works when pasted for each
+ * interface of the sides that are served.
+ */
+export function welcome(env: SettledEnv, baseUrl: string, demo: Demo): string {
+  const platform = env.SIDES.has('platform');
+  const partner = env.SIDES.has('partner');
+  const sides = [
+    ...(platform ? [platformSide(baseUrl, demo, partner)] : []),
+    ...(partner ? [partnerSide(baseUrl, demo)] : []),
+  ];
+  return `
+  Swagger UI        ${baseUrl}/docs
+  Admin token       in ${join(env.DATA_DIR, 'secrets.json')}, unless ADMIN_TOKEN is set
+${sides.map(({ key }) => key).join('')}
+${sides.map(({ calls }) => calls).join('')}`;
+}
+
+/** A line that tells the key, and a paragraph for each interface. */
+interface ToldSide {
+  readonly key: string;
+  readonly calls: string;
+}
+
+function platformSide(baseUrl: string, { keys, clip }: Demo, hasSites: boolean): ToldSide {
   const ticket = {
     siteId: DEMO.siteId,
     materials: [
@@ -19,26 +42,30 @@ export function welcome(env: SettledEnv, baseUrl: string, { keys, clip }: Demo):
     inboundFlow: { ticketNumber: 'IN-204817', updatedAt: clip.startTime },
   };
   const account = { accountName: 'Lone Star Demolition LLC', primaryContact: { firstName: 'Dana', lastName: 'Reyes' } };
-  const video = { customerId: DEMO.haulerId, truckId: DEMO.truckId, cameraId: 'front', ...clip };
-  return `
-  Swagger UI        ${baseUrl}/docs
-  Admin token       in ${join(env.DATA_DIR, 'secrets.json')}, unless ADMIN_TOKEN is set
-  PLATFORM-API-KEY  ${keys.platform}
-  API-KEY           ${keys.partner}
-
-  Scale: push a ticket
-    ${post(`${baseUrl}/platform-api/v1/tickets`, 'PLATFORM-API-KEY', keys.platform, ticket)}
-
+  return {
+    key: `  PLATFORM-API-KEY  ${keys.platform}\n`,
+    // Without the demo partner there is no site that a ticket could name.
+    calls: `  Scale: push a ticket${hasSites ? '' : ' (once a connection has brought sites)'}
+${hasSites ? `    ${post(`${baseUrl}/platform-api/v1/tickets`, 'PLATFORM-API-KEY', keys.platform, ticket)}\n` : ''}
   Account: create a customer account
     ${post(`${baseUrl}/platform-api/v1/accounts`, 'PLATFORM-API-KEY', keys.platform, account)}
 
-  Site: what the demo partner offers
+`,
+  };
+}
+
+function partnerSide(baseUrl: string, { keys, clip }: Demo): ToldSide {
+  const video = { customerId: DEMO.haulerId, truckId: DEMO.truckId, cameraId: 'front', ...clip };
+  return {
+    key: `  API-KEY           ${keys.partner}\n`,
+    calls: `  Site: what the demo partner offers
     curl -sS '${baseUrl}/scale-platform/v1/sites?haulerId=${DEMO.haulerId}' -H 'API-KEY: ${keys.partner}'
 
   Vision: ask the demo partner for a clip
     ${post(`${baseUrl}/video-platform/v1/videos/requests`, 'API-KEY', keys.partner, video)}
 
-`;
+`,
+  };
 }
 
 function post(url: string, header: string, key: string, body: unknown): string {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Side } from '../../src/config/env.js';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { welcome } from '../../src/demo/welcome.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -34,6 +35,16 @@ function curls(text: string): { url: string; headers: Record<string, string>; bo
     }));
 }
 
+/** Path and status of each call that the welcome tells. */
+async function pasted(text: string): Promise<string[]> {
+  const statuses = [];
+  for (const { url, headers, body } of curls(text)) {
+    const response = await fetch(url, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
+    statuses.push(`${new URL(url).pathname} ${response.status}`);
+  }
+  return statuses;
+}
+
 describe('the demo', () => {
   it('synchronises from the partner side of the same process within moments', async () => {
     await eventually(async () => {
@@ -46,12 +57,7 @@ describe('the demo', () => {
   }, 20_000);
 
   it('prints a call for each interface that works as pasted', async () => {
-    const statuses = [];
-    for (const { url, headers, body } of curls(welcome(service.env, service.url, demo))) {
-      const response = await fetch(url, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
-      statuses.push(`${new URL(url).pathname} ${response.status}`);
-    }
-    expect(statuses).toEqual([
+    expect(await pasted(welcome(service.env, service.url, demo))).toEqual([
       '/platform-api/v1/tickets 200',
       '/platform-api/v1/accounts 200',
       '/scale-platform/v1/sites 200',
@@ -93,5 +99,19 @@ describe('the demo', () => {
       expect(`${path} ${length}`).toBe(`${path} ${{ '/haulers': 1, '/video-subscriptions': 1 }[path] ?? 2}`);
     }
     expect((await list('/video-requests')).length).toBe(1);
+  });
+});
+
+describe('the demo of one side alone', () => {
+  it.each<[Side, string[], string]>([
+    // It has no sites, and a ticket names one.
+    ['platform', ['/platform-api/v1/accounts 200'], 'PLATFORM-API-KEY'],
+    ['partner', ['/scale-platform/v1/sites 200', '/video-platform/v1/videos/requests 202'], 'API-KEY'],
+  ])('prints calls of the %s side, which work as pasted, and its key', async (side, calls, header) => {
+    const alone = await startTestApp({ env: { SIDES: new Set([side]), OUTBOUND_ALLOW_PRIVATE: true } });
+    const text = welcome(alone.env, alone.url, await seedDemo(alone.env, alone.url));
+    expect(await pasted(text)).toEqual(calls);
+    expect([...text.matchAll(/^ {2}(\S*API-KEY) +\S+$/gm)].map(([, name]) => name)).toEqual([header]);
+    await alone.close();
   });
 });
