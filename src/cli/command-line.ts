@@ -25,6 +25,14 @@ export class FailedWithAnswer {
   ) {}
 }
 
+/** An answer that would leave people without a word: they read the sentence after it. */
+export class AnswerWithSentence {
+  constructor(
+    readonly answer: unknown,
+    readonly sentence: string,
+  ) {}
+}
+
 /** A group of commands about one thing, such as `key`. */
 export type CommandGroup = (action: Action) => Command;
 
@@ -35,7 +43,9 @@ export function actionOn(streams: Streams): Action {
       const input = given.slice(0, -1) as Input;
       const answer = await withServices((services) => work(services, ...input));
       const asJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
-      streams.out(render(answer instanceof FailedWithAnswer ? answer.answer : answer, asJson));
+      const wrapped = answer instanceof FailedWithAnswer || answer instanceof AnswerWithSentence;
+      streams.out(render(wrapped ? answer.answer : answer, asJson));
+      if (answer instanceof AnswerWithSentence && !asJson) streams.out(`${answer.sentence}\n`);
       if (answer instanceof FailedWithAnswer) throw new CommandFailed(answer.reason);
     };
 }

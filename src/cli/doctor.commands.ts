@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { FailedWithAnswer, type CommandGroup } from './command-line.js';
+import { AnswerWithSentence, FailedWithAnswer, type CommandGroup } from './command-line.js';
 import { Doctor } from './doctor.js';
 
 export const doctorCommands: CommandGroup = (action) =>
@@ -11,7 +11,12 @@ export const doctorCommands: CommandGroup = (action) =>
     .action(
       action(async (services, options: { checksums?: boolean }) => {
         const { examined, data } = await services.get(Doctor).examine(options);
-        if (data.length === 0) return { examined, data };
+        if (data.length === 0) {
+          return new AnswerWithSentence(
+            { examined, data },
+            `storage and database agree: examined ${examined} rows and files`,
+          );
+        }
         return new FailedWithAnswer({ examined, data }, `${data.length} disagreements between storage and database`);
       }),
     );

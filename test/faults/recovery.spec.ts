@@ -92,6 +92,11 @@ describe('doctor: storage and database that disagree', () => {
     const { code, err, found } = await doctor('--checksums');
     expect([code, err, found.data]).toEqual([0, '', []]);
     expect(found.examined).toBe(10);
+    expect(await runCommand('doctor')).toEqual({
+      code: 0,
+      out: 'storage and database agree: examined 10 rows and files\n',
+      err: '',
+    });
     expect(state()).toEqual(before);
   });
 
