@@ -38,7 +38,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** As `parseJson`, of bytes. */
-export const readJson = (bytes: Buffer): unknown => parseJson(textOf(bytes));
+export const readJson = (bytes: Buffer, depth?: number): unknown => parseJson(textOf(bytes), depth);
 
 /** The text that has just these bytes, a byte order mark included. Throws `JsonFault` where they are not UTF-8. */
 export function textOf(bytes: Buffer): string {
@@ -48,11 +48,12 @@ export function textOf(bytes: Buffer): string {
 
 /**
  * Reads JSON that PostgreSQL and the next reader can hold: no U+0000, no lone surrogate in any value or name, nesting
- * of at most 32 (decision 8). Throws `JsonFault`, which names the place.
+ * of at most 32 (decision 8). Throws `JsonFault`, which names the place. `depth` is where the text stands in a larger
+ * document, from 1.
  */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, depth = 1): unknown {
   const value = parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text);
-  inspect(value, '', 1, SUSPICIOUS_ESCAPE.test(text));
+  inspect(value, '', depth, SUSPICIOUS_ESCAPE.test(text));
   return value;
 }
 

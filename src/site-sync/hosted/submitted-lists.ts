@@ -65,14 +65,14 @@ function elementsOf(body: Buffer, { list, first, count, start, end }: Piece): un
   const text = Buffer.concat([OPEN, body.subarray(start, end), CLOSE]);
   // In the piece a path begins with the place in the piece.
   const place = (path: string) => path.replace(/^\[(\d+)\]/, (_all, at: string) => joinPath(list, first + Number(at)));
-  const elements = read(text, place);
+  const elements = read(text, place, 2);
   if (Array.isArray(elements) && elements.length === count) return elements as unknown[];
   throw invalid([{ path: '', rule: 'isJson', message: 'the body must be valid JSON' }]);
 }
 
-function read(text: Buffer, place: (path: string) => string): unknown {
+function read(text: Buffer, place: (path: string) => string, depth = 1): unknown {
   try {
-    return readJson(text);
+    return readJson(text, depth);
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     throw invalid([error.violationAt(place(error.path))]);

@@ -292,6 +292,14 @@ describe('the hosted side of the Site API', () => {
       expect(first).toBe(expected);
     });
 
+    test('32 levels are taken, counted from the body on, and 33 are not (decision 8)', async () => {
+      const noted = (levels: number) => ({
+        sites: [{ ...site('a'), note: JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown }],
+      });
+      expect((await put(noted(29))).status).toBe(200);
+      expect((await put(noted(30))).status).toBe(400);
+    });
+
     test.each<[string, string]>([
       ['"\\u0000"', 'sites[2500].note must be valid Unicode without U+0000 and without lone surrogates'],
       [
