@@ -25,7 +25,7 @@ import { PartsStore } from './requests/parts.store.js';
 import { PollAsking } from './requests/poll-asking.js';
 import { PollOutcome } from './requests/poll-outcome.js';
 import { PollWork } from './requests/poll.work.js';
-import { SubmitPartner } from './requests/submit-partner.js';
+import { SubmitOutcome } from './requests/submit-outcome.js';
 import { SubmitWork } from './requests/submit.work.js';
 import { VideoRequestQueries } from './requests/video-request.queries.js';
 import { VideoRequests } from './requests/video-requests.service.js';
@@ -44,7 +44,7 @@ import { VisionClient } from './vision.client.js';
     PartsStore,
     VideoRequests,
     VideoRequestQueries,
-    SubmitPartner,
+    SubmitOutcome,
     SubmitWork,
     PollAsking,
     PollOutcome,

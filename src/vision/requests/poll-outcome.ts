@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { inTransaction } from '../../database/transaction.js';
+import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
+import { DOWNLOADS } from '../downloads/recording-row.js';
 import { RecordingStore } from '../downloads/recording.store.js';
-import { VisionConnections } from '../vision-connections.js';
 import { type Customer, type Part, PartsStore } from './parts.store.js';
 import type { Learnt, Round } from './poll-asking.js';
 import { jittered, MOST_NOT_FOUND, pollDelayMs, type PollProgress } from './poll-schedule.js';
@@ -21,7 +22,6 @@ export class PollOutcome {
     private readonly dataSource: DataSource,
     private readonly parts: PartsStore,
     private readonly recordings: RecordingStore,
-    readonly connections: VisionConnections,
     private readonly jobs: JobsService,
   ) {}
 
@@ -59,7 +59,7 @@ export class PollOutcome {
           await this.recordings.addClips(manager, part, learnt.clips);
           await this.parts.move(manager, part, 'ready', learnt.message ?? null);
         });
-        this.jobs.wake('vision downloads');
+        this.jobs.wake(DOWNLOADS);
         return true;
       }
     }
@@ -93,6 +93,20 @@ export class PollOutcome {
         ],
       ),
     );
+  }
+
+  /** Due again when the first open part is; a part that is submitted just now is waited for by the lock. */
+  async finish(run: Run<PollRow>, set: Readonly<Record<string, unknown>>): Promise<Next> {
+    await this.write(run, async (manager) => {
+      const { connection_id, customer_id, hauler_id } = run.row;
+      const [next] = await manager.query<{ at: Date | null }[]>(
+        `SELECT least(min(next_poll_at), min(deadline_at)) AS at FROM video_request_parts
+         WHERE connection_id = $1 AND customer_id = $2 AND hauler_id = $3 AND next_poll_at IS NOT NULL`,
+        [connection_id, customer_id, hauler_id],
+      );
+      await run.finish(next?.at == null ? 'done' : { at: next.at }, set, manager);
+    });
+    return 'done';
   }
 
   private async write(run: Run<PollRow>, work: (manager: EntityManager) => Promise<unknown>): Promise<void> {

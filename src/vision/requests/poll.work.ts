@@ -1,25 +1,24 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { inTransaction } from '../../database/transaction.js';
 import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
+import { VisionConnections } from '../vision-connections.js';
 import { notBeyond } from './not-beyond.js';
 import { type Part, PartsStore } from './parts.store.js';
 import { PollAsking } from './poll-asking.js';
 import { PollOutcome, type PollRow, progressOf } from './poll-outcome.js';
 import { goesAlong } from './poll-schedule.js';
 
-const POLL = 'vision poll';
+export const POLL = 'vision poll';
 
 /** Asks partners about open parts, all of one customer in one round (decision 41). */
 @Injectable()
 export class PollWork implements OnModuleInit {
   constructor(
-    private readonly dataSource: DataSource,
     private readonly jobs: JobsService,
     private readonly parts: PartsStore,
+    private readonly connections: VisionConnections,
     private readonly outcome: PollOutcome,
     private readonly asking: PollAsking,
   ) {}
@@ -39,13 +38,13 @@ export class PollWork implements OnModuleInit {
   private async round(run: Run<PollRow>): Promise<Next> {
     const { open: waitingParts, now } = await this.parts.open(run.row);
     const open = await this.outcome.endOverdue(run, waitingParts, now);
-    const connection = await this.outcome.connections.find(run.row.connection_id);
+    const connection = await this.connections.find(run.row.connection_id);
     if (connection === undefined) {
       for (const part of open) await this.outcome.end(run, part, 'failed', 'The connection was deleted.');
-      return this.finish(run, {});
+      return this.outcome.finish(run, {});
     }
     const inMs = ({ nextPollAt }: Part) => (nextPollAt?.getTime() ?? 0) - now.getTime();
-    if (!open.some((part) => inMs(part) <= 0)) return this.finish(run, {});
+    if (!open.some((part) => inMs(part) <= 0)) return this.outcome.finish(run, {});
     const asked = open.filter((part) => goesAlong(inMs(part), progressOf(part, now)));
     const asking = { connection, signal: run.signal, page: run.row.next_page, now };
     const round = await this.asking.ask(asked, asking).catch((error: unknown) => {
@@ -56,22 +55,7 @@ export class PollWork implements OnModuleInit {
       if (!(await this.outcome.apply(run, part, round.learnt.get(part) ?? { kind: 'open' }))) waiting.push(part);
     }
     await this.outcome.postpone(run, waiting, { ...round, now });
-    return this.finish(run, { next_page: round.nextPage });
-  }
-
-  /** Due again when the first open part is; a part that is submitted just now is waited for by the lock. */
-  private async finish(run: Run<PollRow>, set: Readonly<Record<string, unknown>>): Promise<Next> {
-    await inTransaction(this.dataSource, async (manager) => {
-      await run.hold(manager);
-      const { connection_id, customer_id, hauler_id } = run.row;
-      const [next] = await manager.query<{ at: Date | null }[]>(
-        `SELECT least(min(next_poll_at), min(deadline_at)) AS at FROM video_request_parts
-         WHERE connection_id = $1 AND customer_id = $2 AND hauler_id = $3 AND next_poll_at IS NOT NULL`,
-        [connection_id, customer_id, hauler_id],
-      );
-      await run.finish(next?.at == null ? 'done' : { at: next.at }, set, manager);
-    });
-    return 'done';
+    return this.outcome.finish(run, { next_page: round.nextPage });
   }
 }
 
