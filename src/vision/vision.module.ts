@@ -23,6 +23,7 @@ import { Retention } from './recordings/retention.js';
 import { RecordingQueries } from './recordings/recording.queries.js';
 import { PartsStore } from './requests/parts.store.js';
 import { PollAsking } from './requests/poll-asking.js';
+import { PollList } from './requests/poll-list.js';
 import { PollOutcome } from './requests/poll-outcome.js';
 import { PollWork } from './requests/poll.work.js';
 import { SubmitOutcome } from './requests/submit-outcome.js';
@@ -47,6 +48,7 @@ import { VisionClient } from './vision.client.js';
     SubmitOutcome,
     SubmitWork,
     PollAsking,
+    PollList,
     PollOutcome,
     PollWork,
     VideoSubscriptions,

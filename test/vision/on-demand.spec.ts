@@ -16,21 +16,7 @@ import {
   type VisionPartner,
 } from '../support/vision-partner.js';
 import { film } from '../support/films.js';
-
-interface Shown {
-  readonly id: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly parts: {
-    readonly status: string;
-    readonly startTime: string;
-    readonly endTime: string;
-    readonly reason?: string;
-  }[];
-  readonly recordingIds: string[];
-}
-
-const RANGE = { startTime: '2026-01-31T08:30:00Z', endTime: '2026-01-31T08:35:00Z' };
+import { orderVideo, RANGE, readRequest, requestBecomes, type ShownRequest } from '../support/video-requests.js';
 
 let app: TestApp;
 let partner: VisionPartner;
@@ -49,23 +35,9 @@ afterAll(async () => {
 
 const connect = async () => (await connectVision(app, partner.url)).id;
 
-async function order(connectionId: string, fields: object = {}): Promise<string> {
-  const body = { connectionId, truckId: 'TRUCK-7', cameraId: 'front', ...RANGE, ...fields };
-  const { status, body: made } = await app.admin<{ id: string }>('POST', '/video-requests', body);
-  expect(status).toBe(202);
-  return made.id;
-}
-
-const read = async (id: string): Promise<Shown> => (await app.admin<Shown>('GET', `/video-requests/${id}`)).body;
-
-/** Waits for a state, making due what waits for its time. */
-async function becomes(id: string, expected: object): Promise<Shown> {
-  await eventually(async () => {
-    await hurry(app);
-    expect(await read(id)).toMatchObject(expected);
-  }, 10_000);
-  return read(id);
-}
+const order = (connectionId: string, fields?: object) => orderVideo(app, connectionId, fields);
+const read = (id: string) => readRequest(app, id);
+const becomes = (id: string, expected: object) => requestBecomes(app, id, expected);
 
 describe('the request of an admin', () => {
   test.each<[string, object, string]>([
@@ -90,7 +62,7 @@ describe('the request of an admin', () => {
     const id = await order(connectionId);
     await becomes(id, { status: 'failed' });
     const list = async (query: string) =>
-      (await app.admin<{ data: Shown[] }>('GET', `/video-requests?${query}`)).body.data.map((shown) => shown.id);
+      (await app.admin<{ data: ShownRequest[] }>('GET', `/video-requests?${query}`)).body.data.map((shown) => shown.id);
     expect(await list(`connectionId=${connectionId}&truckId=TRUCK-7&status=failed`)).toEqual([id]);
     expect(await list(`connectionId=${connectionId}&status=stored`)).toEqual([]);
   });

@@ -5,6 +5,7 @@ import { atRisk } from '../../src/vision/downloads/at-risk.js';
 import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
 import { type Wanted, matchVideos } from '../../src/vision/requests/match-video.js';
 import { partStateOf } from '../../src/vision/requests/part-of-clips.js';
+import { concernsQuestion, endsRound } from '../../src/vision/requests/poll-failures.js';
 import { asksAlone, goesAlong, jittered, pollDelayMs } from '../../src/vision/requests/poll-schedule.js';
 import { REQUEST_STATES, requestStateOf, type RequestState } from '../../src/vision/requests/request-states.js';
 import { splitRange } from '../../src/vision/requests/split-range.js';
@@ -41,6 +42,25 @@ describe('polling (decision 41)', () => {
     while (!asksAlone(since, progress)) since += delay;
     expect(since).toBeLessThanOrEqual(15 * MINUTE);
     expect(since).toBeGreaterThan(5 * MINUTE);
+  });
+});
+
+describe('what a failed question concerns', () => {
+  test.each([
+    ['failed', true],
+    ['rejected', true],
+    ['breach', true],
+    ['timedOut', true],
+    ['unavailable', true],
+    ['rateLimited', false],
+    ['unauthorized', false],
+    ['unreachable', false],
+    ['circuitOpen', false],
+    ['addressRefused', false],
+  ] as const)('%s: that one alone? %s', (kind, alone) => {
+    expect(concernsQuestion({ kind })).toBe(alone);
+    expect(endsRound({ kind, retryAt: undefined })).toBe(!alone);
+    expect(endsRound({ kind, retryAt: new Date() })).toBe(true);
   });
 });
 

@@ -7,7 +7,7 @@ import type { Run } from '../../jobs/run.js';
 import { DOWNLOADS } from '../downloads/recording-row.js';
 import { RecordingStore } from '../downloads/recording.store.js';
 import { type Customer, type Part, PartsStore } from './parts.store.js';
-import type { Learnt, Round } from './poll-asking.js';
+import type { Learnt, Round } from './poll-round.js';
 import { jittered, MOST_NOT_FOUND, pollDelayMs, type PollProgress } from './poll-schedule.js';
 
 /** The poll of one customer. */
@@ -30,7 +30,7 @@ export class PollOutcome {
     const late = open.filter(({ deadlineAt }) => deadlineAt <= now);
     for (const part of late) {
       const reason = `The partner had not delivered the video when the deadline came, asked ${part.polls} times.`;
-      await this.end(run, part, 'expired', reason);
+      await this.end(run, part, 'expired', part.reason === null ? reason : `${reason} Heard last: ${part.reason}`);
     }
     return open.filter((part) => !late.includes(part));
   }
@@ -65,7 +65,10 @@ export class PollOutcome {
     }
   }
 
-  /** One jitter for all: those who were asked about together stay together. */
+  /**
+   * One jitter for all: those who were asked about together stay together. Why one that was asked for by its own id has
+   * no answer is told until it is asked so again.
+   */
   async postpone(
     run: Run<PollRow>,
     waiting: readonly Part[],
@@ -76,13 +79,16 @@ export class PollOutcome {
     const next = waiting.map((part) =>
       jittered(pollDelayMs({ ...progressOf(part, now), asked: part.polls + 1 }), random),
     );
-    await this.write(run, (manager) =>
-      manager.query(
+    const reasons = waiting.map((part) => (alone.has(part) ? reasonIn(learnt.get(part)) : part.reason));
+    await this.write(run, async (manager) => {
+      await manager.query(
         `UPDATE video_request_parts AS part SET polls = part.polls + 1,
            next_poll_at = now() + asked.delay * interval '1 ms',
            not_found = CASE WHEN asked.unknown THEN part.not_found + 1 ELSE 0 END,
-           asked_alone_at = CASE WHEN asked.alone THEN now() ELSE part.asked_alone_at END
-         FROM unnest($2::uuid[], $3::float8[], $4::boolean[], $5::boolean[]) AS asked (id, delay, unknown, alone)
+           asked_alone_at = CASE WHEN asked.alone THEN now() ELSE part.asked_alone_at END,
+           reason = asked.reason
+         FROM unnest($2::uuid[], $3::float8[], $4::boolean[], $5::boolean[], $6::text[])
+           AS asked (id, delay, unknown, alone, reason)
          WHERE part.hauler_id = $1 AND part.id = asked.id`,
         [
           run.row.hauler_id,
@@ -90,9 +96,14 @@ export class PollOutcome {
           next,
           waiting.map((part) => learnt.get(part)?.kind === 'unknown'),
           waiting.map((part) => alone.has(part)),
+          reasons,
         ],
-      ),
-    );
+      );
+      const changed = waiting.filter(({ reason }, i) => reason !== reasons[i]);
+      for (const id of new Set(changed.map(({ requestId }) => requestId))) {
+        await this.parts.refresh(manager, run.row.hauler_id, id);
+      }
+    });
   }
 
   /** Due again when the first open part is; a part that is submitted just now is waited for by the lock. */
@@ -115,6 +126,10 @@ export class PollOutcome {
       await work(manager);
     });
   }
+}
+
+function reasonIn(learnt: Learnt | undefined): string | null {
+  return (learnt?.kind === 'open' || learnt?.kind === 'unknown' ? learnt.reason : undefined) ?? null;
 }
 
 export const progressOf = ({ polls, submittedAt }: Part, now: Date): PollProgress => ({

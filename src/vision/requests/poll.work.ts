@@ -2,7 +2,6 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
-import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionConnections } from '../vision-connections.js';
 import { notBeyond } from './not-beyond.js';
 import { type Part, PartsStore } from './parts.store.js';
@@ -45,17 +44,18 @@ export class PollWork implements OnModuleInit {
     }
     const inMs = ({ nextPollAt }: Part) => (nextPollAt?.getTime() ?? 0) - now.getTime();
     if (!open.some((part) => inMs(part) <= 0)) return this.outcome.finish(run, {});
-    const asked = open.filter((part) => goesAlong(inMs(part), progressOf(part, now)));
-    const asking = { connection, signal: run.signal, page: run.row.next_page, now };
-    const round = await this.asking.ask(asked, asking).catch((error: unknown) => {
-      throw error instanceof PartnerFailure ? notBeyond(firstDeadline(open), error) : error;
-    });
-    const waiting: Part[] = [];
-    for (const part of asked) {
-      if (!(await this.outcome.apply(run, part, round.learnt.get(part) ?? { kind: 'open' }))) waiting.push(part);
-    }
-    await this.outcome.postpone(run, waiting, { ...round, now });
-    return this.outcome.finish(run, { next_page: round.nextPage });
+    const along = open.filter((part) => goesAlong(inMs(part), progressOf(part, now)));
+    const round = await this.asking.ask(along, { connection, signal: run.signal, page: run.row.next_page, now });
+    const ended = new Set<Part>();
+    for (const [part, learnt] of round.learnt) if (await this.outcome.apply(run, part, learnt)) ended.add(part);
+    await this.outcome.postpone(
+      run,
+      [...round.asked].filter((part) => !ended.has(part)),
+      { ...round, now },
+    );
+    if (round.failure === undefined) return this.outcome.finish(run, { next_page: round.nextPage });
+    await run.update({ next_page: round.nextPage });
+    throw notBeyond(firstDeadline(open.filter((part) => !ended.has(part))), round.failure);
   }
 }
 

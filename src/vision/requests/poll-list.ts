@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import type { ListVideosQuery, Video } from '../../contracts/vision/vision.dto.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
+import type { Finding } from '../client/finding.js';
+import type { ListedPage } from '../client/read-list.js';
+import { VisionFindings } from '../findings.js';
+import { VisionClient } from '../vision.client.js';
+import { matchVideos } from './match-video.js';
+import type { Part } from './parts.store.js';
+import { isUnknown } from './poll-failures.js';
+import { type Asking, type Learnt, type Listed, PAGE_SIZE } from './poll-round.js';
+
+/** Asks for the parts of one customer by the customer's list. */
+@Injectable()
+export class PollList {
+  constructor(
+    private readonly client: VisionClient,
+    private readonly findings: VisionFindings,
+  ) {}
+
+  /** At most a page more than the parts would fill: what else the customer has is read on in the next round. */
+  async ask(parts: readonly Part[], asking: Asking): Promise<Listed> {
+    const most = Math.ceil(parts.length / PAGE_SIZE) + 1;
+    const videos: Video[] = [];
+    const findings: Finding[] = [];
+    let page = asking.page;
+    let pages = 0;
+    let failure: PartnerFailure | undefined;
+    try {
+      while (pages < most) {
+        const read = await this.page({ ...listQuery(parts), page, pageSize: PAGE_SIZE }, asking);
+        pages++;
+        videos.push(...read.items);
+        findings.push(...read.findings);
+        const { totalPages, pageSize = PAGE_SIZE } = read.pagination;
+        const last = read.received === 0 || (totalPages === undefined ? read.received < pageSize : page >= totalPages);
+        page = last ? 1 : page + 1;
+        if (last && asking.page === 1) break;
+        if (matchVideos(parts, videos).size === parts.length || page === asking.page) break;
+      }
+    } catch (error) {
+      if (!(error instanceof PartnerFailure)) throw error;
+      if (pages === 0 && isUnknown(error)) {
+        return { learnt: unknownAll(parts, error), pages: 1, nextPage: 1, failure: undefined };
+      }
+      failure = error;
+    }
+    await this.findings.record(asking.connection, findings);
+    const found = matchVideos(parts, videos);
+    const learnt = new Map([...found].map(([part, clips]) => [part, { kind: 'clips', clips } as const]));
+    // The page that failed may be there no more.
+    return { learnt, pages, nextPage: failure !== undefined || found.size === parts.length ? 1 : page, failure };
+  }
+
+  /** Another page than the first that is refused is one past the end: the list has become shorter. */
+  private async page(query: ListVideosQuery & { page: number }, asking: Asking): Promise<ListedPage<Video>> {
+    try {
+      return (await this.client.listVideos(query, asking)).read;
+    } catch (error) {
+      if (query.page === 1 || !(error instanceof PartnerFailure) || error.kind !== 'rejected') throw error;
+      const reason = `a page past the end must be an empty list, not an answer of status ${error.status}`;
+      return { items: [], received: 0, fingerprints: [], pagination: {}, findings: [{ path: 'page', reason }] };
+    }
+  }
+}
+
+/** As narrow as the parts allow: what overlaps their time, of their truck where they have one in common. */
+function listQuery(parts: readonly Part[]): ListVideosQuery {
+  const [first] = parts;
+  const sameTruck = parts.every(({ truckId }) => truckId === first?.truckId);
+  return {
+    customerId: first?.customerId ?? '',
+    ...(sameTruck && first !== undefined ? { truckId: first.truckId } : {}),
+    startTime: parts.map(({ startTime }) => startTime).reduce((a, b) => (a < b ? a : b)),
+    endTime: parts.map(({ endTime }) => endTime).reduce((a, b) => (a > b ? a : b)),
+  };
+}
+
+const unknownAll = (parts: readonly Part[], { message: reason }: PartnerFailure): Map<Part, Learnt> =>
+  new Map(parts.map((part) => [part, { kind: 'unknown', reason }]));
