@@ -136,6 +136,41 @@ describe('the POST', () => {
   });
 });
 
+describe('a 202 without an id that can be read', () => {
+  const sides = { endTime: '2026-01-31T08:35:02Z' };
+
+  test('the clip is recognised though it is listed under an id', async () => {
+    partner.on(POST, raw('ok', { status: 202 }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => [element({ requestId: 'req-n', ...sides, downloadUrl: partner.link(film()) })]),
+    );
+    const shown = await becomes(await order(await connect()), { status: 'stored' });
+    expect(shown.recordingIds).toHaveLength(1);
+  });
+
+  test('what was delivered to another request is not taken for its clip', async () => {
+    partner.on(POST, accepts({ requestId: 'req-1' }), raw('ok', { status: 202 }));
+    const clips = [element({ requestId: 'req-1', downloadUrl: partner.link(film()) })];
+    partner.on(
+      VIDEOS,
+      lists('videos', () => clips),
+    );
+    const connectionId = await connect();
+    await becomes(await order(connectionId), { status: 'stored' });
+    const numbered = await order(connectionId, { cameraId: '1' });
+    await becomes(numbered, { status: 'processing' });
+    const before = partner.askedOf(VIDEOS).length;
+    await eventually(async () => {
+      await hurry(app);
+      expect(partner.askedOf(VIDEOS).length).toBeGreaterThan(before + 1);
+    });
+    expect(await read(numbered)).toMatchObject({ status: 'processing' });
+    clips.push(element({ requestId: 'req-2', cameraId: '1', downloadUrl: partner.link(film()) }));
+    await becomes(numbered, { status: 'stored' });
+  });
+});
+
 describe('polling', () => {
   test('the first one comes after 5 s and is by the id of the request', async () => {
     partner.on(POST, accepts({ requestId: 'req-x' }));

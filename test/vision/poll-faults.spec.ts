@@ -186,3 +186,25 @@ test('where the list fails, those whose time it is are asked for by their own id
   await aloneIsTime();
   await requestBecomes(app, front, { status: 'stored' });
 });
+
+test('a clip under the id of a request that shows another truck is told with it, and as a finding', async () => {
+  const { rear } = await twoOpen();
+  clips = [clip({ requestId: 'R-rear', cameraId: 'rear', truckId: 'TRUCK-9' })];
+  await aloneIsTime();
+  await requestBecomes(app, rear, {
+    reason: expect.stringMatching(/under request R-rear shows truck TRUCK-9,.* TRUCK-7/),
+  });
+  const findings = await app.dataSource.query<{ reason: string }[]>('SELECT path, reason FROM vision_findings');
+  expect(findings).toEqual([
+    { path: 'data.videos[].requestId', reason: expect.stringContaining('R-rear shows truck TRUCK-9') },
+  ]);
+  await app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'");
+  const { reason } = await requestBecomes(app, rear, { status: 'expired' });
+  expect(reason).toContain('TRUCK-9');
+});
+
+test('a truck that is only spelled otherwise is the one that was asked for', async () => {
+  const { rear } = await twoOpen();
+  clips = [clip({ requestId: 'R-rear', cameraId: 'rear', truckId: 'T-0007' })];
+  await requestBecomes(app, rear, { status: 'stored' });
+});

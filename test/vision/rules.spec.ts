@@ -3,7 +3,7 @@ import { laysBy, nextWindow } from '../../src/vision/continuous/windows.js';
 import { coverageOf, gapsOf, type Piece } from '../../src/vision/coverage.js';
 import { atRisk } from '../../src/vision/downloads/at-risk.js';
 import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
-import { type Wanted, matchVideos } from '../../src/vision/requests/match-video.js';
+import { disbelieved, type Wanted, matchVideos } from '../../src/vision/requests/match-video.js';
 import { partStateOf } from '../../src/vision/requests/part-of-clips.js';
 import { concernsQuestion, endsRound } from '../../src/vision/requests/poll-failures.js';
 import { asksAlone, goesAlong, jittered, pollDelayMs } from '../../src/vision/requests/poll-schedule.js';
@@ -171,6 +171,13 @@ describe('recognising clips (decision 38)', () => {
     ['by its id, though the camera has another name', {}, { requestId: 'r1', cameraId: 'cam-17' }, true],
     ['by its id, a part of the range', {}, { requestId: 'r1', endTime: '2026-01-31T08:10:00.000000Z' }, true],
     ['not with the id of another', {}, { requestId: 'r2' }, false],
+    ['by range under an id of which the 202 told us nothing', { partnerRequestId: null }, { requestId: 'r2' }, true],
+    [
+      'not under such an id by another range',
+      { partnerRequestId: null },
+      { requestId: 'r2', startTime: '2026-01-31T08:20:00.000000Z' },
+      false,
+    ],
     ['not under its id, but of another truck', {}, { requestId: 'r1', truckId: 'T2' }, false],
     [
       'not under its id, but of another day',
@@ -178,6 +185,44 @@ describe('recognising clips (decision 38)', () => {
       { requestId: 'r1', startTime: '2026-02-01T08:00:00.000000Z', endTime: '2026-02-01T09:00:00.000000Z' },
       false,
     ],
+    [
+      'by its id, though the truck is spelled otherwise',
+      { truckId: 'T7' },
+      { requestId: 'r1', truckId: 'T-0007' },
+      true,
+    ],
+    [
+      'by its id, though the truck has its number alone',
+      { truckId: 'Truck 7' },
+      { requestId: 'r1', truckId: '07' },
+      true,
+    ],
+    [
+      'by its id, though a name without number is spelled otherwise',
+      { truckId: 'Big Joe' },
+      { requestId: 'r1', truckId: 'BIG-JOE' },
+      true,
+    ],
+    [
+      'not under its id, of a truck of another name',
+      { truckId: 'Big Joe' },
+      { requestId: 'r1', truckId: 'Red' },
+      false,
+    ],
+    [
+      'not under its id, of another truck that has no number',
+      { truckId: 'Big Joe' },
+      { requestId: 'r1', truckId: 'T7' },
+      false,
+    ],
+    ['not so under another camera', { truckId: 'T7' }, { requestId: 'r1', truckId: 'T-0007', cameraId: 'rear' }, false],
+    [
+      'not so in another range',
+      { truckId: 'T7' },
+      { requestId: 'r1', truckId: 'T-0007', startTime: '2026-01-31T08:20:00.000000Z' },
+      false,
+    ],
+    ['not by such a truck alone', { truckId: 'T7' }, { truckId: 'T-0007' }, false],
     ['by truck, camera and range', {}, {}, true],
     ['by names in other letters', { truckId: 't1 ' }, { cameraId: 'Front' }, true],
     ['by an alias of the camera', {}, { cameraId: '1' }, true],
@@ -192,6 +237,35 @@ describe('recognising clips (decision 38)', () => {
     const found = matchVideos([front, one], [video({ id: 'x', cameraId: '1' }), video({ id: 'y' })]);
     expect(found.get(front)?.map(({ id }) => id)).toEqual(['y']);
     expect(found.get(one)?.map(({ id }) => id)).toEqual(['x']);
+  });
+
+  test('an id that is known to be of another request is not one of which the 202 told us nothing', () => {
+    const [nameless, clip] = [wanted({ partnerRequestId: null }), video({ requestId: 'r2' })];
+    expect(matchVideos([nameless], [clip], new Set(['r2'])).size).toBe(0);
+    expect([...matchVideos([nameless, wanted({ partnerRequestId: 'r2' })], [clip]).keys()]).not.toContain(nameless);
+  });
+
+  test('the nearest of those without an id gets the clip', () => {
+    const [front, one] = [wanted({ partnerRequestId: null }), wanted({ partnerRequestId: null, cameraId: '1' })];
+    const named = wanted({ partnerRequestId: 'r3' });
+    const clips = [video({ requestId: 'r2', cameraId: '1' })];
+    expect([...matchVideos([named, front, one], clips).keys()]).toEqual([one]);
+  });
+
+  test.each<[string, Partial<Video>, boolean]>([
+    ['another truck', { truckId: 'T2' }, true],
+    ['another day', { startTime: '2026-02-01T08:00:00.000000Z', endTime: '2026-02-01T09:00:00.000000Z' }, true],
+    ['what was asked for', {}, false],
+    ['another id', { requestId: 'r2', truckId: 'T2' }, false],
+    ['no id', { requestId: undefined, truckId: 'T2' }, false],
+  ])('a clip under our id that shows %s is told', (_, clip, told) => {
+    const found = disbelieved([wanted()], [video({ requestId: 'r1', ...clip })]);
+    expect(found).toHaveLength(told ? 1 : 0);
+    for (const { finding } of found) {
+      expect(finding.reason).toContain('r1');
+      expect(finding.reason).toContain(String(Object.values(clip)[0]).slice(0, 10));
+      expect(finding.reason).toContain('T1');
+    }
   });
 
   test('a reused id is told apart by the range', () => {

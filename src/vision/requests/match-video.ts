@@ -1,5 +1,7 @@
-import { epochMillis, type Instant } from '../../contracts/common/instant.js';
+import { epochMillis, formatInstant, type Instant } from '../../contracts/common/instant.js';
 import type { Video } from '../../contracts/vision/vision.dto.js';
+import type { Finding } from '../client/finding.js';
+import { mayBeOneTruck, nameOf } from './spelling.js';
 
 /** What of a part its clips are recognised by (decision 38). */
 export interface Wanted {
@@ -19,43 +21,86 @@ const PLACEMENT = /^[a-z][a-z _-]*$/;
 
 /**
  * Which listed clips answer which parts, by the part's id. By `requestId`; where a partner gave one id to several
- * requests, or gives none, by truck, camera and range. A camera's placement and its number may be one camera: such a
- * match counts only where no exact one is there.
+ * requests, or gives none, by truck, camera and range. So does an id that nobody knows answer a part of whose id the 202
+ * told us nothing; `taken` are the ids of our other requests. A camera's placement and its number may be one camera: such
+ * a match counts only where no exact one is there.
  */
-export function matchVideos<W extends Wanted>(wanted: readonly W[], videos: readonly Video[]): Map<W, Video[]> {
-  const byRequest = groupBy(wanted, ({ partnerRequestId }) => partnerRequestId ?? undefined);
-  const byTruck = groupBy(wanted, ({ truckId }) => nameOf(truckId));
+export function matchVideos<W extends Wanted>(
+  wanted: readonly W[],
+  videos: readonly Video[],
+  taken: ReadonlySet<string> = new Set(),
+): Map<W, Video[]> {
+  const byRequest = groupBy(wanted, requestOf);
+  const byTruck = groupBy(wanted, truckOf);
+  const nameless = groupBy(
+    wanted.filter((part) => part.partnerRequestId === null),
+    truckOf,
+  );
+  const find = (video: Video): W | undefined => {
+    const truck = nameOf(video.truckId);
+    if (video.requestId === undefined) return closest(byTruck.get(truck) ?? [], video);
+    const [part, ...more] = byRequest.get(video.requestId) ?? [];
+    if (part === undefined) return taken.has(video.requestId) ? undefined : closest(nameless.get(truck) ?? [], video);
+    if (more.length > 0) return closest([part, ...more], video);
+    return isBelieved(part, video) ? part : undefined;
+  };
   const found = new Map<W, Video[]>();
   for (const video of videos) {
-    const named = video.requestId === undefined ? undefined : (byRequest.get(video.requestId) ?? []);
-    const part =
-      named?.length === 1
-        ? plausible(named[0], video)
-        : closest(named ?? byTruck.get(nameOf(video.truckId)) ?? [], video);
+    const part = find(video);
     if (part !== undefined) found.set(part, [...(found.get(part) ?? []), video]);
   }
   return found;
 }
 
-/** A clip under our id that shows another truck or another time is not ours: partners have reused ids. */
-function plausible<W extends Wanted>(part: W | undefined, video: Video): W | undefined {
-  if (part === undefined || nameOf(part.truckId) !== nameOf(video.truckId)) return undefined;
-  return video.startTime < part.endTime && video.endTime > part.startTime ? part : undefined;
+/** A clip under the id of one part, which is not that part's by what it shows. */
+export interface Disbelieved<W> {
+  readonly part: W;
+  readonly finding: Finding;
+}
+
+/** What `matchVideos` passes over though its id is known, for an admin to see. */
+export function disbelieved<W extends Wanted>(wanted: readonly W[], videos: readonly Video[]): Disbelieved<W>[] {
+  const byRequest = groupBy(wanted, requestOf);
+  return videos.flatMap((video) => {
+    const [part, ...more] = byRequest.get(video.requestId ?? '') ?? [];
+    if (part === undefined || more.length > 0 || isBelieved(part, video)) return [];
+    const reason = `The clip ${video.id} under request ${part.partnerRequestId} shows ${shown(video)}, not ${shown(part)}.`;
+    return [{ part, finding: { path: 'data.videos[].requestId', reason, raw: video } }];
+  });
+}
+
+const shown = ({
+  truckId,
+  cameraId,
+  startTime,
+  endTime,
+}: Pick<Wanted, 'truckId' | 'cameraId' | 'startTime' | 'endTime'>) =>
+  `truck ${truckId}, camera ${cameraId}, from ${formatInstant(startTime)} to ${formatInstant(endTime)}`;
+
+/**
+ * A clip under our id that shows another truck or another time is not ours: partners have reused ids. A truck that is
+ * only spelled otherwise is believed where camera and range agree.
+ */
+function isBelieved(part: Wanted, video: Video): boolean {
+  if (nameOf(part.truckId) !== nameOf(video.truckId)) {
+    return mayBeOneTruck(part.truckId, video.truckId) && distanceOf(part, video) !== undefined;
+  }
+  return video.startTime < part.endTime && video.endTime > part.startTime;
 }
 
 function closest<W extends Wanted>(candidates: readonly W[], video: Video): W | undefined {
   let best: { readonly part: W; readonly distance: number } | undefined;
   for (const part of candidates) {
-    const distance = distanceOf(part, video);
+    const distance = truckOf(part) === nameOf(video.truckId) ? distanceOf(part, video) : undefined;
     if (distance !== undefined && (best === undefined || distance < best.distance)) best = { part, distance };
   }
   return best?.part;
 }
 
-/** Undefined where they do not belong together. An alias is worse than any exact name. */
+/** By camera and range. Undefined where they do not belong together. An alias is worse than any exact name. */
 function distanceOf(part: Wanted, video: Video): number | undefined {
   const camera = cameraDistance(part.cameraId, video.cameraId);
-  if (camera === undefined || nameOf(part.truckId) !== nameOf(video.truckId)) return undefined;
+  if (camera === undefined) return undefined;
   const [start, end] = [epochMillis(part.startTime), epochMillis(part.endTime)];
   const off = [Math.abs(epochMillis(video.startTime) - start), Math.abs(epochMillis(video.endTime) - end)];
   const most = Math.min(TOLERANCE_MS, (end - start) * TOLERANCE_SHARE);
@@ -69,7 +114,9 @@ function cameraDistance(one: string, other: string): number | undefined {
   return /^\d+$/.test(number) && PLACEMENT.test(word) ? 1_000_000 : undefined;
 }
 
-const nameOf = (text: string): string => text.trim().toLowerCase();
+const requestOf = ({ partnerRequestId }: Wanted): string | undefined => partnerRequestId ?? undefined;
+
+const truckOf = ({ truckId }: Wanted): string => nameOf(truckId);
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>();

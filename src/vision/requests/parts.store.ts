@@ -68,6 +68,19 @@ export class PartsStore {
     return { open: rows.map(partFromRow), now: rows[0]?.now ?? new Date() };
   }
 
+  /** Those of `ids` that the partner has given to parts of this connection, ended ones too. */
+  async knownRequests(
+    { haulerId, connectionId }: Pick<Part, 'haulerId' | 'connectionId'>,
+    ids: readonly (string | undefined)[],
+  ): Promise<string[]> {
+    const rows = await this.dataSource.query<{ id: string }[]>(
+      `SELECT DISTINCT partner_request_id AS id FROM video_request_parts
+       WHERE hauler_id = $1 AND connection_id = $2 AND partner_request_id = ANY ($3::text[])`,
+      [haulerId, connectionId, ids],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** Moves a part whose row nobody else has, and its request with it. Throws `ForbiddenMove`. */
   async move(manager: EntityManager, part: Part, status: RequestState, reason: string | null): Promise<void> {
     if (part.status !== status) REQUEST_STATES.assertMove(part.status, status);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../findings.js';
 import { VisionClient } from '../vision.client.js';
-import { matchVideos } from './match-video.js';
+import { disbelieved, matchVideos } from './match-video.js';
 import type { Part } from './parts.store.js';
 import { concernsQuestion, endsRound, isUnknown } from './poll-failures.js';
 import { PollList } from './poll-list.js';
@@ -61,12 +61,14 @@ export class PollAsking {
   private async askAlone(part: Part, { connection, signal }: Asking): Promise<Learnt> {
     const query = { customerId: part.customerId, requestId: part.partnerRequestId ?? '', pageSize: PAGE_SIZE };
     const { read } = await this.client.listVideos(query, { connection, signal });
-    await this.findings.record(connection, read.findings);
+    const strange = disbelieved([part], read.items).map(({ finding }) => finding);
+    await this.findings.record(connection, [...read.findings, ...strange]);
     const clips = matchVideos([part], read.items).get(part);
     const { status, message } = read.request?.requestId === part.partnerRequestId ? (read.request ?? {}) : {};
     const said = message === undefined ? {} : { message };
     if (status === 'failed') return { kind: 'failed', ...said };
-    return clips === undefined ? { kind: 'open' } : { kind: 'clips', clips, ...said };
+    if (clips !== undefined) return { kind: 'clips', clips, ...said };
+    return { kind: 'open', ...(strange[0] === undefined ? {} : { reason: strange[0].reason }) };
   }
 }
 

@@ -5,8 +5,8 @@ import type { Finding } from '../client/finding.js';
 import type { ListedPage } from '../client/read-list.js';
 import { VisionFindings } from '../findings.js';
 import { VisionClient } from '../vision.client.js';
-import { matchVideos } from './match-video.js';
-import type { Part } from './parts.store.js';
+import { disbelieved, matchVideos } from './match-video.js';
+import { type Part, PartsStore } from './parts.store.js';
 import { isUnknown } from './poll-failures.js';
 import { type Asking, type Learnt, type Listed, PAGE_SIZE } from './poll-round.js';
 
@@ -16,6 +16,7 @@ export class PollList {
   constructor(
     private readonly client: VisionClient,
     private readonly findings: VisionFindings,
+    private readonly parts: PartsStore,
   ) {}
 
   /** At most a page more than the parts would fill: what else the customer has is read on in the next round. */
@@ -23,6 +24,7 @@ export class PollList {
     const most = Math.ceil(parts.length / PAGE_SIZE) + 1;
     const videos: Video[] = [];
     const findings: Finding[] = [];
+    const taken = new Set<string>();
     let page = asking.page;
     let pages = 0;
     let failure: PartnerFailure | undefined;
@@ -32,11 +34,12 @@ export class PollList {
         pages++;
         videos.push(...read.items);
         findings.push(...read.findings);
+        for (const id of await this.takenIn(read.items, parts)) taken.add(id);
         const { totalPages, pageSize = PAGE_SIZE } = read.pagination;
         const last = read.received === 0 || (totalPages === undefined ? read.received < pageSize : page >= totalPages);
         page = last ? 1 : page + 1;
         if (last && asking.page === 1) break;
-        if (matchVideos(parts, videos).size === parts.length || page === asking.page) break;
+        if (matchVideos(parts, videos, taken).size === parts.length || page === asking.page) break;
       }
     } catch (error) {
       if (!(error instanceof PartnerFailure)) throw error;
@@ -45,11 +48,21 @@ export class PollList {
       }
       failure = error;
     }
+    findings.push(...disbelieved(parts, videos).map(({ finding }) => finding));
     await this.findings.record(asking.connection, findings);
-    const found = matchVideos(parts, videos);
+    const found = matchVideos(parts, videos, taken);
     const learnt = new Map([...found].map(([part, clips]) => [part, { kind: 'clips', clips } as const]));
     // The page that failed may be there no more.
     return { learnt, pages, nextPage: failure !== undefined || found.size === parts.length ? 1 : page, failure };
+  }
+
+  /** The clips' ids that are known of other parts than these. Asked for only where a part might take them for its own. */
+  private async takenIn(videos: readonly Video[], parts: readonly Part[]): Promise<readonly string[]> {
+    const nameless = parts.find(({ partnerRequestId }) => partnerRequestId === null);
+    if (nameless === undefined) return [];
+    const ours = new Set(parts.map(({ partnerRequestId }) => partnerRequestId));
+    const ids = videos.map(({ requestId }) => requestId).filter((id) => id !== undefined && !ours.has(id));
+    return ids.length === 0 ? [] : this.parts.knownRequests(nameless, ids);
   }
 
   /** Another page than the first that is refused is one past the end: the list has become shorter. */

@@ -67,7 +67,7 @@ export class PollOutcome {
 
   /**
    * One jitter for all: those who were asked about together stay together. Why one that was asked for by its own id has
-   * no answer is told until it is asked so again.
+   * no clip is told until it is asked so again.
    */
   async postpone(
     run: Run<PollRow>,

@@ -8,7 +8,7 @@ export type Learnt =
   | { readonly kind: 'clips'; readonly clips: readonly Video[]; readonly message?: string }
   | { readonly kind: 'failed'; readonly message?: string }
   | { readonly kind: 'unknown'; readonly reason: string }
-  /** `reason`: why there is no answer, where the part was asked for by its own id. */
+  /** `reason`: why there is no clip, where the part was asked for by its own id. */
   | { readonly kind: 'open'; readonly reason?: string };
 
 export interface Round {

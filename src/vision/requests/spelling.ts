@@ -1,0 +1,16 @@
+/** A name as it is compared: letters' case and the blanks around it do not count. */
+export const nameOf = (text: string): string => text.trim().toLowerCase();
+
+/**
+ * Whether two names may be one truck's, spelled otherwise: `T7`, `T-0007` and `7` are, by their number; a name without
+ * one is known by its letters. Too little to recognise a truck by, enough not to take it for another one.
+ */
+export function mayBeOneTruck(one: string, other: string): boolean {
+  const [a, b] = [numberIn(one), numberIn(other)];
+  return a === '' && b === '' ? lettersIn(one) === lettersIn(other) : a === b;
+}
+
+const numberIn = (name: string): string =>
+  (name.match(/\d+/g) ?? []).map((digits) => digits.replace(/^0+/, '')).join(' ');
+
+const lettersIn = (name: string): string => nameOf(name).replace(/[^\p{L}]/gu, '');
