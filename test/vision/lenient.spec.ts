@@ -69,11 +69,24 @@ describe('a list (decision 38)', () => {
     expect(findings).toEqual([expect.objectContaining({ path, raw: bad })]);
   });
 
-  test('an expiry that is no date is taken as absent, and told', () => {
-    const { items, findings } = read({ videos: [element({ ...link, expiresAt: 'soon' })] });
-    expect(items[0]).not.toHaveProperty('expiresAt');
-    expect(findings).toHaveLength(1);
-  });
+  test.each(['soon', '2026-11-22T14:19:00.000', '2026-11-22', 'Sun, 22 Nov 2026 14:19:00 GMT', 1_795_357_140])(
+    'an expiry of %j, which is no date-time, is taken as absent, and told',
+    (expiresAt) => {
+      const { items, findings } = read({ videos: [element({ ...link, expiresAt })] });
+      expect(items).toHaveLength(1);
+      expect(items[0]).not.toHaveProperty('expiresAt');
+      expect(findings).toHaveLength(1);
+    },
+  );
+
+  test.each([-1, 0.5, 31_536_001, 1e12, Number.MAX_VALUE, '300', null])(
+    'a duration of %j, which is none, is computed',
+    (durationSeconds) => {
+      const { items, findings } = read({ videos: [element({ ...link, durationSeconds })] });
+      expect(items[0]).toMatchObject({ durationSeconds: 300 });
+      expect(findings).toEqual([]);
+    },
+  );
 
   test('what PostgreSQL cannot hold is taken out of the message of data.request', () => {
     const request = { requestId: 'r', status: 'ready', message: 'part\0ly \ud800' };

@@ -1,4 +1,4 @@
-import { secondsBetween } from '../../contracts/common/instant.js';
+import { parseInstant, secondsBetween } from '../../contracts/common/instant.js';
 import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../../contracts/common/reader.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
@@ -7,6 +7,9 @@ import type { Finding } from './finding.js';
 
 /** Names, and texts that some partners send as numbers. */
 const NAMES = ['id', 'customerId', 'truckId', 'cameraId', 'requestId'];
+
+/** What the contract's field takes: a year. */
+const LONGEST_SECONDS = 31_536_000;
 
 export interface ReadElements<T> {
   readonly items: T[];
@@ -51,10 +54,10 @@ function completed(raw: JsonObject, customerId: string, place: string, findings:
   for (const name of NAMES) if (typeof element[name] === 'number') element[name] = String(element[name]);
   element['customerId'] ??= customerId;
   const { durationSeconds, startTime, endTime, expiresAt } = element;
-  if (!Number.isInteger(durationSeconds) || (durationSeconds as number) < 0) {
+  if (!isDuration(durationSeconds)) {
     element['durationSeconds'] = computedSeconds(startTime, endTime);
   }
-  if (expiresAt != null && (typeof expiresAt !== 'string' || Number.isNaN(Date.parse(expiresAt)))) {
+  if (expiresAt != null && (typeof expiresAt !== 'string' || parseInstant(expiresAt) === undefined)) {
     element['expiresAt'] = undefined;
     findings.push({
       path: `${place}.expiresAt`,
@@ -65,8 +68,11 @@ function completed(raw: JsonObject, customerId: string, place: string, findings:
   return element;
 }
 
+const isDuration = (value: unknown): boolean =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_SECONDS;
+
 /** Of texts that are checked by the reader afterwards. */
 function computedSeconds(startTime: unknown, endTime: unknown): number {
   const seconds = Math.round((Date.parse(String(endTime)) - Date.parse(String(startTime))) / 1000);
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), 31_536_000) : 0;
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), LONGEST_SECONDS) : 0;
 }
