@@ -40,12 +40,16 @@ export class VisionFindings {
 /** PostgreSQL text holds no U+0000. */
 const storable = (text: string): string => storableText(text).slice(0, LONGEST_RAW);
 
-const rawText = (raw: unknown): string => storable(redactUrls(JSON.stringify(raw) ?? ''));
+const rawText = (raw: unknown, without?: ReadonlySet<string>): string =>
+  storable(redactUrls(JSON.stringify(raw, (name, value: unknown) => (without?.has(name) ? undefined : value)) ?? ''));
 
-/** Without the place in the list and the link's signature: the same fault is found again at every reading. */
+/** What each listing makes anew of the same element. */
+const OF_ONE_LISTING: ReadonlySet<string> = new Set(['downloadUrl', 'expiresAt']);
+
+/** Without the place in the list and the link: the same fault is found again at every reading. */
 function digestOf({ path, reason, raw }: Finding): string {
   const where = `${path} ${reason}`.replace(/\[\d+\]/g, '[]');
   return createHash('sha256')
-    .update(`${where} ${raw === undefined ? '' : rawText(raw)}`)
+    .update(`${where} ${raw === undefined ? '' : rawText(raw, OF_ONE_LISTING)}`)
     .digest('hex');
 }

@@ -34,10 +34,20 @@ beforeAll(async () => {
   connection = await connectVision(app, partner.url);
   const times = { startTime: inHours(-2), endTime: inHours(-1.9) };
   const good = element({ ...times, downloadUrl: partner.link(film()) });
-  const bad = [element(times), element({ startTime: 'yesterday', downloadUrl: 'https://a.example/f?sig=secret' })];
+  let listings = 0;
+  // Links are made anew for each listing.
+  const bad = () => [
+    element({ id: 'no-link', ...times, expiresAt: inHours(8) }),
+    element({
+      id: 'no-start',
+      startTime: 'yesterday',
+      downloadUrl: `https://a.example/f${++listings}?sig=secret`,
+      expiresAt: inHours(8),
+    }),
+  ];
   partner.on(
     CONTINUOUS,
-    lists('recordings', () => [good, ...bad]),
+    lists('recordings', () => [good, ...bad()]),
   );
   await app.admin('POST', '/video-subscriptions', {
     connectionId: connection.id,
