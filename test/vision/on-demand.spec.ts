@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { withLateClock } from '../support/late-clock.js';
 import { breaks, json, raw, refuses, type ScriptedReply } from '../support/scripted-partner.js';
 import {
   accepts,
@@ -311,6 +312,38 @@ describe('polling', () => {
     );
     const shown = await becomes(await order(await connect()), { status: 'stored' });
     expect(shown.recordingIds).toHaveLength(2);
+  });
+
+  test('when it was taken, asked about next and given up is reckoned by the database', async () => {
+    partner.on(POST, accepts());
+    partner.on(
+      VIDEOS,
+      lists('videos', () => []),
+    );
+    const connectionId = await connect();
+    await withLateClock(3_600_000, async () => {
+      await order(connectionId);
+      await eventually(async () => {
+        const parts = await app.dataSource.query<unknown[]>(
+          `SELECT submitted_at BETWEEN now() - interval '10 seconds' AND now() AS taken, asked_alone_at = submitted_at AS asked,
+             next_poll_at - submitted_at BETWEEN interval '4 seconds' AND interval '6 seconds' AS next,
+             poll_at = next_poll_at AS due, part.deadline_at - now() BETWEEN interval '23:59' AND interval '24:00' AS deadline,
+             request.deadline_at = part.deadline_at AS one
+           FROM (SELECT part.*, poll.due_at AS poll_at FROM video_request_parts AS part
+                 LEFT JOIN video_polls AS poll USING (hauler_id, connection_id, customer_id)) AS part
+           JOIN video_requests AS request ON request.id = part.request_id`,
+        );
+        expect(parts).toEqual([{ taken: true, asked: true, next: true, due: true, deadline: true, one: true }]);
+      });
+    });
+  });
+
+  test('a deadline that has come by the database ends what could not be submitted', async () => {
+    partner.on(POST, refuses(429, 'INTERNAL_ERROR', 'later'));
+    const id = await order(await connect());
+    await eventually(() => expect(partner.askedOf(POST)).not.toHaveLength(0));
+    await app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'");
+    await withLateClock(3_600_000, () => becomes(id, { status: 'expired' }));
   });
 
   test('a malformed element is recorded, and the others land', async () => {

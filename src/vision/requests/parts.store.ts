@@ -21,6 +21,8 @@ export interface Part {
   readonly submitTries: number;
   readonly submittedAt: Date | null;
   readonly deadlineAt: Date;
+  /** Its deadline had come when it was read, by the database's clock. */
+  readonly overdue: boolean;
   readonly polls: number;
   readonly nextPollAt: Date | null;
   readonly askedAloneAt: Date | null;
@@ -37,8 +39,8 @@ export interface Customer {
 const INSTANT = (column: string) => `${instantSql(column)} AS ${column}`;
 
 const COLUMNS = `hauler_id, id, request_id, connection_id, customer_id, truck_id, camera_id, ${INSTANT('start_time')},
-  ${INSTANT('end_time')}, status, reason, partner_request_id, submit_tries, submitted_at, deadline_at, polls, next_poll_at,
-  asked_alone_at, not_found`;
+  ${INSTANT('end_time')}, status, reason, partner_request_id, submit_tries, submitted_at, deadline_at,
+  deadline_at <= now() AS overdue, polls, next_poll_at, asked_alone_at, not_found`;
 
 /** The rows of parts, and the requests that follow from them. */
 @Injectable()
@@ -79,6 +81,12 @@ export class PartsStore {
       [haulerId, connectionId, ids],
     );
     return rows.map(({ id }) => id);
+  }
+
+  /** What time it is for the database: parts are judged by its clock, and so has to be written what they are judged by. */
+  async now(manager: EntityManager): Promise<Date> {
+    const [{ now }] = await manager.query<[{ now: Date }]>('SELECT now()');
+    return now;
   }
 
   /** Moves a part whose row nobody else has, and its request with it. Throws `ForbiddenMove`. */
@@ -126,6 +134,7 @@ interface PartRow {
   readonly submit_tries: number;
   readonly submitted_at: Date | null;
   readonly deadline_at: Date;
+  readonly overdue: boolean;
   readonly polls: number;
   readonly next_poll_at: Date | null;
   readonly asked_alone_at: Date | null;
@@ -149,6 +158,7 @@ function partFromRow(row: PartRow): Part {
     submitTries: row.submit_tries,
     submittedAt: row.submitted_at,
     deadlineAt: row.deadline_at,
+    overdue: row.overdue,
     polls: row.polls,
     nextPollAt: row.next_poll_at,
     askedAloneAt: row.asked_alone_at,

@@ -26,13 +26,12 @@ export class PollOutcome {
   ) {}
 
   /** The parts whose deadline has not come. */
-  async endOverdue(run: Run<PollRow>, open: readonly Part[], now: Date): Promise<Part[]> {
-    const late = open.filter(({ deadlineAt }) => deadlineAt <= now);
-    for (const part of late) {
+  async endOverdue(run: Run<PollRow>, open: readonly Part[]): Promise<Part[]> {
+    for (const part of open.filter(({ overdue }) => overdue)) {
       const reason = `The partner had not delivered the video when the deadline came, asked ${part.polls} times.`;
       await this.end(run, part, 'expired', part.reason === null ? reason : `${reason} Heard last: ${part.reason}`);
     }
-    return open.filter((part) => !late.includes(part));
+    return open.filter(({ overdue }) => !overdue);
   }
 
   async end(run: Run<PollRow>, part: Part, status: 'failed' | 'expired', reason: string): Promise<void> {

@@ -36,7 +36,7 @@ export class PollWork implements OnModuleInit {
 
   private async round(run: Run<PollRow>): Promise<Next> {
     const { open: waitingParts, now } = await this.parts.open(run.row);
-    const open = await this.outcome.endOverdue(run, waitingParts, now);
+    const open = await this.outcome.endOverdue(run, waitingParts);
     const connection = await this.connections.find(run.row.connection_id);
     if (connection === undefined) {
       for (const part of open) await this.outcome.end(run, part, 'failed', 'The connection was deleted.');

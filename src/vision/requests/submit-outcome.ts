@@ -34,7 +34,7 @@ export class SubmitOutcome {
     await inTransaction(this.dataSource, async (manager) => {
       // What is ready already is fetched at once.
       const delayMs = status === 'ready' ? 0 : jittered(pollDelayMs({ asked: 0, openMs: 0 }), Math.random());
-      const now = new Date();
+      const now = await this.parts.now(manager);
       const nextPollAt = new Date(now.getTime() + delayMs);
       const asked = { submitted_at: now, asked_alone_at: now, next_poll_at: nextPollAt };
       await this.parts.move(manager, part, status, null);

@@ -43,7 +43,7 @@ export class SubmitWork implements OnModuleInit {
     const part = await this.parts.find(run.row.hauler_id, run.row.id);
     const connection = await this.connections.find(part.connectionId);
     if (connection === undefined) return this.outcome.end(run, part, 'failed', 'The connection was deleted.');
-    if (part.deadlineAt.getTime() <= Date.now()) {
+    if (part.overdue) {
       const reason = 'The partner had not taken the request when its deadline came.';
       return this.outcome.end(run, part, 'expired', reason);
     }

@@ -16,6 +16,9 @@ import { SUBMIT } from './submit.work.js';
 /** Pieces of one request: nobody watches more at one go, and each is a request at the partner. */
 const MOST_PARTS = 1_000;
 
+/** By the database's clock, which judges it; without the microseconds, which a JavaScript date would lose on the way. */
+const DEADLINE = "date_trunc('milliseconds', now()) + $6::float8 * interval '1 ms'";
+
 /** Takes requests for on-demand video (section 1, workflow 4). */
 @Injectable()
 export class VideoRequests {
@@ -44,19 +47,18 @@ export class VideoRequests {
     { haulerId, id: connectionId, customerId }: VisionConnection,
     pieces: readonly Range[],
   ): Promise<void> {
-    const deadline = new Date(Date.now() + this.env.VISION_REQUEST_DEADLINE);
-    const common = [haulerId, connectionId, customerId, truckId, cameraId, deadline, id];
+    const common = [haulerId, connectionId, customerId, truckId, cameraId, this.env.VISION_REQUEST_DEADLINE, id];
     await inTransaction(this.dataSource, async (manager) => {
       await manager.query(
         `INSERT INTO video_requests (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at, id,
            start_time, end_time, status, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'submitting', now(), now())`,
+         VALUES ($1, $2, $3, $4, $5, ${DEADLINE}, $7, $8, $9, 'submitting', now(), now())`,
         [...common, startTime, endTime],
       );
       await manager.query(
         `INSERT INTO video_request_parts (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at,
            request_id, number, id, start_time, end_time, status, due_at)
-         SELECT $1, $2, $3, $4, $5, $6, $7, piece.number, piece.id, piece.starts, piece.ends, 'submitting', now()
+         SELECT $1, $2, $3, $4, $5, ${DEADLINE}, $7, piece.number, piece.id, piece.starts, piece.ends, 'submitting', now()
          FROM unnest($8::uuid[], $9::timestamptz[], $10::timestamptz[])
            WITH ORDINALITY AS piece (id, starts, ends, number)`,
         [
