@@ -50,7 +50,6 @@ describe('what a failed question concerns', () => {
     ['failed', true],
     ['rejected', true],
     ['breach', true],
-    ['timedOut', true],
     ['unavailable', true],
     ['rateLimited', false],
     ['unauthorized', false],
@@ -61,6 +60,11 @@ describe('what a failed question concerns', () => {
     expect(concernsQuestion({ kind })).toBe(alone);
     expect(endsRound({ kind, retryAt: undefined })).toBe(!alone);
     expect(endsRound({ kind, retryAt: new Date() })).toBe(true);
+  });
+
+  test('timedOut: that one alone, but nobody is asked after it', () => {
+    expect(concernsQuestion({ kind: 'timedOut' })).toBe(true);
+    expect(endsRound({ kind: 'timedOut', retryAt: undefined })).toBe(true);
   });
 });
 

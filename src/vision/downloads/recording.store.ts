@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { epochMillis, secondsBetween } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { isSameCamera, mayBeSameCamera } from '../camera-names.js';
+import { isSameCamera, mayBeSameCamera } from '../spelling.js';
 import type { Part } from '../requests/parts.store.js';
 import type { VisionConnection } from '../vision-connections.js';
 import { fetchBy } from './fetch-by.js';

@@ -5,7 +5,7 @@ import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { readWhole } from '../client/read-pages.js';
 import { PartsStore } from '../requests/parts.store.js';
 import { VisionClient } from '../vision.client.js';
-import { isSameCamera, mayBeSameCamera } from '../camera-names.js';
+import { isSameCamera, mayBeSameCamera } from '../spelling.js';
 import type { VisionConnection } from '../vision-connections.js';
 import type { RecordingRow } from './recording-row.js';
 

@@ -1,7 +1,7 @@
 import { epochMillis, formatInstant, type Instant } from '../../contracts/common/instant.js';
 import type { Video } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from '../client/finding.js';
-import { mayBeOneTruck, nameOf } from './spelling.js';
+import { isSameCamera, mayBeOneTruck, mayBeSameCamera, nameOf } from '../spelling.js';
 
 /** What of a part its clips are recognised by (decision 38). */
 export interface Wanted {
@@ -16,8 +16,6 @@ export interface Wanted {
 /** Partners cut at key frames: a clip's ends may lie that far from what was asked for. */
 const TOLERANCE_MS = 10_000;
 const TOLERANCE_SHARE = 0.25;
-
-const PLACEMENT = /^[a-z][a-z _-]*$/;
 
 /**
  * Which listed clips answer which parts, by the part's id. By `requestId`; where a partner gave one id to several
@@ -108,10 +106,8 @@ function distanceOf(part: Wanted, video: Video): number | undefined {
 }
 
 function cameraDistance(one: string, other: string): number | undefined {
-  const [a, b] = [nameOf(one), nameOf(other)];
-  if (a === b) return 0;
-  const [word, number] = /^\d+$/.test(a) ? [b, a] : [a, b];
-  return /^\d+$/.test(number) && PLACEMENT.test(word) ? 1_000_000 : undefined;
+  if (isSameCamera(one, other)) return 0;
+  return mayBeSameCamera(one, other) ? 1_000_000 : undefined;
 }
 
 const requestOf = ({ partnerRequestId }: Wanted): string | undefined => partnerRequestId ?? undefined;

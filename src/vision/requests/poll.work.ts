@@ -53,9 +53,12 @@ export class PollWork implements OnModuleInit {
       [...round.asked].filter((part) => !ended.has(part)),
       { ...round, now },
     );
-    if (round.failure === undefined) return this.outcome.finish(run, { next_page: round.nextPage });
+    const left = open.filter((part) => !ended.has(part));
+    if (round.failure === undefined || left.length === 0) {
+      return this.outcome.finish(run, { next_page: round.nextPage });
+    }
     await run.update({ next_page: round.nextPage });
-    throw notBeyond(firstDeadline(open.filter((part) => !ended.has(part))), round.failure);
+    throw notBeyond(firstDeadline(left), round.failure);
   }
 }
 

@@ -1,5 +1,17 @@
+const PLACEMENT = /^[a-z][a-z _-]*$/;
+const NUMBER = /^\d+$/;
+
 /** A name as it is compared: letters' case and the blanks around it do not count. */
 export const nameOf = (text: string): string => text.trim().toLowerCase();
+
+/** Whether two names, of one truck, are the same but for letter case and blanks around them. */
+export const isSameCamera = (one: string, other: string): boolean => nameOf(one) === nameOf(other);
+
+/** Whether one is a placement and the other a number: these may be two names of one camera (2.5a), and may be not. */
+export function mayBeSameCamera(one: string, other: string): boolean {
+  const [a, b] = [nameOf(one), nameOf(other)];
+  return (NUMBER.test(a) && PLACEMENT.test(b)) || (NUMBER.test(b) && PLACEMENT.test(a));
+}
 
 /**
  * Whether two names may be one truck's, spelled otherwise: `T7`, `T-0007` and `7` are, by their number; a name without
