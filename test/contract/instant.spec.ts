@@ -4,6 +4,7 @@ import {
   epochMillis,
   formatInstant,
   instantOf,
+  microsBetween,
   parseInstant,
   secondsBetween,
 } from '../../src/contracts/common/instant.js';
@@ -82,6 +83,14 @@ describe('date-time (decision 7)', () => {
   ])('from %s to %s there are %i whole seconds', (start, end, seconds) =>
     expect(secondsBetween(start, end)).toBe(seconds),
   );
+
+  it.each([
+    ['2026-01-31T08:30:00.000000Z', '2026-01-31T09:30:00.000001Z', 3_600_000_001],
+    ['2026-01-31T08:30:00.000999Z', '2026-01-31T08:30:00.001000Z', 1],
+    ['2026-01-31T08:30:00.123456Z', '2026-01-31T08:30:00.123456Z', 0],
+    ['2026-01-31T08:30:00.000001Z', '2026-01-31T08:30:00.000000Z', -1],
+    ['9998-12-31T23:59:59.999998Z', '9999-01-01T00:00:00.000000Z', 2],
+  ])('from %s to %s are %i microseconds', (from, to, micros) => expect(microsBetween(from, to)).toBe(micros));
 
   it('reads UTC by its short way as by the long one', () => {
     const two = (max: number) => fc.nat(max).map((number) => String(number).padStart(2, '0'));

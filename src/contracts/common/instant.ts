@@ -71,3 +71,9 @@ export function epochMillis(instant: Instant): number {
 export function secondsBetween(start: Instant, end: Instant): number {
   return Math.round((epochMillis(end) - epochMillis(start)) / 1000);
 }
+
+/** From one instant to another, which may be the earlier one; exact where they are less than 285 years apart. */
+export function microsBetween(from: Instant, to: Instant): number {
+  const finer = (instant: Instant): number => Number(instant.slice(23, 26));
+  return (epochMillis(to) - epochMillis(from)) * 1000 + finer(to) - finer(from);
+}

@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type SettledEnv } from '../../config/env.js';
-import { epochMillis, type Instant } from '../../contracts/common/instant.js';
+import { type Instant, microsBetween } from '../../contracts/common/instant.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { violated } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { CLIP_WORK } from './clip-preparation.js';
+
+const MINUTE_MICROS = 60_000_000;
 
 /** What may be ordered, and the call to begin. */
 @Injectable()
@@ -19,7 +21,7 @@ export class ClipOrders {
   assertRange({ startTime, endTime }: CreateVideoRequest): void {
     assertOrder(startTime, endTime);
     const longest = this.env.VISION_MAX_CLIP_MINUTES;
-    if (epochMillis(endTime) - epochMillis(startTime) <= longest * 60_000) return;
+    if (microsBetween(startTime, endTime) <= longest * MINUTE_MICROS) return;
     throw invalidRange(`endTime must be at most ${longest} minutes after startTime`);
   }
 

@@ -153,6 +153,11 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
     ['the end before the start', { ...valid, startTime: at(1), endTime: at(0) }, ['endTime']],
     ['the end at the start', { ...valid, endTime: valid.startTime }, ['endTime']],
     ['longer than an hour', { ...valid, startTime: at(0), endTime: at(60.001) }, ['endTime']],
+    [
+      'a microsecond longer than an hour',
+      { ...valid, startTime: '2026-01-31T08:30:00Z', endTime: '2026-01-31T09:30:00.000001Z' },
+      ['endTime'],
+    ],
   ])('400: %s', async (_name, body, paths) => {
     const reply = await request<ErrorAnswer>(body);
     expect(reply.status).toBe(400);
