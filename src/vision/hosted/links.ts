@@ -38,25 +38,28 @@ export class DownloadLinks {
 
   sign(base: LinkBase, kind: LinkKind, id: string, now = Date.now()): DownloadLink {
     const expires = Math.floor((now + this.env.VISION_LINK_TTL) / 1000);
-    const signature = this.signature(kind, id, expires).toString('base64url');
+    const signature = this.signature(kind, id, expires);
     return {
       downloadUrl: `${base}${FILES_PREFIX}/${kind}/${id}.mp4?expires=${expires}&signature=${signature}`,
       expiresAt: formatInstant(new Date(expires * 1000)),
     };
   }
 
-  /** `unauthorized` where anything of the link was changed, `gone` where its time is over. */
+  /**
+   * `unauthorized` where anything of the link was changed, `gone` where its time is over. Compared as text, not as what it
+   * stands for: the same bytes and the same number have several spellings, of which we give one.
+   */
   verify(kind: LinkKind, id: string, expires: unknown, signature: unknown, now = Date.now()): void {
-    const seconds = typeof expires === 'string' && /^\d{1,12}$/.test(expires) ? Number(expires) : undefined;
-    const given = typeof signature === 'string' ? Buffer.from(signature, 'base64url') : Buffer.alloc(0);
-    const expected = this.signature(kind, id, seconds ?? 0);
+    const seconds = typeof expires === 'string' && /^[1-9]\d{0,11}$/.test(expires) ? Number(expires) : undefined;
+    const given = Buffer.from(typeof signature === 'string' ? signature : '');
+    const expected = Buffer.from(this.signature(kind, id, seconds ?? 0));
     if (seconds === undefined || given.length !== expected.length || !timingSafeEqual(given, expected)) {
       throw apiError(VISION_API, 'unauthorized', 'the link is not one of ours: list the videos again');
     }
     if (seconds * 1000 <= now) throw apiError(VISION_API, 'gone', 'the link has expired: list the videos again');
   }
 
-  private signature(kind: LinkKind, id: string, expires: number): Buffer {
-    return createHmac('sha256', this.key).update(`${kind}/${id}/${expires}`).digest();
+  private signature(kind: LinkKind, id: string, expires: number): string {
+    return createHmac('sha256', this.key).update(`${kind}/${id}/${expires}`).digest('base64url');
   }
 }

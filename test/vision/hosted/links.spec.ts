@@ -36,6 +36,11 @@ const changed = (change: (url: URL) => void): string => {
   return url.href;
 };
 
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+/** 32 bytes leave two bits of the last letter unused: four letters say the same. */
+const otherSpelling = (text: string): string =>
+  text.slice(0, -1) + BASE64URL.charAt(BASE64URL.indexOf(text.slice(-1)) ^ 1);
+
 describe('a download link (decision 46)', () => {
   it('gives the whole file without an API key', async () => {
     const response = await get();
@@ -86,6 +91,13 @@ describe('a download link (decision 46)', () => {
     ['another signature', (url) => url.searchParams.set('signature', 'A'.repeat(43))],
     ['no signature', (url) => url.searchParams.delete('signature')],
     ['no expiry', (url) => url.searchParams.delete('expires')],
+    [
+      'another spelling of the signature',
+      (url) => url.searchParams.set('signature', otherSpelling(url.searchParams.get('signature') ?? '')),
+    ],
+    ['a signature that is filled up', (url) => (url.search += '=')],
+    ['a blank in the signature', (url) => url.searchParams.set('signature', ` ${url.searchParams.get('signature')}`)],
+    ['zeros before the expiry', (url) => (url.search = url.search.replace('expires=', 'expires=0'))],
     ['an empty signature', (url) => url.searchParams.set('signature', '')],
     ['two signatures', (url) => url.searchParams.append('signature', 'x')],
     [
