@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
+import { type ByteRange, byteRange } from './byte-range.js';
 import { matchesEtag } from './etag.js';
 
 /** Bytes that are kept somewhere, as one HTTP resource. */
@@ -11,13 +12,12 @@ export interface FileToSend {
   /** Strong, with its quotes. */
   readonly etag: string;
   readonly contentType: string;
-  /** Both ends included. */
-  open(range: { readonly start: number; readonly end: number }): Promise<Readable>;
+  open(range: ByteRange): Promise<Readable>;
 }
 
 /**
- * Answers `GET` and `HEAD` with `Range`, `If-Range`, `If-None-Match` (RFC 9110). A range that is malformed or lies
- * outside is 416 (decision 46); several at once are answered by the whole. The stream is held back by a slow reader.
+ * Answers `GET` with `Range`, `If-Range`, `If-None-Match`, and `HEAD` with the last (RFC 9110). A range that is malformed
+ * or lies outside is 416 (decision 46); several at once are answered by the whole. The stream is held back by a slow reader.
  */
 export async function sendFile(request: Request, response: Response, file: FileToSend): Promise<void> {
   if (matchesEtag(request.headers['if-none-match'], file.etag)) {
@@ -58,16 +58,17 @@ async function send(bytes: Readable, response: Response): Promise<void> {
   }
 }
 
-function rangeOf(request: Request, file: FileToSend): { start: number; end: number } | undefined {
+function rangeOf(request: Request, file: FileToSend): ByteRange | undefined {
   const header = request.headers.range;
   const condition = request.headers['if-range'];
-  if (header === undefined || (condition !== undefined && condition !== file.etag)) return undefined;
-  const ranges = request.range(file.size);
-  if (ranges === undefined) return undefined;
-  if (typeof ranges === 'number' || ranges.type !== 'bytes') {
+  // Ranges are defined for GET alone.
+  if (request.method !== 'GET' || header === undefined) return undefined;
+  if (condition !== undefined && condition !== file.etag) return undefined;
+  const range = byteRange(header, file.size);
+  if (range === 'unsatisfiable') {
     throw new AppError('rangeNotSatisfiable', `the range must lie within the ${file.size} bytes, such as bytes=0-99`, {
       headers: { ...headersOf(file), 'Content-Range': `bytes */${file.size}` },
     });
   }
-  return ranges.length === 1 ? ranges[0] : undefined;
+  return range === 'whole' ? undefined : range;
 }

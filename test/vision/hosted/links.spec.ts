@@ -66,6 +66,7 @@ describe('a download link (decision 46)', () => {
     ['bytes=100-', 100, bytes.length - 1],
     ['bytes=-50', bytes.length - 50, bytes.length - 1],
     [`bytes=10-${bytes.length * 2}`, 10, bytes.length - 1],
+    [`bytes=-${bytes.length * 2}`, 0, bytes.length - 1],
   ])('gives a part: %s', async (range, start, end) => {
     const response = await get({ Range: range });
     expect(response.status).toBe(206);
@@ -78,6 +79,13 @@ describe('a download link (decision 46)', () => {
     expect(response.status).toBe(416);
     expect(await response.json()).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
     expect(response.headers.get('content-range')).toBe(`bytes */${bytes.length}`);
+  });
+
+  it.each(['bytes=0-99', 'bytes=999999999-'])('tells HEAD of the whole, whatever the range: %s', async (range) => {
+    const response = await get({ Range: range }, 'HEAD');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-length')).toBe(String(bytes.length));
+    expect(response.headers.get('content-range')).toBeNull();
   });
 
   it('heeds If-Range and If-None-Match', async () => {

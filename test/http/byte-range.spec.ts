@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { byteRange } from '../../src/http/byte-range.js';
+
+const part = (start: number, end: number) => ({ start, end });
+
+test.each<[string, ReturnType<typeof byteRange>]>([
+  ['bytes=0-0', part(0, 0)],
+  ['bytes=0-99', part(0, 99)],
+  ['bytes=90-', part(90, 99)],
+  ['bytes=90-200', part(90, 99)],
+  ['bytes= 5 - 9 ', part(5, 9)],
+  ['bytes=-1', part(99, 99)],
+  ['bytes=-100', part(0, 99)],
+  ['bytes=-101', part(0, 99)],
+  [`bytes=-${'9'.repeat(400)}`, part(0, 99)],
+  ['bytes=0-1,200-300', part(0, 1)],
+  ['bytes=0-1,5-6', 'whole'],
+  ['bytes=0-1,-200', 'whole'],
+  ['bytes=-0', 'unsatisfiable'],
+  ['bytes=100-', 'unsatisfiable'],
+  [`bytes=${'9'.repeat(400)}-`, 'unsatisfiable'],
+  ['bytes=5-2', 'unsatisfiable'],
+  ['bytes=100-200,300-', 'unsatisfiable'],
+  ['bytes=', 'unsatisfiable'],
+  ['bytes=-', 'unsatisfiable'],
+  ['bytes=x', 'unsatisfiable'],
+  ['bytes=0-x', 'unsatisfiable'],
+  ['bytes=0-1,x', 'unsatisfiable'],
+  ['bytes=1.5-2', 'unsatisfiable'],
+  ['bytes', 'unsatisfiable'],
+  ['', 'unsatisfiable'],
+])('of 100 bytes, "%s" is %j', (header, expected) => expect(byteRange(header, 100)).toEqual(expected));
+
+test.each(['bytes=0-', 'bytes=-5', 'bytes=0-0'])('of nothing, "%s" is unsatisfiable', (header) =>
+  expect(byteRange(header, 0)).toBe('unsatisfiable'),
+);
