@@ -11,7 +11,7 @@ export interface Piece {
   readonly reason?: string;
 }
 
-const NOT_LISTED: Omit<Piece, 'start' | 'end'> = { state: 'missing', reason: 'The partner lists no recording.' };
+const NOT_LISTED = 'The partner lists no recording.';
 
 /**
  * What there is of `[from, to)`, without gaps and overlaps, in order: of several pieces the best one, of equally good ones
@@ -21,7 +21,7 @@ export function coverageOf(
   pieces: readonly Piece[],
   from: number,
   to: number,
-  gap: (start: number, end: number) => readonly Piece[] = (start, end) => [{ start, end, ...NOT_LISTED }],
+  gap: (start: number, end: number) => readonly Piece[] = (start, end) => [missing(start, end, NOT_LISTED)],
 ): Piece[] {
   const within = pieces.filter(({ start, end }) => start < to && end > from && start < end);
   const marks = new Set([from, to]);
@@ -69,18 +69,18 @@ export interface Followed {
 }
 
 export function gapsOf(followed: readonly Followed[]): (start: number, end: number) => Piece[] {
-  const known: Piece[] = followed.flatMap(({ start, readUntil, holes }) => [
-    ...holes.map((hole) => ({ ...hole, state: 'missing' as const, reason: `Not read yet: ${hole.reason}` })),
-    { start, end: readUntil, ...NOT_LISTED },
-    { start: readUntil, end: Number.MAX_SAFE_INTEGER, state: 'missing' as const, reason: 'Not read yet.' },
+  const holes = followed.flatMap((each) =>
+    each.holes.map(({ start, end, reason }) => missing(start, end, `Not read yet: ${reason}`)),
+  );
+  const ranges = followed.flatMap(({ start, readUntil }) => [
+    missing(start, readUntil, NOT_LISTED),
+    missing(readUntil, Number.MAX_SAFE_INTEGER, 'Not read yet.'),
   ]);
-  const nobody = (start: number, end: number): Piece[] => [
-    { start, end, state: 'missing', reason: 'No subscription follows the truck at this time.' },
+  const nobody = (start: number, end: number) => [
+    missing(start, end, 'No subscription follows the truck at this time.'),
   ];
-  // Holes come before the range that they lie in: what begins first wins, so they are laid on top by a look of their own.
-  return (from, to) => {
-    const holes = known.filter(({ reason }) => reason?.startsWith('Not read yet: '));
-    const rest = known.filter((piece) => !holes.includes(piece));
-    return coverageOf(holes, from, to, (start, end) => coverageOf(rest, start, end, nobody));
-  };
+  // A hole lies within a followed range and hides it, so holes are asked first.
+  return (from, to) => coverageOf(holes, from, to, (start, end) => coverageOf(ranges, start, end, nobody));
 }
+
+const missing = (start: number, end: number, reason: string): Piece => ({ start, end, state: 'missing', reason });
