@@ -66,15 +66,17 @@ export interface Followed {
   readonly start: number;
   readonly readUntil: number;
   readonly holes: readonly { readonly start: number; readonly end: number; readonly reason: string }[];
+  /** What the last reading failed by, if it did: why what comes then is not read. */
+  readonly reason?: string;
 }
 
 export function gapsOf(followed: readonly Followed[]): (start: number, end: number) => Piece[] {
   const holes = followed.flatMap((each) =>
-    each.holes.map(({ start, end, reason }) => missing(start, end, `Not read yet: ${reason}`)),
+    each.holes.map(({ start, end, reason }) => missing(start, end, notRead(reason))),
   );
-  const ranges = followed.flatMap(({ start, readUntil }) => [
+  const ranges = followed.flatMap(({ start, readUntil, reason }) => [
     missing(start, readUntil, NOT_LISTED),
-    missing(readUntil, Number.MAX_SAFE_INTEGER, 'Not read yet.'),
+    missing(readUntil, Number.MAX_SAFE_INTEGER, notRead(reason)),
   ]);
   const nobody = (start: number, end: number) => [
     missing(start, end, 'No subscription follows the truck at this time.'),
@@ -84,3 +86,6 @@ export function gapsOf(followed: readonly Followed[]): (start: number, end: numb
 }
 
 const missing = (start: number, end: number, reason: string): Piece => ({ start, end, state: 'missing', reason });
+
+const notRead = (reason: string | undefined): string =>
+  reason === undefined ? 'Not read yet.' : `Not read yet: ${reason}`;

@@ -229,6 +229,17 @@ describe('windows', () => {
     await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'stored' }]));
   });
 
+  test('one that fails is told with its reason by the coverage, from the watermark on', async () => {
+    partner.on(CONTINUOUS, refuses(404, 'NOT_FOUND', 'the truck is unknown'));
+    const connectionId = await connect();
+    const startTime = inHours(-4);
+    const id = await follow(connectionId, { startTime });
+    await eventually(async () => expect((await read(id)).lastError).toContain('the truck is unknown'));
+    const query = `connectionId=${connectionId}&truckId=TRUCK-7&from=${startTime}&to=${inHours(-3)}`;
+    const { body } = await app.admin<{ data: { reason: string }[] }>('GET', `/coverage?${query}`);
+    expect(body.data.map(({ reason }) => reason)).toEqual([`Not read yet: ${(await read(id)).lastError}`]);
+  });
+
   test('one that fails for good lets the others by, holds the watermark, and is filled in when it can be', async () => {
     let mended = false;
     const old = chunk(59);

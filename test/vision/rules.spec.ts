@@ -499,4 +499,16 @@ describe('coverage (decision 49)', () => {
       '50 60 Not read yet.',
     ]);
   });
+
+  test('says why a subscription cannot be read, behind its holes and what it has read', () => {
+    const hole = { start: 20, end: 30, reason: 'it answered 500.' };
+    const gaps = gapsOf([{ start: 10, readUntil: 50, holes: [hole], reason: 'it answered 404.' }]);
+    expect(gaps(0, 60).map(({ start, end, reason }) => `${start} ${end} ${reason}`)).toEqual([
+      '0 10 No subscription follows the truck at this time.',
+      '10 20 The partner lists no recording.',
+      '20 30 Not read yet: it answered 500.',
+      '30 50 The partner lists no recording.',
+      '50 60 Not read yet: it answered 404.',
+    ]);
+  });
 });

@@ -30,6 +30,7 @@ interface FollowedRow {
   readonly camera_id: string | null;
   readonly start_time: Date;
   readonly read_until: Date;
+  readonly last_error: string | null;
   readonly holes: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
 }
 
@@ -82,7 +83,7 @@ export class CoverageService {
 
   private followed({ connectionId, truckId, cameraId }: CoverageQuery): Promise<FollowedRow[]> {
     return this.dataSource.query(
-      `SELECT camera_id, start_time, read_until, coalesce((
+      `SELECT camera_id, start_time, read_until, last_error, coalesce((
          SELECT json_agg(json_build_object('start', w.start_time, 'end', w.end_time,
            'reason', coalesce(w.last_error, w.reason, '')))
          FROM video_windows w WHERE w.subscription_id = s.id), '[]') AS holes
@@ -104,10 +105,11 @@ function pieceOf({ id, start_time, end_time, status, reason }: RecordingRow): Pi
   };
 }
 
-function followedOf({ start_time, read_until, holes }: FollowedRow): Followed {
+function followedOf({ start_time, read_until, last_error, holes }: FollowedRow): Followed {
   return {
     start: start_time.getTime(),
     readUntil: read_until.getTime(),
     holes: holes.map(({ start, end, reason }) => ({ start: Date.parse(start), end: Date.parse(end), reason })),
+    ...(last_error === null ? {} : { reason: last_error }),
   };
 }
