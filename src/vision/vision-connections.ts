@@ -10,12 +10,12 @@ export interface VisionConnection extends PartnerConnection {
   readonly enabled: boolean;
 }
 
-/** The vision connections that are not deleted. */
+/** The connections to partners' Vision APIs. */
 @Injectable()
 export class VisionConnections {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Undefined where there is none, or one of another interface. */
+  /** Undefined where there is none, one that is deleted, or one of another interface. */
   async find(id: string): Promise<VisionConnection | undefined> {
     const [row] = await this.dataSource.query<ConnectionRow[]>(
       `SELECT hauler_id, id, base_url, sealed_key, sealed_next_key, customer_id, interval_seconds, enabled FROM connections
@@ -34,6 +34,15 @@ export class VisionConnections {
           intervalSeconds: row.interval_seconds,
           enabled: row.enabled,
         };
+  }
+
+  /** Whether there is or was one: what came through one that is deleted stays, and can be asked for. */
+  async wasKnown(id: string): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      "SELECT 1 FROM connections WHERE id = $1 AND interface = 'vision'",
+      [id],
+    );
+    return rows.length > 0;
   }
 }
 

@@ -3,9 +3,12 @@ import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { Coverage, CoverageInterval, CoverageQuery } from '../../contracts/admin/recording.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import type { Violation } from '../../contracts/common/violation.js';
 import { violated } from '../../errors/app-error.js';
 import { coverageOf, type CoverageState, type Followed, gapsOf, type Piece } from '../coverage.js';
 import type { RecordingState } from '../downloads/recording-states.js';
+import { noConnection } from '../requests/video-requests.service.js';
+import { VisionConnections } from '../vision-connections.js';
 
 const LONGEST_MS = 31 * 86_400_000;
 
@@ -37,14 +40,17 @@ interface FollowedRow {
 /** What there is of a truck's cameras over time (decision 49). */
 @Injectable()
 export class CoverageService {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly connections: VisionConnections,
+  ) {}
 
+  /** 400 with every violation. */
   async of(query: CoverageQuery): Promise<Coverage> {
     const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
-    if (query.to <= query.from || to - from > LONGEST_MS) {
-      const message = 'to must be after from, and at most 31 days later';
-      throw violated(ADMIN_API, 'invalid', [{ path: 'to', rule: 'isRange', message }]);
-    }
+    const violations = rangeViolations(query);
+    if (!(await this.connections.wasKnown(query.connectionId))) violations.push(noConnection());
+    if (violations.length > 0) throw violated(ADMIN_API, 'invalid', violations);
     const rows = await this.recordings(query);
     const followed = await this.followed(query);
     const cameras = new Set([...rows, ...followed].map(({ camera_id }) => camera_id).filter((id) => id !== null));
@@ -93,6 +99,11 @@ export class CoverageService {
       [connectionId, truckId, cameraId ?? null],
     );
   }
+}
+
+function rangeViolations({ from, to }: CoverageQuery): Violation[] {
+  if (to > from && epochMillis(to) - epochMillis(from) <= LONGEST_MS) return [];
+  return [{ path: 'to', rule: 'isRange', message: 'to must be after from, and at most 31 days later' }];
 }
 
 function pieceOf({ id, start_time, end_time, status, reason }: RecordingRow): Piece {
