@@ -13,22 +13,26 @@ export interface Piece {
 
 const NOT_LISTED = 'The partner lists no recording.';
 
+type Gap = (start: number, end: number) => readonly Piece[];
+
+const notListed: Gap = (start, end) => [missing(start, end, NOT_LISTED)];
+
 /**
  * What there is of `[from, to)`, without gaps and overlaps, in order: of several pieces the best one, of equally good ones
  * the one that began first. `gap` is what is told where there is no piece.
  */
-export function coverageOf(
-  pieces: readonly Piece[],
-  from: number,
-  to: number,
-  gap: (start: number, end: number) => readonly Piece[] = (start, end) => [missing(start, end, NOT_LISTED)],
-): Piece[] {
+export function coverageOf(pieces: readonly Piece[], from: number, to: number, gap = notListed): Piece[] {
+  return [...eachCovered(pieces, from, to, gap)];
+}
+
+/** The same one by one, for who lets others work in between. */
+export function* eachCovered(pieces: readonly Piece[], from: number, to: number, gap: Gap): Generator<Piece, void> {
   const within = pieces.filter(({ start, end }) => start < to && end > from && start < end);
   const marks = new Set([from, to]);
   for (const { start, end } of within) marks.add(Math.max(start, from)).add(Math.min(end, to));
-  const cuts = [...marks].sort((a, b) => a - b);
+  const cuts = Float64Array.from(marks).sort();
   const sorted = within.sort((a, b) => a.start - b.start || b.end - a.end);
-  const result: Piece[] = [];
+  let last: Piece | undefined;
   let active: Piece[] = [];
   let next = 0;
   for (let i = 0; i + 1 < cuts.length; i++) {
@@ -41,25 +45,25 @@ export function coverageOf(
       (one, other) => (one && rank(one) <= rank(other) ? one : other),
       undefined,
     );
-    for (const piece of best === undefined ? gap(start, end) : [{ ...best, start, end }]) append(result, piece);
+    for (const piece of best === undefined ? gap(start, end) : [{ ...best, start, end }]) {
+      if (last !== undefined && goesOn(last, piece)) last = { ...last, end: piece.end };
+      else {
+        if (last !== undefined) yield last;
+        last = piece;
+      }
+    }
   }
-  return result;
+  if (last !== undefined) yield last;
 }
 
 const rank = ({ state }: Piece): number => COVERAGE_STATES.indexOf(state);
 
-/** Joined with the one before where nothing but the time differs. */
-function append(result: Piece[], piece: Piece): void {
-  const last = result.at(-1);
-  const same =
-    last !== undefined &&
-    last.end === piece.start &&
-    last.state === piece.state &&
-    last.recordingId === piece.recordingId &&
-    last.reason === piece.reason;
-  if (same) result[result.length - 1] = { ...last, end: piece.end };
-  else result.push(piece);
-}
+/** Whether nothing but the time differs. */
+const goesOn = (last: Piece, piece: Piece): boolean =>
+  last.end === piece.start &&
+  last.state === piece.state &&
+  last.recordingId === piece.recordingId &&
+  last.reason === piece.reason;
 
 /** Why nothing is known of a time: it was not read yet, could not be read, nobody follows the truck, or nothing is listed. */
 export interface Followed {
@@ -70,7 +74,7 @@ export interface Followed {
   readonly reason?: string;
 }
 
-export function gapsOf(followed: readonly Followed[]): (start: number, end: number) => Piece[] {
+export function gapsOf(followed: readonly Followed[]): Gap {
   const holes = followed.flatMap((each) =>
     each.holes.map(({ start, end, reason }) => missing(start, end, notRead(reason))),
   );

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Breather } from '../../src/http/breather.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { connectVision } from '../support/vision-partner.js';
 
@@ -10,6 +11,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 interface Interval {
+  readonly startTime: string;
+  readonly endTime: string;
   readonly cameraId?: string;
   readonly state: string;
   readonly reason?: string;
@@ -58,5 +61,33 @@ describe('whose coverage is asked for', () => {
     const { status, body } = await coverage(connectionId);
     expect(status).toBe(200);
     expect(body.data).toMatchObject([{ state: 'missing' }]);
+  });
+});
+
+describe('a month of many chunks', () => {
+  test('is told in turns with other work, without gaps', async () => {
+    const connectionId = await connect();
+    await app.dataSource.query(
+      `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
+         start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
+       SELECT gen_random_uuid(), gen_random_uuid(), $1, 'continuous', n, 'c', 'TRUCK-7', 'front', begins,
+         begins + interval '59.5 seconds', 59, 'stored', now(), now(), now()
+       FROM (SELECT n, timestamptz '2026-01-01T00:00:00Z' + n * interval '1 minute' AS begins
+             FROM generate_series(0, 31 * 1440 - 1) AS n) AS series`,
+      [connectionId],
+    );
+    const [from, to] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
+    const rest = jest.spyOn(Breather.prototype, 'rest');
+    const { body } = await coverage(connectionId, { from, to });
+    expect(rest.mock.calls.length).toBeGreaterThan(2);
+    expect(body.data).toHaveLength(2 * 31 * 1440);
+    expect(body.data.map(({ startTime }) => startTime)).toEqual(
+      [from, ...body.data.map(({ endTime }) => endTime)].slice(0, -1),
+    );
+    expect(body.data.slice(0, 2)).toMatchObject([
+      { endTime: '2026-01-01T00:00:59.500Z', state: 'stored' },
+      { endTime: '2026-01-01T00:01:00Z', state: 'missing' },
+    ]);
+    expect(body.data.at(-1)).toMatchObject({ endTime: to, state: 'missing' });
   });
 });

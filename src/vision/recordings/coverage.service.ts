@@ -5,7 +5,8 @@ import type { Coverage, CoverageInterval, CoverageQuery } from '../../contracts/
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { violated } from '../../errors/app-error.js';
-import { coverageOf, type CoverageState, type Followed, gapsOf, type Piece } from '../coverage.js';
+import { Breather } from '../../http/breather.js';
+import { type CoverageState, eachCovered, type Followed, gapsOf, type Piece } from '../coverage.js';
 import type { RecordingState } from '../downloads/recording-states.js';
 import { noConnection } from '../requests/video-requests.service.js';
 import { VisionConnections } from '../vision-connections.js';
@@ -57,25 +58,21 @@ export class CoverageService {
     // A camera that nobody has heard of has a coverage too: nothing.
     const asked =
       query.cameraId === undefined ? (cameras.size === 0 ? [undefined] : [...cameras].sort()) : [query.cameraId];
-    return { data: asked.flatMap((camera) => this.camera(camera, rows, followed, [from, to])) };
-  }
-
-  private camera(
-    camera: string | undefined,
-    rows: readonly RecordingRow[],
-    followed: readonly FollowedRow[],
-    [from, to]: readonly [number, number],
-  ): CoverageInterval[] {
-    const pieces = rows.filter(({ camera_id }) => camera_id === camera).map(pieceOf);
-    const watched = followed.filter(({ camera_id }) => camera_id === null || camera_id === camera).map(followedOf);
-    return coverageOf(pieces, from, to, gapsOf(watched)).map((piece) => ({
-      ...(camera === undefined ? {} : { cameraId: camera }),
-      startTime: formatInstant(new Date(piece.start)),
-      endTime: formatInstant(new Date(piece.end)),
-      state: piece.state,
-      ...(piece.recordingId === undefined ? {} : { recordingId: piece.recordingId }),
-      ...(piece.reason === undefined ? {} : { reason: piece.reason }),
-    }));
+    const data: CoverageInterval[] = [];
+    const breather = new Breather();
+    for (const camera of asked) {
+      const pieces = rows.filter(({ camera_id }) => camera_id === camera).map(pieceOf);
+      const watched = followed.filter(({ camera_id }) => camera_id === null || camera_id === camera).map(followedOf);
+      let startTime = formatInstant(new Date(from));
+      for (const piece of eachCovered(pieces, from, to, gapsOf(watched))) {
+        const interval = intervalOf(piece, camera, startTime);
+        data.push(interval);
+        // There are no gaps: each interval begins where the one before ended, and a time is written once.
+        startTime = interval.endTime;
+        if (breather.isDue) await breather.rest();
+      }
+    }
+    return { data };
   }
 
   private recordings({ connectionId, truckId, cameraId, from, to }: CoverageQuery): Promise<RecordingRow[]> {
@@ -99,6 +96,17 @@ export class CoverageService {
       [connectionId, truckId, cameraId ?? null],
     );
   }
+}
+
+function intervalOf(piece: Piece, camera: string | undefined, startTime: string): CoverageInterval {
+  return {
+    ...(camera === undefined ? {} : { cameraId: camera }),
+    startTime,
+    endTime: formatInstant(new Date(piece.end)),
+    state: piece.state,
+    ...(piece.recordingId === undefined ? {} : { recordingId: piece.recordingId }),
+    ...(piece.reason === undefined ? {} : { reason: piece.reason }),
+  };
 }
 
 function rangeViolations({ from, to }: CoverageQuery): Violation[] {
