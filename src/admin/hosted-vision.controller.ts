@@ -25,7 +25,12 @@ export class HostedVisionAdminController {
   ) {}
 
   @Put('cameras')
-  @ApiOperation({ summary: 'Tell the other names of a camera', description: 'Replaces the aliases that it had.' })
+  @ApiOperation({
+    summary: 'Tell the other names of a camera',
+    description:
+      'Replaces the aliases that it had. What was recorded under them before is of this camera from now on; 409, and nothing ' +
+      'is changed, where two recordings would start at the same time.',
+  })
   @ApiBody({ type: HostedCamera })
   @ApiOkResponse({ description: 'The camera', type: HostedCamera })
   putCamera(@JsonBody() body: HostedCamera): Promise<HostedCamera> {

@@ -4,6 +4,7 @@ import { VISION_API } from '../../contracts/vision/vision.api.js';
 import type { HostedCamera } from '../../contracts/admin/hosted-vision.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError } from '../../errors/app-error.js';
+import { moveToCamera, MOVING } from './camera-moves.js';
 
 export interface CameraQuery {
   readonly customerId: string;
@@ -22,30 +23,41 @@ export interface TruckCamera {
 export class HostedCameras {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Gives a camera its aliases, those and no others; what two cameras would share goes to the one told last. */
+  /**
+   * Gives a camera its aliases, those and no others; what two cameras would share goes to the one told last, with what is
+   * stored under it. `conflict` where that has a start in common with what the camera has.
+   */
   async put({ customerId, truckId, cameraId, aliases }: HostedCamera): Promise<HostedCamera> {
     const names = [...new Set([cameraId, ...aliases])].sort();
-    await inTransaction(this.dataSource, async (manager) => {
-      await manager.query(
-        'DELETE FROM hosted_camera_names WHERE (customer_id, truck_id, camera_id) = ($1, $2, $3) AND name <> ALL($4)',
-        [customerId, truckId, cameraId, names],
-      );
-      await manager.query(
-        `INSERT INTO hosted_camera_names SELECT $1, $2, name, $3 FROM unnest($4::text[]) AS name
-         ON CONFLICT (customer_id, truck_id, name) DO UPDATE SET camera_id = excluded.camera_id`,
-        [customerId, truckId, cameraId, names],
-      );
-    });
-    return { customerId, truckId, cameraId, aliases: names.filter((name) => name !== cameraId) };
+    const camera = { customerId, truckId, cameraId, aliases: names.filter((name) => name !== cameraId) };
+    await inTransaction(
+      this.dataSource,
+      async (manager) => {
+        // The names of a camera that is this one by now would lead to where nothing is.
+        await manager.query(
+          'DELETE FROM hosted_camera_names WHERE (customer_id, truck_id) = ($1, $2) AND camera_id = ANY($3) AND name <> ALL($3)',
+          [customerId, truckId, names],
+        );
+        await manager.query(
+          `INSERT INTO hosted_camera_names SELECT $1, $2, name, $3 FROM unnest($4::text[]) AS name
+           ON CONFLICT (customer_id, truck_id, name) DO UPDATE SET camera_id = excluded.camera_id`,
+          [customerId, truckId, cameraId, names],
+        );
+        await moveToCamera(manager, camera);
+      },
+      MOVING,
+    );
+    return camera;
   }
 
-  /** Makes a camera known by its own name where it is known by none. */
-  async learn(manager: EntityManager, { customerId, truckId, cameraId }: Required<CameraQuery>): Promise<void> {
-    await manager.query('INSERT INTO hosted_camera_names VALUES ($1, $2, $3, $3) ON CONFLICT DO NOTHING', [
-      customerId,
-      truckId,
-      cameraId,
-    ]);
+  /** The camera of a name, which stays so until the transaction ends; a name that no camera has becomes one. */
+  async learn(manager: EntityManager, { customerId, truckId, cameraId }: Required<CameraQuery>): Promise<string> {
+    const [camera] = await manager.query<[{ camera_id: string }]>(
+      `INSERT INTO hosted_camera_names AS known VALUES ($1, $2, $3, $3)
+       ON CONFLICT (customer_id, truck_id, name) DO UPDATE SET camera_id = known.camera_id RETURNING camera_id`,
+      [customerId, truckId, cameraId],
+    );
+    return camera.camera_id;
   }
 
   /** The camera's own id, whatever name was asked for; the name itself where no camera has it. */

@@ -40,7 +40,7 @@ export class HostedRecordings {
     const writer = await this.storage.writer(recordingName(id), { resume: false });
     const { size, sha256 } = await receive(writer, body);
     try {
-      await this.enter(id, camera, size, sha256);
+      await this.enter(id, query, size, sha256);
     } catch (error) {
       // The commit may have arrived, and a row must have its file; one without a row is told by `doctor`.
       if (!isDatabaseUnavailable(error)) await this.storage.delete(recordingName(id));
@@ -58,9 +58,10 @@ export class HostedRecordings {
   }
 
   private async enter(id: string, query: HostedRecordingQuery, size: number, sha256: string): Promise<void> {
-    const { customerId, truckId, cameraId, startTime, endTime } = query;
+    const { customerId, truckId, startTime, endTime } = query;
     await inTransaction(this.dataSource, async (manager) => {
-      await this.cameras.learn(manager, query);
+      // Asked again: the name may have moved to another camera while the film came in.
+      const cameraId = await this.cameras.learn(manager, query);
       await manager.query(
         `INSERT INTO hosted_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,

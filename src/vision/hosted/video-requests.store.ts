@@ -24,12 +24,16 @@ type Row = Omit<HostedVideoRequest, 'message' | 'finishedAt'> & {
 export class HostedVideoRequests {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Kept as `processing` and due at once: `ClipPreparation` does the rest. */
-  async add({ customerId, truckId, startTime, endTime }: CreateVideoRequest, cameraId: string): Promise<string> {
+  /**
+   * Kept as `processing` and due at once: `ClipPreparation` does the rest. By the camera's own id, under a lock: a name
+   * that moves to another camera takes its requests along.
+   */
+  async add({ customerId, truckId, cameraId, startTime, endTime }: CreateVideoRequest): Promise<string> {
     const id = uuidv7();
     await this.dataSource.query(
       `INSERT INTO hosted_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, due_at)
-       VALUES ($1, $2, $3, $4, $5, $6, 'processing', now())`,
+       VALUES ($1, $2, $3, coalesce((SELECT camera_id FROM hosted_camera_names
+         WHERE (customer_id, truck_id, name) = ($2, $3, $4) FOR SHARE), $4), $5, $6, 'processing', now())`,
       [id, customerId, truckId, cameraId, startTime, endTime],
     );
     return id;

@@ -36,8 +36,8 @@ export class HostedVisionApi {
   async requestVideo(request: CreateVideoRequest, caller: VisionCaller): Promise<CreateVideoResponse> {
     this.orders.assertRange(request);
     assertCustomer(request.customerId, caller);
-    const [camera] = await this.cameras.known(request);
-    const requestId = await this.requests.add(request, camera?.cameraId ?? request.cameraId);
+    await this.cameras.known(request);
+    const requestId = await this.requests.add(request);
     this.orders.begin();
     return { success: true, requestId, status: 'processing', message: 'The recordings are being looked for' };
   }
