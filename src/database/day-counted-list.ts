@@ -22,8 +22,14 @@ export interface DayCounted {
 export interface DayCountedQuery {
   /** Column to value, or to several values; undefined means any. */
   readonly where: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Columns, and the values of which theirs together must be one row. */
-  readonly oneOf?: { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] } | undefined;
+  /** Columns, and the values of which theirs together must be one row; or else one column's own value. */
+  readonly oneOf?:
+    | {
+        readonly columns: readonly string[];
+        readonly rows: readonly (readonly string[])[];
+        readonly orElse?: { readonly column: string; readonly value: string };
+      }
+    | undefined;
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
 }
@@ -77,7 +83,11 @@ function filterSql(list: DayCounted, { where, oneOf }: DayCountedQuery, paramete
   });
   if (oneOf !== undefined) {
     const values = oneOf.columns.map((_, i) => `$${parameters.push(oneOf.rows.map((row) => row[i]))}::text[]`);
-    conditions.push(`(${oneOf.columns.map(counted).join(', ')}) IN (SELECT * FROM unnest(${values.join(', ')}))`);
+    const given = oneOf.columns.map((column) => `${counted(column)}::text`);
+    const isGiven = `(${given.join(', ')}) IN (SELECT * FROM unnest(${values.join(', ')}))`;
+    const { orElse } = oneOf;
+    const isElse = orElse === undefined ? '' : ` OR ${counted(orElse.column)} = $${parameters.push(orElse.value)}`;
+    conditions.push(`(${isGiven}${isElse})`);
   }
   return conditions.length === 0 ? 'true' : conditions.join(' AND ');
 }

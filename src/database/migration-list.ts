@@ -14,6 +14,7 @@ import { CountRecordings1763600810000 } from '../../migrations/1763600810000-cou
 import { DropUnusedColumns1763600820000 } from '../../migrations/1763600820000-drop-unused-columns.js';
 import { NumberCatalogLayouts1763600830000 } from '../../migrations/1763600830000-number-catalog-layouts.js';
 import { KeyClipsByRange1763600840000 } from '../../migrations/1763600840000-key-clips-by-range.js';
+import { CreatePartnerCameraNames1763600850000 } from '../../migrations/1763600850000-create-partner-camera-names.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -32,4 +33,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   DropUnusedColumns1763600820000,
   NumberCatalogLayouts1763600830000,
   KeyClipsByRange1763600840000,
+  CreatePartnerCameraNames1763600850000,
 ];

@@ -12,6 +12,10 @@ const CONNECTION = {
 };
 const TRUCK = { description: 'Truck, as the partner names it', min: 1, max: 255, example: 'TRUCK-7' };
 const CAMERA = { description: 'Camera, as the partner names it', min: 1, max: 255, example: 'front' };
+const ANY_CAMERA = {
+  ...CAMERA,
+  description: 'Camera, by placement or number: either, once the partner has answered for both',
+};
 
 const RECORDING_SOURCES = ['on-demand', 'continuous'] as const;
 const RECORDING_STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'] as const;
@@ -28,7 +32,7 @@ export class RecordingQuery extends PageQuery {
   @TextField({ ...TRUCK, optional: true })
   truckId?: string;
 
-  @TextField({ ...CAMERA, optional: true })
+  @TextField({ ...ANY_CAMERA, optional: true })
   cameraId?: string;
 
   @EnumField({ ...SOURCE, optional: true })
@@ -112,7 +116,7 @@ export class CoverageQuery {
   @TextField(TRUCK)
   truckId!: string;
 
-  @TextField({ ...CAMERA, optional: true })
+  @TextField({ ...ANY_CAMERA, optional: true })
   cameraId?: string;
 
   @InstantField({ description: 'Start of the time', inQuery: true, example: '2026-01-31T00:00:00Z' })

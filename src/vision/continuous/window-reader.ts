@@ -4,6 +4,7 @@ import { instantOf } from '../../contracts/common/instant.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import { JobsService } from '../../jobs/jobs.service.js';
+import { keepCameraNames } from '../camera-names.store.js';
 import { readWhole } from '../client/read-pages.js';
 import { RecordingStore } from '../downloads/recording.store.js';
 import { DOWNLOADS } from '../downloads/recording-row.js';
@@ -50,9 +51,17 @@ export class WindowReader {
     await readWhole<Recording>(
       async (page) => (await this.client.listContinuous({ ...query, page }, { connection, signal })).read,
       async ({ items, findings }) => {
-        const added = await inTransaction(this.dataSource, (manager) =>
-          this.recordings.addChunks(manager, connection, items),
-        );
+        const added = await inTransaction(this.dataSource, async (manager) => {
+          if (watched.camera_id !== null) {
+            const asked = { truckId: watched.truck_id, cameraId: watched.camera_id };
+            await keepCameraNames(
+              manager,
+              { ...asked, haulerId: connection.haulerId, connectionId: connection.id },
+              items,
+            );
+          }
+          return this.recordings.addChunks(manager, connection, items);
+        });
         await this.findings.record(connection, findings);
         if (added > 0) this.jobs.wake(DOWNLOADS);
       },

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { epochMillis, secondsBetween } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
+import { keepCameraNames } from '../camera-names.store.js';
 import { isSameCamera, mayBeSameCamera } from '../spelling.js';
 import type { Part } from '../requests/parts.store.js';
 import type { VisionConnection } from '../vision-connections.js';
@@ -32,6 +33,7 @@ export class RecordingStore {
   async addClips(manager: EntityManager, part: Part, clips: readonly Video[]): Promise<void> {
     // One clip twice on the pages of one list is one clip; two ranges under one id are two.
     const distinct = [...new Map(clips.map((clip) => [JSON.stringify([clip.id, rangeOf(clip)]), clip])).values()];
+    await keepCameraNames(manager, part, distinct);
     await this.insert(manager, part.haulerId, part.connectionId, distinct, part.id);
   }
 

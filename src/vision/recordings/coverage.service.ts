@@ -5,7 +5,9 @@ import type { Coverage, CoverageInterval, CoverageQuery } from '../../contracts/
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { violated } from '../../errors/app-error.js';
-import { Breather } from '../../http/breather.js';
+import { Breather } from '../../chunked-work/breather.js';
+import { camerasOf, namesOf } from '../camera-names.js';
+import { namePairsOf } from '../camera-names.store.js';
 import { type CoverageState, eachCovered, type Followed, gapsOf, type Piece } from '../coverage.js';
 import type { RecordingState } from '../downloads/recording-states.js';
 import { noConnection } from '../requests/video-requests.service.js';
@@ -38,6 +40,8 @@ interface FollowedRow {
   readonly holes: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
 }
 
+const NOBODYS = { name: undefined, names: new Set<string>() };
+
 /** What there is of a truck's cameras over time (decision 49). */
 @Injectable()
 export class CoverageService {
@@ -52,20 +56,24 @@ export class CoverageService {
     const violations = rangeViolations(query);
     if (!(await this.connections.wasKnown(query.connectionId))) violations.push(noConnection());
     if (violations.length > 0) throw violated(ADMIN_API, 'invalid', violations);
-    const rows = await this.recordings(query);
-    const followed = await this.followed(query);
-    const cameras = new Set([...rows, ...followed].map(({ camera_id }) => camera_id).filter((id) => id !== null));
-    // A camera that nobody has heard of has a coverage too: nothing.
-    const asked =
-      query.cameraId === undefined ? (cameras.size === 0 ? [undefined] : [...cameras].sort()) : [query.cameraId];
+    const { cameraId } = query;
+    const pairs = await namePairsOf(this.dataSource, query.connectionId, query.truckId);
+    const names = cameraId === undefined ? null : namesOf(cameraId, pairs);
+    const rows = await this.recordings(query, names);
+    const followed = await this.followed(query, names);
+    const found = new Set([...rows, ...followed].map(({ camera_id }) => camera_id).filter((id) => id !== null));
+    const cameras = cameraId === undefined ? camerasOf(found, pairs) : [{ name: cameraId, names: new Set(names) }];
     const data: CoverageInterval[] = [];
     const breather = new Breather();
-    for (const camera of asked) {
-      const pieces = rows.filter(({ camera_id }) => camera_id === camera).map(pieceOf);
-      const watched = followed.filter(({ camera_id }) => camera_id === null || camera_id === camera).map(followedOf);
+    // A camera that nobody has heard of has a coverage too: nothing.
+    for (const camera of cameras.length === 0 ? [NOBODYS] : cameras) {
+      const pieces = rows.filter(({ camera_id }) => camera.names.has(camera_id)).map(pieceOf);
+      const watched = followed
+        .filter(({ camera_id }) => camera_id === null || camera.names.has(camera_id))
+        .map(followedOf);
       let startTime = formatInstant(new Date(from));
       for (const piece of eachCovered(pieces, from, to, gapsOf(watched))) {
-        const interval = intervalOf(piece, camera, startTime);
+        const interval = intervalOf(piece, camera.name, startTime);
         data.push(interval);
         // There are no gaps: each interval begins where the one before ended, and a time is written once.
         startTime = interval.endTime;
@@ -75,16 +83,19 @@ export class CoverageService {
     return { data };
   }
 
-  private recordings({ connectionId, truckId, cameraId, from, to }: CoverageQuery): Promise<RecordingRow[]> {
+  private recordings(
+    { connectionId, truckId, from, to }: CoverageQuery,
+    names: readonly string[] | null,
+  ): Promise<RecordingRow[]> {
     return this.dataSource.query(
       `SELECT id, camera_id, start_time, end_time, status, coalesce(reason, last_error) AS reason FROM recordings
        WHERE connection_id = $1 AND truck_id = $2 AND start_time < $4 AND end_time > $3
-         AND start_time > $3::timestamptz - interval '31 days' AND ($5::text IS NULL OR camera_id = $5)`,
-      [connectionId, truckId, from, to, cameraId ?? null],
+         AND start_time > $3::timestamptz - interval '31 days' AND ($5::text[] IS NULL OR camera_id = ANY($5))`,
+      [connectionId, truckId, from, to, names],
     );
   }
 
-  private followed({ connectionId, truckId, cameraId }: CoverageQuery): Promise<FollowedRow[]> {
+  private followed({ connectionId, truckId }: CoverageQuery, names: readonly string[] | null): Promise<FollowedRow[]> {
     return this.dataSource.query(
       `SELECT camera_id, start_time, read_until, last_error, coalesce((
          SELECT json_agg(json_build_object('start', w.start_time, 'end', w.end_time,
@@ -92,8 +103,8 @@ export class CoverageService {
          FROM video_windows w WHERE w.subscription_id = s.id), '[]') AS holes
        FROM video_subscriptions s
        WHERE connection_id = $1 AND truck_id = $2 AND deleted_at IS NULL
-         AND ($3::text IS NULL OR camera_id IS NULL OR camera_id = $3)`,
-      [connectionId, truckId, cameraId ?? null],
+         AND ($3::text[] IS NULL OR camera_id IS NULL OR camera_id = ANY($3))`,
+      [connectionId, truckId, names],
     );
   }
 }

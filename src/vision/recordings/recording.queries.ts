@@ -5,8 +5,9 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import type { RecordingQuery, StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
-import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';
+import { type DayCounted, dayCountedPage, type DayCountedQuery } from '../../database/day-counted-list.js';
 import { apiError } from '../../errors/app-error.js';
+import { otherNamesOf } from '../camera-names.store.js';
 import { RecordingEntity } from './recording.entity.js';
 
 const RECORDINGS: DayCounted = {
@@ -23,12 +24,11 @@ const RECORDINGS: DayCounted = {
 export class RecordingQueries {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The latest start first. */
-  async list({ from, to, ...query }: RecordingQuery): Promise<List<StoredRecording>> {
+  /** The latest start first; a camera by any name that its partner knows it by. */
+  async list(query: RecordingQuery): Promise<List<StoredRecording>> {
     const page = pageRequest(query);
-    const { connectionId, truckId, cameraId, source, status } = query;
-    const where = { connection_id: connectionId, truck_id: truckId, camera_id: cameraId, source, status };
-    const found = await dayCountedPage<{ id: string }>(this.dataSource, RECORDINGS, { where, from, to }, page);
+    const filter = await this.filterOf(query);
+    const found = await dayCountedPage<{ id: string }>(this.dataSource, RECORDINGS, filter, page);
     const rows = await this.dataSource.manager.find(RecordingEntity, {
       where: { id: In(found.rows.map(({ id }) => id)) },
       order: { startTime: 'DESC', id: 'DESC' },
@@ -47,6 +47,16 @@ export class RecordingQueries {
       throw apiError(ADMIN_API, 'notFound', `the recording ${id} is not stored, it is ${status}`);
     }
     return { size: Number(sizeBytes), sha256 };
+  }
+
+  private async filterOf({ from, to, ...query }: RecordingQuery): Promise<DayCountedQuery> {
+    const { connectionId, truckId, cameraId, source, status } = query;
+    const where = { connection_id: connectionId, truck_id: truckId, source, status };
+    const others = cameraId === undefined ? [] : await otherNamesOf(this.dataSource, cameraId, query);
+    if (cameraId === undefined || others.length === 0) return { where: { ...where, camera_id: cameraId }, from, to };
+    const columns = ['connection_id', 'truck_id', 'camera_id'];
+    const orElse = { column: 'camera_id', value: cameraId };
+    return { where, oneOf: { columns, rows: others, orElse }, from, to };
   }
 
   private async find(id: string): Promise<RecordingEntity> {
