@@ -5,14 +5,12 @@ export interface ByteRange {
 }
 
 /**
- * What a `Range` header means for so many bytes (RFC 9110, 14.1.2). `whole` where it names several parts that are there,
- * which would be an answer in several bodies, and where it counts in a unit that is not ours: such a header is to be
- * ignored. A malformed one is `unsatisfiable` too (decision 46).
+ * What a `Range` header means for so many bytes (RFC 9110, 14.1.2). `whole` where it names several parts that are there:
+ * they would be an answer in several bodies. A malformed one is `unsatisfiable` too (decision 46).
  */
 export function byteRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
-  const [unit, specs] = header.split(/=(.*)/s);
-  if (specs === undefined) return 'unsatisfiable';
-  if (unit?.toLowerCase() !== 'bytes') return 'whole';
+  const [unit, specs = ''] = header.split(/=(.*)/s);
+  if (unit !== 'bytes') return 'unsatisfiable';
   const ranges = specs.split(',').map((spec) => rangeOf(spec, size));
   if (ranges.includes(undefined)) return 'unsatisfiable';
   const [range, ...others] = ranges.filter((each) => each !== undefined && each.start <= each.end);
