@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Breather } from '../../src/http/breather.js';
+import { Breather } from '../../src/chunked-work/breather.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { connectVision } from '../support/vision-partner.js';
 
