@@ -9,7 +9,6 @@ import { WindowWork } from './continuous/window.work.js';
 import { DownloadMetrics } from './downloads/download-metrics.js';
 import { DownloadWork } from './downloads/download.work.js';
 import { FetchSteps } from './downloads/fetch-steps.js';
-import { NewLinks } from './downloads/new-links.js';
 import { RecordingMoves } from './downloads/recording-moves.js';
 import { RecordingStore } from './downloads/recording.store.js';
 import { Relink } from './downloads/relink.js';
@@ -58,7 +57,6 @@ import { VisionClient } from './vision.client.js';
     RecordingStore,
     RecordingMoves,
     Relink,
-    NewLinks,
     StoragePause,
     FetchSteps,
     DownloadWork,

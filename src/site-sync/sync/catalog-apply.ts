@@ -68,7 +68,7 @@ export async function lockCatalog(manager: EntityManager, haulerId: string): Pro
 /** What came through connections that were deleted since belongs to this one now: else nobody could ever remove it. */
 async function adoptOrphans(manager: EntityManager, { haulerId, connectionId }: CatalogOwner): Promise<void> {
   const [gone]: [{ connection_id: string }[], number] = await manager.query(
-    `DELETE FROM sync_states s WHERE ${ORPHANED} RETURNING s.connection_id`,
+    `DELETE FROM sync_states state WHERE ${ORPHANED} RETURNING state.connection_id`,
     [haulerId],
   );
   if (gone.length === 0) return;

@@ -21,25 +21,26 @@ export interface CatalogSql {
 
 const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
 
-/** Of a record `s` of the answer beside the stored one `t`: decision 34. */
-const STALE = 'coalesce(s.partner_updated_at < t.partner_updated_at, false)';
+/** Of a record `given` of the answer beside the stored one `stored`: decision 34. */
+const STALE = 'coalesce(given.partner_updated_at < stored.partner_updated_at, false)';
 
-/** Of a state `s` of the hauler $1: its connection was deleted, and nobody has taken over yet what came through it. */
+/** Of a `state` of the hauler $1: its connection was deleted, and nobody has taken over yet what came through it. */
 export const ORPHANED = `
-  s.hauler_id = $1
-  AND NOT EXISTS (SELECT FROM connections c WHERE c.hauler_id = $1 AND c.id = s.connection_id AND c.deleted_at IS NULL)`;
+  state.hauler_id = $1
+  AND NOT EXISTS (SELECT FROM connections WHERE hauler_id = $1 AND id = state.connection_id AND deleted_at IS NULL)`;
 
 /** A record that comes back is restored, however old its stamp. */
 const OUTCOME = `
-  CASE WHEN t.id IS NULL THEN 'created'
-    WHEN s.active AND NOT t.active THEN 'restored'
+  CASE WHEN stored.id IS NULL THEN 'created'
+    WHEN given.active AND NOT stored.active THEN 'restored'
     WHEN ${STALE} THEN 'stale'
-    WHEN t.active AND NOT s.active THEN 'deactivated'
-    WHEN s.digest <> t.digest OR s.flagged_reason IS DISTINCT FROM t.flagged_reason THEN 'updated'
+    WHEN stored.active AND NOT given.active THEN 'deactivated'
+    WHEN given.digest <> stored.digest OR given.flagged_reason IS DISTINCT FROM stored.flagged_reason THEN 'updated'
     ELSE 'unchanged' END`;
 
 /** Whether the stamp is newer than the stored one, or the first. */
-const NEW_STAMP = '(s.partner_updated_at IS NOT NULL AND coalesce(s.partner_updated_at > t.partner_updated_at, true))';
+const NEW_STAMP =
+  '(given.partner_updated_at IS NOT NULL AND coalesce(given.partner_updated_at > stored.partner_updated_at, true))';
 
 export const CATALOG_SQL: Readonly<Record<Kind, CatalogSql>> = forEachKind(catalogSql);
 
@@ -49,8 +50,8 @@ function catalogSql(kind: Kind): CatalogSql {
   const content = Object.keys(CONTENT_COLUMNS[kind]);
   const versioned = ['digest', 'flagged_reason', ...content];
   const absent = `
-    t.hauler_id = $1 AND t.connection_id = $2 AND t.active
-    AND NOT EXISTS (SELECT FROM ${staged} s WHERE s.external_id = t.external_id)`;
+    stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.active
+    AND NOT EXISTS (SELECT FROM ${staged} given WHERE given.external_id = stored.external_id)`;
   return {
     stage: `
       CREATE TEMP TABLE ${staged} (${Object.entries(JUDGED_COLUMNS)
@@ -59,48 +60,48 @@ function catalogSql(kind: Kind): CatalogSql {
     fillStage: (rows) => `INSERT INTO ${staged} (${judged.join(', ')}) SELECT * FROM ${rows}`,
     absence: `
       SELECT count(*)::integer AS "activeBefore",
-        count(*) FILTER (WHERE s.external_id IS NULL)::integer AS absent,
-        count(h.external_id) FILTER (WHERE s.external_id IS NULL)::integer AS "stillAbsent"
-      FROM ${kind} t
-      LEFT JOIN ${staged} s ON s.external_id = t.external_id
-      LEFT JOIN sync_holds h ON h.hauler_id = $1 AND h.connection_id = $2 AND h.kind = '${kind}'
-        AND h.external_id = t.external_id
-      WHERE t.hauler_id = $1 AND t.connection_id = $2 AND t.active`,
+        count(*) FILTER (WHERE given.external_id IS NULL)::integer AS absent,
+        count(hold.external_id) FILTER (WHERE given.external_id IS NULL)::integer AS "stillAbsent"
+      FROM ${kind} stored
+      LEFT JOIN ${staged} given ON given.external_id = stored.external_id
+      LEFT JOIN sync_holds hold ON hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${kind}'
+        AND hold.external_id = stored.external_id
+      WHERE stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.active`,
     judge: `
       SELECT outcome, count(*)::integer AS count, string_agg(position::text, ',') FILTER (WHERE written) AS positions
       FROM (
-        SELECT s.position, o.outcome, o.outcome NOT IN ('stale', 'unchanged') OR o.outcome = 'unchanged' AND ${NEW_STAMP} AS written
-        FROM ${staged} s
-        LEFT JOIN ${kind} t ON t.hauler_id = $1 AND t.external_id = s.external_id
+        SELECT given.position, o.outcome, (o.outcome NOT IN ('stale', 'unchanged') OR (o.outcome = 'unchanged' AND ${NEW_STAMP})) AS written
+        FROM ${staged} given
+        LEFT JOIN ${kind} stored ON stored.hauler_id = $1 AND stored.external_id = given.external_id
         CROSS JOIN LATERAL (SELECT ${OUTCOME} AS outcome) o
-        WHERE s.position IS NOT NULL) judged
+        WHERE given.position IS NOT NULL) judged
       GROUP BY outcome`,
     update: (rows) => `
-      UPDATE ${kind} t SET
-        ${versioned.map((column) => `${column} = CASE WHEN ${STALE} THEN t.${column} ELSE s.${column} END`).join(', ')},
-        active = s.active,
-        deactivated_at = CASE WHEN s.active THEN NULL ELSE coalesce(t.deactivated_at, now()) END,
-        partner_updated_at = greatest(t.partner_updated_at, s.partner_updated_at),
-        connection_id = CASE WHEN t.active THEN coalesce(t.connection_id, $2) ELSE $2 END,
-        updated_at = CASE WHEN ${OUTCOME} = 'unchanged' THEN t.updated_at ELSE now() END
-      FROM ${rows} AS s (${[...judged, ...content].join(', ')})
-      WHERE t.hauler_id = $1 AND t.external_id = s.external_id`,
+      UPDATE ${kind} stored SET
+        ${versioned.map((column) => `${column} = CASE WHEN ${STALE} THEN stored.${column} ELSE given.${column} END`).join(', ')},
+        active = given.active,
+        deactivated_at = CASE WHEN given.active THEN NULL ELSE coalesce(stored.deactivated_at, now()) END,
+        partner_updated_at = greatest(stored.partner_updated_at, given.partner_updated_at),
+        connection_id = CASE WHEN stored.active THEN coalesce(stored.connection_id, $2) ELSE $2 END,
+        updated_at = CASE WHEN ${OUTCOME} = 'unchanged' THEN stored.updated_at ELSE now() END
+      FROM ${rows} AS given (${[...judged, ...content].join(', ')})
+      WHERE stored.hauler_id = $1 AND stored.external_id = given.external_id`,
     insert: (rows) => `
       INSERT INTO ${kind} (hauler_id, connection_id, deactivated_at, id, external_id, active, partner_updated_at,
         ${versioned.join(', ')})
-      SELECT $1, $2, CASE WHEN s.active THEN NULL ELSE now() END, s.id, s.external_id, s.active, s.partner_updated_at,
-        ${versioned.map((column) => `s.${column}`).join(', ')}
-      FROM ${rows} AS s (${[...judged, ...content, 'id'].join(', ')})`,
+      SELECT $1, $2, CASE WHEN given.active THEN NULL ELSE now() END, given.id, given.external_id, given.active, given.partner_updated_at,
+        ${versioned.map((column) => `given.${column}`).join(', ')}
+      FROM ${rows} AS given (${[...judged, ...content, 'id'].join(', ')})`,
     countActive: `
       SELECT count(*)::integer AS count FROM ${kind} WHERE hauler_id = $1 AND connection_id = $2 AND active`,
-    deactivateAbsent: `UPDATE ${kind} t SET ${DEACTIVATE} WHERE ${absent}`,
+    deactivateAbsent: `UPDATE ${kind} stored SET ${DEACTIVATE} WHERE ${absent}`,
     holdAbsent: `
       INSERT INTO sync_holds (hauler_id, connection_id, kind, external_id)
-      SELECT $1, $2, '${kind}', t.external_id FROM ${kind} t WHERE ${absent}`,
+      SELECT $1, $2, '${kind}', stored.external_id FROM ${kind} stored WHERE ${absent}`,
     deactivateHeld: `
-      UPDATE ${kind} t SET ${DEACTIVATE} FROM sync_holds h
-      WHERE h.hauler_id = $1 AND h.connection_id = $2 AND h.kind = '${kind}'
-        AND t.hauler_id = $1 AND t.connection_id = $2 AND t.external_id = h.external_id AND t.active`,
+      UPDATE ${kind} stored SET ${DEACTIVATE} FROM sync_holds hold
+      WHERE hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${kind}'
+        AND stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.external_id = hold.external_id AND stored.active`,
     adopt: `UPDATE ${kind} SET connection_id = $2 WHERE hauler_id = $1 AND connection_id = ANY ($3::uuid[])`,
   };
 }

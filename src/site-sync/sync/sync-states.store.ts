@@ -29,7 +29,7 @@ export class SyncStates {
     const [row] = await database.query<SettledAnswer[]>(
       `SELECT body_digest AS "bodyDigest", etag, counts, run_id AS "runId" FROM sync_states
        WHERE hauler_id = $1 AND connection_id = $2 AND base_url = $3 AND body_digest IS NOT NULL
-         AND NOT EXISTS (SELECT FROM sync_states s WHERE ${ORPHANED})`,
+         AND NOT EXISTS (SELECT FROM sync_states state WHERE ${ORPHANED})`,
       [haulerId, connectionId, baseUrl],
     );
     return row;

@@ -8,9 +8,9 @@ import { StorageUnavailable } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { fetchBy } from './fetch-by.js';
 import { type NextStep, nextStep, relinkOrEnd } from './next-step.js';
-import { NewLinks } from './new-links.js';
 import { RecordingMoves } from './recording-moves.js';
 import { recordingFile, type RecordingKey, type RecordingRow } from './recording-row.js';
+import { Relink } from './relink.js';
 import { Later, StoragePause } from './storage-pause.js';
 
 /** A recording without a link waits behind those whose links die within this time. */
@@ -22,7 +22,7 @@ export class FetchSteps {
   constructor(
     private readonly pause: StoragePause,
     private readonly moves: RecordingMoves,
-    private readonly links: NewLinks,
+    private readonly links: Relink,
     @Inject(STORAGE) private readonly storage: Storage,
     @Inject(DOWNLOADER) private readonly downloader: Downloader,
   ) {}

@@ -2,58 +2,68 @@ import { Injectable } from '@nestjs/common';
 import { type Instant, instantOf } from '../../contracts/common/instant.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
+import type { ListedPage } from '../client/read-list.js';
 import { readWhole } from '../client/read-pages.js';
 import { PartsStore } from '../requests/parts.store.js';
-import { VisionClient } from '../vision.client.js';
 import { isSameCamera, mayBeSameCamera } from '../spelling.js';
-import type { VisionConnection } from '../vision-connections.js';
+import { type VisionCall, VisionClient } from '../vision.client.js';
+import { VisionConnections } from '../vision-connections.js';
 import type { RecordingRow } from './recording-row.js';
 
 const PAGE_SIZE = 100;
 
-/** Asks the partner for a new link to a recording, by listing it again (decision 47). */
+/** Asks the partner that a recording came from for a new link to it, by listing it again (decision 47). */
 @Injectable()
 export class Relink {
   constructor(
     private readonly client: VisionClient,
+    private readonly connections: VisionConnections,
     private readonly parts: PartsStore,
   ) {}
 
-  /** The recording as it is listed now; undefined where it is no more. Throws `PartnerFailure`, `UnstableList`. */
-  async find(row: RecordingRow, connection: VisionConnection, signal: AbortSignal): Promise<Recording | undefined> {
-    const call = { connection, signal };
-    const range = { startTime: instantOf(row.start_time), endTime: instantAfter(row.end_time) };
-    const query = { customerId: row.customer_id, truckId: row.truck_id, ...range, pageSize: PAGE_SIZE };
-    const requestId = await this.requestId(row);
-    const found: { same?: Recording; maybe?: Recording } = {};
+  /**
+   * The recording as it is listed now, or the reason why there will be no link any more. Throws `PartnerFailure`,
+   * `UnstableList`.
+   */
+  async find(row: RecordingRow, signal: AbortSignal): Promise<Recording | string> {
+    const connection = await this.connections.find(row.connection_id);
+    if (connection === undefined) return 'The link died, and the connection was deleted meanwhile.';
+    const listed = await this.listed(row, { connection, signal });
+    return listed ?? 'The link died before the file could be fetched, and the partner lists the recording no more.';
+  }
+
+  /** Under its own camera's name rather than under what may be another name of it. */
+  private async listed(row: RecordingRow, call: VisionCall): Promise<Recording | undefined> {
+    const page = await this.pagesOf(row, call);
+    let same: Recording | undefined;
+    let maybe: Recording | undefined;
     try {
-      await readWhole<Recording>(
-        async (page) =>
-          row.source === 'continuous'
-            ? (await this.client.listContinuous({ ...query, page }, call)).read
-            : (
-                await this.client.listVideos(
-                  {
-                    customerId: row.customer_id,
-                    ...(requestId === null ? query : { requestId }),
-                    page,
-                    pageSize: PAGE_SIZE,
-                  },
-                  call,
-                )
-              ).read,
-        async ({ items }) => {
-          const same = items.filter((item) => isSame(row, item));
-          found.same = same.find(({ cameraId }) => isSameCamera(cameraId, row.camera_id)) ?? found.same;
-          found.maybe = same.find(({ cameraId }) => mayBeSameCamera(cameraId, row.camera_id)) ?? found.maybe;
-        },
-      );
+      await readWhole<Recording>(page, async ({ items }) => {
+        const found = items.filter((item) => isSame(row, item));
+        same = found.find(({ cameraId }) => isSameCamera(cameraId, row.camera_id)) ?? same;
+        maybe = found.find(({ cameraId }) => mayBeSameCamera(cameraId, row.camera_id)) ?? maybe;
+      });
     } catch (error) {
       if (error instanceof PartnerFailure && error.status === 404) return undefined;
       // The list may shift as it likes once the recording was seen in it.
-      if (found.same === undefined) throw error;
+      if (same === undefined && maybe === undefined) throw error;
     }
-    return found.same ?? found.maybe;
+    return same ?? maybe;
+  }
+
+  /** The list in which the recording was found. */
+  private async pagesOf(
+    row: RecordingRow,
+    call: VisionCall,
+  ): Promise<(page: number) => Promise<ListedPage<Recording>>> {
+    const range = { startTime: instantOf(row.start_time), endTime: instantAfter(row.end_time) };
+    const around = { customerId: row.customer_id, truckId: row.truck_id, ...range, pageSize: PAGE_SIZE };
+    if (row.source === 'continuous') {
+      return async (page) => (await this.client.listContinuous({ ...around, page }, call)).read;
+    }
+    const requestId = await this.requestId(row);
+    const query = requestId === null ? around : { customerId: row.customer_id, requestId, pageSize: PAGE_SIZE };
+    return async (page) => (await this.client.listVideos({ ...query, page }, call)).read;
   }
 
   private async requestId({ part_id, hauler_id }: RecordingRow): Promise<string | null> {
