@@ -98,6 +98,27 @@ test.each<[string, ScriptedReply, string]>([
   expect(await readRequest(app, rear)).toMatchObject({ status: 'processing', reason: expect.stringContaining(reason) });
 });
 
+test('a partner that has asked to be left alone is, also where another request is sent meanwhile', async () => {
+  clips = [];
+  partner.on(POST, accepts());
+  partner.on(VIDEOS, refuses(429, 'INTERNAL_ERROR', 'later', { 'Retry-After': '600' }));
+  const { id } = await connectVision(app, partner.url);
+  await orderVideo(app, id);
+  const minutesLeft = async () => {
+    const [poll] = await app.dataSource.query<{ minutes: number }[]>(
+      'SELECT extract(epoch FROM due_at - now())::float8 / 60 AS minutes FROM video_polls WHERE last_error IS NOT NULL',
+    );
+    return poll?.minutes ?? 0;
+  };
+  await eventually(async () => {
+    if (partner.askedOf(VIDEOS).length === 0) await hurry(app);
+    expect(await minutesLeft()).toBeGreaterThan(9);
+  });
+  const other = await orderVideo(app, id, { cameraId: 'rear' });
+  await eventually(async () => expect(await readRequest(app, other)).toMatchObject({ status: 'processing' }));
+  expect(await minutesLeft()).toBeGreaterThan(9);
+});
+
 test('what was wrong with one is told until it is answered, or with its end', async () => {
   const { rear, front } = await twoOpen();
   partner.on(VIDEOS, rearAlone(refuses(400, 'INVALID_PAYLOAD', 'what?')));

@@ -70,11 +70,15 @@ export class SubmitOutcome {
   }
 }
 
-/** The customer's poll comes no later than `at`. Its row is locked by this, so that a poll that ends now sees the part. */
+/**
+ * The customer's poll comes no later than `at`, unless it has failed: when it is tried again the partner may have said. Its
+ * row is locked by this, so that a poll that ends now sees the part.
+ */
 async function wakePoll(manager: EntityManager, part: Part, at: Date): Promise<void> {
   await manager.query(
     `INSERT INTO video_polls AS poll (hauler_id, connection_id, customer_id, due_at) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (hauler_id, connection_id, customer_id) DO UPDATE SET due_at = least(poll.due_at, excluded.due_at)`,
+     ON CONFLICT (hauler_id, connection_id, customer_id) DO UPDATE SET due_at =
+       CASE WHEN poll.last_error IS NULL OR poll.due_at IS NULL THEN least(poll.due_at, excluded.due_at) ELSE poll.due_at END`,
     [part.haulerId, part.connectionId, part.customerId, at],
   );
 }
