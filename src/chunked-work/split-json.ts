@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { MAX_PIECE_BYTES, type Piece, RecordCutter } from './record-cutter.js';
 
 /** Bytes that are looked through, or parsed, before the event loop gets its turn: well under a millisecond of work. */
 const SLICE_BYTES = 262_144;
-const BATCH_BYTES = 65_536;
-/** More than any record or envelope of the contracts has; both would have to be parsed at one go. */
-const MAX_PIECE_BYTES = 1_048_576;
 const MAX_DEPTH = 32;
 
 /** Not JSON, or JSON of a size or depth that no answer has; the message is the end of a sentence. */
@@ -17,19 +15,6 @@ export class JsonSplitFault extends Error {
     super(message);
     this.name = 'JsonSplitFault';
   }
-}
-
-/** Some records of one list, as they lie in the bytes. */
-export interface Piece {
-  /** The list's path, `data.materials`. */
-  readonly list: string;
-  /** Index of the first record. */
-  readonly first: number;
-  readonly count: number;
-  readonly start: number;
-  readonly end: number;
-  /** One record alone that is too large to be parsed. */
-  readonly oversized: boolean;
 }
 
 export interface Split {
@@ -216,7 +201,7 @@ class Scanner {
       this.at++;
       return;
     }
-    const cutter = new Cutter(path, this.at, this.pieces);
+    const cutter = new RecordCutter(path, this.at, this.pieces);
     let depth = 0;
     let inText = false;
     for (;;) {
@@ -253,48 +238,3 @@ class Scanner {
 }
 
 const tooDeep = () => new JsonSplitFault('breach', '', `is nested deeper than ${MAX_DEPTH}`);
-
-/** Gathers records until they make a piece. A record that is too large stands alone. */
-class Cutter {
-  private start: number;
-  private first = 0;
-  private count = 0;
-
-  constructor(
-    private readonly list: string,
-    private recordStart: number,
-    private readonly pieces: Piece[],
-  ) {
-    this.start = recordStart;
-  }
-
-  comma(at: number): void {
-    this.record(at);
-    this.recordStart = at + 1;
-    if (at - this.start >= BATCH_BYTES) this.cut(at);
-  }
-
-  end(at: number): void {
-    this.record(at);
-    this.cut(at);
-  }
-
-  private record(end: number): void {
-    if (end - this.recordStart > MAX_PIECE_BYTES) {
-      if (this.count > 0) this.cut(this.recordStart - 1);
-      this.count = 1;
-      this.cut(end, true);
-    } else {
-      this.count++;
-    }
-  }
-
-  private cut(end: number, oversized = false): void {
-    if (this.count === 0) return;
-    const { list, first, count, start } = this;
-    this.pieces.push({ list, first, count, start, end, oversized });
-    this.first += count;
-    this.count = 0;
-    this.start = end + 1;
-  }
-}

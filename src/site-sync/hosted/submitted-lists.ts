@@ -1,4 +1,5 @@
-import { JsonSplitFault, type Piece, type Split, splitJson } from '../../chunked-work/split-json.js';
+import type { Piece } from '../../chunked-work/record-cutter.js';
+import { JsonSplitFault, type Split, splitJson } from '../../chunked-work/split-json.js';
 import { isJsonObject, JsonFault, readJson } from '../../contracts/common/json.js';
 import { joinPath } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
