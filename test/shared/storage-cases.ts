@@ -28,8 +28,7 @@ async function listed<T>(files: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-export const contentOf = async (storage: Storage, name: string): Promise<Buffer> =>
-  Buffer.concat((await (await storage.read(name)).toArray()) as Buffer[]);
+export const contentOf = async (storage: Storage, name: string): Promise<Buffer> => buffer(await storage.read(name));
 
 /** What every storage does, whatever it is made of. */
 export function storageCases(given: () => StorageUnderTest): void {

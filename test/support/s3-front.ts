@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import type { RequestListener, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 
 /** Where the S3 server of the tests keeps uploads that are not complete. */
@@ -46,32 +47,36 @@ async function listUploads(bucketFolder: string, asked: URLSearchParams, perPage
   return `<ListMultipartUploadsResult>${all}</ListMultipartUploadsResult>`;
 }
 
-/** The server's own process ends with what nobody catches; whoever asked tries again. */
-const failed = (res: ServerResponse) => (): void => answerXml(res, 500, '<Error><Code>InternalError</Code></Error>');
+function pass(req: IncomingMessage, res: ServerResponse, port: number): void {
+  const { method, url, headers } = req;
+  const onward = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
+    res.writeHead(answer.statusCode ?? 500, answer.headers);
+    answer.pipe(res);
+  });
+  onward.on('error', () => res.destroy());
+  req.pipe(onward);
+}
 
 /**
  * Stands before the S3 server and adds what that one lacks of Amazon's: uploads can be aborted and listed, and one that
- * is gone is `NoSuchUpload`. All else goes to `pass` as it is, in the same process: to send all bytes on would take
- * longer than to store them.
+ * is gone is `NoSuchUpload`. All else goes through as it is.
  */
-export const s3Front =
-  (pass: RequestListener, bucketFolder: string, uploadsPerPage: number): RequestListener =>
-  (req, res) => {
+export async function startS3Front(serverPort: number, bucketFolder: string, uploadsPerPage: number): Promise<Server> {
+  const server = createServer((req, res) => {
     const { searchParams, pathname } = new URL(req.url ?? '', 'http://front');
     const uploadId = searchParams.get('uploadId');
     if (req.method === 'GET' && searchParams.has('uploads'))
-      return void listUploads(bucketFolder, searchParams, uploadsPerPage).then(
-        (xml) => answerXml(res, 200, xml),
-        failed(res),
-      );
-    if (uploadId === null) return pass(req, res);
+      return void listUploads(bucketFolder, searchParams, uploadsPerPage).then((xml) => answerXml(res, 200, xml));
+    if (uploadId === null) return pass(req, res, serverPort);
     const upload = join(uploadsFolder(bucketFolder), uploadId);
     if (!existsSync(upload)) {
       req.resume();
       return answerXml(res, 404, `<Error><Code>NoSuchUpload</Code><Resource>${pathname}</Resource></Error>`);
     }
-    if (req.method !== 'DELETE') return pass(req, res);
-    // A part may just be arriving in the folder.
-    const gone = rm(upload, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
-    void gone.then(() => res.writeHead(204).end(), failed(res));
-  };
+    if (req.method !== 'DELETE') return pass(req, res, serverPort);
+    void rm(upload, { recursive: true }).then(() => res.writeHead(204).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}

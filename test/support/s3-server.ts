@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.js';
 import { held } from './held.js';
-import { uploadsOf } from './s3-front.js';
+import { startS3Front, uploadsOf } from './s3-front.js';
 
 export interface S3Server {
   /** For `STORAGE_URL`. */
@@ -23,8 +25,8 @@ export interface S3Server {
 const BUCKET = 'videos';
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
 
-async function portOf(child: ChildProcess): Promise<number> {
-  for await (const chunk of child.stdout ?? []) return Number(chunk);
+async function listening(child: ChildProcess): Promise<void> {
+  for await (const chunk of child.stdout ?? []) if (String(chunk).includes('listening')) return;
   throw new Error('the S3 server did not start');
 }
 
@@ -35,10 +37,15 @@ async function portOf(child: ChildProcess): Promise<number> {
  */
 export async function startS3Server({ plain = false, uploadsPerPage = 1000 } = {}): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'haulbridge-s3-'));
-  const main = join(import.meta.dirname, 's3-server-main.mjs');
-  const args = ['--no-deprecation', main, directory, BUCKET, ...(plain ? [] : [String(uploadsPerPage)])];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const endpoint = `http://127.0.0.1:${await portOf(child)}`;
+  const port = await freePort();
+  const bin = join(import.meta.dirname, '../../node_modules/s3rver/bin/s3rver.js');
+  const args = [bin, '-d', directory, '-a', '127.0.0.1', '-p', String(port), '-s', '--configure-bucket', BUCKET];
+  const child = spawn(process.execPath, ['--no-deprecation', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await listening(child);
+  child.stdout.resume();
+  const front = plain ? undefined : await startS3Front(port, join(directory, BUCKET), uploadsPerPage);
+  const asked = front === undefined ? port : (front.address() as AddressInfo).port;
+  const endpoint = `http://127.0.0.1:${asked}`;
   Object.assign(process.env, CREDENTIALS);
   return {
     storageUrl: (prefix) => `s3://${BUCKET}/${prefix}?endpoint=${endpoint}&region=us-east-1`,
@@ -48,6 +55,8 @@ export async function startS3Server({ plain = false, uploadsPerPage = 1000 } = {
     directory: join(directory, BUCKET),
     keysOfUploads: async () => (await uploadsOf(join(directory, BUCKET))).map(({ key }) => key),
     stop: held(async () => {
+      front?.close();
+      front?.closeAllConnections();
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL');
         await once(child, 'exit');
