@@ -1,9 +1,10 @@
 import { HttpCode, Post, Req } from '@nestjs/common';
-import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiBody, ApiConflictResponse, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
 import { HostedApi, TakesJson } from '../auth/hosted-api.js';
 import { ACCOUNT_API, type AccountApi } from '../contracts/accounts/account.api.js';
 import { CreateAccountRequest, CreateAccountResponse } from '../contracts/accounts/account.dto.js';
+import { ErrorResponse } from '../contracts/common/error-body.dto.js';
 import { send } from '../http/answer.js';
 import { JsonBody } from '../http/json-body.js';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER } from '../idempotency/documentation.js';
@@ -26,6 +27,12 @@ export class AccountController implements AccountApi<HostedCall, string> {
   @ApiHeader(IDEMPOTENCY_HEADER)
   @TakesJson()
   @ApiBody({ type: CreateAccountRequest })
+  @ApiConflictResponse({
+    description:
+      'There is an account of that name, which `details.accountId` and `details.accountNumber` name; or the key was used ' +
+      'with another body. `details.reason` says which',
+    type: ErrorResponse,
+  })
   @ApiOkResponse({ description: 'The account', type: CreateAccountResponse, headers: REPLAYED_HEADER })
   async createAccount(@JsonBody() body: CreateAccountRequest, @Req() call: HostedCall) {
     const { caller, response } = partiesOf(call);

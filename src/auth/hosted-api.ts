@@ -20,8 +20,7 @@ const DOCUMENTED: Partial<Record<ErrorKind, string>> = {
   invalid: 'A field is missing or malformed; `details.violations` names every one',
   unauthorized: 'The API key is missing or does not match',
   notFound: 'There is no such thing',
-  conflict:
-    'It exists already; `details.reason` says how, and `details` names what is there (`accountId`, `accountNumber`)',
+  conflict: 'It exists already',
   ruleViolated: 'A business rule is violated; `details.violations` names every offending element',
   tooManyRequests: 'Too many requests with this key; `Retry-After` says when to come back',
   internal: 'Unexpected error; `details.requestId` names the incident',

@@ -1,5 +1,6 @@
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
+import { isWithoutParent } from '../contracts/site/material-parents.js';
 import { GetSitesResponse, Kiosk, Material, Site } from '../contracts/site/site.dto.js';
 import { Video } from '../contracts/vision/vision.dto.js';
 import { ownField } from './own-field.js';
@@ -47,13 +48,13 @@ export async function siteFindings(answer: PartnerAnswer): Promise<Findings> {
 
 /** What a run would set aside though each field is right: a record that stands there twice, a material of no place. */
 function linkViolations(record: object, path: string, list: string, ids: Set<string>): Violation[] {
-  const { id, siteId, kioskId } = record as Partial<Material>;
+  const { id, ...parents } = record as Partial<Material>;
   const key = `${list} ${id}`;
   if (ids.has(key))
     return [{ path: `${path}.id`, rule: 'isUnique', message: `${path}.id is the id of an earlier element` }];
   ids.add(key);
-  if (list !== 'data.materials' || siteId !== undefined || kioskId !== undefined) return [];
-  return [{ path, rule: 'hasPlace', message: `${path} has neither a siteId nor a kioskId` }];
+  if (list !== 'data.materials' || !isWithoutParent(parents)) return [];
+  return [{ path, rule: 'hasParent', message: `${path} has neither a siteId nor a kioskId` }];
 }
 
 /** Under which a partner may list videos (decision 38), the contract's own name first. */

@@ -2,6 +2,7 @@ import { Breather } from '../../chunked-work/breather.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { readerOf } from '../../contracts/common/reader.js';
 import type { Violation } from '../../contracts/common/violation.js';
+import { isWithoutParent } from '../../contracts/site/material-parents.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
 import { readLists, type SubmittedLists } from './submitted-lists.js';
 
@@ -68,7 +69,7 @@ class Reading {
     if (first !== undefined) {
       this.refuse(`${path}.id`, 'isUnique', `${path}.id must not be the id of ${kind}[${first}] again`);
     } else if (record.id !== undefined) this.firstOf[kind].set(record.id, place);
-    if (kind === 'materials' && isWithoutParent(element)) {
+    if (kind === 'materials' && isJsonObject(element) && isWithoutParent(element)) {
       this.refuse(path, 'hasParent', `${path} must have a siteId, a kioskId or both`);
     }
     (this.data[kind] as object[]).push(record);
@@ -82,11 +83,4 @@ class Reading {
   private refuse(path: string, rule: string, message: string): void {
     this.violations.push({ path, rule, message });
   }
-}
-
-/** What is there and malformed is a fault of its own. */
-function isWithoutParent(element: unknown): boolean {
-  if (!isJsonObject(element)) return false;
-  const { siteId, kioskId } = element;
-  return siteId == null && kioskId == null;
 }

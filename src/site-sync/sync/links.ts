@@ -1,3 +1,4 @@
+import { isWithoutParent } from '../../contracts/site/material-parents.js';
 import type { Kiosk, Material } from '../../contracts/site/site.dto.js';
 import type { PartnerRecord } from './content-digest.js';
 import type { Kind } from './kinds.js';
@@ -22,7 +23,7 @@ export function brokenLink<K extends Kind>(
 ): BrokenLink | undefined {
   if (kind === 'sites') return undefined;
   const { siteId, kioskId } = record as Kiosk & Material;
-  if (kind === 'materials' && siteId === undefined && kioskId === undefined) {
+  if (kind === 'materials' && isWithoutParent({ siteId, kioskId })) {
     return { field: '', reason: 'has neither a siteId nor a kioskId' };
   }
   if (siteId !== undefined && !parents.hasSite(siteId)) return unknown('siteId', 'site');

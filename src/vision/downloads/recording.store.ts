@@ -179,13 +179,17 @@ const rangeOf = ({ truckId, cameraId, startTime, endTime }: Recording): string =
 function knownByCamera(chunks: readonly Recording[], rows: readonly Known[]): Map<number, Known> {
   const known = new Map<number, Known>();
   const taken = new Set<string>();
-  for (const isOne of [isSameCamera, mayBeSameCamera]) {
-    for (const row of rows) {
-      if (known.has(row.place) || !isOne(row.camera, chunks[row.place]?.cameraId ?? '')) continue;
-      if (isOne === mayBeSameCamera && taken.has(row.id)) continue;
-      known.set(row.place, row);
-      taken.add(row.id);
-    }
+  const take = (row: Known): void => {
+    known.set(row.place, row);
+    taken.add(row.id);
+  };
+  const listedCamera = ({ place }: Known): string => chunks[place]?.cameraId ?? '';
+  for (const row of rows) {
+    if (!known.has(row.place) && isSameCamera(row.camera, listedCamera(row))) take(row);
+  }
+  for (const row of rows) {
+    const free = !known.has(row.place) && !taken.has(row.id);
+    if (free && mayBeSameCamera(row.camera, listedCamera(row))) take(row);
   }
   return known;
 }
