@@ -348,6 +348,15 @@ describe('the same chunk', () => {
     expect(sums).toEqual([`front ${sha256(front)}`, `rear ${sha256(rear)}`]);
   });
 
+  test('dozens of cameras under one id are recognised again, each by itself', async () => {
+    const busy = partner.link(film(), (_, res) => res.writeHead(503, { 'Retry-After': '600' }).end());
+    const one = chunk(2, { id: 'shared', downloadUrl: busy });
+    const chunks = Array.from({ length: 30 }, (_, n) => ({ ...one, cameraId: `camera ${n}` }));
+    expect(await settle(chunks)).toHaveLength(30);
+    expect(await settleAgain()).toHaveLength(30);
+    expect(new Set((await recordings()).map(({ cameraId }) => cameraId)).size).toBe(30);
+  });
+
   test('another camera under the id of one that waits does not take its place', async () => {
     const busy = partner.link(film(), (_, res) => res.writeHead(503, { 'Retry-After': '600' }).end());
     const chunks = [chunk(2, { id: 'shared', downloadUrl: busy })];

@@ -38,7 +38,15 @@ describe('a list (decision 38)', () => {
     ['no data', { success: true }],
     ['a list that is none', body({ videos: {} })],
     ['success false', { success: false, data: { videos: [] } }],
+    ['more elements than any answer has room for', body({ videos: Array.from({ length: 30_001 }, () => 0) })],
   ])('%s is no list', (_, given) => expect(() => readList(Video, given, 'c')).toThrow(NoList));
+
+  test('what an element is recognised by on another page is short, however long the element is', () => {
+    const long = element({ ...link, id: 'x'.repeat(100_000) });
+    const { fingerprints } = read({ videos: [long, { ...long, downloadUrl: 'https://other' }, element(link), 7] });
+    expect(fingerprints.map(({ length }) => length)).toEqual([44, 44, 44, 44]);
+    expect(new Set(fingerprints).size).toBe(3);
+  });
 
   test('absent durations are computed, names as numbers are read, unknown fields are dropped', () => {
     const odd = element({ ...link, durationSeconds: '300', cameraId: 1, id: 17, customerId: undefined, extra: {} });
@@ -231,6 +239,17 @@ describe('every page of a list', () => {
     };
     expect((await collect(same)).size).toBe(20);
     expect(asked).toBe(4);
+  });
+
+  test('a list of ever more elements is given up before all of them are held', async () => {
+    let asked = 0;
+    const endless = async (): Promise<ListedPage<Recording>> => {
+      const from = asked++ * 30_000;
+      const fingerprints = Array.from({ length: 30_000 }, (_, i) => String(from + i));
+      return { items: [], received: 30_000, fingerprints, pagination: { totalPages: 2_000 }, findings: [] };
+    };
+    await expect(collect(endless)).rejects.toThrow("The partner's list has more than 250000 elements.");
+    expect(asked).toBe(9);
   });
 
   test('a list that is another one each time fails, and what was seen has landed', async () => {

@@ -3,7 +3,7 @@ import { laysBy, nextWindow } from '../../src/vision/continuous/windows.js';
 import { coverageOf, gapsOf, type Piece } from '../../src/vision/coverage.js';
 import { atRisk } from '../../src/vision/downloads/at-risk.js';
 import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
-import { disbelieved, type Wanted, matchVideos } from '../../src/vision/requests/match-video.js';
+import { disbelieved, MOST_CLIPS, type Wanted, matchVideos } from '../../src/vision/requests/match-video.js';
 import { partStateOf } from '../../src/vision/requests/part-of-clips.js';
 import { concernsQuestion, endsRound } from '../../src/vision/requests/poll-failures.js';
 import { asksAlone, goesAlong, jittered, pollDelayMs } from '../../src/vision/requests/poll-schedule.js';
@@ -270,6 +270,16 @@ describe('recognising clips (decision 38)', () => {
       expect(finding.reason).toContain(String(Object.values(clip)[0]).slice(0, 10));
       expect(finding.reason).toContain('T1');
     }
+  });
+
+  test('of thousands of clips under one id the first ones are taken, and that is told', () => {
+    const part = wanted();
+    const clips = Array.from({ length: MOST_CLIPS + 1 }, (_, n) => video({ id: `v${n}`, requestId: 'r1' }));
+    expect(matchVideos([part], clips).get(part)).toEqual(clips.slice(0, MOST_CLIPS));
+    expect(disbelieved([part], clips).map(({ finding }) => finding.reason)).toEqual([
+      'Request r1 has more than 1000 clips; the first ones are fetched.',
+    ]);
+    expect(disbelieved([part], clips.slice(1))).toEqual([]);
   });
 
   test('a reused id is told apart by the range', () => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isJsonObject } from '../../contracts/common/json.js';
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import type { DtoClass } from '../../contracts/common/reader.js';
@@ -16,12 +17,18 @@ export interface ListedPage<T> {
   readonly items: T[];
   /** Elements in the answer, malformed ones too. */
   readonly received: number;
-  /** One for each element received, the same for the same element on another page. */
+  /** One for each element received, 44 characters, the same for the same element on another page. */
   readonly fingerprints: readonly string[];
   readonly pagination: Pagination;
   readonly request?: VideoRequestState;
   readonly findings: readonly Finding[];
 }
+
+/**
+ * Elements of one page: 100 are asked for. A partner that knows no pages may send all that it has, but no more of them
+ * than this have room in the longest answer that is taken.
+ */
+const MOST_ELEMENTS = 30_000;
 
 /** The names under which partners send their lists (decision 38). */
 const LISTS = ['videos', 'items', 'recordings'];
@@ -36,6 +43,7 @@ export function readList<T extends Recording>(type: DtoClass<T>, body: unknown, 
   const data = body['data'];
   if (!isJsonObject(data) && !Array.isArray(data)) throw new NoList('data must be an object');
   const { elements, path } = elementsOf(data);
+  if (elements.length > MOST_ELEMENTS) throw new NoList(`${path} must not have more than ${MOST_ELEMENTS} elements`);
   const { items, findings } = readElements(type, elements, path, customerId);
   const request = isJsonObject(data) ? requestState(data['request'], findings) : undefined;
   return {
@@ -58,11 +66,14 @@ function elementsOf(data: unknown): { elements: readonly unknown[]; path: string
   return { elements: [], path: 'data' };
 }
 
-function fingerprintOf(element: unknown): string {
-  if (!isJsonObject(element)) return JSON.stringify(element);
-  // Links are signed anew for each listing.
+/** Of one length however long the element is: those of a whole list are held until it is read. */
+const fingerprintOf = (element: unknown): string => hash('sha256', JSON.stringify(identityOf(element)), 'base64');
+
+/** Links are signed anew for each listing. */
+function identityOf(element: unknown): unknown {
+  if (!isJsonObject(element)) return element;
   const { id, truckId, cameraId, startTime, endTime } = element;
-  return JSON.stringify([id, truckId, cameraId, startTime, endTime]);
+  return [id, truckId, cameraId, startTime, endTime];
 }
 
 /** Wherever the partner has put it: the first place that holds a number of that name. */

@@ -2,6 +2,8 @@ import type { ListedPage } from './read-list.js';
 
 /** Pages of one reading; a list that is longer is not believed. */
 const MOST_PAGES = 2_000;
+/** Different elements of one reading: as many as these pages hold when they are as long as was asked for, and some. */
+const MOST_ELEMENTS = 250_000;
 /** Readings of one list until two agree. */
 const MOST_READINGS = 5;
 
@@ -47,6 +49,9 @@ async function readOnce<T>(
     totals.add(page.pagination.totalItems);
     const before = fingerprints.size;
     for (const fingerprint of page.fingerprints) fingerprints.add(fingerprint);
+    if (fingerprints.size > MOST_ELEMENTS) {
+      throw new UnstableList(`The partner's list has more than ${MOST_ELEMENTS} elements.`);
+    }
     // A partner that ignores `page` sends the same one for ever.
     const nothingNew = fingerprints.size === before;
     if (nothingNew || isLast(page, number)) {

@@ -12,6 +12,12 @@ import { fetchBy } from './fetch-by.js';
 /** A partner that reckons its times anew at each listing must not have its chunks fetched each time. */
 const JITTER = "interval '1 second'";
 
+/**
+ * Stored rows that one listed chunk is compared with, the likeliest first: a partner that gives one id to thousands of
+ * chunks must not have each compared with each.
+ */
+const MOST_ALIKE = 20;
+
 /** A listed chunk beside what is stored of it. */
 interface Known {
   readonly place: number;
@@ -78,6 +84,7 @@ export class RecordingStore {
          WHERE r.source = 'continuous' AND r.hauler_id = $1 AND r.connection_id = $2 AND (
            (r.partner_recording_id = listed.id AND r.truck_id = listed.truck AND r.start_time < listed.ends AND r.end_time > listed.starts)
            OR (r.truck_id = listed.truck AND r.camera_id = listed.camera AND r.start_time = listed.starts AND r.end_time = listed.ends))
+         ORDER BY r.camera_id = listed.camera DESC, same_range DESC, covered DESC LIMIT ${MOST_ALIKE}
         ) AS found
        ORDER BY found.same_range DESC, found.covered DESC`,
       [haulerId, connectionId, ...columnsOf(chunks)],

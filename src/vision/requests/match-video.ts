@@ -17,6 +17,9 @@ export interface Wanted {
 const TOLERANCE_MS = 10_000;
 const TOLERANCE_SHARE = 0.25;
 
+/** Clips of one part: an hour in pieces of four seconds. What a partner lists beyond that is not fetched. */
+export const MOST_CLIPS = 1_000;
+
 /**
  * Which listed clips answer which parts, by the part's id. By `requestId`; where a partner gave one id to several
  * requests, or gives none, by truck, camera and range. So does an id that nobody knows answer a part of whose id the 202
@@ -28,9 +31,9 @@ export function matchVideos<W extends Wanted>(
   videos: readonly Video[],
   taken: ReadonlySet<string> = new Set(),
 ): Map<W, Video[]> {
-  const byRequest = groupBy(wanted, requestOf);
-  const byTruck = groupBy(wanted, truckOf);
-  const nameless = groupBy(
+  const byRequest = Map.groupBy(wanted, requestOf);
+  const byTruck = Map.groupBy(wanted, truckOf);
+  const nameless = Map.groupBy(
     wanted.filter((part) => part.partnerRequestId === null),
     truckOf,
   );
@@ -43,9 +46,8 @@ export function matchVideos<W extends Wanted>(
     return isBelieved(part, video) ? part : undefined;
   };
   const found = new Map<W, Video[]>();
-  for (const video of videos) {
-    const part = find(video);
-    if (part !== undefined) found.set(part, [...(found.get(part) ?? []), video]);
+  for (const [part, clips] of Map.groupBy(videos, find)) {
+    if (part !== undefined) found.set(part, clips.slice(0, MOST_CLIPS));
   }
   return found;
 }
@@ -58,13 +60,20 @@ export interface Disbelieved<W> {
 
 /** What `matchVideos` passes over though its id is known, for an admin to see. */
 export function disbelieved<W extends Wanted>(wanted: readonly W[], videos: readonly Video[]): Disbelieved<W>[] {
-  const byRequest = groupBy(wanted, requestOf);
-  return videos.flatMap((video) => {
+  const byRequest = Map.groupBy(wanted, requestOf);
+  const surplus = [...Map.groupBy(videos, ({ requestId }) => requestId)].flatMap(([id, clips]) => {
+    const [part] = clips.length > MOST_CLIPS && id !== undefined ? (byRequest.get(id) ?? []) : [];
+    if (part === undefined) return [];
+    const reason = `Request ${id} has more than ${MOST_CLIPS} clips; the first ones are fetched.`;
+    return [{ part, finding: { path: 'data.videos[].requestId', reason } }];
+  });
+  const strange = videos.flatMap((video) => {
     const [part, ...more] = byRequest.get(video.requestId ?? '') ?? [];
     if (part === undefined || more.length > 0 || isBelieved(part, video)) return [];
     const reason = `The clip ${video.id} under request ${part.partnerRequestId} shows ${shown(video)}, not ${shown(part)}.`;
     return [{ part, finding: { path: 'data.videos[].requestId', reason, raw: video } }];
   });
+  return [...surplus, ...strange];
 }
 
 const shown = ({
@@ -113,12 +122,3 @@ function cameraDistance(one: string, other: string): number | undefined {
 const requestOf = ({ partnerRequestId }: Wanted): string | undefined => partnerRequestId ?? undefined;
 
 const truckOf = ({ truckId }: Wanted): string => nameOf(truckId);
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), item]);
-  }
-  return groups;
-}
