@@ -130,6 +130,27 @@ describe('a subscription', () => {
     expect(partner.askedOf(CONTINUOUS)).toEqual([]);
   });
 
+  test("is read though another connection's partner lets all of its own wait", async () => {
+    const waiting: (() => void)[] = [];
+    const answer = lists('recordings', () => [chunk(2)]);
+    partner.on(CONTINUOUS, (response, request) => {
+      if (request.query.get('truckId')?.startsWith('SLOW') !== true) return answer(response, request);
+      waiting.push(() => json({ success: true, data: { recordings: [] } })(response, request));
+    });
+    const slow = await connect();
+    for (let n = 0; n < 9; n++) await follow(slow, { truckId: `SLOW-${n}` });
+    await eventually(async () => expect(waiting).toHaveLength(2));
+    await follow(await connect());
+    await eventually(async () => expect(await recordings()).toHaveLength(1));
+    // Of the slow one's nine no more were asked for meanwhile.
+    expect(waiting).toHaveLength(2);
+    partner.on(
+      CONTINUOUS,
+      lists('recordings', () => []),
+    );
+    for (const release of waiting) release();
+  });
+
   test('is read, changed, listed and ended', async () => {
     partner.on(
       CONTINUOUS,

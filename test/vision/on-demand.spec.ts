@@ -109,6 +109,23 @@ describe('the POST', () => {
     expect(partner.askedOf(POST)).toHaveLength(2);
   });
 
+  test('goes out though another partner lets all of its own wait', async () => {
+    const waiting: (() => void)[] = [];
+    partner.on(POST, (response, request) => {
+      const { truckId } = JSON.parse(request.body) as { truckId: string };
+      const answer = () => accepts({ status: 'failed' })(response, request);
+      if (truckId === 'SLOW') waiting.push(answer);
+      else answer();
+    });
+    const slow = await connect();
+    for (let n = 0; n < 9; n++) await order(slow, { truckId: 'SLOW' });
+    await eventually(async () => expect(waiting).toHaveLength(8));
+    await becomes(await order(await connect()), { status: 'failed' });
+    expect(waiting).toHaveLength(8);
+    partner.on(POST, accepts({ status: 'failed' }));
+    for (const release of waiting) release();
+  });
+
   test('a 202 that says failed', async () => {
     partner.on(POST, accepts({ status: 'failed', message: 'The camera is broken.' }));
     const shown = await becomes(await order(await connect()), { status: 'failed' });

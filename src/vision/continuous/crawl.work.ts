@@ -48,7 +48,9 @@ export class CrawlWork implements OnModuleInit {
         'interval_seconds',
       ],
       where: 'enabled AND deleted_at IS NULL',
-      concurrency: 4,
+      // A partner that takes a minute for each page holds up its own subscriptions alone.
+      group: { by: 'connection_id', concurrency: 2 },
+      concurrency: 8,
       backoff: { firstMs: 5_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
       run: (run) => this.crawl(run),
     });

@@ -28,7 +28,8 @@ export class PollWork implements OnModuleInit {
       table: 'video_polls',
       key: { hauler_id: 'uuid', connection_id: 'uuid', customer_id: 'text' },
       columns: ['next_page'],
-      concurrency: 4,
+      group: { by: 'connection_id', concurrency: 2 },
+      concurrency: 8,
       backoff: { firstMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0.2 },
       run: (run) => this.round(run),
     });

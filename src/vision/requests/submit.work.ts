@@ -33,7 +33,8 @@ export class SubmitWork implements OnModuleInit {
       table: 'video_request_parts',
       key: { hauler_id: 'uuid', id: 'uuid' },
       where: "status = 'submitting'",
-      concurrency: 8,
+      group: { by: 'connection_id', concurrency: 8 },
+      concurrency: 32,
       backoff: { firstMs: 1_000, factor: 3, maxMs: 60_000, jitter: 0.2 },
       run: (run) => this.submit(run),
     });
