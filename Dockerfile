@@ -4,6 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=optional
 COPY tsconfig.json nest-cli.json ./
+COPY scripts scripts
 COPY migrations migrations
 COPY src src
 RUN npm run build
@@ -16,6 +17,8 @@ RUN npm ci --omit=dev --omit=optional
 
 FROM node:26-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+# npm runs the commands there, and its home may be read-only.
+ENV npm_config_cache=/tmp/.npm npm_config_update_notifier=false
 RUN install -d -o node -g node /data
 WORKDIR /app
 COPY package.json ./

@@ -1,10 +1,13 @@
-// Brings a clone to where `npm start` and `npm test` can run: packages as locked, sources built.
+// Brings a clone to where `npm start` and `npm test` can run: packages as locked, sources built. `prepare.mjs cli` does so
+// for `npm run cli`, beside a service that may be running; `prepare.mjs build` is `npm run build`.
 // It runs before any package is there, on any Node from 20.19 on: nothing but Node's own modules.
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   linkSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -22,6 +25,11 @@ const INSTALLED = 'node_modules/.package-lock.json';
 const INSTALLED_FROM = 'node_modules/.haulbridge-lock';
 /** What the build was made from. */
 const BUILT = 'dist/.built';
+/** Where a build is made. It takes the place of `dist` when it is whole: a service may be running on that one. */
+const BESIDE = '.dist-new';
+const BEFORE = '.dist-old';
+const COMPILER = 'node_modules/@nestjs/cli/bin/nest.js';
+const COMMAND_LINE = 'dist/src/cli/main.js';
 const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', LOCK_FILE];
 const SOURCES = ['src', 'migrations'];
 /** Held while installing or building: two commands may be started at once. */
@@ -46,11 +54,33 @@ export function mustBuild(root) {
 }
 
 /** Installs and builds what is missing, and returns the exit code. */
-export function prepare(root) {
+function prepare(root) {
   if (!mustInstall(root) && mustBuild(root) === 'none') return 0;
+  return inTurn(root, () => (mustInstall(root) ? install(root) : 0) || checkNode(root) || build(root, mustBuild(root)));
+}
+
+/**
+ * The same for a command, except that nothing is taken away that a service may be running on: where there are packages they
+ * stay, and what is built stays in use until a new build is whole. Without the compiler's packages it stays in use for good.
+ */
+function prepareCommand(root) {
+  const runs = existsSync(join(root, COMMAND_LINE)) && existsSync(join(root, INSTALLED));
+  if (!runs) return prepare(root);
+  if (mustBuild(root) === 'none') return 0;
+  if (!mustInstall(root) && existsSync(join(root, COMPILER))) return prepare(root);
+  say('this runs what was built of other sources or packages: renew it with npm ci and npm run build');
+  return 0;
+}
+
+/** Builds with the packages that are there, also where nothing has changed. */
+function rebuild(root) {
+  return inTurn(root, () => build(root, mustBuild(root) === 'all' ? 'all' : 'changed'));
+}
+
+function inTurn(root, work) {
   const release = takeTurn(root);
   try {
-    return (mustInstall(root) ? install(root) : 0) || checkNode(root) || build(root, mustBuild(root));
+    return work();
   } finally {
     release();
   }
@@ -88,17 +118,38 @@ function build(root, what) {
   const settings = stateOf(root, BUILD_SETTINGS);
   const sources = stateOf(root, SOURCES);
   say('building …');
-  rmSync(join(root, what === 'all' ? 'dist' : BUILT), { recursive: true, force: true });
-  removeOrphans(root, 'dist');
-  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
-  const code = run(root, 'node', ['node_modules/@nestjs/cli/bin/nest.js', 'build'], path);
-  if (code === 0) writeFileSync(join(root, BUILT), JSON.stringify({ settings, sources }));
+  remove(root, BESIDE);
+  if (what === 'changed') cpSync(join(root, 'dist'), join(root, BESIDE), { recursive: true, preserveTimestamps: true });
+  else mkdirSync(join(root, BESIDE));
+  removeOrphans(root, BESIDE);
+  const code = compile(root);
+  if (code === 0) {
+    writeFileSync(join(root, BESIDE, '.built'), JSON.stringify({ settings, sources }));
+    takePlace(root);
+  }
+  remove(root, BESIDE);
   return code;
+}
+
+function compile(root) {
+  const config = join(root, BESIDE, 'tsconfig.json');
+  const compilerOptions = { outDir: '.', tsBuildInfoFile: '.tsbuildinfo' };
+  writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', compilerOptions }));
+  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
+  const code = run(root, 'node', [COMPILER, 'build', '--path', `${BESIDE}/tsconfig.json`], path);
+  rmSync(config);
+  return code;
+}
+
+function takePlace(root) {
+  remove(root, BEFORE);
+  if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), join(root, BEFORE));
+  renameSync(join(root, BESIDE), join(root, 'dist'));
+  remove(root, BEFORE);
 }
 
 /** Removes compiled files whose source is gone; the compiler leaves them. */
 function removeOrphans(root, folder) {
-  if (!existsSync(join(root, folder))) return;
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) removeOrphans(root, path);
@@ -106,7 +157,7 @@ function removeOrphans(root, folder) {
   }
 }
 
-const sourceOf = (compiled) => compiled.replace(/^dist\//, '').replace(/\.js(\.map)?$/, '.ts');
+const sourceOf = (compiled) => compiled.replace(`${BESIDE}/`, '').replace(/\.js(\.map)?$/, '.ts');
 
 function run(root, command, parameters, path) {
   const { status, signal, error } = spawnSync(command, parameters, {
@@ -178,6 +229,7 @@ function alive(pid) {
 }
 
 const sleep = (milliseconds) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+const remove = (root, folder) => rmSync(join(root, folder), { recursive: true, force: true });
 const say = (text) => console.error(`haulbridge: ${text}`);
 const modified = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 
@@ -191,5 +243,6 @@ function read(path) {
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  process.exitCode = prepare(dirname(dirname(fileURLToPath(import.meta.url))));
+  const work = { cli: prepareCommand, build: rebuild }[process.argv[2]] ?? prepare;
+  process.exitCode = work(dirname(dirname(fileURLToPath(import.meta.url))));
 }

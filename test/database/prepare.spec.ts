@@ -26,6 +26,8 @@ interface Prepare {
 }
 const { mustInstall, mustBuild } = (await import(join(CLONE, 'scripts/prepare.mjs'))) as Prepare;
 
+const { scripts } = JSON.parse(readFileSync(join(CLONE, 'package.json'), 'utf8')) as { readonly scripts: object };
+
 let root: string;
 
 /** A small project whose compiler is the real one. */
@@ -33,7 +35,7 @@ beforeEach(() => {
   root = mkdtempSync(join(testServer().folder, 'clone-'));
   for (const name of ['scripts/prepare.mjs', 'tsconfig.json', 'nest-cli.json'])
     cpSync(join(CLONE, name), join(root, name));
-  write('package.json', JSON.stringify({ name: 'small', version: '1.0.0', type: 'module' }));
+  write('package.json', JSON.stringify({ name: 'small', version: '1.0.0', type: 'module', scripts }));
   write('package-lock.json', '{}');
   write('node_modules/.package-lock.json', '{}');
   write('node_modules/.haulbridge-lock', '{}');
@@ -51,13 +53,14 @@ function write(path: string, text: string): void {
 const age = (path: string, seconds: number) => utimesSync(join(root, path), seconds, seconds);
 const built = () => readdirSync(join(root, 'dist/src')).sort();
 
-function prepare() {
-  const { status, stderr, stdout } = spawnSync(process.execPath, ['scripts/prepare.mjs'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
+function run(command: string, ...words: string[]) {
+  const { status, stderr, stdout } = spawnSync(command, words, { cwd: root, encoding: 'utf8' });
   return { status, text: stdout + stderr };
 }
+const prepare = () => run(process.execPath, 'scripts/prepare.mjs');
+
+/** The scripts of the real package.json. */
+const npmRun = (...words: string[]) => run('npm', 'run', '-s', ...words);
 
 async function prepareBeside() {
   const child = spawn(process.execPath, ['scripts/prepare.mjs'], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -168,6 +171,29 @@ describe('sources are built', () => {
       expect(status).toBe(1);
       expect(text).toContain("Type 'string' is not assignable to type 'number'");
     }
+    expect(readdirSync(root).filter((name) => /^\.?dist/.test(name))).toEqual([]);
+  });
+
+  test('beside what was built before, which stays where the new one fails', () => {
+    expect(prepare().status).toBe(0);
+    write('src/main.ts', 'export const answer: number = "43";\n');
+    for (const settings of [false, true]) {
+      if (settings) write('package-lock.json', '{ }');
+      write('node_modules/.haulbridge-lock', readFileSync(join(root, 'package-lock.json'), 'utf8'));
+      expect(mustBuild(root)).toBe(settings ? 'all' : 'changed');
+      expect(prepare().status).toBe(1);
+      expect(readFileSync(join(root, 'dist/src/main.js'), 'utf8')).toContain('42');
+    }
+    expect(readdirSync(root).filter((name) => name.startsWith('.dist'))).toEqual([]);
+  });
+
+  test('by npm run build too, which is then not built again', () => {
+    expect(npmRun('build')).toEqual({ status: 0, text: 'haulbridge: building …\n' });
+    expect(mustBuild(root)).toBe('none');
+    write('src/main.ts', 'export const answer: number = 43;\n');
+    expect(npmRun('build').status).toBe(0);
+    expect(readFileSync(join(root, 'dist/src/main.js'), 'utf8')).toContain('43');
+    expect(mustBuild(root)).toBe('none');
   });
 
   test('by one of two that start at once, while the other waits', async () => {
@@ -182,6 +208,58 @@ describe('sources are built', () => {
     write('.prepare.lock', String(pid));
     expect(prepare().status).toBe(0);
     expect(readdirSync(root).filter((name) => name.startsWith('.prepare'))).toEqual([]);
+  });
+});
+
+describe('npm run cli', () => {
+  const FOREIGN = 'console.log("foreign", process.argv.slice(2).join())\n';
+  const RENEW =
+    'haulbridge: this runs what was built of other sources or packages: renew it with npm ci and npm run build\n';
+
+  beforeEach(() => {
+    write('src/cli/main.ts', 'console.log("own", process.argv.slice(2).join());\n');
+  });
+
+  test('builds where nothing is built, and again where a source has changed', () => {
+    expect(npmRun('cli', '--', 'a', 'b')).toEqual({ status: 0, text: 'own a,b\nhaulbridge: building …\n' });
+    expect(npmRun('cli')).toEqual({ status: 0, text: 'own \n' });
+    write('src/cli/main.ts', 'console.log("changed");\n');
+    expect(npmRun('cli')).toEqual({ status: 0, text: 'changed\nhaulbridge: building …\n' });
+  });
+
+  test('installs where there are no packages', () => {
+    write('dist/src/cli/main.js', FOREIGN);
+    rmSync(join(root, 'node_modules'), { recursive: true });
+    rmSync(join(root, 'package-lock.json'));
+    const { status, text } = npmRun('cli');
+    expect(status).toBe(1);
+    expect(text).toContain('npm ci failed');
+  });
+
+  test('touches neither packages nor build where the build is of these sources', () => {
+    expect(npmRun('build').status).toBe(0);
+    rmSync(join(root, 'node_modules/@nestjs'));
+    rmSync(join(root, 'node_modules/.haulbridge-lock'));
+    age('node_modules/.package-lock.json', 1000);
+    expect(mustInstall(root)).toBe(true);
+    expect(npmRun('cli')).toEqual({ status: 0, text: 'own \n' });
+  });
+
+  test('runs what is built where the packages are other ones, or without a compiler', () => {
+    write('dist/src/cli/main.js', FOREIGN);
+    age('node_modules/.package-lock.json', 1000);
+    write('node_modules/.haulbridge-lock', '{"other":true}');
+    expect(npmRun('cli', '--', 'a')).toEqual({ status: 0, text: `foreign a\n${RENEW}` });
+    write('node_modules/.haulbridge-lock', '{}');
+    rmSync(join(root, 'node_modules/@nestjs'));
+    expect(npmRun('cli', '--', 'b')).toEqual({ status: 0, text: `foreign b\n${RENEW}` });
+  });
+
+  test('works where there is nothing but package.json, packages and a build, as in the container image', () => {
+    write('dist/src/cli/main.js', FOREIGN);
+    for (const name of ['scripts', 'src', 'migrations', 'tsconfig.json', 'nest-cli.json', 'package-lock.json'])
+      rmSync(join(root, name), { recursive: true });
+    expect(npmRun('cli', '--', 'hauler', 'list')).toEqual({ status: 0, text: 'foreign hauler,list\n' });
   });
 });
 
