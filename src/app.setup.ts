@@ -1,12 +1,13 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application } from 'express';
+import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import type { SettledEnv } from './config/env.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from './database/postgres-errors.js';
 import { serveDocuments } from './docs/swagger.js';
 import { type AppError, unavailable } from './errors/app-error.js';
-import { CommonErrorFilter } from './errors/exception.filter.js';
+import { CommonErrorFilter, type Translate } from './errors/exception.filter.js';
 import { ValidationPipe } from './errors/validation.pipe.js';
 import { allowedMethods } from './http/allowed-methods.js';
 import { limitBodies } from './http/json-body.js';
@@ -17,6 +18,10 @@ import { endUnreadBodies, SERVER_LIMITS } from './http/server-limits.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { observeRequests } from './observability/request-observer.js';
+import { StorageUnavailable } from './storage/storage-errors.js';
+
+/** As long as a download waits before it tries a storage again that has just failed. */
+const STORAGE_RETRY_SECONDS = 5;
 
 /** The application as it runs, in production and in tests alike; the caller listens and closes. */
 export async function createApp(
@@ -36,7 +41,9 @@ export async function createApp(
   adapter.useHooks(requestId, observeRequests(logger, app.get(Metrics)), endUnreadBodies(limits));
   limitBodies(express, env.HTTP_BODY_LIMIT, limits);
   app.useGlobalPipes(new ValidationPipe());
-  app.useGlobalFilters(new CommonErrorFilter([databaseAway], (path) => allowedMethods(express, path)));
+  app.useGlobalFilters(
+    new CommonErrorFilter([databaseAway, storageAway(logger)], (path) => allowedMethods(express, path)),
+  );
   serveDocuments(app);
   return app;
 }
@@ -45,4 +52,17 @@ function databaseAway(error: unknown): AppError | undefined {
   if (!isDatabaseUnavailable(error)) return undefined;
   const what = isDatabaseSlow(error) ? 'the database did not answer in time' : 'the service cannot reach its database';
   return unavailable(`${what}; try again shortly`, { cause: error });
+}
+
+/** Callers learn nothing of disks and buckets: the reason is an operator's, and stands in the log. */
+function storageAway(logger: Logger): Translate {
+  return (error, { method, path, res }) => {
+    if (!(error instanceof StorageUnavailable)) return undefined;
+    const requestId = res?.getHeader('X-Request-Id');
+    logger.warn({ reason: error.message, requestId, method, path }, 'the video storage failed a request');
+    return unavailable('the video storage cannot do its work just now; try again shortly', {
+      cause: error,
+      retryAfterSeconds: STORAGE_RETRY_SECONDS,
+    });
+  };
 }

@@ -10,6 +10,7 @@ import { databaseAway } from './database/reason.js';
 import { embeddedNotice, settleEnv } from './database/settle-env.js';
 import type { LeanExpressAdapter } from './http/lean-express.adapter.js';
 import { createLogger } from './observability/logger.js';
+import { STORAGE, type Storage } from './storage/storage.js';
 
 /** What listens, and how it ends within SHUTDOWN_GRACE. */
 interface Serving {
@@ -48,6 +49,7 @@ async function serve(env: SettledEnv, logger: Logger): Promise<Serving> {
     await app.close();
     throw error;
   }
+  void tellOfStorage(app, logger);
   const server = app.getHttpServer();
   const { port } = server.address() as AddressInfo;
   const stop = async () => {
@@ -65,6 +67,13 @@ async function listen(app: INestApplication, { PORT, HOST }: SettledEnv): Promis
   } catch (error) {
     throw new StartRefused(`HOST/PORT: the service cannot listen there: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** No reason not to start: what needs the storage waits for it. But nobody might notice until a video is missed. */
+async function tellOfStorage(app: INestApplication, logger: Logger): Promise<void> {
+  const { writable, reason } = await app.get<Storage>(STORAGE, { strict: false }).check();
+  if (writable) return;
+  logger.warn(`STORAGE_URL: ${reason} Until it can be written to, downloads wait and uploads are refused with 503.`);
 }
 
 async function supervise(env: SettledEnv, logger: Logger): Promise<Serving> {

@@ -12,7 +12,7 @@ import { AppError } from './app-error.js';
 import { errorReply } from './error-body.js';
 
 /** Knows a failure of some layer below, such as a lost database, as an expected one; `undefined` where it does not. */
-export type Translate = (error: unknown) => AppError | undefined;
+export type Translate = (error: unknown, request: Request) => AppError | undefined;
 
 /** The methods that the path of a request has, none of them the one that was asked. */
 export type AllowedMethods = (path: string) => readonly string[];
@@ -61,7 +61,7 @@ export class CommonErrorFilter implements ExceptionFilter {
   private expected(exception: unknown, request: Request): AppError | undefined {
     if (exception instanceof AppError) return exception;
     for (const translate of this.translations) {
-      const error = translate(exception);
+      const error = translate(exception, request);
       if (error !== undefined) return error;
     }
     if (exception instanceof NotFoundException) return this.unknownRoute(request);

@@ -7,6 +7,8 @@ import { heldChild } from './held.js';
 export interface ServiceProcess {
   readonly child: ChildProcess;
   readonly url: string;
+  /** What it has written to standard output until now. */
+  readonly said: () => string;
   /** Resolves to the exit code, or to the name of the signal. */
   readonly ended: Promise<number | string>;
 }
@@ -30,11 +32,18 @@ export async function startServiceProcess(
     },
   });
   heldChild(child);
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  let [said, failed] = ['', ''];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (failed += text));
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-  const listens = once(child.stdout.setEncoding('utf8'), 'data').then(([line]) => /http:\S+/.exec(String(line))?.[0]);
+  // Its log comes the same way, and may come first.
+  const listens = new Promise<string>((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      const url = /listens on (http:\S+)\n/.exec(said)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
   const url = await Promise.race([listens, ended.then(() => undefined)]);
-  if (url === undefined) throw new Error(`the service ended: ${said}`);
-  return { child, url, ended };
+  if (url === undefined) throw new Error(`the service ended: ${failed}`);
+  return { child, url, said: () => said, ended };
 }

@@ -1,4 +1,4 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ContinuousResponse, CreateVideoResponse } from '../../../src/contracts/vision/vision.dto.js';
@@ -8,7 +8,7 @@ import { recordingName } from '../../../src/vision/hosted/recordings.service.js'
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { at, CUSTOMER, TRUCK, upload } from '../../support/hosted-vision.js';
+import { at, CUSTOMER, film, TRUCK, upload } from '../../support/hosted-vision.js';
 
 /** Longer than a statement may take, and than the connection waits for it. */
 const COMMIT_SECONDS = 6;
@@ -98,16 +98,35 @@ it('a clip that cannot be published leaves no bytes behind', async () => {
   await eventually(async () => expect(await readdir(join(root, '.partial'))).toEqual([]));
 });
 
-it('a film whose file is lost is told as any failure, not as a film', async () => {
+async function firstRecording(): Promise<{ id: string; downloadUrl: string }> {
   const query = new URLSearchParams({ customerId: CUSTOMER, truckId: TRUCK, startTime: at(0), endTime: at(1) });
   const { body } = await service.call<ContinuousResponse>(
     'GET',
     `/video-platform/v1/videos/continuous?${query.toString()}`,
     { headers: { 'API-KEY': key } },
   );
-  const [recording] = body.data.recordings ?? [];
-  await storage.delete(recordingName(recording?.id ?? ''));
-  const response = await fetch(recording?.downloadUrl ?? '', { headers: { Range: 'bytes=0-9' } });
+  return body.data.recordings![0]!;
+}
+
+it('a film that the storage cannot open just now is 503, and tells when to come back', async () => {
+  const { id, downloadUrl } = await firstRecording();
+  const path = join(root, recordingName(id));
+  await rename(path, `${path}.aside`);
+  await symlink(path, path);
+  const response = await fetch(downloadUrl);
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toBe('5');
+  expect(response.headers.get('etag')).toBeNull();
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
+  await rename(`${path}.aside`, path);
+  const again = await fetch(downloadUrl);
+  expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([200, film(0).length]);
+});
+
+it('a film whose file is lost is told as any failure, not as a film', async () => {
+  const recording = await firstRecording();
+  await storage.delete(recordingName(recording.id));
+  const response = await fetch(recording.downloadUrl, { headers: { Range: 'bytes=0-9' } });
   expect(response.status).toBe(500);
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);
   expect(['etag', 'content-range', 'accept-ranges'].map((name) => response.headers.get(name))).toEqual([

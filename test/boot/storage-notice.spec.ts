@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { at, CUSTOMER, film, TRUCK } from '../support/hosted-vision.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { startServiceProcess } from '../support/service-process.js';
+
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly reason?: string;
+}
+
+const WARN = 40;
+const REASON = 'The video storage failed: not a directory (ENOTDIR).';
+
+let service: TestApp;
+beforeAll(async () => void (service = await startTestApp()));
+afterAll(() => service.close());
+
+test('a storage that cannot be written to is told at boot, and an upload to it is 503 with its reason in the log', async () => {
+  const variables = { STORAGE_URL: 'file:/dev/null/videos', LOG_LEVEL: 'warn' };
+  const { child, url, said, ended } = await startServiceProcess(service.env, variables);
+  const lines = () =>
+    said()
+      .split('\n')
+      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
+  await eventually(() =>
+    expect(lines()).toContainEqual(
+      expect.objectContaining({ level: WARN, msg: expect.stringContaining(`STORAGE_URL: ${REASON} Until it can`) }),
+    ),
+  );
+  expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+
+  const of = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', startTime: at(0), endTime: at(1) };
+  const response = await fetch(`${url}/admin/v1/hosted/recordings?${new URLSearchParams(of).toString()}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, 'Content-Type': 'video/mp4' },
+    body: film(0),
+  });
+  expect(response.status).toBe(503);
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+  const body: unknown = await response.json();
+  expect(body).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR', message: expect.any(String) } });
+  expect(JSON.stringify(body)).not.toContain('ENOTDIR');
+  await eventually(() =>
+    expect(lines()).toContainEqual(
+      expect.objectContaining({ level: WARN, reason: REASON, path: '/admin/v1/hosted/recordings' }),
+    ),
+  );
+  expect(lines().filter(({ level }) => level > WARN)).toEqual([]);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+}, 60_000);
