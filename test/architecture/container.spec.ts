@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { VARIABLES } from '../../src/config/env.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
+
+const [, service = ''] = read('docker-compose.yml').split(/^ {2}haulbridge:\n/m);
+/** The lines that are deeper than a key of the service. */
+const under = (key: string): string[] =>
+  new RegExp(`^ {4}${key}:\\n((?: {6}.*\\n)+)`, 'm').exec(service)?.[1]?.trimEnd().split('\n') ?? [];
+
+test('the container is given whatever .env says, except what it settles itself', () => {
+  expect(under('env_file').map((line) => line.trim())).toEqual(['- path: .env', 'required: false']);
+  const settled = under('environment').map((line) => line.trim().split(':')[0] ?? '');
+  expect(settled).toEqual(['DATABASE_URL', 'ADMIN_TOKEN', 'SECRETS_KEY', 'HOST', 'PORT', 'DATA_DIR']);
+  expect(Object.keys(VARIABLES)).toEqual(expect.arrayContaining(settled));
+});
+
+test('README.md names every variable, and the credentials of S3', () => {
+  const table = read('README.md');
+  for (const name of Object.keys(VARIABLES)) expect(table).toMatch(new RegExp(`^\\| \`${name}\` `, 'm'));
+  for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) expect(table).toContain(`\`${name}\``);
+});
+
+test('the secrets in .env are neither committed nor sent to the build of the image', () => {
+  for (const line of ['.env', '.env.*']) expect(read('.gitignore').split('\n')).toContain(line);
+  const { status } = spawnSync('git', ['check-ignore', '--quiet', '.env'], { cwd: ROOT });
+  // 128 where this is no clone.
+  expect([0, 128]).toContain(status);
+  const sent = read('.dockerignore').split('\n');
+  expect(sent).toContain('*');
+  expect(sent.filter((line) => line.startsWith('!.'))).toEqual(['!.npmrc']);
+});
