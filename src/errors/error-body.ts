@@ -5,6 +5,7 @@ import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import type { ErrorResponse } from '../contracts/common/error-body.dto.js';
+import { summarise, type Violation } from '../contracts/common/violation.js';
 import type { AppError } from './app-error.js';
 
 const CONTRACTS: readonly ApiContract[] = [SCALE_API, ACCOUNT_API, SITE_API, VISION_API, ADMIN_API];
@@ -34,7 +35,8 @@ export interface ErrorReply {
 export function errorReply(error: AppError, path: string): ErrorReply {
   const asked = normalise(path);
   const codes = byPath.get(asked)?.errors ?? FALLBACK;
-  const details = plainPaths.has(asked) ? undefined : error.details;
+  const isPlain = plainPaths.has(asked);
+  const details = isPlain ? undefined : error.details;
   return {
     status: KIND_STATUS[error.kind],
     headers: error.headers,
@@ -42,9 +44,15 @@ export function errorReply(error: AppError, path: string): ErrorReply {
       success: false,
       error: {
         code: codes[error.kind] ?? FALLBACK[error.kind] ?? 'INTERNAL_ERROR',
-        message: error.message,
+        message: isPlain ? wholeMessage(error) : error.message,
         ...(details === undefined ? {} : { details }),
       },
     },
   };
+}
+
+/** Where no details go along nothing else tells the violations: all of them are in the message (decision 11). */
+function wholeMessage({ message, details }: AppError): string {
+  const violations = details?.['violations'] as readonly Violation[] | undefined;
+  return violations === undefined ? message : summarise(violations, violations.length);
 }

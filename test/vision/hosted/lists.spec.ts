@@ -138,6 +138,16 @@ describe('continuous list (section 4.6)', () => {
     expect(body.error).not.toHaveProperty('details');
   });
 
+  it('names every offending parameter in the message, however many: there are no details', async () => {
+    const query = { startTime: 'x', endTime: 'y', page: 0, pageSize: 101, cameraId: '' };
+    const { status, body } = await get<ErrorAnswer>(CONTINUOUS, query);
+    expect(status).toBe(400);
+    expect(body.error).not.toHaveProperty('details');
+    const named = ['customerId', 'truckId', 'cameraId', 'startTime', 'endTime', 'page', 'pageSize'];
+    const sentences = body.error.message.split('; ');
+    expect(sentences.map((sentence) => sentence.split(' ')[0]).sort()).toEqual(named.sort());
+  });
+
   it.each(['customerId', 'truckId', 'startTime', 'endTime'])('needs %s', async (name) => {
     const { status, body } = await refused({ [name]: undefined });
     expect(status).toBe(400);
