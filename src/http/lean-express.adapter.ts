@@ -4,6 +4,7 @@ import type { Application, Request, Response } from 'express';
 import { ExactRoutes, type RouteHandler } from './exact-routes.js';
 import type { RequestHook } from './request-hook.js';
 import { answerUnreadable, type ServerLimits } from './server-limits.js';
+import type { CountedResponse } from './whole-answer.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -111,7 +112,15 @@ interface Prototypes {
 function messagesOf(application: Application & Prototypes, everyAnswer: string) {
   const own = ServerResponse.prototype as unknown as HeadWriter;
   class LeanRequest extends IncomingMessage {}
-  class LeanResponse extends ServerResponse implements HeadWriter {
+  class LeanResponse extends ServerResponse implements HeadWriter, CountedResponse {
+    bodyBytes = 0;
+
+    /** Whoever writes an answer piece by piece; one that is ended with all of it does not come by here. */
+    override write(chunk: string | Uint8Array, ...rest: never[]): boolean {
+      this.bodyBytes += Buffer.byteLength(chunk);
+      return super.write(chunk, ...rest);
+    }
+
     _storeHeader(firstLine: string, headers: unknown): void {
       own._storeHeader.call(this, firstLine + everyAnswer, headers);
     }

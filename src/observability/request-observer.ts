@@ -1,11 +1,15 @@
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
+import { isWhole } from '../http/whole-answer.js';
 import type { Metrics } from './metrics.js';
 
 /** A request in which a guard has found the caller. */
 interface ObservedRequest extends Request {
   principal?: { readonly haulerId: string | null };
 }
+
+/** Logged in place of the status of an answer that its caller did not wait for. */
+const CALLER_GONE = 499;
 
 /**
  * One log line and one observation for every answer. Neither query strings nor headers are logged: keys and signatures
@@ -17,7 +21,7 @@ export function observeRequests(logger: Logger, metrics: Metrics) {
     response.once('close', () => {
       const milliseconds = performance.now() - started;
       const route = routeOf(request);
-      const status = response.writableFinished ? response.statusCode : 499;
+      const status = isWhole(response) ? response.statusCode : CALLER_GONE;
       metrics.requests.observe({ method: request.method, route, status }, milliseconds / 1000);
       logger.info({
         requestId: response.getHeader('X-Request-Id'),

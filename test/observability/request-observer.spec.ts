@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Application, Request, Response } from 'express';
+import { pino } from 'pino';
+import { LeanExpressAdapter } from '../../src/http/lean-express.adapter.js';
+import { SERVER_LIMITS } from '../../src/http/server-limits.js';
+import { Metrics } from '../../src/observability/metrics.js';
+import { observeRequests } from '../../src/observability/request-observer.js';
+import { eventually } from '../support/eventually.js';
+import { SlowClient } from '../support/slow-client.js';
+
+/** More than any system keeps for a reader that has gone. */
+const LARGE = Buffer.alloc(64 * 1024 * 1024, 'x');
+const SMALL = Buffer.from('all there is');
+
+const announced = (response: Response, body: Buffer) => response.set('Content-Length', String(body.length));
+
+/** Each leaves an answer in another state when its caller goes. */
+const ROUTES: Readonly<Record<string, (response: Response) => void>> = {
+  ended: (response) => announced(response, SMALL).end(SMALL),
+  'written-not-ended': (response) => announced(response, SMALL).write(SMALL),
+  'written-in-two': (response) => {
+    announced(response, SMALL).write(SMALL.subarray(0, 5));
+    response.write(SMALL.subarray(5).toString('utf8'));
+  },
+  'one-byte-missing': (response) => announced(response, SMALL).write(SMALL.subarray(1)),
+  'without-length': (response) => response.write(SMALL),
+  nothing: (response) => announced(response, Buffer.alloc(0)),
+  'large-ended': (response) => announced(response, LARGE).end(LARGE),
+  'large-not-ended': (response) => announced(response, LARGE).write(LARGE),
+};
+
+let adapter: LeanExpressAdapter;
+let url: string;
+let metrics: Metrics;
+let lines: { readonly path: string; readonly status: number }[];
+
+beforeAll(async () => {
+  metrics = new Metrics();
+  const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) });
+  adapter = new LeanExpressAdapter(SERVER_LIMITS, '');
+  adapter.initHttpServer();
+  adapter.useHooks(observeRequests(logger, metrics));
+  const application = adapter.getInstance<Application>();
+  for (const [name, answer] of Object.entries(ROUTES))
+    application.get(`/${name}`, (_request: Request, response: Response) => answer(response));
+  const server = adapter.getHttpServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  adapter.getHttpServer().closeAllConnections();
+  return adapter.close();
+});
+beforeEach(() => {
+  lines = [];
+});
+
+/** Asks, and hangs up once this much of the answer's body has come. */
+async function hangUpAfter(path: string, bytes: number): Promise<void> {
+  const client = (await SlowClient.open(url)).send(`GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  if (bytes > 0)
+    await eventually(() => expect(client.answer.split('\r\n\r\n')[1]?.length).toBeGreaterThanOrEqual(bytes));
+  client.close();
+}
+
+async function expectLogged(path: string, status: number): Promise<void> {
+  await eventually(() => expect(lines).toMatchObject([{ path: `/${path}`, status }]));
+  const told = `http_request_duration_seconds_count{method="GET",route="/${path}",status="${status}"}`;
+  expect(await metrics.registry.metrics()).toContain(told);
+}
+
+describe('the status that is logged and counted', () => {
+  test.each(['ended', 'written-not-ended', 'written-in-two'])(
+    "is the answer's where its caller goes with the last byte: %s",
+    async (path) => {
+      await hangUpAfter(path, SMALL.length);
+      await expectLogged(path, 200);
+    },
+  );
+
+  test.each([
+    ['one-byte-missing', SMALL.length - 1],
+    ['nothing', 0],
+    ['large-ended', 1],
+    ['large-not-ended', 1],
+  ])('is 499 where its caller goes before: %s', async (path, bytes) => {
+    await hangUpAfter(path, bytes);
+    await expectLogged(path, 499);
+  });
+
+  test('is 499 where nobody can tell whether more was to come', async () => {
+    await hangUpAfter('without-length', 1);
+    await expectLogged('without-length', 499);
+  });
+
+  test.each(['large-ended', 'large-not-ended'])(
+    'is 499 where we cut off a reader that stands still: %s',
+    async (path) => {
+      const client = (await SlowClient.open(url)).send(`GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await eventually(() => expect(client.received).toBeGreaterThan(0));
+      client.stopReading();
+      adapter.getHttpServer().closeAllConnections();
+      await expectLogged(path, 499);
+    },
+  );
+});
