@@ -1,6 +1,8 @@
 import { createParamDecorator } from '@nestjs/common';
 import express, { type Application, type Request, type Response } from 'express';
 import { JsonFault, parseJson, textOf } from '../contracts/common/json.js';
+import { jsonFaultPlace } from '../contracts/common/json-place.js';
+import type { Violation } from '../contracts/common/violation.js';
 import { AppError, invalid } from '../errors/app-error.js';
 import { type BodyReader, bodyReader, type ReadLimits, readLimits, setReadLimits } from './read-limits.js';
 import { hasBody } from './server-limits.js';
@@ -43,9 +45,15 @@ function jsonOf(request: BodyRequest, bytes: Buffer): unknown {
     request.rawBody = text;
     return parseJson(text);
   } catch (error) {
-    if (error instanceof JsonFault) throw invalid([error.violation]);
+    if (error instanceof JsonFault) throw invalid([placed(error.violation, request.rawBody)]);
     throw error;
   }
+}
+
+/** A text that is not JSON is looked through again for the place: those that are JSON pay nothing for it. */
+function placed(violation: Violation, text = ''): Violation {
+  if (violation.rule !== 'isJson' || text.trim() === '') return violation;
+  return { ...violation, message: `${violation.message}: ${jsonFaultPlace(text)}` };
 }
 
 /** The bytes of a JSON body of up to so many, for a route that reads it bit by bit; nothing of it has been looked at. */

@@ -53,6 +53,17 @@ export function describeJsonBody(endpoint: HostedEndpoint, service: () => TestAp
       ['a bad escape', '{"a":"\\x41"}'],
     ])('malformed, %s: 400', async (_what, body) => expectError(await partner.post(body), 400));
 
+    test('malformed: says where, and repeats nothing of it', async () => {
+      const reply = await partner.post('{\n  "secret-name": "secret-value",\n}');
+      expectError(reply, 400);
+      const message = 'the body must be valid JSON: what stands at line 3, column 1 does not belong there';
+      expect(reply.body.error).toMatchObject({
+        message,
+        details: { violations: [{ path: '', rule: 'isJson', message }] },
+      });
+      expect(reply.text).not.toContain('secret');
+    });
+
     test('truncated at any place: 400', async () => {
       const whole = text();
       for (const part of [1, 2, whole.length >> 1, whole.length - 1])
