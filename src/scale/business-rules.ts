@@ -14,18 +14,21 @@ export interface References {
  */
 export function brokenRules({ haulerId, siteId, materialIds }: References, catalog: CatalogFindings): Violation[] {
   const knowsSite = catalog.hasSite(haulerId, siteId);
-  const violations = knowsSite ? [] : [violation('siteId', 'siteExists', 'must be the id of an existing site')];
+  const violations = knowsSite ? [] : [violation('siteId', 'siteExists', `must be ${known('a site')}`)];
   materialIds.forEach((materialId, i) => {
     const path = `materials[${i}].id`;
     const sites = catalog.sitesOf(haulerId, materialId);
     if (sites === undefined) {
-      violations.push(violation(path, 'materialExists', 'must be the id of an existing material'));
+      violations.push(violation(path, 'materialExists', `must be ${known('a material')}`));
     } else if (knowsSite && !sites.has(siteId)) {
-      violations.push(violation(path, 'materialOfSite', 'must be the id of a material of the site'));
+      violations.push(violation(path, 'materialOfSite', 'must be the id of a material of the site that siteId names'));
     }
   });
   return violations;
 }
+
+/** Partners take our own ids, or those of records that were never synchronised, for what is meant. */
+const known = (what: string) => `the id, in your own system, of ${what} that the platform has received by the Site API`;
 
 function violation(path: string, rule: string, must: string): Violation {
   return { path, rule, message: `${path} ${must}` };

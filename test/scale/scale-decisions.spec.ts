@@ -232,6 +232,20 @@ describe('24: the business rules', () => {
     ]);
   });
 
+  test('the messages say whose ids are meant, and where they have to come from', async () => {
+    const other = await catalog.site(house.haulerId);
+    const elsewhere = await catalog.material(house.haulerId, { siteId: other });
+    const messages = async (over: Record<string, unknown>) =>
+      (await house.push(house.ticket(over))).body.error?.details?.violations?.map(({ message }) => message);
+    expect(await messages({ siteId: randomUUID(), materials: [house.material({ id: randomUUID() })] })).toEqual([
+      'siteId must be the id, in your own system, of a site that the platform has received by the Site API',
+      'materials[0].id must be the id, in your own system, of a material that the platform has received by the Site API',
+    ]);
+    expect(await messages({ materials: [house.material({ id: elsewhere })] })).toEqual([
+      'materials[0].id must be the id of a material of the site that siteId names',
+    ]);
+  });
+
   test("another hauler's site and material do not exist (decision 1)", async () => {
     const stranger = await ScaleHouse.open(service);
     expect(
