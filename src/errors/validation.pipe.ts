@@ -12,12 +12,12 @@ import { invalid } from './app-error.js';
 export class ValidationPipe implements PipeTransform {
   private readonly reads = new Map<unknown, Read<object> | undefined>();
 
-  transform(value: unknown, { metatype }: ArgumentMetadata): unknown {
+  transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     const read = this.readFor(metatype);
     if (read === undefined) return value;
     const violations: Violation[] = [];
     const result = read(value, '', violations);
-    if (violations.length > 0) throw invalid(violations);
+    if (violations.length > 0) throw invalid(type === 'query' ? violations.map(repeatedIn(value)) : violations);
     return result;
   }
 
@@ -25,6 +25,14 @@ export class ValidationPipe implements PipeTransform {
     if (!this.reads.has(metatype)) this.reads.set(metatype, isDto(metatype) ? readerOf(metatype) : undefined);
     return this.reads.get(metatype);
   }
+}
+
+/** No query of ours takes a list: one is read where a parameter was sent more than once, and then that is its fault. */
+function repeatedIn(query: unknown): (violation: Violation) => Violation {
+  return (violation) => {
+    const isRepeated = Array.isArray((query as Readonly<Record<string, unknown>>)[violation.path]);
+    return isRepeated ? { ...violation, message: `${violation.path} must be sent once` } : violation;
+  };
 }
 
 function isDto(metatype: ArgumentMetadata['metatype']): metatype is DtoClass<object> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
+import type { ErrorAnswer } from '../shared/hosted-endpoint.js';
 import { createHauler, issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
@@ -117,6 +118,11 @@ describe('POST /admin/v1/api-keys', () => {
     expect(reply.body).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
     expect(violations(reply.body).sort()).toEqual([...paths].sort());
     expect(await keyCount()).toBe(before);
+  });
+
+  test('says which interfaces there are', async () => {
+    const { body } = await service.admin<ErrorAnswer>('POST', '/api-keys', { interfaces: ['scales'] });
+    expect(body.error.message).toBe('interfaces must be an array of at least 1 of scale, account, site, vision');
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ErrorAnswer } from '../shared/hosted-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
 interface Hauler {
@@ -60,6 +61,11 @@ describe('POST /admin/v1/haulers', () => {
     expect(reply.status).toBe(400);
     expect(reply.body).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
     expect(paths(reply)).toEqual([path]);
+  });
+
+  test('says that a name of blanks is blank', async () => {
+    const { body } = await service.admin<ErrorAnswer>('POST', '/haulers', { name: '   ' });
+    expect(body.error.message).toBe('name must be text that is not blank, of 1 to 200 characters');
   });
 
   test('counts code points: a name of 200 astral characters is taken', async () => {

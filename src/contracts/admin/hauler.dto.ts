@@ -2,7 +2,7 @@ import { InstantField } from '../common/fields/instant-field.js';
 import { TextField, UuidField } from '../common/fields/text-fields.js';
 
 const ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
-const NAME = { min: 1, max: 200, check: (value: string) => value.trim() !== '' };
+const NAME = { min: 1, max: 200, check: (value: string) => value.trim() !== '', form: 'text that is not blank,' };
 
 export class CreateHaulerRequest {
   @UuidField({ description: 'Id to give the hauler; made up if absent', optional: true, example: ID })

@@ -148,6 +148,21 @@ describe('continuous list (section 4.6)', () => {
     expect(sentences.map((sentence) => sentence.split(' ')[0]).sort()).toEqual(named.sort());
   });
 
+  it.each([
+    ['customerId', 'a'],
+    ['cameraId', 'front'],
+    ['startTime', '2026-01-01T00:00:00Z'],
+    ['page', '1'],
+  ])('a parameter that is sent twice is to be sent once: %s', async (name, value) => {
+    for (const path of [CONTINUOUS, VIDEOS]) {
+      const twice = `customerId=${CUSTOMER}&truckId=${TRUCK}&startTime=${at(0)}&endTime=${at(1)}&page=1&cameraId=front&${name}=${value}`;
+      const headers = { 'API-KEY': key };
+      const { status, body } = await service.call<ErrorAnswer>('GET', `${path}?${twice}`, { headers });
+      expect(status).toBe(400);
+      expect(body.error.message).toBe(`${name} must be sent once`);
+    }
+  });
+
   it.each(['customerId', 'truckId', 'startTime', 'endTime'])('needs %s', async (name) => {
     const { status, body } = await refused({ [name]: undefined });
     expect(status).toBe(400);

@@ -56,9 +56,9 @@ export function TextListField(options: ListOptions & { readonly maxLength: numbe
 
 export function EnumListField(options: ListOptions & { readonly values: readonly string[] }): PropertyDecorator {
   const allowed = new Set<unknown>(options.values);
-  return field(
-    options,
-    { ...listSchema(options), type: 'string', enum: [...options.values] } as ApiPropertyOptions,
-    listRule(options, `different values of ${options.values.join(', ')}`, (value) => allowed.has(value)),
-  );
+  return field(options, { ...listSchema(options), type: 'string', enum: [...options.values] } as ApiPropertyOptions, {
+    ...listRule(options, '', (value) => allowed.has(value)),
+    // How many are let in is more than there are: a repeated value counts for nothing, and is no fault.
+    must: `must be an array of ${(options.min ?? 0) === 0 ? '' : `at least ${options.min} of `}${options.values.join(', ')}`,
+  });
 }
