@@ -126,6 +126,44 @@ describe('the POST', () => {
     for (const release of waiting) release();
   });
 
+  test('one that is taken while a round writes waits for it, and holds nothing that the round may need', async () => {
+    partner.on(POST, accepts());
+    partner.on(
+      VIDEOS,
+      lists('videos', () => []),
+    );
+    const connectionId = await connect();
+    await becomes(await order(connectionId), { status: 'processing' });
+    const second = await app.dataSource.transaction(async (round) => {
+      await round.query('SELECT 1 FROM video_polls FOR UPDATE');
+      const id = await order(connectionId);
+      await eventually(async () => {
+        const waiting = await app.dataSource.query<unknown[]>(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+           AND query LIKE 'INSERT INTO video_polls%'`,
+        );
+        expect(waiting).toHaveLength(1);
+      }, 3_000);
+      await round.query("SET LOCAL lock_timeout = '500ms'");
+      await round.query('SELECT 1 FROM video_request_parts FOR UPDATE');
+      await round.query('SELECT 1 FROM video_requests FOR UPDATE');
+      return id;
+    });
+    await becomes(second, { status: 'processing' });
+    expect(partner.askedOf(POST)).toHaveLength(2);
+  });
+
+  test('one whose faults cannot be told has been taken all the same', async () => {
+    partner.on(POST, accepts({ status: 'QUEUED' }));
+    const connectionId = await connect();
+    await app.dataSource.transaction(async (other) => {
+      await other.query('LOCK TABLE vision_findings IN EXCLUSIVE MODE');
+      const id = await order(connectionId);
+      await eventually(async () => expect(await read(id)).toMatchObject({ status: 'processing' }), 3_000);
+    });
+    expect(partner.askedOf(POST)).toHaveLength(1);
+  });
+
   test('a 202 that says failed', async () => {
     partner.on(POST, accepts({ status: 'failed', message: 'The camera is broken.' }));
     const shown = await becomes(await order(await connect()), { status: 'failed' });

@@ -24,25 +24,14 @@ export class SubmitOutcome {
     private readonly jobs: JobsService,
   ) {}
 
+  /** What was wrong with the answer is told last: where that fails, the part must not be sent again. */
   async accepted(run: Run, part: Part, connection: VisionConnection, read: Acknowledgement): Promise<Next> {
-    await this.findings.record(connection, read.findings);
     const { status, message, requestId } = read;
     if (status === 'failed') {
       const said = message === undefined ? '' : `: ${message}`;
-      return this.end(run, part, 'failed', `The partner refused the request${said}`, requestId);
-    }
-    await inTransaction(this.dataSource, async (manager) => {
-      // What is ready already is fetched at once.
-      const delayMs = status === 'ready' ? 0 : jittered(pollDelayMs({ asked: 0, openMs: 0 }), Math.random());
-      const now = await this.parts.now(manager);
-      const nextPollAt = new Date(now.getTime() + delayMs);
-      const asked = { submitted_at: now, asked_alone_at: now, next_poll_at: nextPollAt };
-      await this.parts.move(manager, part, status, null);
-      // After the move: what is ready has no link yet, and has to be asked about all the same.
-      await run.finish('done', { partner_request_id: requestId ?? null, ...asked }, manager);
-      await wakePoll(manager, part, nextPollAt);
-    });
-    if (status === 'ready') this.jobs.wake(POLL);
+      await this.end(run, part, 'failed', `The partner refused the request${said}`, requestId);
+    } else await this.taken(run, part, status, requestId);
+    await this.findings.record(connection, read.findings);
     return 'done';
   }
 
@@ -67,6 +56,22 @@ export class SubmitOutcome {
       await this.parts.move(manager, part, status, reason);
     });
     return 'done';
+  }
+
+  private async taken(run: Run, part: Part, status: 'processing' | 'ready', requestId?: string): Promise<void> {
+    await inTransaction(this.dataSource, async (manager) => {
+      // What is ready already is fetched at once.
+      const delayMs = status === 'ready' ? 0 : jittered(pollDelayMs({ asked: 0, openMs: 0 }), Math.random());
+      const now = await this.parts.now(manager);
+      const nextPollAt = new Date(now.getTime() + delayMs);
+      const asked = { submitted_at: now, asked_alone_at: now, next_poll_at: nextPollAt };
+      // First, in the order in which a round locks: the poll, then parts, then requests.
+      await wakePoll(manager, part, nextPollAt);
+      await this.parts.move(manager, part, status, null);
+      // After the move: what is ready has no link yet, and has to be asked about all the same.
+      await run.finish('done', { partner_request_id: requestId ?? null, ...asked }, manager);
+    });
+    if (status === 'ready') this.jobs.wake(POLL);
   }
 }
 
