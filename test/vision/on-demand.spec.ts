@@ -448,6 +448,19 @@ describe('a long range', () => {
   });
 });
 
+test('an hour with microseconds is asked for at one go, in milliseconds', async () => {
+  partner.on(POST, accepts());
+  partner.on(
+    VIDEOS,
+    lists('videos', () => []),
+  );
+  const range = { startTime: '2026-01-31T08:00:00.123456Z', endTime: '2026-01-31T09:00:00.123456Z' };
+  const shown = await becomes(await order(await connect(), range), { status: 'processing' });
+  const sent = { startTime: '2026-01-31T08:00:00.123Z', endTime: '2026-01-31T09:00:00.123Z' };
+  expect(partner.askedOf(POST).map(({ body }) => JSON.parse(body) as object)).toEqual([expect.objectContaining(sent)]);
+  expect(shown.parts).toEqual([expect.objectContaining(sent)]);
+});
+
 describe('many open requests of one customer', () => {
   test('a thousand are polled by at most 11 list calls a round', async () => {
     const { id: connectionId, haulerId } = await connectVision(app, partner.url);

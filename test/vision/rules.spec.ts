@@ -127,7 +127,37 @@ describe('splitting a range (decision 42)', () => {
     const [start, end] = ['2026-01-31T08:00:00.000000Z', '2026-01-31T10:30:00.000000Z'];
     expect(cut(start, end, 60)).toEqual(['08:00:00-09:00:00', '09:00:00-10:00:00', '10:00:00-10:30:00']);
     expect(cut(start, '2026-01-31T09:00:00.000000Z', 60)).toEqual(['08:00:00-09:00:00']);
-    expect(cut(start, '2026-01-31T09:00:00.000001Z', 60)).toHaveLength(2);
+    expect(cut(start, '2026-01-31T09:00:00.001000Z', 60)).toHaveLength(2);
+  });
+
+  test.each<[string, string, string, string[]]>([
+    [
+      'an hour with microseconds is one piece',
+      '08:00:00.123456',
+      '09:00:00.123456',
+      ['08:00:00.123000-09:00:00.123000'],
+    ],
+    ['an end that is finer makes no piece', '08:00:00.000000', '09:00:00.000500', ['08:00:00.000000-09:00:00.000000']],
+    ['nor is anything left out', '08:00:00.000900', '08:30:00.000100', ['08:00:00.000000-08:30:00.001000']],
+    ['less than a millisecond', '08:00:00.000100', '08:00:00.000200', ['08:00:00.000000-08:00:00.001000']],
+    [
+      'the last piece of several',
+      '08:00:00.000900',
+      '09:30:00.000100',
+      ['08:00:00.000000-09:00:00.000000', '09:00:00.000000-09:30:00.001000'],
+    ],
+  ])('whole milliseconds: %s', (_, start, end, pieces) => {
+    const day = '2026-01-31T';
+    const cuts = splitRange({ startTime: `${day}${start}Z`, endTime: `${day}${end}Z` }, 60);
+    expect(cuts.map((cut) => `${cut.startTime.slice(11, -1)}-${cut.endTime.slice(11, -1)}`)).toEqual(pieces);
+  });
+
+  test('the last year that can be written has an end', () => {
+    const [start, cut] = ['9999-12-31T22:30:00.000000Z', '9999-12-31T23:30:00.000000Z'];
+    expect(splitRange({ startTime: start, endTime: '9999-12-31T23:59:59.999900Z' }, 60)).toEqual([
+      { startTime: start, endTime: cut },
+      { startTime: cut, endTime: '9999-12-31T23:59:59.999000Z' },
+    ]);
   });
 });
 
