@@ -38,9 +38,10 @@ export interface DayCountedQuery {
 export const LONGEST_INTERVAL = '24 hours';
 export const LONGEST_INTERVAL_MS = 86_400_000;
 
+/** Instants as PostgreSQL's text: a JavaScript date would lose their microseconds. */
 interface Place {
-  readonly since: Date | null;
-  readonly until: Date | null;
+  readonly since: string | null;
+  readonly until: string | null;
   readonly before: string;
   readonly total: string;
 }
@@ -124,7 +125,7 @@ function placeSql({ table, days, direction, range }: DayCounted, filter: string,
     placed AS (
       SELECT since, until, sum(rows) OVER (ORDER BY since ${direction}) - rows AS before, sum(rows) OVER () AS total
       FROM counted WHERE rows > 0)
-    SELECT since, until, before::text, total::text FROM placed WHERE before <= ${offset} OR before = 0
+    SELECT since::text, until::text, before::text, total::text FROM placed WHERE before <= ${offset} OR before = 0
     ORDER BY placed.before DESC LIMIT 1`;
 }
 

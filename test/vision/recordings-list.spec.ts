@@ -15,6 +15,10 @@ beforeAll(async () => {
            FROM generate_series(1, 3000) AS n) AS series`,
     [CONNECTIONS],
   );
+  // Between two milliseconds.
+  await app.dataSource.query(
+    "UPDATE recordings SET start_time = start_time + interval '500 microseconds' WHERE partner_recording_id IN ('p40', 'p41')",
+  );
   // Moves are counted as well.
   await app.dataSource.query(
     "UPDATE recordings SET status = 'available' WHERE partner_recording_id LIKE 'p1%' AND status = 'failed'",
@@ -37,6 +41,12 @@ describe('the list of recordings', () => {
     ['source=on-demand', 'false'],
     ['from=2026-01-03T10:11:12Z', "start_time >= '2026-01-03T10:11:12Z'"],
     ['to=2026-01-03T10:11:12Z', "start_time < '2026-01-03T10:11:12Z'"],
+    ['to=2026-01-01T04:40:00.000900Z', "start_time < '2026-01-01T04:40:00.000900Z'"],
+    [
+      'from=2026-01-01T04:40:00.000100Z&to=2026-01-01T04:40:00.000900Z',
+      "start_time = '2026-01-01T04:40:00.000500Z'",
+    ],
+    ['from=2026-01-01T04:40:00.000501Z', "start_time > '2026-01-01T04:40:00.000500Z'"],
     [
       'from=2026-01-03T01:00:00Z&to=2026-01-03T02:00:00Z&status=stored',
       "start_time >= '2026-01-03T01:00:00Z' AND start_time < '2026-01-03T02:00:00Z' AND status = 'stored'",
