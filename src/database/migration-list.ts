@@ -15,6 +15,7 @@ import { DropUnusedColumns1763600820000 } from '../../migrations/1763600820000-d
 import { NumberCatalogLayouts1763600830000 } from '../../migrations/1763600830000-number-catalog-layouts.js';
 import { KeyClipsByRange1763600840000 } from '../../migrations/1763600840000-key-clips-by-range.js';
 import { CreatePartnerCameraNames1763600850000 } from '../../migrations/1763600850000-create-partner-camera-names.js';
+import { NumberCatalogChanges1763600860000 } from '../../migrations/1763600860000-number-catalog-changes.js';
 import { GroupVisionWork1763600890000 } from '../../migrations/1763600890000-group-vision-work.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
@@ -35,5 +36,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   NumberCatalogLayouts1763600830000,
   KeyClipsByRange1763600840000,
   CreatePartnerCameraNames1763600850000,
+  NumberCatalogChanges1763600860000,
   GroupVisionWork1763600890000,
 ];

@@ -412,6 +412,33 @@ describe('synchronising with a partner', () => {
       expect(counts(await scene.sync(all, other))).toEqual({ received: 2, unchanged: 1, restored: 1 });
     });
 
+    test.each<[string, Record<string, unknown>, Record<string, number>, Record<string, number>]>([
+      ['an orphan', { siteId: idOf('x') }, { received: 1, quarantined: 1 }, { received: 1, created: 1 }],
+      [
+        'a doubt',
+        { siteId: idOf('y'), kioskId: idOf('k') },
+        { received: 1, created: 1, flagged: 1 },
+        { received: 1, updated: 1 },
+      ],
+    ])('%s, whose parents another connection brings meanwhile, is judged again', async (_what, link, first, second) => {
+      await scene.sync({ sites: [site('y'), site('z')], kiosks: [kiosk('k', 'z')] });
+      const other = await scene.connect();
+      await scene.service.admin('PATCH', `/connections/${other}`, { baseUrl: `${scene.partner.url}/other` });
+      scene.partner.on(SITES_ROUTE.replace('GET ', 'GET /other'), answer({ materials: [material('m', link)] }));
+      scene.answers({ sites: [site('x'), site('y'), site('z')], kiosks: [kiosk('k', 'y')] });
+      const runs: string[] = [];
+      await scene.whileCatalogIsLocked(async (waiting) => {
+        for (const connectionId of [scene.connectionId, other]) {
+          runs.push(await scene.request(connectionId));
+          await eventually(async () => expect(await waiting()).toBe(runs.length));
+        }
+      });
+      const [, run] = await Promise.all(runs.map((id) => scene.ended(id)));
+      expect(counts(run!, 'materials')).toEqual(first);
+      expect(counts(await scene.sync(undefined, other), 'materials')).toEqual(second);
+      expect(counts(await scene.sync(undefined, other), 'materials')).toEqual({ received: 1, unchanged: 1 });
+    });
+
     test("what another connection has changed is put right by the next run, although the partner's answer is the same", async () => {
       await scene.sync({ sites: [site('a', { name: 'of one' })] });
       const other = await scene.connect();

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CatalogKiosk, CatalogMaterial, CatalogSite } from '../../src/contracts/admin/catalog.dto.js';
 import type { QuarantinedRecord, SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import { lockCatalog } from '../../src/site-sync/sync/catalog-apply.js';
 import { createHauler } from './api-keys.js';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
 import { json, type ScriptedPartner, type ScriptedReply, startScriptedPartner } from './scripted-partner.js';
@@ -117,6 +118,20 @@ export class SiteScene {
 
   materials(query = ''): Promise<CatalogMaterial[]> {
     return this.list('materials', query);
+  }
+
+  /** Nothing changes the hauler's catalog until `work` has ended; `waiting` tells how many runs wait for that. */
+  async whileCatalogIsLocked(work: (waiting: () => Promise<number>) => Promise<void>): Promise<void> {
+    await this.service.dataSource.transaction(async (manager) => {
+      await lockCatalog(manager, this.haulerId);
+      await work(async () => {
+        const [row] = await manager.query<[{ n: number }]>(
+          `SELECT count(*)::int AS n FROM pg_locks ours JOIN pg_locks theirs USING (locktype, database, classid, objid)
+           WHERE ours.pid = pg_backend_pid() AND ours.locktype = 'advisory' AND NOT theirs.granted`,
+        );
+        return row.n;
+      });
+    });
   }
 
   /** Everything that is stored of the hauler, to be compared with itself later. */

@@ -26,6 +26,15 @@ export interface Synchronisation {
   conclude(write: (manager: EntityManager) => Promise<RunResult>): Promise<void>;
 }
 
+/** The answer that an intake was read from. */
+interface Judged {
+  readonly answer: PartnerAnswer;
+  /** SHA-256 in hex. */
+  readonly bodyDigest: string;
+  /** Of the hauler's catalog, before its parents were read. */
+  readonly changeNumber: string;
+}
+
 /** Answers in memory at once in one instance: each may have PARTNER_BODY_LIMIT. */
 const ANSWERS_AT_ONCE = 2;
 
@@ -62,8 +71,10 @@ export class SiteSync {
     if (answer.status === 304 && settled !== undefined) return this.repeat(work, settled);
     const bodyDigest = await this.reader.digest(answer);
     if (settled?.bodyDigest === bodyDigest) return this.repeat(work, { ...settled, etag: answer.etag ?? null });
+    // Before the parents are read: what changes them later is noticed.
+    const changeNumber = await this.states.changeNumber(this.dataSource, run.haulerId);
     const intake = await this.reader.read(answer, run.haulerId, signal);
-    await work.conclude((manager) => this.apply(manager, work, intake, { answer, bodyDigest }));
+    await work.conclude((manager) => this.apply(manager, work, intake, { answer, bodyDigest, changeNumber }));
   }
 
   /** The same answer as last time, which left nothing in doubt: it changes nothing, and has the same faults. */
@@ -82,12 +93,14 @@ export class SiteSync {
     manager: EntityManager,
     { run, connection }: Synchronisation,
     intake: Intake,
-    { answer, bodyDigest }: { readonly answer: PartnerAnswer; readonly bodyDigest: string },
+    { answer, bodyDigest, changeNumber }: Judged,
   ): Promise<RunResult> {
     const { counts, settled } = await applyIntake(manager, run, intake);
+    const parentsStand = (await this.states.changeNumber(manager, run.haulerId)) === changeNumber;
     await this.runs.keepRemarks(manager, run, intake.remarks.kept);
     await this.runs.pruneRemarks(manager, run);
-    const state = settled ? { bodyDigest, etag: answer.etag ?? null, counts, runId: run.id } : undefined;
+    const state =
+      settled && parentsStand ? { bodyDigest, etag: answer.etag ?? null, counts, runId: run.id } : undefined;
     await this.states.save(manager, run, connection.baseUrl, state);
     if (changes(counts)) await this.states.unsettleOthers(manager, run);
     return { status: KINDS.some((kind) => counts[kind].held > 0) ? 'held' : 'succeeded', counts };

@@ -68,8 +68,25 @@ export class SyncStates {
     );
   }
 
-  /** Another connection has changed the hauler's catalog: what the others have settled may be so no more. */
+  /** How often the hauler's catalog has changed. */
+  async changeNumber(database: Pick<DataSource, 'query'>, haulerId: string): Promise<string> {
+    const [row] = await database.query<{ number: string }[]>(
+      'SELECT number FROM catalog_changes WHERE hauler_id = $1',
+      [haulerId],
+    );
+    return row?.number ?? '0';
+  }
+
+  /**
+   * A connection has changed the hauler's catalog, which is locked: what the others have settled, or are about to, may be
+   * so no more.
+   */
   async unsettleOthers(manager: EntityManager, { haulerId, connectionId }: CatalogOwner): Promise<void> {
+    await manager.query(
+      `INSERT INTO catalog_changes AS changes (hauler_id, number) VALUES ($1, 1)
+       ON CONFLICT (hauler_id) DO UPDATE SET number = changes.number + 1`,
+      [haulerId],
+    );
     await manager.query(
       `UPDATE sync_states SET body_digest = NULL, etag = NULL, counts = NULL, run_id = NULL
        WHERE hauler_id = $1 AND connection_id <> $2 AND body_digest IS NOT NULL`,
