@@ -40,14 +40,17 @@ export class ConnectionKeys {
     return this.promoted.has(next.sealed) ? [next, current] : [current, next];
   }
 
-  /** The next key has worked where the current one did not: it is the current one from now on, on every instance. */
-  async promote({ id, haulerId }: PartnerConnection, { sealed }: KeySlot): Promise<void> {
+  /**
+   * The next key has worked where the current one did not: it is the current one from now on, on every instance. Unless an
+   * admin has saved another one meanwhile, which nobody has refused.
+   */
+  async promote({ id, haulerId, sealedKey }: PartnerConnection, { sealed }: KeySlot): Promise<void> {
     if (this.promoted.has(sealed)) return;
-    await this.dataSource.query(
+    const [, promoted] = await this.dataSource.query<[unknown[], number]>(
       `UPDATE connections SET sealed_key = sealed_next_key, sealed_next_key = NULL, updated_at = now()
-       WHERE hauler_id = $1 AND id = $2 AND sealed_next_key = $3`,
-      [haulerId, id, sealed],
+       WHERE hauler_id = $1 AND id = $2 AND sealed_next_key = $3 AND sealed_key = $4`,
+      [haulerId, id, sealed, sealedKey],
     );
-    this.promoted.set(sealed, true);
+    if (promoted > 0) this.promoted.set(sealed, true);
   }
 }

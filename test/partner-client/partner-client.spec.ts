@@ -355,6 +355,25 @@ describe('the two key slots', () => {
     ]);
   });
 
+  test('a key that an admin saves before the refusal of the former one arrives stays the current one', async () => {
+    const connection = await connect({ nextKey: 'next-partner-key' });
+    const saved = { sealed_key: 'as an admin has saved it', sealed_next_key: connection.sealedNextKey };
+    partner.on(SITES, (response, request) => {
+      const refused = request.headers['api-key'] === KEY;
+      const saving = refused
+        ? dataSource.query('UPDATE connections SET sealed_key = $2 WHERE id = $1', [connection.id, saved.sealed_key])
+        : Promise.resolve();
+      void saving.then(() => accepts('next-partner-key')(response, request));
+    });
+    const client = partnerClient(dataSource);
+    await client.call(connection, getSites);
+    expect(await slots(connection)).toEqual(saved);
+    // Nobody has promoted it: the current key is still asked first.
+    await client.call(connection, getSites);
+    const asked = partner.asked.map(({ headers }) => headers['api-key']);
+    expect(asked).toEqual([KEY, 'next-partner-key', KEY, 'next-partner-key']);
+  });
+
   test('where neither works, both stay', async () => {
     partner.on(SITES, accepts('a third one'));
     const connection = await connect({ nextKey: 'next-partner-key' });
