@@ -16,6 +16,7 @@ import { NumberCatalogLayouts1763600830000 } from '../../migrations/176360083000
 import { KeyClipsByRange1763600840000 } from '../../migrations/1763600840000-key-clips-by-range.js';
 import { CreatePartnerCameraNames1763600850000 } from '../../migrations/1763600850000-create-partner-camera-names.js';
 import { NumberCatalogChanges1763600860000 } from '../../migrations/1763600860000-number-catalog-changes.js';
+import { RememberWhenWindowsWereLaidBy1763600870000 } from '../../migrations/1763600870000-remember-when-windows-were-laid-by.js';
 import { GroupVisionWork1763600890000 } from '../../migrations/1763600890000-group-vision-work.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
@@ -37,5 +38,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   KeyClipsByRange1763600840000,
   CreatePartnerCameraNames1763600850000,
   NumberCatalogChanges1763600860000,
+  RememberWhenWindowsWereLaidBy1763600870000,
   GroupVisionWork1763600890000,
 ];

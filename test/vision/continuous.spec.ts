@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { json, refuses } from '../support/scripted-partner.js';
+import { json, refuses, type ScriptedReply } from '../support/scripted-partner.js';
 import {
   accepts,
   connectVision,
@@ -91,6 +91,16 @@ const readAgain = async (id: string): Promise<void> => {
     expect(row?.idle).toBe(true);
   });
 };
+
+/** Lists what lies in the window that is asked for. */
+const within =
+  (all: readonly Element[]): ScriptedReply =>
+  (response, request) => {
+    const [from = 0, to = 0] = ['startTime', 'endTime'].map((name) => Date.parse(request.query.get(name) ?? ''));
+    const asked = ({ startTime, endTime }: Element) =>
+      Date.parse(String(startTime)) < to && Date.parse(String(endTime)) > from;
+    lists('recordings', () => all.filter(asked))(response, request);
+  };
 
 const reachesNow = (id: string) =>
   eventually(async () => expect(Date.parse((await read(id)).watermark)).toBeGreaterThan(Date.now() - 90_000), 10_000);
@@ -288,6 +298,51 @@ describe('windows', () => {
     await eventually(async () => {
       await hurry(app);
       expect(await recordings()).toHaveLength(2);
+    });
+    await reachesNow(id);
+  });
+});
+
+describe('after an outage of 7 hours', () => {
+  /** The last look was 7 hours ago; a chunk that had ended 13 minutes before it was listed after it. */
+  const outage = async (): Promise<{ id: string; all: Element[] }> => {
+    const all = [chunk(8.5, { id: 'in time' })];
+    partner.on(CONTINUOUS, within(all));
+    const id = await follow(await connect(), { startTime: inHours(-30) });
+    await reachesNow(id);
+    await app.dataSource.query(
+      `UPDATE video_subscriptions SET read_until = now() - interval '7 hours 1 minute',
+         last_read_at = now() - interval '7 hours' WHERE id = $1`,
+      [id],
+    );
+    all.push(chunk(7.3, { id: 'late' }), chunk(6.9, { id: 'after' }));
+    return { id, all };
+  };
+  const ids = async () => (await recordings()).map(({ partnerRecordingId }) => partnerRecordingId).sort();
+
+  test('what was listed late before it is found', async () => {
+    await outage();
+    await eventually(async () => {
+      await hurry(app);
+      expect(await ids()).toEqual(['after', 'in time', 'late']);
+    });
+  });
+
+  test('so it is by a window that is laid by first', async () => {
+    const { id, all } = await outage();
+    partner.on(CONTINUOUS, refuses(500, 'INTERNAL_ERROR', 'oops'));
+    const laidBy = await eventually(async () => {
+      await hurry(app);
+      const rows = await app.dataSource.query<{ start_time: Date }[]>('SELECT start_time FROM video_windows');
+      expect(rows).toHaveLength(1);
+      return rows[0]?.start_time.getTime() ?? 0;
+    }, 15_000);
+    expect(Math.abs(laidBy - Date.parse(inHours(-13)))).toBeLessThan(60_000);
+    expect((await read(id)).watermark).toBe(new Date(laidBy).toISOString());
+    partner.on(CONTINUOUS, within(all));
+    await eventually(async () => {
+      await hurry(app);
+      expect(await ids()).toEqual(['after', 'in time', 'late']);
     });
     await reachesNow(id);
   });

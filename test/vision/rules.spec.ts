@@ -325,34 +325,56 @@ describe('windows (decision 48)', () => {
 
   test('from the start on in steps of 24 h, the last one ending a minute ago', () => {
     const startTime = now - 60 * HOUR;
-    const first = nextWindow({ startTime, readUntil: startTime }, now);
+    const first = nextWindow({ startTime, readUntil: startTime, lookedAt: undefined }, now);
     expect(first).toEqual({ start: startTime, end: startTime + 24 * HOUR, last: false });
-    const last = nextWindow({ startTime, readUntil: startTime + 48 * HOUR }, now);
+    const last = nextWindow({ startTime, readUntil: startTime + 48 * HOUR, lookedAt: now }, now);
     expect(last).toEqual({ start: now - 12 * HOUR, end: now - MINUTE, last: true });
   });
 
-  test('the last one reads 6 hours again, not before the start', () => {
-    const readUntil = now - 6 * MINUTE;
-    expect(nextWindow({ startTime: now - 100 * HOUR, readUntil }, now)).toEqual({
-      start: now - MINUTE - 6 * HOUR,
+  const looked = (msAgo: number) => ({ readUntil: now - msAgo - MINUTE, lookedAt: now - msAgo });
+
+  test.each([
+    ['5 minutes', 5 * MINUTE],
+    ['7 hours', 7 * HOUR],
+    ['17 hours', 17 * HOUR],
+  ])('one begins 6 hours before a look of %s ago, not before the start', (_, msAgo) => {
+    expect(nextWindow({ startTime: now - 100 * HOUR, ...looked(msAgo) }, now)).toEqual({
+      start: now - msAgo - 6 * HOUR,
       end: now - MINUTE,
       last: true,
     });
-    expect(nextWindow({ startTime: now - HOUR, readUntil }, now)?.start).toBe(now - HOUR);
+    const startTime = now - msAgo - HOUR;
+    expect(nextWindow({ startTime, ...looked(msAgo) }, now)?.start).toBe(startTime);
+  });
+
+  test('so does the first of several, and they go on where it ended', () => {
+    const startTime = now - 100 * HOUR;
+    const first = { start: now - 36 * HOUR, end: now - 12 * HOUR, last: false };
+    expect(nextWindow({ startTime, ...looked(30 * HOUR) }, now)).toEqual(first);
+    expect(nextWindow({ startTime, readUntil: first.end, lookedAt: now }, now)).toEqual({
+      start: first.end,
+      end: now - MINUTE,
+      last: true,
+    });
   });
 
   test('nothing is closed yet', () => {
-    expect(nextWindow({ startTime: now, readUntil: now }, now)).toBeUndefined();
-    expect(nextWindow({ startTime: now + HOUR, readUntil: now + HOUR }, now)).toBeUndefined();
+    expect(nextWindow({ startTime: now, readUntil: now, lookedAt: undefined }, now)).toBeUndefined();
+    const later = now + HOUR;
+    expect(nextWindow({ startTime: later, readUntil: later, lookedAt: undefined }, now)).toBeUndefined();
   });
 
   test('never longer than 24 h', () => {
     let windows = 0;
     for (let hours = 0; hours < 60; hours += 0.37) {
-      const window = nextWindow({ startTime: now - 50 * HOUR, readUntil: now - hours * HOUR }, now);
-      if (window === undefined) continue;
-      windows++;
-      expect(window.end - window.start).toBeLessThanOrEqual(24 * HOUR);
+      const readUntil = now - hours * HOUR;
+      for (const lookedAt of [undefined, readUntil + MINUTE, now]) {
+        const window = nextWindow({ startTime: now - 50 * HOUR, readUntil, lookedAt }, now);
+        if (window === undefined) continue;
+        windows++;
+        expect(window.end - window.start).toBeLessThanOrEqual(24 * HOUR);
+        expect(window.end).toBeGreaterThan(readUntil);
+      }
     }
     expect(windows).toBeGreaterThan(100);
   });

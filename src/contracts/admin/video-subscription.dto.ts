@@ -78,7 +78,11 @@ export class VideoSubscription {
   @InstantField({ description: 'Everything listed before this time was read', example: '2026-01-31T09:00:00Z' })
   watermark!: string;
 
-  @InstantField({ description: 'When the partner last answered', optional: true, example: '2026-01-31T09:01:00Z' })
+  @InstantField({
+    description: 'When the last look began that the partner answered',
+    optional: true,
+    example: '2026-01-31T09:01:00Z',
+  })
   lastReadAt?: string;
 
   @TextField({ description: 'What the last look failed with', max: 10_000, optional: true })

@@ -6,7 +6,7 @@ import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { VisionConnections } from '../vision-connections.js';
-import { laysBy, nextWindow, type Window } from './windows.js';
+import { laysBy, nextWindow, type Reading, type Window } from './windows.js';
 import { type Watched, WindowReader } from './window-reader.js';
 
 export const CRAWL = 'vision crawl';
@@ -20,6 +20,8 @@ interface SubscriptionRow extends Watched {
   readonly connection_id: string;
   readonly start_time: Date;
   readonly read_until: Date;
+  readonly last_read_at: Date | null;
+  readonly laid_by_at: Date | null;
   readonly interval_seconds: number;
 }
 
@@ -45,6 +47,8 @@ export class CrawlWork implements OnModuleInit {
         'camera_id',
         'start_time',
         'read_until',
+        'last_read_at',
+        'laid_by_at',
         'interval_seconds',
       ],
       where: 'enabled AND deleted_at IS NULL',
@@ -62,39 +66,56 @@ export class CrawlWork implements OnModuleInit {
     const connection = await this.connections.find(row.connection_id);
     if (connection === undefined) return 'done';
     if (!connection.enabled) return { afterMs: PAUSED_MS };
-    const window = nextWindow({ startTime: row.start_time.getTime(), readUntil: row.read_until.getTime() }, Date.now());
+    const now = new Date();
+    const window = nextWindow(readingOf(row), now.getTime());
     if (window === undefined) return { afterMs: everyMs };
     const next = { afterMs: window.last ? everyMs : 0 };
     try {
       await this.reader.read(connection, row, window, signal);
     } catch (error) {
       if (signal.aborted || !laysBy(error as object, run.attempt)) throw error;
-      await this.layBy(run, window, next, (error as Error).message);
+      await this.layBy(run, { ...window, now }, next, (error as Error).message);
       return 'done';
     }
-    await run.finish(next, { read_until: new Date(window.end), last_read_at: new Date(), updated_at: new Date() });
+    await run.finish(next, { read_until: new Date(window.end), last_read_at: now, updated_at: new Date() });
     return 'done';
   }
 
-  /** The window stays as a row of its own; one that ends where it begins takes it in, up to 24 h. */
-  private async layBy(run: Run<SubscriptionRow>, { end }: Window, next: Next, reason: string): Promise<void> {
+  /**
+   * The window stays as a row of its own, with what it would have read again; one that ends at the position takes it in, up
+   * to 24 h.
+   */
+  private async layBy(
+    run: Run<SubscriptionRow>,
+    { start, end, now }: Window & { readonly now: Date },
+    next: Next,
+    reason: string,
+  ): Promise<void> {
     const { hauler_id, id, read_until } = run.row;
-    // What was read again before the watermark was read once already.
-    const [start, until] = [read_until, new Date(end)];
+    const until = new Date(end);
     await inTransaction(this.dataSource, async (manager) => {
-      await run.finish(next, { read_until: until }, manager);
+      await run.finish(next, { read_until: until, laid_by_at: now }, manager);
       const [, joined] = await manager.query<[unknown[], number]>(
         `UPDATE video_windows SET end_time = $3, reason = $4
          WHERE hauler_id = $5 AND subscription_id = $1 AND end_time = $2 AND lease_token IS NULL
            AND start_time > $3::timestamptz - interval '24 hours'`,
-        [id, start, until, reason, hauler_id],
+        [id, read_until, until, reason, hauler_id],
       );
       if (joined > 0) return;
       await manager.query(
         `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time, reason, due_at)
          VALUES ($1, $2, $3, $4, $5, $6, now() + interval '1 minute')`,
-        [hauler_id, uuidv7(), id, start, until, reason],
+        [hauler_id, uuidv7(), id, new Date(start), until, reason],
       );
     });
   }
+}
+
+function readingOf({ start_time, read_until, last_read_at, laid_by_at }: SubscriptionRow): Reading {
+  const looks = [last_read_at, laid_by_at].filter((look) => look !== null);
+  return {
+    startTime: start_time.getTime(),
+    readUntil: read_until.getTime(),
+    lookedAt: looks.length === 0 ? undefined : Math.max(...looks.map((look) => look.getTime())),
+  };
 }

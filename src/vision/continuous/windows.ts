@@ -20,21 +20,25 @@ export interface Reading {
   readonly startTime: number;
   /** Up to where windows were read or laid by. */
   readonly readUntil: number;
+  /** When the last one was; undefined before the first. */
+  readonly lookedAt: number | undefined;
 }
 
 /**
- * The next window to read (decision 48): at most 24 h, ended a minute ago or earlier. The one that reaches the present
- * begins up to 6 h earlier than it would have to. Undefined where nothing is closed yet.
+ * The next window to read (decision 48): at most 24 h, ended a minute ago or earlier. It begins 6 h before the last look,
+ * however long ago that was, where it would begin later: what was listed late then is found now. Undefined where nothing
+ * is closed yet.
  */
 export function nextWindow(
-  { startTime, readUntil }: Reading,
+  { startTime, readUntil, lookedAt }: Reading,
   now: number,
 ): (Window & { readonly last: boolean }) | undefined {
   const closed = now - CLOSED_MS;
   if (closed <= startTime || closed <= readUntil - CLOSED_MS) return undefined;
-  const last = readUntil + LONGEST_MS >= closed;
-  const start = last ? Math.max(startTime, Math.min(readUntil, closed - REREAD_MS)) : readUntil;
-  const end = last ? Math.max(closed, readUntil) : readUntil + LONGEST_MS;
+  const settled = lookedAt === undefined ? readUntil : lookedAt - REREAD_MS;
+  const start = Math.max(startTime, Math.min(readUntil, settled));
+  const last = start + LONGEST_MS >= closed;
+  const end = last ? Math.max(closed, readUntil) : start + LONGEST_MS;
   return start < end ? { start, end, last } : undefined;
 }
 
