@@ -1,12 +1,11 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Application, Request, Response } from 'express';
+import { JSON_TYPE } from './answer.js';
 import { ExactRoutes, type RouteHandler } from './exact-routes.js';
 import type { RequestHook } from './request-hook.js';
 import { answerUnreadable, type ServerLimits } from './server-limits.js';
 import type { CountedResponse } from './whole-answer.js';
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Express on a server whose limits can only be given when it is created, and without what it does for every request and

@@ -1,25 +1,34 @@
 import { Injectable } from '@nestjs/common';
-import { Between, DataSource, In } from 'typeorm';
+import { DataSource, In } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { List } from '../contracts/admin/list.dto.js';
 import type { Ticket, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
-import { readExactly } from '../contracts/common/exact-json.js';
+import { exactJson, JsonText } from '../contracts/common/exact-json.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
-import type { FlowData, MaterialItem } from '../contracts/scale/scale.dto.js';
+import type { FlowData } from '../contracts/scale/scale.dto.js';
 import { countRows } from '../database/count.js';
 import { apiError } from '../errors/app-error.js';
+import type { JsonList } from '../http/json-list.js';
+import { piecesOf, type RowSize } from './page-pieces.js';
 import { TicketEntity } from './ticket.entity.js';
 import { filterOfTickets } from './ticket-page.js';
 import { TicketRevisionEntity } from './ticket-revision.entity.js';
 
-/** What the administration reads of tickets. */
+/** A DTO with its stored JSON unread. */
+type Unread<Dto, Stored extends keyof Dto> = {
+  readonly [Name in keyof Dto]: Name extends Stored ? JsonText : Dto[Name];
+};
+
+/**
+ * What the administration reads of tickets, each as the JSON of its DTO. A page of pushes may be a hundred megabytes: it
+ * is read piece by piece, as its reader takes it, and none of it is parsed.
+ */
 @Injectable()
 export class TicketQueries {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The last received first. */
-  async list(query: TicketQuery): Promise<List<Ticket>> {
+  /** `Ticket`, the last received first. */
+  async list(query: TicketQuery): Promise<JsonList> {
     const page = pageRequest(query);
     const { sql, parameters, few } = filterOfTickets(query);
     const total = await countRows(this.dataSource, sql, parameters);
@@ -28,28 +37,22 @@ export class TicketQueries {
        SELECT id FROM found ORDER BY id DESC LIMIT ${page.pageSize} OFFSET ${page.offset}`,
       [...parameters],
     );
-    const rows = await this.dataSource.manager.find(TicketEntity, {
-      where: { id: In(ids.map(({ id }) => id)) },
-      order: { id: 'DESC' },
-    });
-    return { data: rows.map(shownTicket), pagination: paginationOf(page, total) };
+    return { data: this.tickets(ids.map(({ id }) => id)), pagination: paginationOf(page, total) };
   }
 
-  async get(id: string): Promise<Ticket> {
+  /** `Ticket`. */
+  async get(id: string): Promise<string> {
     return shownTicket(await this.find(id));
   }
 
-  /** The kept pushes, oldest first. */
-  async revisions(id: string, query: PageQuery): Promise<List<TicketRevision>> {
+  /** `TicketRevision`, the kept pushes, oldest first. */
+  async revisions(id: string, query: PageQuery): Promise<JsonList> {
     const page = pageRequest(query);
     const { haulerId, revision: total } = await this.find(id);
     // Revisions are counted from 1, without gaps.
+    const first = Math.min(page.offset, total) + 1;
     const last = Math.min(page.offset + page.pageSize, total);
-    const rows = await this.dataSource.manager.find(TicketRevisionEntity, {
-      where: { haulerId, ticketId: id, revision: Between(Math.min(page.offset, total) + 1, last) },
-      order: { revision: 'ASC' },
-    });
-    return { data: rows.map(shownRevision), pagination: paginationOf(page, total) };
+    return { data: this.pushes({ haulerId, ticketId: id }, first, last), pagination: paginationOf(page, total) };
   }
 
   private async find(id: string): Promise<TicketEntity> {
@@ -57,22 +60,47 @@ export class TicketQueries {
     if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no ticket ${id}`);
     return row;
   }
+
+  private async *tickets(ids: readonly string[]): AsyncGenerator<string> {
+    const sizes = await this.dataSource.query<RowSize<string>[]>(
+      `SELECT id, octet_length(materials) + coalesce(octet_length(custom_fields), 0) AS bytes
+         FROM tickets WHERE id = ANY ($1) ORDER BY id DESC`,
+      [ids],
+    );
+    for (const piece of piecesOf(sizes)) {
+      const where = { id: In(piece) };
+      const rows = await this.dataSource.manager.find(TicketEntity, { where, order: { id: 'DESC' } });
+      yield* rows.map(shownTicket);
+    }
+  }
+
+  private async *pushes(ticket: Pick<TicketRevisionEntity, 'haulerId' | 'ticketId'>, first: number, last: number) {
+    const sizes = await this.dataSource.query<RowSize<number>[]>(
+      `SELECT revision AS id, octet_length(body) AS bytes FROM ticket_revisions
+        WHERE hauler_id = $1 AND ticket_id = $2 AND revision BETWEEN $3 AND $4 ORDER BY revision`,
+      [ticket.haulerId, ticket.ticketId, first, last],
+    );
+    for (const piece of piecesOf(sizes)) {
+      const where = { ...ticket, revision: In(piece) };
+      const rows = await this.dataSource.manager.find(TicketRevisionEntity, { where, order: { revision: 'ASC' } });
+      yield* rows.map(shownRevision);
+    }
+  }
 }
 
-function shownTicket(row: TicketEntity): Ticket {
-  const inboundFlow = shownFlow(row.inboundNumber, row.inboundUpdatedAt);
-  const outboundFlow = shownFlow(row.outboundNumber, row.outboundUpdatedAt);
-  return {
+function shownTicket(row: TicketEntity): string {
+  const shown: Unread<Ticket, 'materials' | 'customFields'> = {
     id: row.id,
     haulerId: row.haulerId,
     siteId: row.siteId,
-    materials: readExactly(row.materials) as MaterialItem[],
-    ...(inboundFlow === undefined ? {} : { inboundFlow }),
-    ...(outboundFlow === undefined ? {} : { outboundFlow }),
-    ...(row.customFields === null ? {} : { customFields: readExactly(row.customFields) as Record<string, string> }),
+    materials: new JsonText(row.materials),
+    inboundFlow: shownFlow(row.inboundNumber, row.inboundUpdatedAt),
+    outboundFlow: shownFlow(row.outboundNumber, row.outboundUpdatedAt),
+    customFields: row.customFields === null ? undefined : new JsonText(row.customFields),
     createdAt: formatInstant(row.createdAt),
     updatedAt: formatInstant(row.updatedAt),
   };
+  return exactJson(shown);
 }
 
 function shownFlow(ticketNumber: string | null, updatedAt: Date | null): FlowData | undefined {
@@ -80,11 +108,12 @@ function shownFlow(ticketNumber: string | null, updatedAt: Date | null): FlowDat
   return { ticketNumber, updatedAt: formatInstant(updatedAt) };
 }
 
-function shownRevision(row: TicketRevisionEntity): TicketRevision {
-  return {
+function shownRevision(row: TicketRevisionEntity): string {
+  const shown: Unread<TicketRevision, 'body'> = {
     revision: row.revision,
     receivedAt: formatInstant(row.receivedAt),
     result: row.result,
-    body: readExactly(row.body),
+    body: new JsonText(row.body),
   };
+  return exactJson(shown);
 }

@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { PIECE_BYTES, piecesOf } from '../../src/scale/page-pieces.js';
+import { TicketQueries } from '../../src/scale/ticket-queries.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { type StoredRevision, ScaleHouse } from '../support/scale-house.js';
+
+interface Page {
+  readonly data: StoredRevision[];
+  readonly pagination: object;
+}
+
+let service: TestApp;
+let house: ScaleHouse;
+beforeAll(async () => {
+  service = await startTestApp();
+  house = await ScaleHouse.open(service);
+});
+afterAll(() => service.close());
+afterEach(() => void jest.restoreAllMocks());
+
+const flow = (second: number, ticketNumber: string) => ({
+  inboundFlow: { ticketNumber, updatedAt: new Date(Date.UTC(2026, 0, 31, 8, 0, second)).toISOString() },
+});
+
+/** Pushes of one ticket, each with that many bytes of a field that nobody knows; the ticket's id. */
+async function pushes(count: number, bytes: number): Promise<string> {
+  let id = '';
+  for (let i = 1; i <= count; i++)
+    id = (await house.push(house.ticket({ ...flow(i, 'large'), p: `${i}-`.padEnd(bytes, 'x') }))).body.disposalTicketId;
+  return id;
+}
+
+/** What the database has handed over since, in bytes of texts, call by call. */
+function handedOver(): () => Promise<number[]> {
+  const find = jest.spyOn(service.dataSource.manager, 'find');
+  return async () => {
+    const results = await Promise.all(find.mock.results.map(({ value }) => value as Promise<object[]>));
+    return results.map((rows) => JSON.stringify(rows).length);
+  };
+}
+
+describe('what is stored goes out unread', () => {
+  /** No reader of JSON would write it again like this. */
+  const ODD = '{ "a" : [1e309, -0, 1.0, 12345678901234567890, 1E5],\n\t"a" : "\\u0041\\/", "__proto__":{ } }';
+
+  test('a push to the letter, without its byte order mark', async () => {
+    const sent = `${JSON.stringify(house.ticket(flow(0, 'odd'))).slice(0, -1)} , "p":${ODD} }`;
+    const id = (await house.push(`\ufeff${sent}`)).body.disposalTicketId;
+    const { text, headers } = await service.admin('GET', `/tickets/${id}/revisions`);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(text).toContain(`"result":"created","body":${sent}}],"pagination":{"page":1,`);
+    expect(text).not.toContain('\ufeff');
+    expect(() => JSON.parse(text) as unknown).not.toThrow();
+  });
+
+  test('the contents of a ticket, alone and in a list', async () => {
+    const body = JSON.stringify(house.ticket({ customFields: { a: '1' } })).replace('12.5', '-0');
+    const id = (await house.push(body)).body.disposalTicketId;
+    const { materials, customFields } = { materials: '[ 1e309 ]', customFields: '{ "n" : 12345678901234567890 }' };
+    await service.dataSource.query('UPDATE tickets SET materials = $1, custom_fields = $2 WHERE id = $3', [
+      materials,
+      customFields,
+      id,
+    ]);
+    for (const path of [`/tickets/${id}`, `/tickets?haulerId=${house.haulerId}&pageSize=1`]) {
+      const { text, headers } = await service.admin('GET', path);
+      expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(text).toContain(`"materials":${materials},"customFields":${customFields},"createdAt":"`);
+    }
+  });
+});
+
+describe('a page that is large', () => {
+  const BYTES = 400_000;
+  let id: string;
+  beforeAll(async () => {
+    id = await pushes(6, BYTES);
+  });
+
+  test('is whole, in order, and never in memory as a whole', async () => {
+    const read = handedOver();
+    const { body } = await service.admin<Page>('GET', `/tickets/${id}/revisions`);
+    expect(body.data.map(({ revision, body: { p } }) => [revision, String(p).slice(0, 2)])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((n) => [n, `${n}-`]),
+    );
+    expect(body.pagination).toEqual({ page: 1, pageSize: 20, totalItems: 6, totalPages: 1 });
+    const pieces = await read();
+    expect(pieces).toHaveLength(3);
+    for (const bytes of pieces) expect(bytes).toBeLessThan(PIECE_BYTES);
+  });
+
+  test('is read as its reader takes it', async () => {
+    const { data } = await service.app.get(TicketQueries).revisions(id, {});
+    const read = handedOver();
+    const elements = data[Symbol.asyncIterator]();
+    await elements.next();
+    await elements.next();
+    expect(await read()).toHaveLength(1);
+    await elements.next();
+    expect(await read()).toHaveLength(2);
+    await elements.return?.();
+    expect(await read()).toHaveLength(2);
+  });
+
+  test('asked for by HEAD has no body', async () => {
+    const reply = await service.admin('HEAD', `/tickets/${id}/revisions`);
+    expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([
+      200,
+      '',
+      'application/json; charset=utf-8',
+    ]);
+  });
+
+  test('where the database fails at the first row, it is told; at a later one, the answer breaks off', async () => {
+    const { manager } = service.dataSource;
+    const find = manager.find.bind(manager);
+    const away = Object.assign(new Error('away'), { code: '57P01' });
+    jest.spyOn(manager, 'find').mockRejectedValueOnce(away);
+    expect((await service.admin('GET', `/tickets/${id}/revisions`)).status).toBe(503);
+    jest.spyOn(manager, 'find').mockImplementationOnce(find).mockRejectedValueOnce(away);
+    await expect(service.admin('GET', `/tickets/${id}/revisions`)).rejects.toThrow();
+  });
+});
+
+describe('rows that are read together', () => {
+  const sizes = (...bytes: number[]) => bytes.map((each, i) => ({ id: i, bytes: each }));
+
+  test.each([
+    [[], []],
+    [[1, 1, 1], [[0, 1, 2]]],
+    [
+      [PIECE_BYTES, 1, PIECE_BYTES - 1, 1],
+      [[0], [1, 2], [3]],
+    ],
+    [
+      [3 * PIECE_BYTES, 3 * PIECE_BYTES],
+      [[0], [1]],
+    ],
+    [[0, PIECE_BYTES, 0], [[0, 1, 2]]],
+  ])('of %j bytes: %j', (bytes, pieces) => expect(piecesOf(sizes(...bytes))).toEqual(pieces));
+});
