@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { ScaleHouse, TICKETS } from '../support/scale-house.js';
 
 let service: TestApp;
 beforeAll(async () => {
@@ -14,10 +15,13 @@ interface ErrorAnswer {
 }
 
 /** What no HTTP client would send, and the whole answer to it. */
-function sendBytes(bytes: string): Promise<string> {
+function sendBytes(...pieces: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1', () => socket.write(bytes));
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1', () => {
+      for (const bytes of pieces) socket.write(bytes);
+    });
+    socket.setNoDelay();
     socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
     socket.on('close', () => resolve(answer)).on('error', reject);
   });
@@ -61,6 +65,48 @@ describe('what no route answers (decisions 3, 10)', () => {
     const answer = await sendBytes(`GET /health/live HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(answer).toContain('"code":"INVALID_PAYLOAD"');
+  });
+
+  it('more than 1,000 header lines are refused, and the answer says so', async () => {
+    const request = (lines: number) => `GET /health/live HTTP/1.1\r\nHost: x\r\n${'a:1\r\n'.repeat(lines)}`;
+    expect(await sendBytes(`${request(998)}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    const answer = await sendBytes(`${request(1_000)}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(answer).toContain('the headers must be at most 1,000 lines and 16 KiB in all');
+  });
+
+  describe('what is no HTTP behind a whole request waits for its answer', () => {
+    const OK = 'GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n';
+    const statuses = (answers: string) =>
+      [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+
+    it('a stored push is told as such', async () => {
+      const house = await ScaleHouse.open(service);
+      const body = JSON.stringify(house.ticket());
+      const head = `POST ${TICKETS} HTTP/1.1\r\nHost: x\r\nPLATFORM-API-KEY: ${house.key}\r\nContent-Type: application/json`;
+      const answers = await sendBytes(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}}`);
+      expect(statuses(answers)).toEqual([200, 400]);
+      expect(answers).toContain('"disposalTicketId"');
+      expect(await house.count()).toBe(1);
+    });
+
+    it('and so are all that were asked for before', async () =>
+      expect(statuses(await sendBytes(`${OK}${OK}${OK}\x00`))).toEqual([200, 200, 200, 400]));
+
+    it('what comes later still is unreadable as well', async () => {
+      const [first, ...rest] = await Promise.all([
+        sendBytes(`${OK}\x00`, 'more', 'and more'),
+        sendBytes(`${OK}GET / HTTP/1.1\r\nno header\r\n`, OK),
+      ]);
+      for (const answers of [first, ...rest]) expect(statuses(answers)).toEqual([200, 400]);
+    });
+
+    it('a request whose own body is unreadable is refused at once', async () => {
+      const head = `POST ${TICKETS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`;
+      const house = await ScaleHouse.open(service);
+      const answers = await sendBytes(`${OK}${head}\r\nPLATFORM-API-KEY: ${house.key}\r\n\r\n5\r\n{"a":\r\nzz\r\n`);
+      expect(statuses(answers)).toEqual([200, 400]);
+    });
   });
 });
 
