@@ -65,8 +65,6 @@ export class CommonErrorFilter implements ExceptionFilter {
       if (error !== undefined) return error;
     }
     if (exception instanceof NotFoundException) return this.unknownRoute(request);
-    if (exception instanceof URIError)
-      return new AppError('invalid', 'the path must be a valid percent-encoded address');
     if (exception instanceof HttpException) {
       const kind = KIND_OF_STATUS[exception.getStatus()];
       return kind === undefined ? undefined : new AppError(kind, exception.message);
@@ -76,8 +74,9 @@ export class CommonErrorFilter implements ExceptionFilter {
 
   private unknownRoute(request: Request): AppError {
     const allowed = this.allowedMethods(request.path);
-    if (allowed.length === 0) return new AppError('notFound', `there is nothing at ${request.path}`);
-    return new AppError('methodNotAllowed', `${request.path} takes ${allowed.join(', ')}`, {
+    const [path] = request.originalUrl.split('?', 1);
+    if (allowed.length === 0) return new AppError('notFound', `there is nothing at ${path}`);
+    return new AppError('methodNotAllowed', `${path} takes ${allowed.join(', ')}`, {
       headers: { Allow: allowed.join(', ') },
     });
   }

@@ -9,18 +9,9 @@ interface Layer {
 export function allowedMethods(application: Application, path: string): readonly string[] {
   const layers = application.router.stack as unknown as Layer[];
   const methods = layers
-    .filter((layer) => layer.route !== undefined && matches(layer, path))
+    .filter((layer) => layer.route !== undefined && layer.match(path))
     .flatMap((layer) => Object.keys(layer.route?.methods ?? {}))
     .filter((method) => method !== '_all')
     .map((method) => method.toUpperCase());
   return [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)].sort();
-}
-
-function matches(layer: Layer, path: string): boolean {
-  try {
-    return layer.match(path);
-  } catch {
-    // A path that cannot be decoded matches nothing.
-    return false;
-  }
 }

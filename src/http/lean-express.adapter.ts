@@ -3,6 +3,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Application, Request, Response } from 'express';
 import { JSON_TYPE } from './answer.js';
 import { ExactRoutes, type RouteHandler } from './exact-routes.js';
+import { readLiterally } from './literal-path.js';
 import type { RequestHook } from './request-hook.js';
 import { answerUnreadable, type ServerLimits } from './server-limits.js';
 import type { CountedResponse } from './whole-answer.js';
@@ -71,7 +72,10 @@ export class LeanExpressAdapter extends ExpressAdapter {
   private take(request: Request, response: Response, application: Application): void {
     if (this.closed !== undefined) response.shouldKeepAlive = false;
     for (const hook of this.hooks) hook(request, response);
-    this.exact.run(request, response, () => void application(request, response));
+    this.exact.run(request, response, () => {
+      readLiterally(request);
+      application(request, response);
+    });
   }
 
   /** JSON as it is: Express would look for settings, an entity tag and a charset that none of these answers has. */

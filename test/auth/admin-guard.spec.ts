@@ -50,6 +50,31 @@ test('/metrics takes the same token', async () => {
 });
 
 describe('the order of checks (decision 3)', () => {
+  describe.each(['%zz', '%ff', 'a%', '%E0%A4%A'])('of an id that cannot be decoded, %s', (id) => {
+    const ask = (method: string, path: string, ...headers: string[]) =>
+      rawRequest(`${service.url}/admin/v1${path}`, method, headers);
+    const paths = [`/haulers/${id}`, `/tickets/${id}`, `/tickets/${id}/revisions?from=%zz`];
+
+    test.each(paths)('%s without the token: 401; with it: 400 as for any other that is none', async (path) => {
+      expectRefused(await ask('GET', path));
+      const reply = await ask('GET', path, 'Authorization', `Bearer ${token}`);
+      const error = { code: 'INVALID_PAYLOAD', details: { violations: [{ path: 'id', rule: 'isUuid' }] } };
+      expect([reply.status, JSON.parse(reply.text)]).toMatchObject([400, { success: false, error }]);
+    });
+
+    test.each(paths)('another method of %s: 405', async (path) => {
+      const reply = await ask('DELETE', path);
+      expect([reply.status, reply.headers['allow']]).toEqual([405, 'GET, HEAD']);
+      expect(JSON.parse(reply.text)).toMatchObject({ error: { message: expect.stringContaining(`/${id}`) } });
+    });
+
+    test('an unknown path: 404', async () => {
+      const reply = await ask('GET', `/nothing/${id}?x`);
+      const message = `there is nothing at /admin/v1/nothing/${id}`;
+      expect([reply.status, JSON.parse(reply.text)]).toMatchObject([404, { error: { code: 'NOT_FOUND', message } }]);
+    });
+  });
+
   test.each([
     ['malformed JSON', '{"name', 'application/json'],
     ['a wrong content type', 'text', 'text/plain'],
