@@ -3,6 +3,8 @@ import { MAX_PIECE_BYTES, type Piece, RecordCutter } from './record-cutter.js';
 
 /** Bytes that are looked through, or parsed, before the event loop gets its turn: well under a millisecond of work. */
 const SLICE_BYTES = 262_144;
+/** What a member costs beside its bytes, as bytes that are looked through. */
+const MEMBER_COST = 64;
 const MAX_DEPTH = 32;
 
 /** Not JSON, or JSON of a size or depth that no answer has; the message is the end of a sentence. */
@@ -28,7 +30,8 @@ const notJson = (): JsonSplitFault => new JsonSplitFault('notJson', '', 'is not 
 /**
  * Finds the records of the named lists (`data.materials`) in a JSON document without parsing it, and returns to the
  * event loop every quarter of a megabyte. Envelope and pieces together are the whole text: when each of them parses,
- * the document is valid JSON. Measured: see docs/adr/0007.
+ * the document is valid JSON. An envelope of more than a megabyte is refused where it becomes so large, whatever
+ * follows. Measured: see docs/adr/0007.
  */
 export async function splitJson(bytes: Buffer, lists: readonly string[], signal?: AbortSignal): Promise<Split> {
   if (!isUtf8(bytes)) throw new JsonSplitFault('notJson', '', 'is not UTF-8');
@@ -58,13 +61,19 @@ const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || 
 class Scanner {
   readonly pieces: Piece[] = [];
   private at = 0;
+  /** Where the members of objects have cost so much that the event loop is due. */
+  private due = SLICE_BYTES;
+  /** Where the envelope is too large; each list moves it on by its own length. */
+  private limit = MAX_PIECE_BYTES;
   private readonly cuts: { readonly start: number; readonly end: number }[] = [];
+  private readonly parents: ReadonlySet<string>;
   private readonly seen = new Set<string>();
 
   constructor(
     private readonly bytes: Buffer,
     private readonly lists: ReadonlySet<string>,
   ) {
+    this.parents = new Set([...lists].flatMap(parentsOf));
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.at = 3;
   }
 
@@ -74,15 +83,13 @@ class Scanner {
     else yield* this.value();
     this.blanks();
     if (this.at < this.bytes.length) throw notJson();
+    this.withinLimit();
   }
 
   envelope(): string {
     const kept: string[] = [];
     let from = 0;
-    let size = 0;
     for (const cut of [...this.cuts, { start: this.bytes.length, end: this.bytes.length }]) {
-      size += cut.start - from;
-      if (size > MAX_PIECE_BYTES) throw new JsonSplitFault('breach', '', 'is too large beside its records');
       kept.push(this.bytes.toString('utf8', from, cut.start));
       from = cut.end;
     }
@@ -111,12 +118,17 @@ class Scanner {
       const next = this.bytes[this.at++];
       if (next === CLOSE_BRACE) return;
       if (next !== COMMA) throw notJson();
+      this.withinLimit();
+      this.due -= MEMBER_COST;
+      if (this.at < this.due) continue;
+      yield;
+      this.due = this.at + SLICE_BYTES;
     }
   }
 
   private *member(path: string): Generator<void> {
     const byte = this.bytes[this.at];
-    const leadsOn = [...this.lists].some((list) => list.startsWith(`${path}.`));
+    const leadsOn = this.parents.has(path);
     if (leadsOn || this.lists.has(path)) {
       // JSON.parse would take the last one, and the records of all of them had been found.
       if (this.seen.has(path)) throw new JsonSplitFault('breach', path, 'occurs twice');
@@ -126,6 +138,7 @@ class Scanner {
       const start = this.at;
       yield* this.list(path);
       this.cuts.push({ start, end: this.at });
+      this.limit += this.at - start;
     } else if (byte === OPEN_BRACE && leadsOn) {
       yield* this.object(path);
     } else {
@@ -138,6 +151,8 @@ class Scanner {
     if (this.bytes[start] !== QUOTE) throw notJson();
     yield* this.value();
     const text = this.bytes.toString('utf8', start, this.at);
+    // Whatever else may be wrong with it is found when the envelope is parsed.
+    if (!text.includes('\\')) return text.slice(1, -1);
     try {
       return JSON.parse(text) as string;
     } catch {
@@ -179,6 +194,7 @@ class Scanner {
       }
       this.at = i;
       if (this.at >= bytes.length) throw notJson();
+      this.withinLimit();
       yield;
     }
   }
@@ -196,7 +212,7 @@ class Scanner {
   private *list(path: string): Generator<void> {
     const { bytes } = this;
     this.at++;
-    this.blanks();
+    yield* this.gap();
     if (bytes[this.at] === CLOSE_BRACKET) {
       this.at++;
       return;
@@ -232,9 +248,35 @@ class Scanner {
     }
   }
 
+  /** Blanks within a list, of which there may be any number. */
+  private *gap(): Generator<void> {
+    for (;;) {
+      const end = this.at + SLICE_BYTES;
+      let i = this.at;
+      while (i < end && isBlank(this.bytes[i])) i++;
+      this.at = i;
+      if (i < end) return;
+      yield;
+    }
+  }
+
+  /** Outside of lists, where there are never so many that the event loop would miss its turn. */
   private blanks(): void {
-    while (isBlank(this.bytes[this.at])) this.at++;
+    let i = this.at;
+    while (i <= this.limit && isBlank(this.bytes[i])) i++;
+    this.at = i;
+    this.withinLimit();
+  }
+
+  private withinLimit(): void {
+    if (this.at > this.limit) throw new JsonSplitFault('breach', '', 'is too large beside its records');
   }
 }
+
+/** `a` and `a.b` of `a.b.c`. */
+const parentsOf = (path: string): string[] => {
+  const names = path.split('.');
+  return names.slice(1).map((_, i) => names.slice(0, i + 1).join('.'));
+};
 
 const tooDeep = () => new JsonSplitFault('breach', '', `is nested deeper than ${MAX_DEPTH}`);

@@ -28,6 +28,20 @@ const failureOf = async (body: string | Buffer): Promise<PartnerFailure> =>
     (error: unknown) => (error instanceof PartnerFailure ? error : Promise.reject(error as Error)),
   );
 
+/** How often the event loop came round meanwhile. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let done = false;
+  const turn = () => {
+    turns++;
+    if (!done) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await work();
+  done = true;
+  return turns;
+}
+
 describe('records of a large answer', () => {
   test.each<[string, string, unknown, Record<string, unknown[]>]>([
     ['none', '{"success":true,"data":{}}', { success: true, data: {} }, {}],
@@ -189,20 +203,42 @@ describe('records of a large answer', () => {
       updatedAt: '2026-01-15T10:00:00Z',
     }));
     const bytes = Buffer.from(JSON.stringify({ success: true, data: { materials } }));
-    let turns = 0;
-    let done = false;
-    const turn = () => {
-      turns++;
-      if (!done) setImmediate(turn);
-    };
-    setImmediate(turn);
-    const answer = await answerOf(bytes).records(LISTS);
     const sizes: number[] = [];
-    for await (const { records } of answer.batches()) sizes.push(records.length);
-    done = true;
+    const turns = await turnsDuring(async () => {
+      const answer = await answerOf(bytes).records(LISTS);
+      for await (const { records } of answer.batches()) sizes.push(records.length);
+    });
     expect(sizes.reduce((sum, size) => sum + size)).toBe(100_000);
     expect(Math.max(...sizes)).toBeLessThan(2_000);
     expect(turns).toBeGreaterThan(20);
+  });
+
+  test.each<[string, string, number]>([
+    ['a megabyte of members', `{"data":{${'"":0,'.repeat(200_000)}"a":0}}`, 40],
+    ['eight megabytes of blanks in a list', `{"items":[${' '.repeat(8_388_608)}1]}`, 30],
+  ])('others get their turn in %s, too', async (_, body, turns) => {
+    const bytes = Buffer.from(body);
+    expect(await turnsDuring(() => splitJson(bytes, LISTS))).toBeGreaterThan(turns);
+  });
+
+  const LIMIT = 1_048_576;
+  test.each<[string, string]>([
+    ['members', `{${'"":0,'.repeat(LIMIT / 5)}`],
+    ['members of data', `{"data":{${'"":0,'.repeat(LIMIT / 5)}`],
+    ['blanks', `{${' '.repeat(LIMIT)}`],
+    ['blanks behind a list', `{"items":[1]${' '.repeat(LIMIT)}`],
+    ['a text', `{"a":"${'x'.repeat(LIMIT + 262_144)}`],
+  ])('refuses an envelope as soon as %s make it too large, whatever follows', async (_, body) => {
+    await expect(splitJson(Buffer.from(`${body} no JSON`), LISTS)).rejects.toMatchObject({ kind: 'breach' });
+  });
+
+  test('takes an envelope of a megabyte, its lists not counted, and refuses one byte more', async () => {
+    const list = `[${'1,'.repeat(1_000_000)}1]`;
+    const rest = '{"items":,"x":""}'.length;
+    const body = (size: number) => `{"items":${list},"x":"${'x'.repeat(size - rest)}"}`;
+    const { envelope } = await splitJson(Buffer.from(body(LIMIT)), LISTS);
+    expect(envelope).toHaveLength(LIMIT + '[]'.length);
+    await expect(splitJson(Buffer.from(body(LIMIT + 1)), LISTS)).rejects.toThrow('too large beside its records');
   });
 
   test('ends with a signal', async () => {
