@@ -55,6 +55,24 @@ describe('a DTO class, compiled', () => {
     expect(violations[2]?.message).toBe('materials[2].quantity must be a finite number');
   });
 
+  it('counts the entries of a map that has too many once, and looks at none', () => {
+    let counted = 0;
+    const entries = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`name ${i}`, 0]));
+    const customFields = new Proxy(entries, {
+      ownKeys: (target) => {
+        counted++;
+        return Reflect.ownKeys(target);
+      },
+      get: () => {
+        throw new Error('looked at');
+      },
+    });
+    const { violations } = read(CreateScaleTicketRequest, { ...ticket, customFields });
+    const message = 'customFields must be an object of at most 100 texts';
+    expect(violations).toEqual([{ path: 'customFields', rule: 'isTextMap', message }]);
+    expect(counted).toBe(1);
+  });
+
   it.each([[null], [[]], ['x'], [7]])('refuses %j in place of the body', (value) => {
     expect(read(CreateScaleTicketRequest, value).paths).toEqual(['']);
   });

@@ -46,8 +46,7 @@ export function TextMapField(options: TextMapOptions): PropertyDecorator {
       }
       return [];
     });
-  const isMap = (value: unknown) => isJsonObject(value) && Object.keys(value).length <= maxEntries;
-  const entries: EntryFaults = { faults: (value) => (isMap(value) ? faults(value) : []) };
+  const entries: EntryFaults = { faults };
   return applyDecorators(
     ApiProperty({
       type: 'object',
@@ -58,13 +57,18 @@ export function TextMapField(options: TextMapOptions): PropertyDecorator {
       example: options.example,
     }),
     ...(options.optional === true ? [IsOptional()] : []),
+    // Its size first, as a rule of its own: names beyond the bound are counted once and not looked at.
+    ValidateBy({
+      name: 'isTextMap',
+      validator: {
+        validate: (value: unknown) => isJsonObject(value) && Object.keys(value).length <= maxEntries,
+        defaultMessage: () => `must be an object of at most ${maxEntries} texts`,
+      },
+    }),
     ValidateBy({
       name: 'isTextMap',
       constraints: [entries],
-      validator: {
-        validate: (value: unknown) => isMap(value) && faults(value).length === 0,
-        defaultMessage: () => `must be an object of at most ${maxEntries} texts`,
-      },
+      validator: { validate: (value: unknown) => faults(value).length === 0 },
     }),
   );
 }
