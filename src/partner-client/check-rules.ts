@@ -1,3 +1,4 @@
+import { Breather } from '../chunked-work/breather.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { isWithoutParent } from '../contracts/site/material-parents.js';
@@ -11,7 +12,7 @@ export interface Findings {
   readonly findings: string[];
 }
 
-/** More of the same would not help to mend it. */
+/** More of the same would not help to mend it: nothing is looked at behind them. */
 const MOST_FINDINGS = 20;
 
 const RECORDS: Readonly<Record<string, DtoClass<object>>> = {
@@ -30,14 +31,15 @@ export async function siteFindings(answer: PartnerAnswer): Promise<Findings> {
   const ids = new Set<string>();
   for await (const batch of records.batches()) {
     const type = RECORDS[batch.list];
-    if (type === undefined || violations.length > MOST_FINDINGS) continue;
+    if (type === undefined) continue;
     const read = readerOf(type);
-    batch.records.forEach((record, i) => {
+    for (const [i, record] of batch.records.entries()) {
+      if (violations.length > MOST_FINDINGS) break;
       const path = `${batch.list}[${batch.first + i}]`;
       const before = violations.length;
       const known = read(record, path, violations);
       if (violations.length === before) violations.push(...linkViolations(known, path, batch.list, ids));
-    });
+    }
     counts[batch.list] = batch.first + batch.records.length;
   }
   if (violations.length > 0) return breached(answer.breach(violations).violations.map(({ message }) => message));
@@ -68,13 +70,16 @@ export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
   const name = VIDEO_LISTS.find((list) => Array.isArray(ownField(data, list)));
   if (name === undefined) return breached(['data.videos must be an array']);
   const violations: Violation[] = [];
-  (ownField(data, name) as unknown[]).forEach((video, i) => {
+  const breather = new Breather();
+  for (const [i, video] of (ownField(data, name) as unknown[]).entries()) {
+    if (violations.length > MOST_FINDINGS) break;
+    if (breather.isDue) await breather.rest();
     const found: Violation[] = [];
     readerOf(Video)(video, `data.${name}[${i}]`, found);
     // It follows from start and end.
     const computed = ownField(video, 'durationSeconds') == null;
     violations.push(...found.filter(({ path }) => !(computed && path.endsWith('.durationSeconds'))));
-  });
+  }
   if (violations.length > 0) return breached(answer.breach(violations).violations.map(({ message }) => message));
   const notes = [
     ...(name === 'videos' ? [] : [`The list is called data.${name}; it is read as data.videos.`]),
