@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Piece } from '../chunked-work/record-cutter.js';
+import { shallowJson } from './shallow-json.js';
 import { JsonSplitFault, splitJson } from '../chunked-work/split-json.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
@@ -43,13 +44,20 @@ export class PartnerAnswer {
     private readonly scrubber: KeyScrubber,
   ) {}
 
-  /** The whole body. Throws `PartnerFailure`: `notJson`, or `tooLarge` beyond 4 MiB. */
+  /**
+   * The whole body; what is nested deeper than 32 is a 0, so that it spoils nothing but itself. Throws `PartnerFailure`:
+   * `notJson`, or `tooLarge` beyond 4 MiB.
+   */
   json(): unknown {
     if (this.bytes.length > MAX_WHOLE_BYTES) {
       throw new PartnerFailure('tooLarge', SENTENCES.tooLarge(this.host, MAX_WHOLE_BYTES));
     }
     if (!isUtf8(this.bytes)) throw this.notJson();
-    return this.parse(this.bytes.toString('utf8').replace(/^\ufeff/, ''));
+    return this.parse(
+      shallowJson(this.bytes)
+        .toString('utf8')
+        .replace(/^\ufeff/, ''),
+    );
   }
 
   /**

@@ -89,6 +89,8 @@ const SITE_CASES: Case[] = [
   ['breaks', partnerDoes.breaks('{}', 0), away, 'broke'],
 ];
 
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const raw = (body: string) => partnerDoes.raw(body, { headers: { 'Content-Type': 'application/json' } });
 const videos = (data: unknown) => partnerDoes.json({ success: true, data });
 const VIDEO_CASES: Case[] = [
   ['has videos', videos({ videos: [VIDEO], pagination: PAGE }), works, 'lists videos'],
@@ -98,6 +100,18 @@ const VIDEO_CASES: Case[] = [
   ['does not know the customer', partnerDoes.refuses(404, 'NOT_FOUND'), works, 'no data of this hauler or customer'],
   ['has a bad element', videos({ videos: [{ ...VIDEO, endTime: 'noon' }] }), breaks, 'data.videos[0].endTime'],
   ['has no list', videos({}), breaks, 'data.videos must be an array'],
+  [
+    'nests an element deeper than anyone can follow',
+    raw(`{"success":true,"data":{"videos":["\\n",${nested(100_000)}]}}`),
+    breaks,
+    'data.videos[1] must be an object',
+  ],
+  [
+    'nests its whole answer so',
+    raw(`{"success":true,"x":"\\\\","data":${nested(1_000_000)}}`),
+    breaks,
+    'data.videos must be an array',
+  ],
   ['knows no such key', partnerDoes.refuses(401, 'UNAUTHORIZED'), shut, 'does not accept our API key'],
 ];
 

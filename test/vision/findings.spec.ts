@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { film } from '../support/films.js';
+import { raw } from '../support/scripted-partner.js';
 import {
   connectVision,
   CONTINUOUS,
@@ -75,6 +76,35 @@ test('each fault is told once, with how often it was seen, and without the signa
     connectionId: connection.id,
     raw: expect.any(String),
   });
+});
+
+test('an element that is nested too deep is told, and the others of its list land', async () => {
+  const other = await startVisionPartner();
+  const { id } = await connectVision(app, other.url);
+  const deep = `${'['.repeat(100_000)}"\\n"${']'.repeat(100_000)}`;
+  const good = (name: string) =>
+    JSON.stringify(
+      element({ id: name, startTime: inHours(-2), endTime: inHours(-1.9), downloadUrl: other.link(film()) }),
+    );
+  // Behind an unknown field, which nobody reads, it costs nothing at all.
+  const odd = good('odd').replace('{', `{"unknown":${deep},`);
+  const pagination = '{"page":1,"pageSize":20,"totalItems":3,"totalPages":1}';
+  const body = `{"success":true,"data":{"recordings":[${deep},${good('good')},${odd}],"pagination":${pagination}}}`;
+  other.on(CONTINUOUS, raw(body, { headers: { 'Content-Type': 'application/json' } }));
+  const { body: subscription } = await app.admin<{ id: string }>('POST', '/video-subscriptions', {
+    connectionId: id,
+    truckId: 'TRUCK-7',
+    startTime: inHours(-4),
+  });
+  await eventually(async () => {
+    await hurry(app);
+    expect((await findings(`connectionId=${id}`)).data.map(({ path }) => path)).toEqual(['data.recordings[0]']);
+    const { body } = await app.admin<Findings>('GET', `/recordings?connectionId=${id}`);
+    expect(body.pagination.totalItems).toBe(2);
+  });
+  await app.admin('DELETE', `/video-subscriptions/${subscription.id}`);
+  await app.dataSource.query('DELETE FROM vision_findings WHERE connection_id = $1', [id]);
+  await other.stop();
 });
 
 test('filters and pages', async () => {
