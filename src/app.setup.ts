@@ -42,7 +42,7 @@ export async function createApp(
   limitBodies(express, env.HTTP_BODY_LIMIT, limits);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(
-    new CommonErrorFilter([databaseAway, storageAway(logger)], (path) => allowedMethods(express, path)),
+    new CommonErrorFilter([databaseAway, storageAway(logger)], (...asked) => allowedMethods(express, ...asked)),
   );
   serveDocuments(app);
   return app;

@@ -14,8 +14,8 @@ import { errorReply } from './error-body.js';
 /** Knows a failure of some layer below, such as a lost database, as an expected one; `undefined` where it does not. */
 export type Translate = (error: unknown, request: Request) => AppError | undefined;
 
-/** The methods that the path of a request has, none of them the one that was asked. */
-export type AllowedMethods = (path: string) => readonly string[];
+/** The methods that the path of a request has; none where the one that was asked is among them. */
+export type AllowedMethods = (path: string, asked: string) => readonly string[];
 
 const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
   400: 'invalid',
@@ -73,7 +73,7 @@ export class CommonErrorFilter implements ExceptionFilter {
   }
 
   private unknownRoute(request: Request): AppError {
-    const allowed = this.allowedMethods(request.path);
+    const allowed = this.allowedMethods(request.path, request.method);
     const [path] = request.originalUrl.split('?', 1);
     if (allowed.length === 0) return new AppError('notFound', `there is nothing at ${path}`);
     return new AppError('methodNotAllowed', `${path} takes ${allowed.join(', ')}`, {

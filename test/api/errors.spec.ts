@@ -34,6 +34,9 @@ describe('what no route answers (decisions 3, 10)', () => {
     ['GET', '/'],
     ['GET', '/%ff'],
     ['GET', '/platform-api/v2/tickets'],
+    // A route that is there to say that there is nothing.
+    ['GET', '/docs/LICENSE'],
+    ['GET', `${'/'.repeat(15_000)}x`],
   ])('%s %s is 404 in the common body', async (method, path) => {
     const { status, body } = await service.call<ErrorAnswer>(method, path);
     expect(status).toBe(404);
@@ -49,6 +52,12 @@ describe('what no route answers (decisions 3, 10)', () => {
       expect(body).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
     },
   );
+
+  it('a wrong method of a route that has nothing to give is 405 all the same', async () => {
+    const { status, headers } = await service.call('POST', '/docs/LICENSE');
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await service.call('HEAD', '/docs/LICENSE')).status).toBe(404);
+  });
 
   it('what is no HTTP at all is told so in the common body', async () => {
     const answer = await sendBytes('\x00\x01garbage\r\n\r\n');
