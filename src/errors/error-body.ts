@@ -5,6 +5,7 @@ import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import type { ErrorResponse } from '../contracts/common/error-body.dto.js';
+import { withoutFinalSlashes } from '../contracts/common/text.js';
 import { summarise, type Violation } from '../contracts/common/violation.js';
 import type { AppError } from './app-error.js';
 
@@ -15,7 +16,7 @@ const FALLBACK: Partial<Record<ErrorKind, string>> = ADMIN_API.errors;
 
 /** Express matches paths whatever their case and final slash; so must the lookup of what was asked. */
 function normalise(path: string): string {
-  return path.toLowerCase().replace(/\/+$/, '');
+  return withoutFinalSlashes(path.toLowerCase());
 }
 
 const byPath = new Map<string, ApiContract>(

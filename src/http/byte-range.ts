@@ -20,7 +20,8 @@ export function byteRange(header: string, size: number): ByteRange | 'whole' | '
 
 /** Its start is behind its end where none of it is there; undefined where it is malformed. */
 function rangeOf(spec: string, size: number): ByteRange | undefined {
-  const [, first, last] = /^\s*(\d*)\s*-\s*(\d*)\s*$/.exec(spec) ?? [];
+  // Trimmed first: blanks at both ends of the pattern would be tried again from each of a long run.
+  const [, first, last] = /^(\d*)\s*-\s*(\d*)$/.exec(spec.trim()) ?? [];
   if (first === undefined || last === undefined || first + last === '') return undefined;
   // The last so many bytes, of which there may be fewer.
   if (first === '') return { start: Math.max(0, size - Number(last)), end: size - 1 };

@@ -1,4 +1,5 @@
 import type { CreateConnectionRequest, UpdateConnectionRequest } from '../contracts/admin/connection.dto.js';
+import { withoutFinalSlashes } from '../contracts/common/text.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { type OutboundPolicy, resolvedUrlFault } from '../outbound/address-guard.js';
 import type { PartnerInterface } from './partner-connection.js';
@@ -42,5 +43,5 @@ function baseUrlFault(text: string): string | undefined {
 /** Without a final slash, its path kept: contracts' paths are appended to it. */
 export function normalBaseUrl(text: string): string {
   const { origin, pathname } = new URL(text);
-  return origin + pathname.replace(/\/+$/, '');
+  return origin + withoutFinalSlashes(pathname);
 }

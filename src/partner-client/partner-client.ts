@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js';
+import { withoutFinalSlashes } from '../contracts/common/text.js';
 import { type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
 import { Breakers } from './breakers.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
@@ -129,7 +130,7 @@ export class PartnerClient {
 }
 
 function urlOf({ baseUrl }: PartnerConnection, { api, route, query }: PartnerCall): string {
-  const url = new URL(baseUrl.replace(/\/+$/, '') + api.prefix + route.path);
+  const url = new URL(withoutFinalSlashes(baseUrl) + api.prefix + route.path);
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined) url.searchParams.append(name, String(value));
   }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { byteRange } from '../../src/http/byte-range.js';
 
@@ -9,6 +10,11 @@ test.each<[string, ReturnType<typeof byteRange>]>([
   ['bytes=90-', part(90, 99)],
   ['bytes=90-200', part(90, 99)],
   ['bytes= 5 - 9 ', part(5, 9)],
+  ['bytes=\t5\u00a0-\u00a09\n', part(5, 9)],
+  ['bytes= - 5 ', part(95, 99)],
+  ['bytes= 0-1 , 500-', part(0, 1)],
+  ['bytes=5 5-9', 'unsatisfiable'],
+  ['bytes=   ', 'unsatisfiable'],
   ['bytes=-1', part(99, 99)],
   ['bytes=-100', part(0, 99)],
   ['bytes=-101', part(0, 99)],
@@ -34,3 +40,13 @@ test.each<[string, ReturnType<typeof byteRange>]>([
 test.each(['bytes=0-', 'bytes=-5', 'bytes=0-0'])('of nothing, "%s" is unsatisfiable', (header) =>
   expect(byteRange(header, 0)).toBe('unsatisfiable'),
 );
+
+// A pattern that begins anew at each of them would take minutes, until long after this test's time.
+test.each([
+  ['before', `${' '.repeat(1_000_000)}x`],
+  ['between', `0${' '.repeat(1_000_000)}x`],
+  ['behind', `0-0${' '.repeat(1_000_000)}x`],
+])('a million blanks %s a range are looked at once', async (_, spec) => {
+  expect(byteRange(`bytes=${spec}`, 100)).toBe('unsatisfiable');
+  await delay(1);
+});

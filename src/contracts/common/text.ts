@@ -18,6 +18,13 @@ export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');
 }
 
+/** A path or an address without the slashes at its end; a pattern would begin anew at each slash of a long run. */
+export function withoutFinalSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '/') end--;
+  return text.slice(0, end);
+}
+
 /** Nothing to see: white space and characters that have no form of their own. */
 export function isBlank(text: string): boolean {
   return /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]*$/u.test(text);

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { ENV, type SettledEnv } from '../../config/env.js';
 import { formatInstant } from '../../contracts/common/instant.js';
+import { withoutFinalSlashes } from '../../contracts/common/text.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
 
@@ -30,7 +31,7 @@ export class DownloadLinks {
 
   /** PUBLIC_URL, else the host that was asked. */
   baseOf(request: Request): LinkBase {
-    if (this.env.PUBLIC_URL !== undefined) return this.env.PUBLIC_URL.replace(/\/+$/, '');
+    if (this.env.PUBLIC_URL !== undefined) return withoutFinalSlashes(this.env.PUBLIC_URL);
     const host = request.headers.host ?? '';
     const { localAddress, localPort } = request.socket;
     return `${request.protocol}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : `${localAddress}:${localPort}`}`;
