@@ -1,12 +1,15 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { Application } from 'express';
 import { documentOf, PUBLICATIONS, type Publication, wholeDocument } from './documents.js';
+import { keptText } from './kept-text.js';
 
 /**
- * Swagger UI at `/docs` with a selector, and each document at `/docs/<name>.json` and `.yaml`. Documents are made when
- * they are first asked for: a boot does not pay for them.
+ * Swagger UI at `/docs` with a selector, and each document at `/docs/<name>.json` and `.yaml`. Documents and their texts
+ * are made once, when they are first asked for: a boot does not pay for them.
  */
 export function serveDocuments(app: NestExpressApplication): void {
+  const express = app.getHttpAdapter().getInstance() as Application;
   let whole: OpenAPIObject | undefined;
   const documents = new Map<Publication, OpenAPIObject>();
   const documentFor = (publication: Publication): OpenAPIObject => {
@@ -17,6 +20,7 @@ export function serveDocuments(app: NestExpressApplication): void {
   };
   for (const publication of PUBLICATIONS) {
     const path = `docs/${publication.api.name}`;
+    for (const form of ['json', 'yaml']) express.get(`/${path}.${form}`, keptText());
     SwaggerModule.setup(path, app, () => documentFor(publication), {
       ui: false,
       raw: ['json', 'yaml'],
