@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { CommandFailed } from './command-failed.js';
+import { inOptions } from './input.js';
 import { render } from './output.js';
 import { type Services, withServices } from './services.js';
 
@@ -41,7 +42,9 @@ export function actionOn(streams: Streams): Action {
     async (...given: [...Input, Command]) => {
       const command = given.at(-1) as Command;
       const input = given.slice(0, -1) as Input;
-      const answer = await withServices((services) => work(services, ...input));
+      const answer = await withServices((services) => work(services, ...input)).catch((error: unknown) => {
+        throw inOptions(error, command);
+      });
       const asJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
       const wrapped = answer instanceof FailedWithAnswer || answer instanceof AnswerWithSentence;
       streams.out(render(wrapped ? answer.answer : answer, asJson));

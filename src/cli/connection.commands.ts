@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import {
   ConnectionQuery,
   CreateConnectionRequest,
@@ -15,7 +15,12 @@ import { readInput } from './input.js';
 const STDIN = 0;
 
 /** `-` is read from standard input: what stands in a command line is seen by everybody on the machine. */
-const secret = (text: string): string => (text === '-' ? readFileSync(STDIN, 'utf8').trim() : text);
+function secret(text: string): string {
+  if (text !== '-') return text;
+  const read = readFileSync(STDIN, 'utf8').trim();
+  if (read === '') throw new InvalidArgumentError('Standard input is empty: pipe the key into the command.');
+  return read;
+}
 
 const toBoolean = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
 

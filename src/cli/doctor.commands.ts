@@ -17,6 +17,7 @@ export const doctorCommands: CommandGroup = (action) =>
             `storage and database agree: examined ${examined} rows and files`,
           );
         }
-        return new FailedWithAnswer({ examined, data }, `${data.length} disagreements between storage and database`);
+        const disagreements = data.length === 1 ? '1 disagreement' : `${data.length} disagreements`;
+        return new FailedWithAnswer({ examined, data }, `${disagreements} between storage and database`);
       }),
     );

@@ -2,12 +2,14 @@ import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { HostedRecordingQuery } from '../contracts/admin/hosted-vision.dto.js';
-import { epochMillis, type Instant, instantOf, parseInstant } from '../contracts/common/instant.js';
-import { AppError } from '../errors/app-error.js';
+import { epochMillis, formatInstant, instantOf, parseInstant } from '../contracts/common/instant.js';
+import { reasonOf } from '../database/reason.js';
+import { AppError, invalid } from '../errors/app-error.js';
 import { MediaError } from '../vision/hosted/media/media-error.js';
 import { probeMp4 } from '../vision/hosted/media/probe-mp4.js';
 import type { HostedRecordings } from '../vision/hosted/recordings.service.js';
 import { CommandFailed } from './command-failed.js';
+import { FailedWithAnswer } from './command-line.js';
 import { readInput } from './input.js';
 
 /** What was recorded, and when the first film began where its name does not say so. */
@@ -18,11 +20,14 @@ export interface ImportOptions {
   readonly startTime?: string;
 }
 
+const NO_START = 'does not say when it began: name it like 2026-01-31T08-30-00Z.mp4, or give --start-time';
+
 interface Imported {
   readonly file: string;
   readonly result: 'imported' | 'known' | 'refused';
-  readonly startTime: Instant;
-  readonly endTime: Instant;
+  /** As answers write them; absent where the film does not tell. */
+  readonly startTime?: string;
+  readonly endTime?: string;
   readonly reason?: string;
 }
 
@@ -32,29 +37,49 @@ const NAMED = /^(\d{4})-?(\d{2})-?(\d{2})T(\d{2})[-_]?(\d{2})[-_]?(\d{2})Z\.mp4$
 /**
  * Imports every MP4 of a folder into the partner side, in order of the names. A film begins when its name says, else
  * where the one before it ended; it is as long as it is. What is there already is left alone, so an import that was cut
- * off may be run again.
+ * off may be run again. A film that cannot be imported is told with its reason, and the others go on; where not the film is
+ * at fault, but the storage or the database, it ends there.
  */
 export async function importFolder(
   recordings: HostedRecordings,
   folder: string,
   options: ImportOptions,
-): Promise<{ data: Imported[] }> {
+): Promise<{ data: Imported[] } | FailedWithAnswer> {
+  assertStart(options);
   const files = await filmsOf(folder);
-  if (files.length === 0) throw new CommandFailed(`there is no .mp4 file in ${folder}`);
-  const data: Imported[] = [];
+  if (files[0] === undefined) throw new CommandFailed(`there is no .mp4 file in ${folder}`);
   let next = options.startTime;
+  if (startOf(files[0]) === undefined && next === undefined) throw new CommandFailed(`${files[0]} ${NO_START}`);
+  const data: Imported[] = [];
   for (const file of files) {
-    const startTime = startOf(file) ?? next;
-    if (startTime === undefined) {
-      throw new CommandFailed(
-        `${file} does not say when it began: name it like 2026-01-31T08-30-00Z.mp4, or give --start-time`,
-      );
+    try {
+      const imported = await importFilm(recordings, join(folder, file), {
+        ...options,
+        startTime: startOf(file) ?? next,
+      });
+      data.push(imported);
+      next = imported.endTime;
+    } catch (error) {
+      data.push({ file, result: 'refused', reason: reasonOf(error, Error) });
+      if (!isOfFilm(error)) return new FailedWithAnswer({ data }, `the import ended at ${file}: the table says why`);
+      next = undefined;
     }
-    const imported = await importFilm(recordings, join(folder, file), { ...options, startTime });
-    data.push(imported);
-    next = imported.endTime;
   }
-  return { data };
+  const refused = data.filter(({ result }) => result === 'refused').map(({ file }) => file);
+  if (refused.length === 0) return { data };
+  return new FailedWithAnswer({ data }, `${refused.join(', ')} cannot be imported: the table says why`);
+}
+
+/** Another film may do better. */
+const isOfFilm = (error: unknown): boolean =>
+  error instanceof MediaError ||
+  (error instanceof AppError && ['invalid', 'tooLarge'].includes(error.kind)) ||
+  (error instanceof Error && (error as NodeJS.ErrnoException).path !== undefined);
+
+function assertStart({ startTime }: ImportOptions): void {
+  if (startTime === undefined || parseInstant(startTime) !== undefined) return;
+  const message = 'startTime must be an RFC 3339 date-time with an offset, such as 2026-01-31T08:30:00Z';
+  throw invalid([{ path: 'startTime', rule: 'isInstant', message }]);
 }
 
 async function filmsOf(folder: string): Promise<string[]> {
@@ -70,25 +95,19 @@ function startOf(file: string): string | undefined {
 }
 
 async function importFilm(recordings: HostedRecordings, path: string, options: ImportOptions): Promise<Imported> {
-  const durationSeconds = await lengthOf(path);
-  const began = parseInstant(options.startTime ?? '');
-  const endTime = began && instantOf(new Date(epochMillis(began) + Math.round(durationSeconds * 1000)));
-  const query = readInput(HostedRecordingQuery, { ...options, endTime: endTime ?? options.startTime });
-  const told = { file: basename(path), startTime: query.startTime, endTime: query.endTime };
+  const file = basename(path);
+  if (options.startTime === undefined) throw new AppError('invalid', `it ${NO_START}`);
+  const startTime = parseInstant(options.startTime);
+  if (startTime === undefined) throw new AppError('invalid', `its name gives no real time: ${options.startTime}`);
+  const { durationSeconds } = await probeMp4(path);
+  const endTime = instantOf(new Date(epochMillis(startTime) + Math.round(durationSeconds * 1000)));
+  const told = { file, startTime: formatInstant(startTime), endTime: formatInstant(endTime) };
+  const query = readInput(HostedRecordingQuery, { ...options, startTime, endTime });
   try {
     await recordings.add(query, createReadStream(path));
     return { ...told, result: 'imported' };
   } catch (error) {
-    if (!(error instanceof AppError) || !['conflict', 'invalid', 'tooLarge'].includes(error.kind)) throw error;
-    return { ...told, result: error.kind === 'conflict' ? 'known' : 'refused', reason: error.message };
-  }
-}
-
-async function lengthOf(path: string): Promise<number> {
-  try {
-    return (await probeMp4(path)).durationSeconds;
-  } catch (error) {
-    if (error instanceof MediaError) throw new CommandFailed(`${basename(path)} cannot be imported: ${error.message}`);
-    throw error;
+    if (!(error instanceof AppError) || error.kind !== 'conflict') throw error;
+    return { ...told, result: 'known', reason: error.message };
   }
 }

@@ -36,6 +36,24 @@ describe('the command line as a process, with the embedded database', () => {
     expect((await cli('key', 'revoke', id)).code).toBe(1);
   });
 
+  test('tells of a key that did not come by standard input', async () => {
+    const words = [
+      '--hauler-id',
+      'x',
+      '--interface',
+      'site',
+      '--base-url',
+      'https://partner.example',
+      '--api-key',
+      '-',
+    ];
+    const { code, out, err } = await cli('connection', 'add', ...words);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(
+      /^error: option '--api-key <text>' .* Standard input is empty: pipe the key into the command\.\n/,
+    );
+  });
+
   test('joins the database of a running service, and leaves it running', async () => {
     const service = await runEmbedded(dataDir);
     try {

@@ -130,6 +130,15 @@ describe('wrong usage is exit code 2', () => {
     expect((await refusal(...words)).code).toBe(2);
   });
 
+  test.each<[string, string[]]>([
+    ['--hauler-id is required for scale and account', ['key', 'issue', '--interfaces', 'scale']],
+    ['--hauler-id must be a UUID', ['key', 'list', '--hauler-id', 'x']],
+    ['<id> must be a UUID', ['key', 'rotate', 'x']],
+    ['--page-size must be', ['key', 'list', '--page-size', '0']],
+  ])('%s: told by its option', async (sentence, words) => {
+    expect((await refusal(...words)).err).toContain(`error: ${sentence}`);
+  });
+
   test('no command, or a group alone, shows the help', async () => {
     for (const words of [[], ['key']]) {
       const { code, err } = await run(...words);

@@ -38,7 +38,7 @@ test('a range that ends before it starts is wrong usage', async () => {
   const more = ['--connection-id', id, '--truck-id', 'T1', '--camera-id', 'front'];
   expect(await run('video-request', 'create', ...more, ...range)).toMatchObject({
     code: 2,
-    err: 'error: endTime must be after startTime\n',
+    err: 'error: --end-time must be after --start-time\n',
   });
 });
 
@@ -64,19 +64,82 @@ test('a folder of films is imported, each from where the one before ended, and a
     const films = [
       {
         file: '2026-01-31T08-30-00Z.mp4',
-        startTime: '2026-01-31T08:30:00.000000Z',
-        endTime: '2026-01-31T08:31:00.000000Z',
+        startTime: '2026-01-31T08:30:00Z',
+        endTime: '2026-01-31T08:31:00Z',
       },
-      { file: 'b.mp4', startTime: '2026-01-31T08:31:00.000000Z', endTime: '2026-01-31T08:32:00.000000Z' },
+      { file: 'b.mp4', startTime: '2026-01-31T08:31:00Z', endTime: '2026-01-31T08:32:00Z' },
     ];
     expect(await answer(...imported(folder))).toEqual({ data: films.map((film) => ({ ...film, result: 'imported' })) });
-    expect(await answer(...imported(folder))).toMatchObject({ data: [{ result: 'known' }, { result: 'known' }] });
+    expect(await answer(...imported(folder))).toMatchObject({
+      data: [
+        { result: 'known', reason: 'camera front has a recording that starts at 2026-01-31T08:30:00Z already' },
+        { result: 'known' },
+      ],
+    });
     writeFileSync(join(folder, 'c.mp4'), 'no film');
     expect(await run(...imported(folder))).toMatchObject({
       code: 1,
       err: expect.stringContaining('c.mp4 cannot be imported'),
     });
   } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a film that cannot be imported is told with its reason, and the others are imported', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
+  const start = new Date('2026-03-01T08:30:00Z');
+  copyFileSync(demoRecording('front', start), join(folder, '2026-03-01T08-30-00Z.mp4'));
+  writeFileSync(join(folder, '2026-03-01T08-31-00Z.mp4'), 'no film');
+  copyFileSync(demoRecording('front', start), join(folder, '2026-03-01T08-31-00Z-b.mp4'));
+  copyFileSync(demoRecording('rear', start), join(folder, '2026-03-01T08-32-00Z.mp4'));
+  copyFileSync(demoRecording('rear', start), join(folder, '2026-02-31T08-32-00Z.mp4'));
+  try {
+    const { code, out, err } = await run(...imported(folder), '--json');
+    expect(code).toBe(1);
+    expect(err).toBe(
+      'error: 2026-02-31T08-32-00Z.mp4, 2026-03-01T08-31-00Z.mp4 cannot be imported: the table says why\n',
+    );
+    const { data } = JSON.parse(out) as { data: { file: string; result: string; reason?: string }[] };
+    expect(data.map(({ file, result }) => `${file} ${result}`)).toEqual([
+      '2026-02-31T08-32-00Z.mp4 refused',
+      '2026-03-01T08-30-00Z.mp4 imported',
+      '2026-03-01T08-31-00Z-b.mp4 imported',
+      '2026-03-01T08-31-00Z.mp4 refused',
+      '2026-03-01T08-32-00Z.mp4 imported',
+    ]);
+    expect(data[0]?.reason).toBe('its name gives no real time: 2026-02-31T08:32:00Z');
+    expect(data[3]?.reason).toMatch(/MP4/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a film after one that could not be read does not know when it began', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
+  writeFileSync(join(folder, 'a.mp4'), 'no film');
+  copyFileSync(demoRecording('front', new Date(0)), join(folder, 'b.mp4'));
+  try {
+    const { code, out } = await run(...imported(folder, '--start-time', '2026-04-01T00:00:00Z'), '--json');
+    expect(code).toBe(1);
+    const refused = { file: 'b.mp4', result: 'refused', reason: expect.stringContaining('does not say when it began') };
+    expect(JSON.parse(out)).toMatchObject({ data: [{ file: 'a.mp4', result: 'refused' }, refused] });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('an import that the storage fails ends there, and tells of what it has come to', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
+  for (const file of ['a.mp4', 'b.mp4']) copyFileSync(demoRecording('front', new Date(0)), join(folder, file));
+  process.env['STORAGE_URL'] = 'file:/dev/null/videos';
+  try {
+    const { code, out, err } = await run(...imported(folder, '--start-time', '2026-05-01T00:00:00Z'), '--json');
+    expect([code, err]).toEqual([1, 'error: the import ended at a.mp4: the table says why\n']);
+    const reason = 'The video storage failed: not a directory (ENOTDIR).';
+    expect(JSON.parse(out)).toEqual({ data: [{ file: 'a.mp4', result: 'refused', reason }] });
+  } finally {
+    delete process.env['STORAGE_URL'];
     rmSync(folder, { recursive: true });
   }
 });
@@ -89,9 +152,13 @@ test('films that do not say when they began need a start', async () => {
     expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read as a folder: ENOENT') });
     copyFileSync(demoRecording('front', new Date(0)), join(folder, 'a.mp4'));
     expect(await run(...imported(folder))).toMatchObject({ code: 1, err: expect.stringContaining('--start-time') });
-    expect(await run(...imported(folder, '--start-time', 'yesterday'))).toMatchObject({ code: 2 });
+    expect(await run(...imported(folder, '--start-time', 'yesterday'))).toEqual({
+      code: 2,
+      out: '',
+      err: 'error: --start-time must be an RFC 3339 date-time with an offset, such as 2026-01-31T08:30:00Z\n',
+    });
     expect(await answer(...imported(folder, '--start-time', '2026-02-01T00:00:00Z'))).toMatchObject({
-      data: [{ result: 'imported', startTime: '2026-02-01T00:00:00.000000Z' }],
+      data: [{ result: 'imported', startTime: '2026-02-01T00:00:00Z' }],
     });
   } finally {
     rmSync(folder, { recursive: true });

@@ -111,7 +111,7 @@ describe('doctor: storage and database that disagree', () => {
     renameSync(file, `${file}.aside`);
     const lost = await doctor();
     expect([lost.code, lost.found.data]).toEqual([1, [{ finding: 'file-lost', ...fault }]]);
-    expect(lost.err).toBe('error: 1 disagreements between storage and database\n');
+    expect(lost.err).toBe('error: 1 disagreement between storage and database\n');
     writeFileSync(file, bytes.subarray(0, -1));
     expect((await doctor()).found.data).toEqual([{ finding: 'file-differs', ...fault }]);
     writeFileSync(file, Buffer.from(bytes.map((byte, i) => (i === bytes.length - 1 ? byte ^ 1 : byte))));

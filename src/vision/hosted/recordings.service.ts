@@ -6,7 +6,7 @@ import {
   type HostedRecording,
   type HostedRecordingQuery,
 } from '../../contracts/admin/hosted-vision.dto.js';
-import { epochMillis } from '../../contracts/common/instant.js';
+import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import { LONGEST_INTERVAL_MS } from '../../database/day-counted-list.js';
 import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
@@ -79,7 +79,8 @@ function assertRange({ startTime, endTime }: HostedRecordingQuery): void {
 }
 
 function taken({ cameraId, startTime }: HostedRecordingQuery) {
-  return apiError(ADMIN_API, 'conflict', `camera ${cameraId} has a recording that starts at ${startTime} already`);
+  const start = formatInstant(startTime);
+  return apiError(ADMIN_API, 'conflict', `camera ${cameraId} has a recording that starts at ${start} already`);
 }
 
 /** Looks at the first bytes before anything is kept, and at the length while it grows. */
