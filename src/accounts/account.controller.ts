@@ -1,15 +1,16 @@
 import { HttpCode, Post, Req } from '@nestjs/common';
-import { ApiBody, ApiConflictResponse, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
-import { HostedApi, TakesJson } from '../auth/hosted-api.js';
+import { FailsWith, TakesJson } from '../auth/error-replies.js';
+import { HostedApi } from '../auth/hosted-api.js';
 import { ACCOUNT_API, type AccountApi } from '../contracts/accounts/account.api.js';
 import { CreateAccountRequest, CreateAccountResponse } from '../contracts/accounts/account.dto.js';
-import { ErrorResponse } from '../contracts/common/error-body.dto.js';
 import { send } from '../http/answer.js';
 import { JsonBody } from '../http/json-body.js';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER } from '../idempotency/documentation.js';
 import { claimOf } from '../idempotency/idempotency-key.js';
 import { AccountService } from './account.service.js';
+import { REFUSED } from './refusals.js';
 
 const { path } = ACCOUNT_API.routes.createAccount;
 
@@ -25,14 +26,8 @@ export class AccountController implements AccountApi<HostedCall, string> {
       'Only the name is required. Keep `accountId` and `accountNumber`: they are needed to refer to it later.',
   })
   @ApiHeader(IDEMPOTENCY_HEADER)
-  @TakesJson()
-  @ApiBody({ type: CreateAccountRequest })
-  @ApiConflictResponse({
-    description:
-      'There is an account of that name, which `details.accountId` and `details.accountNumber` name; or the key was used ' +
-      'with another body. `details.reason` says which',
-    type: ErrorResponse,
-  })
+  @TakesJson(CreateAccountRequest)
+  @FailsWith({ conflict: REFUSED })
   @ApiOkResponse({ description: 'The account', type: CreateAccountResponse, headers: REPLAYED_HEADER })
   async createAccount(@JsonBody() body: CreateAccountRequest, @Req() call: HostedCall) {
     const { caller, response } = partiesOf(call);

@@ -60,7 +60,7 @@ async function nextAccountNumber(manager: EntityManager): Promise<string> {
   return `A-${row.number}`;
 }
 
-function nameTaken({ id, accountNumber }: AccountEntity): AppError {
+export function nameTaken({ id, accountNumber }: Pick<AccountEntity, 'id' | 'accountNumber'>): AppError {
   return apiError(ACCOUNT_API, 'conflict', `the account ${accountNumber} has the same name`, {
     details: { reason: 'NAME_TAKEN', accountId: id, accountNumber },
   });

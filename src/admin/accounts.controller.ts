@@ -2,6 +2,7 @@ import { Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AccountQueries } from '../accounts/account-queries.js';
 import { AdminApi } from '../auth/admin-api.js';
+import { FailsWith } from '../auth/error-replies.js';
 import { Account, AccountQuery } from '../contracts/admin/account.dto.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 
@@ -19,6 +20,7 @@ export class AccountsController {
   @Get(':id')
   @ApiOperation({ summary: 'Read an account', description: 'By its id, the `accountId` of the answer to the partner.' })
   @ApiOkResponse({ description: 'The account', type: Account })
+  @FailsWith({ notFound: 'There is no such account' })
   get(@Param() { id }: IdParam): Promise<Account> {
     return this.accounts.get(id);
   }

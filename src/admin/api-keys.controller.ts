@@ -1,6 +1,7 @@
 import { Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
+import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { KeyRotation } from '../auth/key-rotation.service.js';
 import {
@@ -13,6 +14,8 @@ import {
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 
+const UNKNOWN = { notFound: 'There is no such key' };
+
 @AdminApi('api-keys')
 export class ApiKeysController {
   constructor(
@@ -22,7 +25,7 @@ export class ApiKeysController {
 
   @Post()
   @ApiOperation({ summary: 'Issue an API key', description: 'The key is shown in this answer only.' })
-  @ApiBody({ type: IssueApiKeyRequest })
+  @TakesJson(IssueApiKeyRequest)
   @ApiCreatedResponse({ description: 'The key', type: IssuedApiKey })
   issue(@JsonBody() request: IssueApiKeyRequest): Promise<IssuedApiKey> {
     return this.keys.issue(request);
@@ -41,8 +44,9 @@ export class ApiKeysController {
     description:
       'The new key is dormant until its first use; from then on the old one lives for the overlap. Rotating again before that first use replaces the dormant key.',
   })
-  @ApiBody({ type: RotateApiKeyRequest, required: false })
+  @TakesJson(RotateApiKeyRequest, { optional: true })
   @ApiCreatedResponse({ description: 'The new key', type: IssuedApiKey })
+  @FailsWith({ ...UNKNOWN, conflict: 'The key is revoked or has expired: issue a new one' })
   rotate(
     @Param() { id }: IdParam,
     @JsonBody({ optional: true }) { overlapSeconds }: RotateApiKeyRequest,
@@ -54,6 +58,7 @@ export class ApiKeysController {
   @HttpCode(204)
   @ApiOperation({ summary: 'Revoke an API key', description: 'For good, on every instance within 5 s.' })
   @ApiNoContentResponse({ description: 'The key is revoked' })
+  @FailsWith(UNKNOWN)
   revoke(@Param() { id }: IdParam): Promise<void> {
     return this.keys.revoke(id);
   }

@@ -1,6 +1,7 @@
 import { HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
+import { FailsWith } from '../auth/error-replies.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { RequestedSyncRun } from '../contracts/admin/sync-run.dto.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
@@ -16,6 +17,7 @@ export class ConnectionSyncController {
     description: 'Also while it is paused. While a run is active, the answer names that run.',
   })
   @ApiAcceptedResponse({ description: 'The run', type: RequestedSyncRun })
+  @FailsWith({ notFound: 'There is no such connection' })
   sync(@Param() { id }: IdParam): Promise<RequestedSyncRun> {
     return this.runs.request(id);
   }

@@ -1,6 +1,7 @@
 import { Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
+import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import {
   Connection,
   ConnectionCheck,
@@ -12,6 +13,8 @@ import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { ConnectionCheckService } from '../partner-client/connection-check.service.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
+
+const UNKNOWN = { notFound: 'There is no such connection' };
 
 @AdminApi('connections')
 export class ConnectionsController {
@@ -25,7 +28,7 @@ export class ConnectionsController {
     summary: 'Connect a hauler to a partner',
     description: 'Keys are never shown again. An enabled site connection starts its first run at once.',
   })
-  @ApiBody({ type: CreateConnectionRequest })
+  @TakesJson(CreateConnectionRequest)
   @ApiCreatedResponse({ description: 'The connection', type: Connection })
   create(@JsonBody() request: CreateConnectionRequest): Promise<Connection> {
     return this.connections.create(request);
@@ -41,6 +44,7 @@ export class ConnectionsController {
   @Get(':id')
   @ApiOperation({ summary: 'Read a connection', description: 'By its id.' })
   @ApiOkResponse({ description: 'The connection', type: Connection })
+  @FailsWith(UNKNOWN)
   get(@Param() { id }: IdParam): Promise<Connection> {
     return this.connections.get(id);
   }
@@ -50,8 +54,9 @@ export class ConnectionsController {
     summary: 'Change a connection',
     description: 'What is absent stays. `enabled: false` pauses it; a new address or key is tried at once.',
   })
-  @ApiBody({ type: UpdateConnectionRequest })
+  @TakesJson(UpdateConnectionRequest)
   @ApiOkResponse({ description: 'The connection', type: Connection })
+  @FailsWith(UNKNOWN)
   update(@Param() { id }: IdParam, @JsonBody() request: UpdateConnectionRequest): Promise<Connection> {
     return this.connections.update(id, request);
   }
@@ -63,6 +68,7 @@ export class ConnectionsController {
     description: 'Its keys are erased and nothing more is called; the data that came through it stays.',
   })
   @ApiNoContentResponse({ description: 'The connection is deleted' })
+  @FailsWith(UNKNOWN)
   remove(@Param() { id }: IdParam): Promise<void> {
     return this.connections.remove(id);
   }
@@ -75,6 +81,7 @@ export class ConnectionsController {
       'Calls the partner once, changes no data, and tells what was found. A next key that works is promoted.',
   })
   @ApiOkResponse({ description: 'What was found', type: ConnectionCheck })
+  @FailsWith(UNKNOWN)
   check(@Param() { id }: IdParam): Promise<ConnectionCheck> {
     return this.checks.check(id);
   }

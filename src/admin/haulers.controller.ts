@@ -1,6 +1,7 @@
 import { Get, Param, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
+import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { HaulersService } from '../auth/haulers.service.js';
 import { CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
@@ -13,8 +14,9 @@ export class HaulersController {
 
   @Post()
   @ApiOperation({ summary: 'Create a hauler', description: 'A hauler is a tenant of the platform.' })
-  @ApiBody({ type: CreateHaulerRequest })
+  @TakesJson(CreateHaulerRequest)
   @ApiCreatedResponse({ description: 'The hauler', type: Hauler })
+  @FailsWith({ conflict: 'There is a hauler of that id already' })
   create(@JsonBody() request: CreateHaulerRequest): Promise<Hauler> {
     return this.haulers.create(request);
   }
@@ -29,6 +31,7 @@ export class HaulersController {
   @Get(':id')
   @ApiOperation({ summary: 'Read a hauler', description: 'By its id.' })
   @ApiOkResponse({ description: 'The hauler', type: Hauler })
+  @FailsWith({ notFound: 'There is no such hauler' })
   get(@Param() { id }: IdParam): Promise<Hauler> {
     return this.haulers.get(id);
   }

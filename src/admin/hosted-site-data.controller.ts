@@ -1,6 +1,7 @@
 import { Param, Put } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
+import { TakesJson } from '../auth/error-replies.js';
 import {
   HOSTED_SITE_DATA_MAX_BYTES,
   HostedHaulerParam,
@@ -21,7 +22,7 @@ export class HostedSiteDataController {
       'As a whole: what is not in the body is gone, an empty body leaves the hauler unknown. ' +
       'Invalid records, repeated ids and unknown parents are refused with every violation, and nothing changes. Up to 256 MB.',
   })
-  @ApiBody({ type: SiteData })
+  @TakesJson(SiteData)
   @ApiOkResponse({ description: 'What there is now', type: HostedSiteDataCounts })
   replace(
     @Param() { haulerId }: HostedHaulerParam,

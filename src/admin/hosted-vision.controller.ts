@@ -2,6 +2,7 @@ import { Get, HttpCode, Post, Put, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiCreatedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { AdminApi } from '../auth/admin-api.js';
+import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import {
   HostedCamera,
   HostedRecording,
@@ -31,8 +32,9 @@ export class HostedVisionAdminController {
       'Replaces the aliases that it had. What was recorded under them before is of this camera from now on; 409, and nothing ' +
       'is changed, where two recordings would start at the same time.',
   })
-  @ApiBody({ type: HostedCamera })
+  @TakesJson(HostedCamera)
   @ApiOkResponse({ description: 'The camera', type: HostedCamera })
+  @FailsWith({ conflict: 'Two recordings would start at the same time; nothing is changed' })
   putCamera(@JsonBody() body: HostedCamera): Promise<HostedCamera> {
     return this.cameras.put(body);
   }
@@ -43,6 +45,12 @@ export class HostedVisionAdminController {
   @ApiConsumes('video/mp4')
   @ApiBody({ schema: { type: 'string', format: 'binary', maxLength: 2_147_483_648 } })
   @ApiCreatedResponse({ description: 'The stored chunk', type: HostedRecording })
+  @FailsWith({
+    requestTimeout: 'The upload paused for too long',
+    conflict: 'The camera has a recording that starts at this time already',
+    tooLarge: 'The film is larger than 2 GiB',
+    unsupportedMediaType: 'The body is no `video/mp4`, or has a content coding',
+  })
   addRecording(@Query() query: HostedRecordingQuery, @Req() request: Request): Promise<HostedRecording> {
     return this.recordings.add(query, requireVideo(request));
   }

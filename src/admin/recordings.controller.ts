@@ -1,9 +1,11 @@
 import { Get, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { AdminApi } from '../auth/admin-api.js';
+import { FailsWith } from '../auth/error-replies.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { RecordingQuery, StoredRecording } from '../contracts/admin/recording.dto.js';
+import { OUT_OF_RANGE, SendsFile } from '../http/file-documentation.js';
 import { RecordingContent } from '../vision/recordings/recording-content.js';
 import { RecordingQueries } from '../vision/recordings/recording.queries.js';
 
@@ -24,21 +26,20 @@ export class RecordingsController {
   @Get(':id')
   @ApiOperation({ summary: 'Read a recording', description: 'By its id.' })
   @ApiOkResponse({ description: 'The recording', type: StoredRecording })
+  @FailsWith({ notFound: 'There is no such recording' })
   get(@Param() { id }: IdParam): Promise<StoredRecording> {
     return this.recordings.get(id);
   }
 
   @Get(':id/content')
-  @ApiOperation({ summary: "Read a recording's bytes", description: 'With `Range`, `If-Range` and `ETag`.' })
-  @ApiHeader({
-    name: 'Range',
-    description: 'Bytes to read',
-    required: false,
-    schema: { type: 'string', maxLength: 255 },
+  @ApiOperation({
+    summary: "Read a recording's bytes",
+    description: 'The whole film, or the part that `Range` asks for.',
   })
-  @ApiOkResponse({
-    description: 'The file',
-    content: { 'video/mp4': { schema: { type: 'string', format: 'binary', maxLength: Number.MAX_SAFE_INTEGER } } },
+  @SendsFile('video/mp4')
+  @FailsWith({
+    notFound: 'There is no such recording, or its file is not stored',
+    rangeNotSatisfiable: OUT_OF_RANGE,
   })
   read(@Param() { id }: IdParam, @Req() request: Request, @Res() response: Response): Promise<void> {
     return this.content.send(id, request, response);

@@ -2,6 +2,7 @@ import { Get, Param, Query, Res, type StreamableFile } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { AdminApi } from '../auth/admin-api.js';
+import { FailsWith } from '../auth/error-replies.js';
 import { IdParam, listOf } from '../contracts/admin/list.dto.js';
 import { Ticket, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
@@ -11,6 +12,7 @@ import { TicketQueries } from '../scale/ticket-queries.js';
 
 /** The response is for its headers: what a route returns is still sent by Nest. */
 const ANSWERED = { passthrough: true };
+const UNKNOWN = { notFound: 'There is no such ticket' };
 
 @AdminApi('tickets')
 export class TicketsController {
@@ -29,6 +31,7 @@ export class TicketsController {
     description: 'By its id, the `disposalTicketId` of the answer to the partner.',
   })
   @ApiOkResponse({ description: 'The ticket as it stands', type: Ticket })
+  @FailsWith(UNKNOWN)
   async get(@Param() { id }: IdParam, @Res(ANSWERED) response: Response): Promise<string> {
     return jsonText(response, await this.tickets.get(id));
   }
@@ -36,6 +39,7 @@ export class TicketsController {
   @Get(':id/revisions')
   @ApiOperation({ summary: "List a ticket's pushes", description: 'Every kept push as it was sent, oldest first.' })
   @ApiOkResponse({ description: 'A page of pushes', type: listOf(TicketRevision) })
+  @FailsWith(UNKNOWN)
   async revisions(
     @Param() { id }: IdParam,
     @Query() query: PageQuery,

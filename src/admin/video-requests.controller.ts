@@ -1,6 +1,7 @@
 import { Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
+import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import {
   OrderedVideoRequest,
@@ -25,7 +26,7 @@ export class VideoRequestsController {
     summary: 'Request on-demand video',
     description: 'The partner is asked, and what it prepares is fetched. A long range is asked for in parts.',
   })
-  @ApiBody({ type: OrderVideoRequest })
+  @TakesJson(OrderVideoRequest)
   @ApiAcceptedResponse({ description: 'The request', type: OrderedVideoRequest })
   order(@JsonBody() request: OrderVideoRequest): Promise<OrderedVideoRequest> {
     return this.requests.order(request);
@@ -41,6 +42,7 @@ export class VideoRequestsController {
   @Get(':id')
   @ApiOperation({ summary: 'Read a video request', description: 'With its parts and the ids of its recordings.' })
   @ApiOkResponse({ description: 'The request', type: VideoRequest })
+  @FailsWith({ notFound: 'There is no such request' })
   get(@Param() { id }: IdParam): Promise<VideoRequest> {
     return this.queries.get(id);
   }

@@ -1,6 +1,7 @@
 import { Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
+import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import {
   ChangeVideoSubscription,
@@ -11,6 +12,8 @@ import {
 import { JsonBody } from '../http/json-body.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
 
+const UNKNOWN = { notFound: 'There is no such subscription' };
+
 @AdminApi('video-subscriptions')
 export class VideoSubscriptionsController {
   constructor(private readonly subscriptions: VideoSubscriptions) {}
@@ -20,7 +23,7 @@ export class VideoSubscriptionsController {
     summary: "Follow a truck's continuous recordings",
     description: 'From `startTime` on, of one camera or of all; first at once.',
   })
-  @ApiBody({ type: CreateVideoSubscription })
+  @TakesJson(CreateVideoSubscription)
   @ApiCreatedResponse({ description: 'The subscription', type: VideoSubscription })
   create(@JsonBody() request: CreateVideoSubscription): Promise<VideoSubscription> {
     return this.subscriptions.create(request);
@@ -36,14 +39,16 @@ export class VideoSubscriptionsController {
   @Get(':id')
   @ApiOperation({ summary: 'Read a video subscription', description: 'With how far its recordings were read.' })
   @ApiOkResponse({ description: 'The subscription', type: VideoSubscription })
+  @FailsWith(UNKNOWN)
   get(@Param() { id }: IdParam): Promise<VideoSubscription> {
     return this.subscriptions.get(id);
   }
 
   @Patch(':id')
   @ApiOperation({ summary: 'Change a video subscription', description: 'Its interval, or whether it is followed.' })
-  @ApiBody({ type: ChangeVideoSubscription })
+  @TakesJson(ChangeVideoSubscription)
   @ApiOkResponse({ description: 'The subscription', type: VideoSubscription })
+  @FailsWith(UNKNOWN)
   change(@Param() { id }: IdParam, @JsonBody() change: ChangeVideoSubscription): Promise<VideoSubscription> {
     return this.subscriptions.change(id, change);
   }
@@ -52,6 +57,7 @@ export class VideoSubscriptionsController {
   @HttpCode(204)
   @ApiOperation({ summary: 'End a video subscription', description: 'What was found stays, and is fetched.' })
   @ApiNoContentResponse({ description: 'The subscription is gone' })
+  @FailsWith(UNKNOWN)
   remove(@Param() { id }: IdParam): Promise<void> {
     return this.subscriptions.remove(id);
   }

@@ -2,7 +2,7 @@ import { applyDecorators, Controller, UseGuards } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { AdminGuard } from './admin.guard.js';
-import { errorReplies } from './hosted-api.js';
+import { FailsWith, OF_ALL } from './error-replies.js';
 
 /** Name of the admin API's security scheme in its document. */
 export const ADMIN_SECURITY = 'ADMIN-TOKEN';
@@ -14,6 +14,6 @@ export function AdminApi(resource: string): ClassDecorator {
     UseGuards(AdminGuard),
     ApiTags(resource),
     ApiBearerAuth(ADMIN_SECURITY),
-    ...errorReplies(ADMIN_API),
+    FailsWith({ ...OF_ALL, unauthorized: 'The admin token is missing or does not match' }),
   );
 }

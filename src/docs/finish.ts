@@ -1,13 +1,23 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { ApiContract } from '../contracts/common/api-contract.js';
+import { type ApiContract, type ErrorKind, KIND_STATUS } from '../contracts/common/api-contract.js';
+import { ErrorBody, PlainErrorBody } from '../contracts/common/error-body.dto.js';
+
+interface Response {
+  description?: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, { example?: unknown; examples?: unknown }>;
+}
 
 interface Operation {
   operationId?: string;
   summary?: string;
   tags?: string[];
-  responses?: Record<string, { headers?: Record<string, unknown> }>;
+  responses?: Record<string, Response>;
 }
 
+type Schema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
+
+const ERROR_BODIES: ReadonlySet<string> = new Set([ErrorBody.name, PlainErrorBody.name]);
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 const HEADERS = {
@@ -46,6 +56,7 @@ export function finish(document: OpenAPIObject, api: ApiContract): OpenAPIObject
       operation.tags.forEach((tag) => tags.add(tag));
       for (const [status, response] of Object.entries(operation.responses ?? {})) {
         response.headers = { ...headersOf(status), ...response.headers };
+        showError(api, status, response);
       }
     }
   }
@@ -55,7 +66,7 @@ export function finish(document: OpenAPIObject, api: ApiContract): OpenAPIObject
   return {
     ...document,
     tags: [...tags].sort().map((name) => ({ name, description: tagDescription(name, api) })),
-    components: { ...document.components, schemas: Object.fromEntries(kept) },
+    components: { ...document.components, schemas: Object.fromEntries(kept.map((each) => withCodes(each, api))) },
   };
 }
 
@@ -75,6 +86,21 @@ function adminOperationId(method: string, path: string): string {
 function headersOf(status: string): Record<string, unknown> {
   const { 'Retry-After': retryAfter, ...always } = HEADERS;
   return { ...always, ...(status === '429' || status === '503' ? { 'Retry-After': retryAfter } : {}) };
+}
+
+/** The code of each failure in an example, where a route has none of its own; a 400 has the violations of its schema. */
+function showError(api: ApiContract, status: string, { description = '', content = {} }: Response): void {
+  const kind = (Object.keys(KIND_STATUS) as ErrorKind[]).find((each) => String(KIND_STATUS[each]) === status);
+  const json = content['application/json'];
+  if (kind === undefined || kind === 'invalid' || json === undefined || json.examples !== undefined) return;
+  json.example = { success: false, error: { code: api.errors[kind], message: description.replace(/;.*/, '') } };
+}
+
+/** The error bodies of an interface with the closed set of its codes (section 7); their classes serve all interfaces. */
+function withCodes([name, schema]: [string, Schema], { codes }: ApiContract): [string, Schema] {
+  if (!ERROR_BODIES.has(name) || !('properties' in schema) || schema.properties === undefined) return [name, schema];
+  const { code, ...others } = schema.properties;
+  return [name, { ...schema, properties: { code: { ...code, enum: [...codes] }, ...others } }];
 }
 
 /** Names of the schemas that a part of the document refers to, through other schemas too. */

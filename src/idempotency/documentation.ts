@@ -13,7 +13,7 @@ export const IDEMPOTENCY_HEADER: ApiHeaderOptions = {
 /** The header of a repeated answer. */
 export const REPLAYED_HEADER: NonNullable<Extract<ApiResponseOptions, { headers?: unknown }>['headers']> = {
   'Idempotency-Replayed': {
-    description: 'Present where this is the first answer again',
+    description: 'Present where this is the first answer to the `Idempotency-Key` again',
     schema: { type: 'string', enum: ['true'] },
   },
 };

@@ -1,6 +1,7 @@
 import { HttpCode, Post, Req } from '@nestjs/common';
-import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { HostedApi, TakesJson } from '../auth/hosted-api.js';
+import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { FailsWith, TakesJson } from '../auth/error-replies.js';
+import { HostedApi } from '../auth/hosted-api.js';
 import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
 import { SCALE_API, type ScaleApi } from '../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest, CreateScaleTicketResponse } from '../contracts/scale/scale.dto.js';
@@ -9,6 +10,7 @@ import { send } from '../http/answer.js';
 import { JsonBody, rawBodyOf } from '../http/json-body.js';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER } from '../idempotency/documentation.js';
 import { claimOf } from '../idempotency/idempotency-key.js';
+import { REFUSED } from './refusals.js';
 import { ScaleService } from './scale.service.js';
 
 const { path } = SCALE_API.routes.createTicket;
@@ -32,8 +34,8 @@ export class ScaleController implements ScaleApi<HostedCall, string> {
       'Send it whenever a ticket is created or updated. A push whose flow is known updates that ticket; the newest wins, in whatever order pushes arrive.',
   })
   @ApiHeader(IDEMPOTENCY_HEADER)
-  @TakesJson()
-  @ApiBody({ type: CreateScaleTicketRequest })
+  @TakesJson(CreateScaleTicketRequest)
+  @FailsWith({ ruleViolated: REFUSED })
   @ApiOkResponse({
     description: 'The push is stored',
     type: CreateScaleTicketResponse,

@@ -129,7 +129,7 @@ function outcomeOf(received: ReturnType<TicketBook['receive']>): Outcome {
 }
 
 /** Decision 20. */
-function flowConflict(): AppError {
+export function flowConflict(): AppError {
   const violations = ['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber'].map((path) => ({
     path,
     rule: 'flowConflict',

@@ -8,13 +8,12 @@ export const ADMIN_API = defineApi({
   prefix: '/admin/v1',
   keyHeader: 'Authorization',
   routes: {},
-  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'NOT_FOUND', 'CONFLICT', 'VALIDATION_ERROR', 'INTERNAL_ERROR'],
+  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'NOT_FOUND', 'CONFLICT', 'INTERNAL_ERROR'],
   errors: {
     ...COMMON_ERRORS,
     notFound: 'NOT_FOUND',
     conflict: 'CONFLICT',
     gone: 'NOT_FOUND',
     rangeNotSatisfiable: 'INVALID_PAYLOAD',
-    ruleViolated: 'VALIDATION_ERROR',
   },
 });

@@ -1,7 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-export class ErrorBody {
+/** Without `details`: the error of the continuous list (section 2.1). */
+export class PlainErrorBody {
   @ApiProperty({
+    // The documents put the closed set of each interface here.
     description: 'Machine-readable code, from the closed set of this interface',
     maxLength: 64,
     example: 'INVALID_PAYLOAD',
@@ -14,7 +16,9 @@ export class ErrorBody {
     example: 'materials[2].quantity must be a finite number',
   })
   message!: string;
+}
 
+export class ErrorBody extends PlainErrorBody {
   @ApiProperty({
     description: 'More about the error, such as every offending field under `violations`',
     selfRequired: false,
@@ -29,11 +33,19 @@ export class ErrorBody {
   details?: Record<string, unknown>;
 }
 
-/** The common error body (section 2.1). */
-export class ErrorResponse {
+class ErrorMark {
   @ApiProperty({ description: 'Always false', enum: [false], example: false })
   success!: false;
+}
 
+/** The common error body (section 2.1). */
+export class ErrorResponse extends ErrorMark {
   @ApiProperty({ description: 'What went wrong', type: () => ErrorBody })
   error!: ErrorBody;
+}
+
+/** The error body of the continuous list (section 2.1). */
+export class PlainErrorResponse extends ErrorMark {
+  @ApiProperty({ description: 'What went wrong', type: () => PlainErrorBody })
+  error!: PlainErrorBody;
 }

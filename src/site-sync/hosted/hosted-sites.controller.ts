@@ -1,5 +1,6 @@
 import { Get, Query, type StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { FailsWith } from '../../auth/error-replies.js';
 import { HostedApi } from '../../auth/hosted-api.js';
 import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
 import { GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
@@ -20,6 +21,7 @@ export class HostedSitesController implements SiteApi<SiteCaller, StreamableFile
   @ApiHeader(IF_NONE_MATCH_HEADER)
   @ApiOkResponse({ description: "The hauler's data", type: GetSitesResponse, headers: ETAG_HEADER })
   @ApiResponse({ status: 304, description: 'The data is still what `If-None-Match` names', headers: ETAG_HEADER })
+  @FailsWith({ notFound: 'There is no data of this hauler' })
   async getSites(@Query() { haulerId }: GetSitesQuery, @AskedBy() caller: SiteCaller) {
     const body = send(caller.response, await this.sites.getSites(haulerId, caller));
     return body === undefined ? undefined : streamed(caller.response, body);

@@ -1,6 +1,7 @@
 import { Get, HttpCode, Post, Query } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { HostedApi, TakesJson } from '../../auth/hosted-api.js';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { FailsPlainlyWith, FailsWith, TakesJson } from '../../auth/error-replies.js';
+import { HostedApi } from '../../auth/hosted-api.js';
 import { VISION_API, type VisionApi } from '../../contracts/vision/vision.api.js';
 import {
   ContinuousQuery,
@@ -15,6 +16,7 @@ import { HostedVisionApi } from './vision-api.service.js';
 import { AskedBy, type VisionCaller } from './vision-caller.js';
 
 const { requestVideo, listVideos, listContinuous } = VISION_API.routes;
+const UNKNOWN = { notFound: 'The customer, the truck or the camera is unknown' };
 
 @HostedApi(VISION_API)
 export class HostedVisionController implements VisionApi<VisionCaller> {
@@ -26,8 +28,8 @@ export class HostedVisionController implements VisionApi<VisionCaller> {
     summary: 'Ask for a clip',
     description: 'Poll the video list with the `requestId` of the answer until the clip is there.',
   })
-  @TakesJson()
-  @ApiBody({ type: CreateVideoRequest })
+  @TakesJson(CreateVideoRequest)
+  @FailsWith(UNKNOWN)
   @ApiAcceptedResponse({ description: 'The request was accepted', type: CreateVideoResponse })
   requestVideo(@JsonBody() body: CreateVideoRequest, @AskedBy() caller: VisionCaller): Promise<CreateVideoResponse> {
     return this.vision.requestVideo(body, caller);
@@ -39,6 +41,7 @@ export class HostedVisionController implements VisionApi<VisionCaller> {
     description: 'What overlaps the range, oldest first. With a `requestId`, `data.request` tells its state.',
   })
   @ApiOkResponse({ description: 'A page of clips', type: ListVideosResponse })
+  @FailsWith(UNKNOWN)
   listVideos(@Query() query: ListVideosQuery, @AskedBy() caller: VisionCaller): Promise<ListVideosResponse> {
     return this.vision.listVideos(query, caller);
   }
@@ -49,6 +52,7 @@ export class HostedVisionController implements VisionApi<VisionCaller> {
     description: 'The chunks that overlap the range, oldest first, each with a link of its own.',
   })
   @ApiOkResponse({ description: 'A page of recording chunks', type: ContinuousResponse })
+  @FailsPlainlyWith(UNKNOWN)
   listContinuous(@Query() query: ContinuousQuery, @AskedBy() caller: VisionCaller): Promise<ContinuousResponse> {
     return this.vision.listContinuous(query, caller);
   }

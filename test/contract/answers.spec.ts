@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PUBLICATIONS } from '../../src/docs/documents.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { type Documented, operationsOf, type ServedDocument, servedDocuments } from '../support/documents.js';
+
+let service: TestApp;
+let documents: ReadonlyMap<string, ServedDocument>;
+let operations: readonly Documented[];
+beforeAll(async () => {
+  service = await startTestApp();
+  documents = await servedDocuments(service);
+  operations = operationsOf(documents);
+});
+afterAll(() => service.close());
+
+const documented = (name: string, status: string) =>
+  operations
+    .filter((each) => each.name === name && status in each.operation.responses)
+    .map(({ method, path }) => `${method} ${path.replace('/admin/v1', '')}`)
+    .sort();
+
+const reply = (operationId: string, status: string) =>
+  operations.find((each) => each.operation.operationId === operationId)?.operation.responses[status];
+
+/** The `error` of each example. */
+const examples = (operationId: string, status: string) =>
+  Object.values(reply(operationId, status)?.content?.['application/json']?.examples ?? {}).map(
+    ({ value }) => (value as { error: { code: string; details?: { reason?: string } } }).error,
+  );
+
+describe('the failures that the documents tell of', () => {
+  it.each(['408', '413', '415'])('%s stands where a body is taken, and nowhere else', (status) => {
+    for (const { operation } of operations) {
+      expect([operation.operationId, status in operation.responses]).toEqual([
+        operation.operationId,
+        operation.requestBody !== undefined,
+      ]);
+    }
+  });
+
+  it('429 stands where a key has a quota, which the admin token has not', () => {
+    for (const { name, operation } of operations) expect('429' in operation.responses).toBe(name !== 'admin');
+  });
+
+  it('404 of the administration stands where one thing is asked for', () => {
+    const named = operations.filter(({ name, path }) => name === 'admin' && path.includes('{id}'));
+    expect(documented('admin', '404')).toEqual(
+      named.map(({ method, path }) => `${method} ${path.replace('/admin/v1', '')}`).sort(),
+    );
+  });
+
+  it('409 of the administration stands where something can be in the way, and says what', () => {
+    expect(documented('admin', '409')).toEqual([
+      'POST /api-keys/{id}/rotate',
+      'POST /haulers',
+      'POST /hosted/recordings',
+      'POST /sync-runs/{id}/confirm',
+      'PUT /hosted/cameras',
+    ]);
+    expect(reply('postSyncRunsByIdConfirm', '409')?.description).toContain('newer run');
+    expect(reply('postApiKeysByIdRotate', '409')?.description).toContain('revoked');
+  });
+
+  it('422 is for tickets alone', () => {
+    expect(['scale', 'account', 'site', 'vision', 'admin'].flatMap((name) => documented(name, '422'))).toEqual([
+      'POST /platform-api/v1/tickets',
+    ]);
+  });
+
+  it('401 of the administration is about its token', () => {
+    expect(reply('getHaulers', '401')?.description).toContain('admin token');
+    expect(reply('listVideos', '401')?.description).toContain('API key');
+  });
+
+  it('a film is read in parts, and not at all where it is there already', () => {
+    const content = operations.find(({ path }) => path.endsWith('/content'))?.operation;
+    expect(Object.keys(content?.responses ?? {})).toEqual(expect.arrayContaining(['200', '206', '304', '404', '416']));
+    expect(content?.parameters?.filter((each) => each.in === 'header').map(({ name }) => name)).toEqual([
+      'Range',
+      'If-Range',
+      'If-None-Match',
+    ]);
+    for (const status of ['200', '206', '304', '416'])
+      expect(Object.keys(content?.responses[status]?.headers ?? {})).toEqual(
+        expect.arrayContaining(['ETag', 'Accept-Ranges']),
+      );
+    for (const status of ['206', '416']) expect(content?.responses[status]?.headers).toHaveProperty('Content-Range');
+  });
+});
+
+describe('the error bodies in the documents', () => {
+  it.each(PUBLICATIONS.map(({ api }) => [api.name, api.codes] as const))(
+    'of %s have the closed set of its codes',
+    (name, codes) => {
+      for (const body of ['ErrorBody', 'PlainErrorBody']) {
+        const schema = documents.get(name)?.components.schemas[body];
+        if (schema !== undefined || body === 'ErrorBody') expect(schema?.properties?.['code']?.enum).toEqual(codes);
+      }
+    },
+  );
+
+  it('of the continuous list have no details, and none is spoken of (section 2.1)', () => {
+    const told = operations.find(({ operation }) => operation.operationId === 'listContinuous')?.operation.responses;
+    expect(JSON.stringify(told)).not.toMatch(/details|\/ErrorResponse/);
+    expect(documents.get('vision')?.components.schemas['PlainErrorBody']?.properties).not.toHaveProperty('details');
+  });
+
+  it('of a refused ticket and account tell their reasons, each by an example (decisions 16, 20, 28)', () => {
+    expect(examples('createTicket', '422').map(({ details }) => details?.reason)).toEqual([
+      undefined,
+      'FLOW_CONFLICT',
+      'IDEMPOTENCY_KEY_REUSED',
+    ]);
+    expect(examples('createAccount', '409')).toEqual([
+      {
+        code: 'CONFLICT',
+        message: expect.any(String),
+        details: { reason: 'NAME_TAKEN', accountId: expect.any(String), accountNumber: expect.any(String) },
+      },
+      {
+        code: 'CONFLICT',
+        message: expect.any(String),
+        details: expect.objectContaining({ reason: 'IDEMPOTENCY_KEY_REUSED' }),
+      },
+    ]);
+    for (const [operationId, status] of [
+      ['createTicket', '422'],
+      ['createAccount', '409'],
+    ] as const)
+      expect(reply(operationId, status)?.headers).toHaveProperty('Idempotency-Replayed');
+  });
+
+  it('show the code of their status', () => {
+    for (const { operation } of operations) {
+      const example = operation.responses['401']?.content?.['application/json']?.example;
+      expect(example).toMatchObject({ success: false, error: { code: 'UNAUTHORIZED' } });
+    }
+  });
+});
