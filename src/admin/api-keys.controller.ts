@@ -5,6 +5,7 @@ import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { KeyRotation } from '../auth/key-rotation.service.js';
 import {
+  API_KEY_EXAMPLES,
   ApiKey,
   ApiKeyQuery,
   IssueApiKeyRequest,
@@ -25,7 +26,7 @@ export class ApiKeysController {
 
   @Post()
   @ApiOperation({ summary: 'Issue an API key', description: 'The key is shown in this answer only.' })
-  @TakesJson(IssueApiKeyRequest)
+  @TakesJson(IssueApiKeyRequest, { examples: API_KEY_EXAMPLES })
   @ApiCreatedResponse({ description: 'The key', type: IssuedApiKey })
   issue(@JsonBody() request: IssueApiKeyRequest): Promise<IssuedApiKey> {
     return this.keys.issue(request);

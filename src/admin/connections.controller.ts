@@ -4,9 +4,11 @@ import { AdminApi } from '../auth/admin-api.js';
 import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import {
   Connection,
+  CONNECTION_CHANGES,
   ConnectionCheck,
   ConnectionQuery,
   CreateConnectionRequest,
+  NEW_CONNECTIONS,
   UpdateConnectionRequest,
 } from '../contracts/admin/connection.dto.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
@@ -28,7 +30,7 @@ export class ConnectionsController {
     summary: 'Connect a hauler to a partner',
     description: 'Keys are never shown again. An enabled site connection starts its first run at once.',
   })
-  @TakesJson(CreateConnectionRequest)
+  @TakesJson(CreateConnectionRequest, { examples: NEW_CONNECTIONS })
   @ApiCreatedResponse({ description: 'The connection', type: Connection })
   create(@JsonBody() request: CreateConnectionRequest): Promise<Connection> {
     return this.connections.create(request);
@@ -54,7 +56,7 @@ export class ConnectionsController {
     summary: 'Change a connection',
     description: 'What is absent stays. `enabled: false` pauses it; a new address or key is tried at once.',
   })
-  @TakesJson(UpdateConnectionRequest)
+  @TakesJson(UpdateConnectionRequest, { examples: CONNECTION_CHANGES })
   @ApiOkResponse({ description: 'The connection', type: Connection })
   @FailsWith(UNKNOWN)
   update(@Param() { id }: IdParam, @JsonBody() request: UpdateConnectionRequest): Promise<Connection> {

@@ -3,7 +3,7 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger
 import { AdminApi } from '../auth/admin-api.js';
 import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { HaulersService } from '../auth/haulers.service.js';
-import { CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
+import { CreateHaulerRequest, Hauler, HAULER_EXAMPLES } from '../contracts/admin/hauler.dto.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';
@@ -14,7 +14,7 @@ export class HaulersController {
 
   @Post()
   @ApiOperation({ summary: 'Create a hauler', description: 'A hauler is a tenant of the platform.' })
-  @TakesJson(CreateHaulerRequest)
+  @TakesJson(CreateHaulerRequest, { examples: HAULER_EXAMPLES })
   @ApiCreatedResponse({ description: 'The hauler', type: Hauler })
   @FailsWith({ conflict: 'There is a hauler of that id already' })
   create(@JsonBody() request: CreateHaulerRequest): Promise<Hauler> {

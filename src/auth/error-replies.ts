@@ -13,9 +13,17 @@ export interface Failure {
 
 type Failures = Readonly<Partial<Record<ErrorKind, string | Failure>>>;
 
+/** An example of a request's body, as Swagger UI offers it for sending. */
+interface BodyExample {
+  readonly summary: string;
+  readonly value: object;
+}
+
 interface JsonBodyOptions {
   /** A request without a body is taken too. */
   readonly optional?: boolean;
+  /** Where the examples of the fields are, all together, no request that the service takes. */
+  readonly examples?: Readonly<Record<string, BodyExample>>;
 }
 
 /** Any route of any contract; a class tells them, and a route what is its own. */
@@ -74,8 +82,11 @@ export function exampleOf(api: ApiContract, { kind, message, details }: AppError
 }
 
 /** Stands above a route that takes a JSON body. */
-export function TakesJson(type: Type<object>, { optional = false }: JsonBodyOptions = {}): MethodDecorator {
-  return applyDecorators(ApiBody({ type, required: !optional }), FailsWith(OF_BODIES));
+export function TakesJson(type: Type<object>, { optional = false, examples }: JsonBodyOptions = {}): MethodDecorator {
+  return applyDecorators(
+    ApiBody({ type, required: !optional, ...(examples === undefined ? {} : { examples: { ...examples } }) }),
+    FailsWith(OF_BODIES),
+  );
 }
 
 function replyOf({ description, examples, headers }: Failure) {

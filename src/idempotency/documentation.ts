@@ -1,13 +1,12 @@
 import type { ApiHeaderOptions, ApiResponseOptions } from '@nestjs/swagger';
 
-/** The request header of decision 16, as the OpenAPI documents show it. */
+/** The request header of decision 16, as the OpenAPI documents show it; without an example, which a page would send with every body. */
 export const IDEMPOTENCY_HEADER: ApiHeaderOptions = {
   name: 'Idempotency-Key',
   description:
     'Makes the request safe to send again: the same key with the same body gets the first answer again, for 24 hours',
   required: false,
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
-  example: '7f0e6c52-0c0e-4a3c-9d5c-2f0c8f1f6b1d',
 };
 
 /** The header of a repeated answer. */

@@ -137,3 +137,22 @@ describe('the error bodies in the documents', () => {
     }
   });
 });
+
+describe('what a page can send as it stands', () => {
+  it('has no filter, and no Idempotency-Key', () => {
+    const prefilled = operations.flatMap(({ operation }) =>
+      (operation.parameters ?? [])
+        .filter(({ required, example, schema }) => required !== true && (example ?? schema.example) !== undefined)
+        .map(({ name }) => `${operation.operationId} ${name}`),
+    );
+    expect(prefilled).toEqual([]);
+  });
+});
+
+describe('values in the documents', () => {
+  it('a state is one of the 62 codes (decision 30)', () => {
+    const codes = documents.get('account')?.components.schemas['BillingAddress']?.properties?.['state']?.enum;
+    expect(codes).toHaveLength(62);
+    expect(codes).toEqual(expect.arrayContaining(['TX', 'DC', 'PR', 'AE']));
+  });
+});

@@ -10,8 +10,6 @@ const STATE_CODES = (
   'RI SC SD TN TX UT VT VA WA WV WI WY DC PR GU VI AS MP FM MH PW AA AE AP'
 ).split(' ');
 
-const states = new Set(STATE_CODES);
-
 export class BillingAddress {
   @TextField({ description: 'Street and number', max: 100, optional: true, example: '120 Quarry Road' })
   street?: string;
@@ -26,7 +24,7 @@ export class BillingAddress {
     description: 'Two-letter upper-case USPS code',
     max: 2,
     pattern: /^[A-Z]{2}$/,
-    check: (value) => states.has(value),
+    values: STATE_CODES,
     form: 'a USPS state code in two upper-case letters',
     optional: true,
     example: 'TX',

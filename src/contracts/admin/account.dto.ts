@@ -4,10 +4,10 @@ import { TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 import { isBlank } from '../common/text.js';
 
-const HAULER_ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 
 export class AccountQuery extends PageQuery {
-  @UuidField({ description: 'Accounts of this hauler only', optional: true, example: HAULER_ID })
+  @UuidField({ description: 'Accounts of this hauler only', optional: true })
   haulerId?: string;
 
   @TextField({
@@ -18,7 +18,6 @@ export class AccountQuery extends PageQuery {
     check: (value) => !isBlank(value),
     form: 'text that is not blank,',
     optional: true,
-    example: 'lone star',
   })
   search?: string;
 }

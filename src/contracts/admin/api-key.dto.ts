@@ -7,7 +7,7 @@ import { type Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '0197a1c8-02d1-7c55-8a3e-5b7d9e1f2a34';
-const HAULER_ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
 export class IssueApiKeyRequest {
@@ -47,6 +47,18 @@ export class IssueApiKeyRequest {
   expiresAt?: Instant;
 }
 
+/** `customerId` is for vision alone, so that all fields together are no request. */
+export const API_KEY_EXAMPLES = {
+  platform: {
+    summary: 'A key to push tickets and accounts with',
+    value: { haulerId: HAULER_ID, interfaces: ['scale', 'account'], name: 'Weighbridge north' },
+  },
+  partner: {
+    summary: "A key to read one hauler's sites and one customer's videos with",
+    value: { haulerId: HAULER_ID, customerId: HAULER_ID, interfaces: ['site', 'vision'], name: 'Sandbox' },
+  },
+};
+
 export class RotateApiKeyRequest {
   @IntegerField({
     description: 'How long the old key lives after the first use of the new one, in seconds',
@@ -60,7 +72,7 @@ export class RotateApiKeyRequest {
 }
 
 export class ApiKeyQuery extends PageQuery {
-  @UuidField({ description: 'Keys of this hauler only', optional: true, example: HAULER_ID })
+  @UuidField({ description: 'Keys of this hauler only', optional: true })
   haulerId?: string;
 }
 

@@ -6,21 +6,20 @@ import { PageQuery } from '../common/pagination.dto.js';
 import { Kiosk, Material, Site } from '../site/site.dto.js';
 
 const ID = '0197a1d2-6c3f-7a10-9e5b-1d3f5a7c9e02';
-const HAULER_ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
 const CONNECTION_ID = '0197a1cc-3b11-7d42-8c5e-6f8a0b2c4d68';
 
 export class CatalogQuery extends PageQuery {
-  @UuidField({ description: 'Records of this hauler only', optional: true, example: HAULER_ID })
+  @UuidField({ description: 'Records of this hauler only', optional: true })
   haulerId?: string;
 
-  @BooleanField({ description: 'Active or inactive records only', optional: true, inQuery: true, example: true })
+  @BooleanField({ description: 'Active or inactive records only', optional: true, inQuery: true })
   active?: boolean;
 
   @UuidField({
     description: "What belongs to this site only, through its kiosks too; the partner's id of the site",
     optional: true,
-    example: SITE_ID,
   })
   siteId?: string;
 }

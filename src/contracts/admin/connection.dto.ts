@@ -6,7 +6,7 @@ import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
-const HAULER_ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 
 export const PARTNER_INTERFACES = ['site', 'vision'] as const;
 
@@ -66,6 +66,30 @@ export class CreateConnectionRequest {
   enabled?: boolean;
 }
 
+/** `customerId` is for vision alone, so that all fields together are no request. */
+export const NEW_CONNECTIONS = {
+  site: {
+    summary: 'A partner of the Site API',
+    value: {
+      haulerId: HAULER_ID,
+      interface: 'site',
+      baseUrl: BASE_URL.example,
+      apiKey: KEY.example,
+      intervalSeconds: INTERVAL.example,
+    },
+  },
+  vision: {
+    summary: 'A partner of the Vision API',
+    value: {
+      haulerId: HAULER_ID,
+      interface: 'vision',
+      baseUrl: BASE_URL.example,
+      apiKey: KEY.example,
+      customerId: CUSTOMER.example,
+    },
+  },
+};
+
 /** What is absent stays as it is. */
 export class UpdateConnectionRequest {
   @TextField({ ...BASE_URL, optional: true })
@@ -91,15 +115,20 @@ export class UpdateConnectionRequest {
   enabled?: boolean;
 }
 
+export const CONNECTION_CHANGES = {
+  pause: { summary: 'Pause it', value: { enabled: false } },
+  resume: { summary: 'Let it run again, every half hour', value: { enabled: true, intervalSeconds: 1800 } },
+  key: { summary: 'The key that the partner will ask for next', value: { nextApiKey: KEY.example } },
+};
+
 export class ConnectionQuery extends PageQuery {
-  @UuidField({ description: 'Connections of this hauler only', optional: true, example: HAULER_ID })
+  @UuidField({ description: 'Connections of this hauler only', optional: true })
   haulerId?: string;
 
   @EnumField({
     description: 'Connections of this interface only',
     values: PARTNER_INTERFACES,
     optional: true,
-    example: 'site',
   })
   interface?: (typeof PARTNER_INTERFACES)[number];
 }

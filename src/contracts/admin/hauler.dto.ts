@@ -1,7 +1,7 @@
 import { InstantField } from '../common/fields/instant-field.js';
 import { TextField, UuidField } from '../common/fields/text-fields.js';
 
-const ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+const ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const NAME = { min: 1, max: 200, check: (value: string) => value.trim() !== '', form: 'text that is not blank,' };
 
 export class CreateHaulerRequest {
@@ -11,6 +11,9 @@ export class CreateHaulerRequest {
   @TextField({ description: 'Name of the hauler', example: 'Green Valley Hauling', ...NAME })
   name!: string;
 }
+
+/** Without an id, which could be given once only. */
+export const HAULER_EXAMPLES = { named: { summary: 'A hauler', value: { name: 'Green Valley Hauling' } } };
 
 export class Hauler {
   @UuidField({ description: 'Id of the hauler, the `haulerId` of the Site API', example: ID })

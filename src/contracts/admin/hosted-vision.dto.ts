@@ -65,7 +65,7 @@ export class HostedCamera {
 }
 
 export class HostedVideoRequestQuery extends PageQuery {
-  @EnumField({ description: 'Only requests in this state', values: VIDEO_STATUSES, optional: true, example: 'failed' })
+  @EnumField({ description: 'Only requests in this state', values: VIDEO_STATUSES, optional: true })
   status?: VideoStatus;
 }
 

@@ -4,7 +4,7 @@ import { Pagination } from '../common/pagination.dto.js';
 
 /** The id of a resource in a path. */
 export class IdParam {
-  @UuidField({ description: 'Id of the resource', example: '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10' })
+  @UuidField({ description: 'Id of the resource', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
   id!: string;
 }
 

@@ -45,11 +45,10 @@ export class RecordingQuery extends PageQuery {
     description: 'That start then or later',
     optional: true,
     inQuery: true,
-    example: '2026-01-31T00:00:00Z',
   })
   from?: Instant;
 
-  @InstantField({ description: 'That start before', optional: true, inQuery: true, example: '2026-02-01T00:00:00Z' })
+  @InstantField({ description: 'That start before', optional: true, inQuery: true })
   to?: Instant;
 }
 

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { DOCUMENTED_MAX } from '../common/fields/field.js';
 import { InstantField } from '../common/fields/instant-field.js';
 import { IntegerField } from '../common/fields/number-fields.js';
 import { ObjectField } from '../common/fields/object-fields.js';
@@ -15,14 +16,13 @@ const SYNC_KINDS = ['sites', 'kiosks', 'materials'] as const;
 const SYNC_SEVERITIES = ['quarantined', 'flagged'] as const;
 
 export class SyncRunQuery extends PageQuery {
-  @UuidField({ description: 'Runs of this connection only', optional: true, example: CONNECTION_ID })
+  @UuidField({ description: 'Runs of this connection only', optional: true })
   connectionId?: string;
 
   @EnumField({
     description: 'Runs with this status only',
     values: SYNC_RUN_STATUSES,
     optional: true,
-    example: 'succeeded',
   })
   status?: SyncRunStatus;
 }
@@ -141,9 +141,14 @@ export class QuarantinedRecord {
   reason!: string;
 
   @ApiProperty({
-    description: 'The record as it came; of a very long one the beginning, as text',
-    type: 'object',
-    additionalProperties: true,
+    description: 'The record as it came, whatever JSON value that is; of a very long one the beginning, as text',
+    anyOf: [
+      { type: 'object', additionalProperties: true, nullable: true },
+      { type: 'array', items: {}, maxItems: DOCUMENTED_MAX },
+      { type: 'string', maxLength: DOCUMENTED_MAX },
+      { type: 'number' },
+      { type: 'boolean' },
+    ],
     example: { id: '7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21', measureUnit: 'Gallon' },
   })
   raw!: unknown;

@@ -7,17 +7,16 @@ import { PageQuery } from '../common/pagination.dto.js';
 import { CreateScaleTicketRequest } from '../scale/scale.dto.js';
 import { TICKET_RESULTS, type TicketResult } from '../scale/ticket-result.js';
 
-const HAULER_ID = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
+const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
 
 export class TicketQuery extends PageQuery {
-  @UuidField({ description: 'Tickets of this hauler only', optional: true, example: HAULER_ID })
+  @UuidField({ description: 'Tickets of this hauler only', optional: true })
   haulerId?: string;
 
   @UuidField({
     description: "Tickets of this site only, by the partner's id of it",
     optional: true,
-    example: SITE_ID,
   })
   siteId?: string;
 
@@ -26,7 +25,6 @@ export class TicketQuery extends PageQuery {
     min: 1,
     max: 255,
     optional: true,
-    example: 'IN-204817',
   })
   ticketNumber?: string;
 
@@ -34,7 +32,6 @@ export class TicketQuery extends PageQuery {
     description: 'Tickets first received at this time or later',
     optional: true,
     inQuery: true,
-    example: '2026-11-01T00:00:00Z',
   })
   from?: Instant;
 
@@ -42,7 +39,6 @@ export class TicketQuery extends PageQuery {
     description: 'Tickets first received before this time',
     optional: true,
     inQuery: true,
-    example: '2026-12-01T00:00:00Z',
   })
   to?: Instant;
 }

@@ -19,11 +19,10 @@ export class VisionFindingQuery extends PageQuery {
     description: 'First seen then or later',
     optional: true,
     inQuery: true,
-    example: '2026-01-31T00:00:00Z',
   })
   from?: Instant;
 
-  @InstantField({ description: 'First seen before', optional: true, inQuery: true, example: '2026-02-01T00:00:00Z' })
+  @InstantField({ description: 'First seen before', optional: true, inQuery: true })
   to?: Instant;
 }
 

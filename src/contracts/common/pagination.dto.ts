@@ -12,7 +12,6 @@ export class PageQuery {
     default: 1,
     optional: true,
     inQuery: true,
-    example: 1,
   })
   page?: number;
 
@@ -23,7 +22,6 @@ export class PageQuery {
     default: DEFAULT_PAGE_SIZE,
     optional: true,
     inQuery: true,
-    example: 20,
   })
   pageSize?: number;
 }

@@ -77,7 +77,6 @@ export class ListVideosQuery extends PageQuery {
     ...IDENTIFIER,
     description: 'One video request; how its state is polled',
     optional: true,
-    example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d',
   })
   requestId?: string;
 
@@ -99,10 +98,11 @@ export class ContinuousQuery extends PageQuery {
   @TextField({ ...CAMERA, optional: true })
   cameraId?: string;
 
-  @InstantField({ ...START, inQuery: true })
+  @InstantField({ ...START, inQuery: true, example: '2026-01-01T00:00:00Z' })
   startTime!: Instant;
 
-  @InstantField({ ...END, inQuery: true })
+  // Far away, so that whatever a sandbox has recorded is found.
+  @InstantField({ ...END, inQuery: true, example: '2036-01-01T00:00:00Z' })
   endTime!: Instant;
 }
 
@@ -130,7 +130,9 @@ export class Recording {
   durationSeconds!: number;
 
   @TextField({
-    description: 'Where the file is, for a while',
+    description:
+      'Where the file is, for a while. It is read with `GET` and without an API key, in parts too (`Range`, `If-Range`); ' +
+      'once `expiresAt` has passed the answer is 410, and the list has a new link',
     min: 1,
     max: 8192,
     format: 'uri',

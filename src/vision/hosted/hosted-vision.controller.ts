@@ -26,7 +26,9 @@ export class HostedVisionController implements VisionApi<VisionCaller> {
   @HttpCode(202)
   @ApiOperation({
     summary: 'Ask for a clip',
-    description: 'Poll the video list with the `requestId` of the answer until the clip is there.',
+    description:
+      'Poll the video list with the `requestId` of the answer until the clip is there. The sandbox has what was uploaded ' +
+      'to it; the demo has the ten minutes before it was started, and a request for any other time ends as `failed`.',
   })
   @TakesJson(CreateVideoRequest)
   @FailsWith(UNKNOWN)

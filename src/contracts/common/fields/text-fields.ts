@@ -9,6 +9,8 @@ export interface TextOptions extends FieldOptions {
   /** Stands in the sentence in place of the pattern, and then says the length too: `must be …`. */
   readonly form?: string;
   readonly format?: string;
+  /** The only texts that it may be. */
+  readonly values?: readonly string[];
   /** What a pattern cannot say. */
   readonly check?: (value: string) => boolean;
 }
@@ -16,6 +18,7 @@ export interface TextOptions extends FieldOptions {
 /** Text whose length counts Unicode code points (decision 8). */
 export function TextField(options: TextOptions): PropertyDecorator {
   const { min = 0, max = Number.POSITIVE_INFINITY, pattern } = options;
+  const values = options.values === undefined ? undefined : new Set(options.values);
   const length =
     max === Number.POSITIVE_INFINITY
       ? min === 0
@@ -32,6 +35,7 @@ export function TextField(options: TextOptions): PropertyDecorator {
       maxLength: Math.min(max, DOCUMENTED_MAX),
       ...(pattern === undefined ? {} : { pattern: pattern.source }),
       ...(options.format === undefined ? {} : { format: options.format }),
+      ...(options.values === undefined ? {} : { enum: [...options.values] }),
     },
     {
       name: pattern === undefined && length === '' ? 'isString' : pattern === undefined ? 'isLength' : 'matches',
@@ -41,6 +45,7 @@ export function TextField(options: TextOptions): PropertyDecorator {
           const count = codePoints(value);
           if (count < min || count > max) return false;
         }
+        if (values?.has(value) === false) return false;
         return (pattern === undefined || pattern.test(value)) && (options.check === undefined || options.check(value));
       },
       must: `must be ${options.form ?? 'text'}${options.form !== undefined && pattern !== undefined ? '' : length}`,
