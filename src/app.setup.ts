@@ -44,7 +44,7 @@ export async function createApp(
   app.useGlobalFilters(
     new CommonErrorFilter([databaseAway, storageAway(logger)], (...asked) => allowedMethods(express, ...asked)),
   );
-  serveDocuments(app);
+  serveDocuments(app, env.SIDES);
   return app;
 }
 

@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 
 import { ADMIN_SECURITY } from '../auth/admin-api.js';
+import type { Side } from '../config/env.js';
 import { ACCOUNT_API } from '../contracts/accounts/account.api.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ApiContract } from '../contracts/common/api-contract.js';
@@ -13,29 +14,35 @@ import { finish } from './finish.js';
 /** One published document: `/docs/<name>.json` and `.yaml`. */
 export interface Publication {
   readonly api: ApiContract;
+  /** The side that serves it; both where none is named. */
+  readonly side?: Side;
   readonly description: string;
 }
 
 export const PUBLICATIONS: readonly Publication[] = [
   {
     api: SCALE_API,
+    side: 'platform',
     description:
       'Push scale tickets into the platform. Send a ticket whenever it is created or updated in your system: a ticket is known by its site, ' +
       'direction and ticket number, the newest `updatedAt` wins, and sending the same again changes nothing.',
   },
   {
     api: ACCOUNT_API,
+    side: 'platform',
     description:
       'Create customer accounts in the platform. Keep the `accountId` and `accountNumber` of the answer: they name the account from then on.',
   },
   {
     api: SITE_API,
+    side: 'partner',
     description:
       "The interface that a partner hosts so that the platform can synchronise a hauler's disposal sites, kiosks and materials. " +
       'What answers here is the reference partner, which serves as the sandbox.',
   },
   {
     api: VISION_API,
+    side: 'partner',
     description:
       'The interface that a partner hosts so that the platform can ask for truck-camera clips and fetch continuous recordings. ' +
       'What answers here is the reference partner, which serves as the sandbox.',
@@ -45,6 +52,11 @@ export const PUBLICATIONS: readonly Publication[] = [
     description: 'Administration of haulers, API keys, connections, and of what was pushed, synchronised and recorded.',
   },
 ];
+
+/** What an instance that serves these sides publishes: a document of the other side would have no paths. */
+export function publicationsOf(sides: ReadonlySet<Side>): readonly Publication[] {
+  return PUBLICATIONS.filter(({ side }) => side === undefined || sides.has(side));
+}
 
 /** The OpenAPI document of one contract, out of the classes and controllers that serve it. */
 export function documentOf(whole: OpenAPIObject, { api, description }: Publication): OpenAPIObject {

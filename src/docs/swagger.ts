@@ -1,15 +1,17 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Application } from 'express';
-import { documentOf, PUBLICATIONS, type Publication, wholeDocument } from './documents.js';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { Side } from '../config/env.js';
+import { documentOf, type Publication, publicationsOf, wholeDocument } from './documents.js';
 import { keptText } from './kept-text.js';
 
 /**
  * Swagger UI at `/docs` with a selector, and each document at `/docs/<name>.json` and `.yaml`. Documents and their texts
- * are made once, when they are first asked for: a boot does not pay for them.
+ * are made once, when they are first asked for: a boot does not pay for them. `/` leads there.
  */
-export function serveDocuments(app: NestExpressApplication): void {
+export function serveDocuments(app: NestExpressApplication, sides: ReadonlySet<Side>): void {
   const express = app.getHttpAdapter().getInstance() as Application;
+  const publications = publicationsOf(sides);
   let whole: OpenAPIObject | undefined;
   const documents = new Map<Publication, OpenAPIObject>();
   const documentFor = (publication: Publication): OpenAPIObject => {
@@ -18,7 +20,7 @@ export function serveDocuments(app: NestExpressApplication): void {
     documents.set(publication, document);
     return document;
   };
-  for (const publication of PUBLICATIONS) {
+  for (const publication of publications) {
     const path = `docs/${publication.api.name}`;
     for (const form of ['json', 'yaml']) express.get(`/${path}.${form}`, keptText());
     SwaggerModule.setup(path, app, () => documentFor(publication), {
@@ -28,14 +30,15 @@ export function serveDocuments(app: NestExpressApplication): void {
       yamlDocumentUrl: `${path}.yaml`,
     });
   }
-  SwaggerModule.setup('docs', app, () => documentFor(PUBLICATIONS[0]!), {
+  SwaggerModule.setup('docs', app, () => documentFor(publications[0]!), {
     explorer: true,
     raw: false,
     customSiteTitle: 'haulbridge interfaces',
     swaggerOptions: {
-      urls: PUBLICATIONS.map(({ api }) => ({ name: `${api.title} ${api.version}`, url: `/docs/${api.name}.json` })),
+      urls: publications.map(({ api }) => ({ name: `${api.title} ${api.version}`, url: `/docs/${api.name}.json` })),
       persistAuthorization: true,
       displayRequestDuration: true,
     },
   });
+  express.get('/', (_request, response) => response.redirect('/docs'));
 }

@@ -31,7 +31,6 @@ describe('what no route answers (decisions 3, 10)', () => {
   it.each([
     ['GET', '/nope'],
     ['POST', '/platform-api/v1/unknown'],
-    ['GET', '/'],
     ['GET', '/%ff'],
     ['GET', '/platform-api/v2/tickets'],
     // A route that is there to say that there is nothing.
@@ -41,6 +40,13 @@ describe('what no route answers (decisions 3, 10)', () => {
     const { status, body } = await service.call<ErrorAnswer>(method, path);
     expect(status).toBe(404);
     expect(body).toMatchObject({ success: false, error: { code: 'NOT_FOUND' } });
+  });
+
+  it('GET / leads to the documents', async () => {
+    const { status, headers } = await fetch(service.url, { redirect: 'manual' });
+    expect([status, headers.get('location')]).toEqual([302, '/docs']);
+    const { status: refused, headers: told } = await service.call('POST', '/');
+    expect([refused, told.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
