@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
+import { issueKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { DocumentClient } from '../support/document-client.js';
+import type { Documented } from '../support/documents.js';
+import { eventually } from '../support/eventually.js';
+import { at, film, upload } from '../support/hosted-vision.js';
+import { requestBecomes } from '../support/video-requests.js';
+
+let service: TestApp;
+let client: DocumentClient;
+/** What an address may name, by the word that stands before the id. */
+const ids: Record<string, string> = {};
+let visionConnection = '';
+
+/** As the demo is: its hauler, its sites, a recorded minute, and connections of the service to itself. */
+beforeAll(async () => {
+  service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, HTTP_BODY_LIMIT: 65_536 } });
+  const { haulerId } = DEMO;
+  await made('/haulers', { id: haulerId, name: DEMO.haulerName });
+  ids['haulers'] = haulerId;
+  const { id, key } = await issueKey(service, ['scale', 'account', 'site', 'vision'], { haulerId });
+  ids['api-keys'] = id;
+  const shared = { haulerId, baseUrl: service.url, apiKey: key };
+  ids['connections'] = await made('/connections', { ...shared, interface: 'site', enabled: false });
+  visionConnection = await made('/connections', { ...shared, interface: 'vision' });
+  client = await DocumentClient.open(service, key);
+});
+afterAll(() => service.close());
+
+async function made(path: string, body: object): Promise<string> {
+  const { status, text, body: answer } = await service.admin<{ id: string }>('POST', path, body);
+  if (status >= 300) throw new Error(`${path} is refused: ${text}`);
+  return answer.id;
+}
+
+function operation(id: string): Documented {
+  const found = client.operations.find((each) => each.operation.operationId === id);
+  if (found === undefined) throw new Error(`no document has ${id}`);
+  return found;
+}
+
+/** The thing of that kind that is there, or another id. */
+const pathOf = ({ path }: Documented, id = ids[/([\w-]+)\/\{id\}/.exec(path)?.[1] ?? '']) => ({
+  id: id ?? randomUUID(),
+});
+
+/** An example cannot know the id of a connection. */
+const connected = (body: unknown) =>
+  body !== null && typeof body === 'object' && 'connectionId' in body
+    ? { ...body, connectionId: visionConnection }
+    : body;
+
+const statusesOf = async (sent: Promise<{ status: number }>[]) => (await Promise.all(sent)).map(({ status }) => status);
+
+it('sites are synchronised, and a film is recorded, asked for and read in parts', async () => {
+  const put = operation('putHostedHaulersByHaulerIdSiteData');
+  expect((await client.send(put, { path: { haulerId: DEMO.haulerId }, body: DEMO_SITE_DATA })).status).toBe(200);
+  const { body: run } = await client.send(operation('postConnectionsByIdSync'), {
+    path: { id: ids['connections'] ?? '' },
+  });
+  ids['sync-runs'] = (run as { runId: string }).runId;
+  await eventually(async () => {
+    const { body } = await client.send(operation('getSyncRunsById'), { path: { id: ids['sync-runs'] ?? '' } });
+    expect(body).toMatchObject({ status: 'succeeded' });
+  });
+  expect((await upload(service, 0, { customerId: DEMO.haulerId })).status).toBe(201);
+  const order = { connectionId: visionConnection, truckId: DEMO.truckId, cameraId: 'front' };
+  ids['video-requests'] = await made('/video-requests', { ...order, startTime: at(0), endTime: at(1) });
+  const { recordingIds } = await requestBecomes(service, ids['video-requests'], { status: 'stored' });
+  ids['recordings'] = recordingIds[0] ?? '';
+  ids['video-subscriptions'] = await made('/video-subscriptions', { ...order, startTime: new Date().toISOString() });
+
+  const content = operation('getRecordingsByIdContent');
+  const path = { id: ids['recordings'] };
+  const { status, headers } = await client.send(content, { path });
+  const etag = headers.get('etag') ?? '';
+  const asked: Record<string, string>[] = [
+    { Range: 'bytes=0-99' },
+    { 'If-None-Match': etag },
+    { Range: 'bytes=0-99', 'If-Range': '"other"' },
+    { Range: 'x' },
+  ];
+  const replies = await Promise.all(asked.map((each) => client.send(content, { path, headers: each })));
+  expect([status, ...replies.map((reply) => reply.status)]).toEqual([200, 206, 304, 200, 416]);
+  for (const reply of replies) {
+    const told = Object.keys(content.operation.responses[reply.status]?.headers ?? {}).map((name) =>
+      name.toLowerCase(),
+    );
+    for (const name of ['etag', 'accept-ranges', 'content-range']) {
+      expect([reply.status, name, reply.headers.has(name)]).toEqual([reply.status, name, told.includes(name)]);
+    }
+  }
+}, 20_000);
+
+it('every example of a body is taken', async () => {
+  let sent = 0;
+  for (const each of client.operations) {
+    for (const example of client.examplesOf(each)) {
+      const { status, text } = await client.send(each, { path: pathOf(each), body: connected(example) });
+      expect([each.operation.operationId, status < 300 ? 'taken' : text]).toEqual([
+        each.operation.operationId,
+        'taken',
+      ]);
+      sent++;
+    }
+  }
+  expect(sent).toBeGreaterThan(15);
+});
+
+describe('what the documents say of answers holds', () => {
+  it('of everything that is read', async () => {
+    for (const each of client.operations.filter(({ method }) => method === 'GET')) {
+      const query: Record<string, string> =
+        each.operation.operationId === 'getCoverage' ? { connectionId: visionConnection } : {};
+      expect([each.path, (await client.send(each, { path: pathOf(each), query })).status]).toEqual([
+        each.path,
+        each.path.includes('tickets/{id}') || each.path.includes('accounts/{id}') ? 404 : 200,
+      ]);
+    }
+  });
+
+  it('of tickets and accounts that are pushed, repeated and refused', async () => {
+    const ticket = operation('createTicket');
+    const [body] = client.examplesOf(ticket) as [{ inboundFlow: object; outboundFlow: object }];
+    const other = { ...body, inboundFlow: { ...body.inboundFlow, ticketNumber: 'IN-2' }, outboundFlow: undefined };
+    const headers = { 'Idempotency-Key': 'once' };
+    const pushed = await client.send(ticket, { body: other, headers });
+    ids['tickets'] = (pushed.body as { disposalTicketId: string }).disposalTicketId;
+    expect((await client.send(ticket, { body: { ...other, outboundFlow: body.outboundFlow } })).body).toMatchObject({
+      error: { details: { reason: 'FLOW_CONFLICT' } },
+    });
+    expect((await client.send(ticket, { body: other, headers })).headers.get('idempotency-replayed')).toBe('true');
+    expect((await client.send(ticket, { body, headers })).body).toMatchObject({
+      error: { details: { reason: 'IDEMPOTENCY_KEY_REUSED' } },
+    });
+    const account = operation('createAccount');
+    const [taken] = client.examplesOf(account);
+    const { status, body: refused } = await client.send(account, { body: taken, headers });
+    expect([status, refused]).toMatchObject([409, { error: { details: { reason: 'NAME_TAKEN' } } }]);
+    ids['accounts'] = (refused as { error: { details: { accountId: string } } }).error.details.accountId;
+    expect((await client.send(account, { body: taken, headers })).headers.get('idempotency-replayed')).toBe('true');
+    for (const id of ['getTicketsById', 'getTicketsByIdRevisions', 'getAccountsById']) {
+      expect([id, (await client.send(operation(id), { path: pathOf(operation(id)) })).status]).toEqual([id, 200]);
+    }
+  });
+
+  it('of a caller without a key, of what is malformed, and of what nobody knows', async () => {
+    for (const each of client.operations) {
+      const { path, operation: documented } = each;
+      const none = { Authorization: '', 'API-KEY': '', 'PLATFORM-API-KEY': '' };
+      const statuses = await statusesOf([client.send(each, { headers: none })]);
+      const wrong = path.includes('{')
+        ? { path: { id: 'x', haulerId: 'x' } }
+        : { query: { page: 'x', from: 'x', haulerId: 'x' } };
+      if (documented.requestBody === undefined && (path.includes('{') || documented.parameters !== undefined)) {
+        statuses.push(...(await statusesOf([client.send(each, wrong)])));
+        expect([path, statuses]).toEqual([path, [401, 400]]);
+      } else expect([path, statuses]).toEqual([path, [401]]);
+      if (path.includes('{id}') && documented.requestBody === undefined) {
+        const unknown = await client.send(each, { path: { id: randomUUID() } });
+        expect([path, unknown.status]).toEqual([path, 404]);
+      }
+    }
+  });
+
+  it('of bodies that are none, of another kind, and too large', async () => {
+    for (const each of client.operations.filter(({ operation: { requestBody } }) => requestBody !== undefined)) {
+      const path = pathOf(each);
+      const isJson = each.operation.requestBody?.content['application/json'] !== undefined;
+      const headers = { 'Content-Type': isJson ? 'application/json' : 'video/mp4' };
+      const query = { customerId: randomUUID() };
+      expect([
+        each.path,
+        ...(await statusesOf([
+          client.send(each, { path, query, headers, body: '{' }),
+          client.send(each, { path, query, headers: { 'Content-Type': 'text/plain' }, body: '{}' }),
+        ])),
+      ]).toEqual([each.path, 400, 415]);
+      // The bodies of the partner side's data may be larger than any that a test should send.
+      if (!isJson || each.path.includes('hosted/haulers')) continue;
+      expect([each.path, (await client.send(each, { path, body: `"${'x'.repeat(70_000)}"` })).status]).toEqual([
+        each.path,
+        413,
+      ]);
+    }
+  });
+
+  it('of what is in the way', async () => {
+    const rotated = operation('postApiKeysByIdRotate');
+    const { id } = await issueKey(service, ['site'], { haulerId: DEMO.haulerId });
+    await client.send(operation('deleteApiKeysById'), { path: { id } });
+    const query = {
+      customerId: DEMO.haulerId,
+      truckId: DEMO.truckId,
+      cameraId: 'front',
+      startTime: at(0),
+      endTime: at(1),
+    };
+    expect(
+      await statusesOf([
+        client.send(rotated, { path: { id } }),
+        client.send(operation('postHaulers'), { body: { id: DEMO.haulerId, name: 'Again' } }),
+        client.send(operation('postSyncRunsByIdConfirm'), { path: { id: ids['sync-runs'] ?? '' } }),
+        client.send(operation('postHostedRecordings'), {
+          query,
+          body: film(0),
+          headers: { 'Content-Type': 'video/mp4' },
+        }),
+      ]),
+    ).toEqual([409, 409, 409, 409]);
+  });
+
+  it('of what is ended', async () => {
+    for (const [id, name] of [
+      ['deleteVideoSubscriptionsById', 'video-subscriptions'],
+      ['deleteConnectionsById', 'connections'],
+    ] as const) {
+      const reply = await client.send(operation(id), { path: { id: ids[name] ?? '' } });
+      expect([id, reply.status]).toEqual([id, 204]);
+    }
+  });
+
+  it.each([null, true, 1, 'text', [null], {}])('of a quarantined record, which may be %j', (raw) => {
+    const valid = client.validator('admin', { $ref: '#/components/schemas/QuarantinedRecord/properties/raw' });
+    expect([valid(raw), valid.errors]).toEqual([true, null]);
+  });
+});
