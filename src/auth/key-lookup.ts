@@ -47,7 +47,7 @@ export class KeyLookup {
 
   private async select(hashes: string[]): Promise<Map<string, KnownKey>> {
     const rows: KnownKeyRow[] = await this.dataSource.query(
-      `SELECT id, hash, hauler_id, customer_id, interfaces, expires_at, retires_at, last_used_at,
+      `SELECT id, hash, prefix, hauler_id, customer_id, interfaces, expires_at, retires_at, last_used_at,
               replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
          FROM api_keys
         WHERE hash = ANY ($1::bytea[])

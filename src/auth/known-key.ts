@@ -16,6 +16,7 @@ export interface KnownKey {
 export interface KnownKeyRow {
   readonly id: string;
   readonly hash: Buffer;
+  readonly prefix: string;
   readonly hauler_id: string | null;
   readonly customer_id: string | null;
   readonly interfaces: InterfaceName[];
@@ -30,6 +31,7 @@ export function knownKey(row: KnownKeyRow): KnownKey {
     hash: row.hash.toString('base64url'),
     principal: {
       keyId: row.id,
+      keyPrefix: row.prefix,
       haulerId: row.hauler_id,
       customerId: row.customer_id,
       interfaces: new Set(row.interfaces),

@@ -4,6 +4,8 @@ import type { InterfaceName } from '../contracts/common/api-contract.js';
 /** Who is calling: what its API key says (decisions 1, 2, 17). */
 export interface Principal {
   readonly keyId: string;
+  /** What lists show of the key, and the log. */
+  readonly keyPrefix: string;
   readonly interfaces: ReadonlySet<InterfaceName>;
   /** The hauler that owns the key; a site key may have none. */
   readonly haulerId: string | null;

@@ -5,14 +5,14 @@ import type { Metrics } from './metrics.js';
 
 /** A request in which a guard has found the caller. */
 interface ObservedRequest extends Request {
-  principal?: { readonly haulerId: string | null };
+  principal?: { readonly haulerId: string | null; readonly keyPrefix: string };
 }
 
 /** Logged in place of the status of an answer that its caller did not wait for. */
 const CALLER_GONE = 499;
 
 /**
- * One log line and one observation for every answer. Neither query strings nor headers are logged: keys and signatures
+ * One log line and one observation for every answer; a key is told by the prefix that lists show. Neither query strings nor headers are logged: keys and signatures
  * travel there.
  */
 export function observeRequests(logger: Logger, metrics: Metrics) {
@@ -30,6 +30,7 @@ export function observeRequests(logger: Logger, metrics: Metrics) {
         status,
         ms: Math.round(milliseconds * 100) / 100,
         haulerId: request.principal?.haulerId ?? undefined,
+        keyPrefix: request.principal?.keyPrefix,
       });
     });
   };

@@ -4,7 +4,7 @@ import type { KnownKey } from '../../src/auth/known-key.js';
 
 const key = (dormant = false): KnownKey => ({
   hash: 'h',
-  principal: { keyId: 'k', haulerId: null, customerId: null, interfaces: new Set() },
+  principal: { keyId: 'k', keyPrefix: 'hb_k', haulerId: null, customerId: null, interfaces: new Set() },
   endsAt: Infinity,
   dormant,
   lastUsedAt: 0,
