@@ -33,7 +33,9 @@ export type Runner = Pick<EntityManager, 'query'>;
 /** How long an answer is kept (decision 16), as PostgreSQL reads it. */
 export const KEPT_FOR = '24 hours';
 
-const REPLAYED = { 'Content-Type': 'application/json; charset=utf-8', 'Idempotency-Replayed': 'true' };
+/** The header of an answer that was given before. */
+export const REPLAYED_MARK = 'Idempotency-Replayed';
+const REPLAYED = { 'Content-Type': 'application/json; charset=utf-8', [REPLAYED_MARK]: 'true' };
 
 interface KeyRow {
   readonly hauler_id: string;

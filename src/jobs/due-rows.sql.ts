@@ -6,6 +6,7 @@ export interface DueRowsSql {
   readonly fail: string;
   readonly giveBack: string;
   readonly conclude: string;
+  readonly oldest: string;
 }
 
 export interface ClaimSql {
@@ -50,6 +51,7 @@ export function dueRowsSql(kind: WorkKind): DueRowsSql {
        ELSE clock_timestamp() + $2::float8 * interval '1 ms' END`,
     ),
     giveBack: release(0, 'attempts = greatest(t.attempts - 1, 0)'),
+    oldest: `SELECT extract(epoch FROM now() - min(t.due_at))::float8 AS seconds FROM ${table} AS t WHERE ${isDue(kind)}`,
     conclude: release(2, `due_at = ${NEXT_DUE}, attempts = 0, last_error = NULL`),
   };
 }

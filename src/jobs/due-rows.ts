@@ -46,6 +46,12 @@ export class DueRows {
     return rows.map(({ due_row_attempts, ...row }) => ({ row, leaseToken, attempt: due_row_attempts }));
   }
 
+  /** For how long the oldest row has been due that nobody has in work, in seconds; 0 where none is. */
+  async oldestDue(): Promise<number> {
+    const [row] = await this.query<{ seconds: number | null }[]>(this.sql.oldest, []);
+    return row?.seconds ?? 0;
+  }
+
   /** Renews what is still ours and returns it; what is missing in the answer was lost. */
   async renew<L extends Leased>(leased: readonly L[]): Promise<Set<L>> {
     const rows = await this.dataSource.query<{ place: number }[]>(this.sql.renew, [this.leaseMs, ...this.held(leased)]);

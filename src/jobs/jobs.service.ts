@@ -52,6 +52,14 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
     return new Map([...this.runners].map(([name, runner]) => [name, runner.running]));
   }
 
+  /** For how long the oldest due row of each kind has waited, in seconds; the same on every instance. */
+  async oldestDue(): Promise<ReadonlyMap<string, number>> {
+    const ages = new Map<string, number>();
+    // One after the other: who asks must not take a connection for each kind.
+    for (const [name, runner] of this.runners) ages.set(name, await runner.oldestDue());
+    return ages;
+  }
+
   onApplicationBootstrap(): void {
     this.started = true;
     for (const runner of this.runners.values()) this.start(runner);

@@ -39,6 +39,11 @@ export class WorkRunner {
     return this.inWork.size;
   }
 
+  /** For how long the oldest row has been due, in seconds. */
+  oldestDue(): Promise<number> {
+    return this.dueRows.oldestDue();
+  }
+
   /** Asks now whether something is due. Never rejects; resolves when what was due at the call is claimed. */
   async tick(): Promise<void> {
     this.wanted = true;

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 
 /** Request latency is told in these buckets, in seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -12,6 +12,27 @@ export class Metrics {
     help: 'Duration of requests by route and status',
     labelNames: ['method', 'route', 'status'],
     buckets: LATENCY_BUCKETS,
+    registers: [this.registry],
+  });
+
+  readonly tickets = new Counter({
+    name: 'tickets_total',
+    help: 'Pushes of tickets that were answered, by what became of them; refused is 422',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
+
+  readonly syncRuns = new Counter({
+    name: 'sync_runs_total',
+    help: 'Runs of site synchronisations that ended, by their status',
+    labelNames: ['status'],
+    registers: [this.registry],
+  });
+
+  readonly partnerCalls = new Counter({
+    name: 'partner_calls_total',
+    help: 'Calls of partners by interface and outcome: ok, or the kind of failure that was left after all tries',
+    labelNames: ['interface', 'outcome'],
     registers: [this.registry],
   });
 

@@ -3,6 +3,7 @@ import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
+import { Metrics } from '../observability/metrics.js';
 import { type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
 import { Breakers } from './breakers.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
@@ -50,12 +51,25 @@ export class PartnerClient {
     private readonly keys: ConnectionKeys,
     @Inject(PARTNER_SETTINGS) private readonly settings: PartnerSettings,
     @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
+    private readonly metrics: Metrics,
   ) {
     this.breakers = new Breakers(settings);
   }
 
   /** The answer, or a `PartnerFailure` that says which of the expected failures it was. */
   async call(connection: PartnerConnection, call: PartnerCall): Promise<PartnerAnswer> {
+    const count = (outcome: string) => this.metrics.partnerCalls.inc({ interface: call.api.name, outcome });
+    try {
+      const answer = await this.answer(connection, call);
+      count('ok');
+      return answer;
+    } catch (error) {
+      if (error instanceof PartnerFailure) count(error.kind);
+      throw error;
+    }
+  }
+
+  private async answer(connection: PartnerConnection, call: PartnerCall): Promise<PartnerAnswer> {
     const url = urlOf(connection, call);
     const { host } = new URL(url);
     const fault = urlFault(url, this.policy);

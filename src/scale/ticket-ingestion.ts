@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { HOT_PATH_CONNECTIONS } from '../database/hot-path-pool.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
 import { AppError, unavailable } from '../errors/app-error.js';
+import { REPLAYED_MARK } from '../idempotency/claims.js';
+import { Metrics } from '../observability/metrics.js';
 import { Batcher, type Entry } from './batcher.js';
 import type { Outcome, Submission, TicketAnswer } from './submission.js';
 import { mayTryAgain } from './ticket-store.js';
@@ -32,7 +35,10 @@ type Ingesting = Entry<Submission, TicketAnswer>;
 export class TicketIngestion {
   private readonly batcher = new Batcher<Submission, TicketAnswer>(LIMITS, (entries) => this.ingest(entries));
 
-  constructor(private readonly writer: TicketWriter) {}
+  constructor(
+    private readonly writer: TicketWriter,
+    private readonly metrics: Metrics,
+  ) {}
 
   submit(submission: Submission): Promise<TicketAnswer> {
     return this.batcher.submit(submission, submission.push.body.length);
@@ -42,6 +48,7 @@ export class TicketIngestion {
   private async ingest(entries: readonly Ingesting[]): Promise<void> {
     try {
       const outcomes = await this.untilNotOvertaken(entries.map(({ value }) => value));
+      this.count(outcomes);
       const unsettled = entries.filter((entry, i) => !settle(entry, outcomes[i]));
       if (unsettled.length > 0) await this.ingest(unsettled);
     } catch (error) {
@@ -54,6 +61,17 @@ export class TicketIngestion {
       await this.ingest(entries.slice(0, half));
       await this.ingest(entries.slice(half));
     }
+  }
+
+  /** Once for each result that a batch had: a look for its label would cost every ticket. */
+  private count(outcomes: readonly (Outcome | undefined)[]): void {
+    const counts = new Map<string, number>();
+    for (const outcome of outcomes) {
+      if (outcome === undefined) continue;
+      const result = resultOf(outcome);
+      counts.set(result, (counts.get(result) ?? 0) + 1);
+    }
+    for (const [result, count] of counts) this.metrics.tickets.inc({ result }, count);
   }
 
   private async untilNotOvertaken(submissions: readonly Submission[]): Promise<(Outcome | undefined)[]> {
@@ -69,6 +87,13 @@ export class TicketIngestion {
       }
     }
   }
+}
+
+/** What the push came to; of one that was answered before, that it was. */
+function resultOf(outcome: Outcome): string {
+  if (outcome instanceof AppError) return 'refused';
+  if (outcome.headers[REPLAYED_MARK] !== undefined) return 'replayed';
+  return outcome.headers[RESULT_HEADER] ?? 'refused';
 }
 
 /** False where there is no outcome yet. */

@@ -51,7 +51,7 @@ async function expectAlive({ service }: DatabaseStage): Promise<void> {
   expect(metrics.status).toBe(200);
   expect(metrics.ms).toBeLessThan(ANSWERED_WITHIN_MS);
   expect(metrics.text).toContain('http_request_duration_seconds_count');
-  expect(metrics.text).not.toMatch(/^vision_downloads/m);
+  expect(metrics.text).not.toMatch(/^(?:vision_downloads|work_oldest_due_seconds\{)/m);
 }
 
 type Act = (stage: DatabaseStage) => unknown;

@@ -1,3 +1,4 @@
+import { Metrics } from '../../src/observability/metrics.js';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
@@ -24,9 +25,8 @@ export function partnerClient(
     SECRETS_KEY,
   };
   const all = { ...partnerSettings(env), retryBaseMs: 20, ...settings };
-  return new PartnerClient(new HttpService(axios.create(httpDefaults(env))), new ConnectionKeys(dataSource, env), all, {
-    allowPrivate,
-  });
+  const http = new HttpService(axios.create(httpDefaults(env)));
+  return new PartnerClient(http, new ConnectionKeys(dataSource, env), all, { allowPrivate }, new Metrics());
 }
 
 export interface ConnectionOptions {

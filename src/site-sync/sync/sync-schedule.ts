@@ -8,6 +8,7 @@ import { JobsService } from '../../jobs/jobs.service.js';
 import { LeaseLost } from '../../jobs/lease-lost.js';
 import type { Run } from '../../jobs/run.js';
 import type { WorkKind } from '../../jobs/work-kind.js';
+import { Metrics } from '../../observability/metrics.js';
 import { APPLY_TIMEOUT_MS } from './catalog-apply.js';
 import { nextRunAfterFailureMs, nextRunMs } from './schedule-rules.js';
 import { SiteSync } from './site-sync.service.js';
@@ -52,6 +53,7 @@ export class SyncSchedule implements OnModuleInit {
     private readonly jobs: JobsService,
     private readonly runs: SyncRuns,
     private readonly sync: SiteSync,
+    private readonly metrics: Metrics,
   ) {}
 
   onModuleInit(): void {
@@ -87,11 +89,14 @@ export class SyncSchedule implements OnModuleInit {
   ): Promise<void> {
     const options = { statementTimeoutMs: APPLY_TIMEOUT_MS };
     const conclusion = async (manager: EntityManager) => {
-      await this.runs.finish(manager, run, await write(manager));
+      const result = await write(manager);
+      await this.runs.finish(manager, run, result);
       const next = { afterMs: nextRunMs(await intervalNow(manager, lease.row), Math.random()) };
       await lease.finish(next, { run_requested_at: null }, manager);
+      return result;
     };
-    await inTransaction(this.dataSource, conclusion, options);
+    const { status } = await inTransaction(this.dataSource, conclusion, options);
+    this.metrics.syncRuns.inc({ status });
   }
 
   /**
@@ -111,6 +116,7 @@ export class SyncSchedule implements OnModuleInit {
       await this.runs.finish(manager, run, { status: 'failed', error: text });
       await lease.finish(next, noted, manager);
     });
+    this.metrics.syncRuns.inc({ status: 'failed' });
   }
 
   /** In a transaction that fails where the connection is no longer leased to this run. */

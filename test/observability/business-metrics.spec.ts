@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { JobsService } from '../../src/jobs/jobs.service.js';
+import { eventually } from '../support/eventually.js';
+import { ScaleHouse } from '../support/scale-house.js';
+import { refuses } from '../support/scripted-partner.js';
+import { site } from '../support/site-data.js';
+import { SITES_ROUTE, SiteScene } from '../support/site-scene.js';
+
+let scene: SiteScene;
+beforeAll(async () => {
+  scene = await SiteScene.start();
+});
+afterAll(() => scene.stop());
+
+async function scrape(): Promise<string> {
+  const headers = { Authorization: `Bearer ${scene.service.env.ADMIN_TOKEN}` };
+  return (await scene.service.call('GET', '/metrics', { headers })).text;
+}
+
+/** The series of a metric, as they stand in the text. */
+const series = async (name: string) => (await scrape()).split('\n').filter((line) => line.startsWith(`${name}{`));
+
+describe('metrics of what the service is for', () => {
+  test('tickets by what became of them', async () => {
+    const house = await ScaleHouse.open(scene.service);
+    const flow = (second: number) => ({ ticketNumber: '1', updatedAt: `2026-01-01T00:00:0${second}Z` });
+    const push = (second: number, quantity: number) =>
+      house.push(house.ticket({ inboundFlow: flow(second), materials: [house.material({ quantity })] }));
+    await push(2, 1);
+    await push(3, 2);
+    await push(3, 2);
+    await push(1, 3);
+    await house.push(house.ticket({ siteId: randomUUID() }));
+    const key = { 'Idempotency-Key': 'once' };
+    for (let time = 1; time <= 3; time++) await house.push(house.ticket({ customFields: { a: 'b' } }), key);
+    await house.push({});
+    expect((await series('tickets_total')).sort()).toEqual([
+      'tickets_total{result="created"} 2',
+      'tickets_total{result="refused"} 1',
+      'tickets_total{result="replayed"} 2',
+      'tickets_total{result="stale"} 1',
+      'tickets_total{result="unchanged"} 1',
+      'tickets_total{result="updated"} 1',
+    ]);
+  });
+
+  test('synchronisations by their status, and calls of partners by their outcome', async () => {
+    await scene.renew();
+    expect((await scene.sync({ sites: [site('a')] })).status).toBe('succeeded');
+    scene.partner.on(SITES_ROUTE, refuses(401, 'UNAUTHORIZED'));
+    expect((await scene.sync()).status).toBe('failed');
+    await eventually(async () =>
+      expect((await series('sync_runs_total')).sort()).toEqual([
+        'sync_runs_total{status="failed"} 1',
+        'sync_runs_total{status="succeeded"} 1',
+      ]),
+    );
+    expect((await series('partner_calls_total')).sort()).toEqual([
+      'partner_calls_total{interface="site",outcome="ok"} 1',
+      'partner_calls_total{interface="site",outcome="unauthorized"} 1',
+    ]);
+  });
+
+  test('for how long due work has waited, by kind', async () => {
+    const age = async () => {
+      const line = (await series('work_oldest_due_seconds')).find((one) => one.includes('"site synchronisation"'));
+      return Number(line?.split(' ').at(-1));
+    };
+    expect(await age()).toBe(0);
+    const { app, dataSource } = scene.service;
+    // Nothing is claimed from now on, as where all instances have enough in work.
+    await app.get(JobsService).beforeApplicationShutdown();
+    const due = "UPDATE connections SET enabled = $2, due_at = now() - interval '1 hour' WHERE id = $1";
+    await dataSource.query(due, [scene.connectionId, false]);
+    expect(await age()).toBe(0);
+    await dataSource.query(due, [scene.connectionId, true]);
+    expect(await age()).toBeGreaterThanOrEqual(3600);
+    expect(await age()).toBeLessThan(7200);
+    await dataSource.query("UPDATE connections SET leased_until = now() + interval '1 hour'");
+    expect(await age()).toBe(0);
+  });
+});
+
+describe('docs/alerts.yml', () => {
+  const rules = readFileSync(join(import.meta.dirname, '../../docs/alerts.yml'), 'utf8');
+  const expressions = [...rules.matchAll(/^ +expr: (.+)$/gm)].map(([, expression]) => expression ?? '');
+  const WORDS = new Set(['sum', 'max', 'rate', 'increase', 'by', 'kind', 'interface']);
+
+  test('uses no metric that a scrape does not have', async () => {
+    expect(expressions.length).toBe([...rules.matchAll(/- alert: /g)].length);
+    const told = new Set([...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+    for (const expression of expressions) {
+      const bare = expression.replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, '');
+      const names = [...bare.matchAll(/[a-z_]+/g)].map(([word]) => word).filter((word) => !WORDS.has(word));
+      expect(names.length).toBeGreaterThan(0);
+      for (const name of names) expect(told).toContain(name.replace(/_count$/, ''));
+    }
+  });
+});
