@@ -5,7 +5,7 @@ import { atRisk } from '../../src/vision/downloads/at-risk.js';
 import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
 import { disbelieved, MOST_CLIPS, type Wanted, matchVideos } from '../../src/vision/requests/match-video.js';
 import { partStateOf } from '../../src/vision/requests/part-of-clips.js';
-import { concernsQuestion, endsRound } from '../../src/vision/requests/poll-failures.js';
+import { concernsQuestion, endsAskingAlone, endsRound } from '../../src/vision/requests/poll-failures.js';
 import { asksAlone, goesAlong, jittered, pollDelayMs } from '../../src/vision/requests/poll-schedule.js';
 import { REQUEST_STATES, requestStateOf, type RequestState } from '../../src/vision/requests/request-states.js';
 import { splitRange } from '../../src/vision/requests/split-range.js';
@@ -58,13 +58,17 @@ describe('what a failed question concerns', () => {
     ['addressRefused', false],
   ] as const)('%s: that one alone? %s', (kind, alone) => {
     expect(concernsQuestion({ kind })).toBe(alone);
-    expect(endsRound({ kind, retryAt: undefined })).toBe(!alone);
-    expect(endsRound({ kind, retryAt: new Date() })).toBe(true);
+    for (const ends of [endsRound, endsAskingAlone]) {
+      expect(ends({ kind, retryAt: undefined })).toBe(!alone);
+      expect(ends({ kind, retryAt: new Date() })).toBe(true);
+    }
   });
 
-  test('timedOut: that one alone, but nobody is asked after it', () => {
+  test('timedOut: that one alone, but nobody else is asked for alone after it', () => {
     expect(concernsQuestion({ kind: 'timedOut' })).toBe(true);
-    expect(endsRound({ kind: 'timedOut', retryAt: undefined })).toBe(true);
+    expect(endsAskingAlone({ kind: 'timedOut', retryAt: undefined })).toBe(true);
+    expect(endsRound({ kind: 'timedOut', retryAt: undefined })).toBe(false);
+    expect(endsRound({ kind: 'timedOut', retryAt: new Date() })).toBe(true);
   });
 });
 

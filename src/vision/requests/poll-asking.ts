@@ -4,11 +4,14 @@ import { VisionFindings } from '../findings.js';
 import { VisionClient } from '../vision.client.js';
 import { disbelieved, matchVideos } from './match-video.js';
 import type { Part } from './parts.store.js';
-import { concernsQuestion, endsRound, isUnknown } from './poll-failures.js';
+import { concernsQuestion, endsAskingAlone, endsRound, isUnknown } from './poll-failures.js';
 import { PollList } from './poll-list.js';
 import { type Asking, type Learnt, type Listed, PAGE_SIZE, type Round } from './poll-round.js';
 import { asksAlone } from './poll-schedule.js';
 
+type Own = Pick<Round, 'learnt' | 'failure'>;
+
+const NOT_ASKED: Own = { learnt: new Map(), failure: undefined };
 const NOT_LISTED: Listed = { learnt: new Map(), pages: 0, nextPage: 1, failure: undefined };
 
 /** Asks a partner how the parts of one customer stand (decision 41). */
@@ -25,25 +28,31 @@ export class PollAsking {
    * the partner ends the round, and does not undo what was learnt before.
    */
   async ask(parts: readonly Part[], asking: Asking): Promise<Round> {
-    const single = parts.length === 1 && parts[0]?.partnerRequestId != null;
-    const listed = single ? NOT_LISTED : await this.list.ask(parts, asking);
+    const [first] = parts;
+    if (parts.length === 1 && first?.partnerRequestId != null) {
+      return roundOf(parts, NOT_LISTED, await this.askOneByOne(parts, asking));
+    }
+    const due = parts.filter((part) => part.partnerRequestId !== null && isTime(part, asking)).sort(longestWaitFirst);
+    return asking.again ? this.idsFirst(parts, due, asking) : this.listFirst(parts, due, asking);
+  }
+
+  private async listFirst(parts: readonly Part[], due: readonly Part[], asking: Asking): Promise<Round> {
+    const listed = await this.list.ask(parts, asking);
     const over = listed.failure !== undefined && endsRound(listed.failure);
-    const due = parts.filter(
-      (part) =>
-        !listed.learnt.has(part) && part.partnerRequestId !== null && (single || isTime(part, asking.now.getTime())),
-    );
-    const own = await this.askOneByOne(over ? [] : due, asking);
-    return {
-      learnt: new Map([...listed.learnt, ...own.learnt]),
-      asked: new Set([...(listed.pages > 0 ? parts : []), ...own.learnt.keys()]),
-      alone: new Set(own.learnt.keys()),
-      nextPage: listed.nextPage,
-      failure: own.failure ?? listed.failure,
-    };
+    const rest = due.filter((part) => !listed.learnt.has(part));
+    return roundOf(parts, listed, over ? NOT_ASKED : await this.askOneByOne(rest, asking));
+  }
+
+  /** After a failure: a list that always fails has the partner left alone, and must not be all that is tried then. */
+  private async idsFirst(parts: readonly Part[], due: readonly Part[], asking: Asking): Promise<Round> {
+    const own = await this.askOneByOne(due, asking);
+    const rest = parts.filter((part) => !own.learnt.has(part));
+    const over = rest.length === 0 || (own.failure !== undefined && endsRound(own.failure));
+    return roundOf(parts, over ? NOT_LISTED : await this.list.ask(rest, asking), own);
   }
 
   /** A failure that speaks of one part alone is what was learnt of it. */
-  private async askOneByOne(parts: readonly Part[], asking: Asking): Promise<Pick<Round, 'learnt' | 'failure'>> {
+  private async askOneByOne(parts: readonly Part[], asking: Asking): Promise<Own> {
     const learnt = new Map<Part, Learnt>();
     for (const part of parts) {
       try {
@@ -52,7 +61,7 @@ export class PollAsking {
         if (!(error instanceof PartnerFailure)) throw error;
         const kind = isUnknown(error) ? 'unknown' : 'open';
         if (concernsQuestion(error)) learnt.set(part, { kind, reason: error.message });
-        if (endsRound(error)) return { learnt, failure: error };
+        if (endsAskingAlone(error)) return { learnt, failure: error };
       }
     }
     return { learnt, failure: undefined };
@@ -72,8 +81,22 @@ export class PollAsking {
   }
 }
 
-function isTime({ askedAloneAt, submittedAt, polls }: Part, now: number): boolean {
-  const since = (askedAloneAt ?? submittedAt)?.getTime() ?? 0;
-  const openMs = now - (submittedAt?.getTime() ?? 0);
-  return asksAlone(now - since, { asked: polls + 1, openMs });
+function roundOf(parts: readonly Part[], listed: Listed, own: Own): Round {
+  return {
+    learnt: new Map([...listed.learnt, ...own.learnt]),
+    asked: new Set([...(listed.pages > 0 ? parts : []), ...own.learnt.keys()]),
+    alone: new Set(own.learnt.keys()),
+    nextPage: listed.nextPage,
+    failure: own.failure ?? listed.failure,
+  };
 }
+
+/** A round that fails again may take minutes over it. */
+function isTime(part: Part, { now, again }: Asking): boolean {
+  const openMs = again ? Infinity : now.getTime() - (part.submittedAt?.getTime() ?? 0);
+  return asksAlone(now.getTime() - askedAt(part), { asked: part.polls + 1, openMs });
+}
+
+const askedAt = ({ askedAloneAt, submittedAt }: Part): number => (askedAloneAt ?? submittedAt)?.getTime() ?? 0;
+
+const longestWaitFirst = (one: Part, other: Part): number => askedAt(one) - askedAt(other);

@@ -23,12 +23,13 @@ const CONCERNS: Readonly<Record<FailureKind, 'partner' | 'question'>> = {
 
 export const concernsQuestion = ({ kind }: Pick<PartnerFailure, 'kind'>): boolean => CONCERNS[kind] === 'question';
 
-/**
- * Whether the partner is asked nothing more in this round; whoever says when to come back is not asked before, and one
- * answer that was waited for in vain is enough: a hundred of them would take two hours.
- */
+/** Whether the partner is asked nothing more in this round: whoever says when to come back is not asked before. */
 export const endsRound = (failure: Pick<PartnerFailure, 'kind' | 'retryAt'>): boolean =>
-  !concernsQuestion(failure) || failure.retryAt !== undefined || failure.kind === 'timedOut';
+  !concernsQuestion(failure) || failure.retryAt !== undefined;
+
+/** Among parts that are asked for one by one, one wait in vain is enough: a hundred of them would take two hours. */
+export const endsAskingAlone = (failure: Pick<PartnerFailure, 'kind' | 'retryAt'>): boolean =>
+  endsRound(failure) || failure.kind === 'timedOut';
 
 /** The customer, the truck or the camera, says the partner (decision 44). */
 export const isUnknown = ({ status }: PartnerFailure): boolean => status === 404;

@@ -29,6 +29,8 @@ export interface Asking {
   readonly page: number;
   /** The database's. */
   readonly now: Date;
+  /** The last round failed. */
+  readonly again: boolean;
 }
 
 /** What the customer's list has brought. */

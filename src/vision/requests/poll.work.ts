@@ -46,7 +46,8 @@ export class PollWork implements OnModuleInit {
     const inMs = ({ nextPollAt }: Part) => (nextPollAt?.getTime() ?? 0) - now.getTime();
     if (!open.some((part) => inMs(part) <= 0)) return this.outcome.finish(run, {});
     const along = open.filter((part) => goesAlong(inMs(part), progressOf(part, now)));
-    const round = await this.asking.ask(along, { connection, signal: run.signal, page: run.row.next_page, now });
+    const question = { connection, signal: run.signal, page: run.row.next_page, now, again: run.attempt > 1 };
+    const round = await this.asking.ask(along, question);
     const ended = new Set<Part>();
     for (const [part, learnt] of round.learnt) if (await this.outcome.apply(run, part, learnt)) ended.add(part);
     await this.outcome.postpone(
