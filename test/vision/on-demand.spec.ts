@@ -369,6 +369,70 @@ describe('polling', () => {
     expect(shown.recordingIds).toHaveLength(2);
   });
 
+  describe('clips that come while the partner still prepares others', () => {
+    const half = (startTime: string, endTime: string) =>
+      element({ requestId: 'req-half', startTime, endTime, downloadUrl: partner.link(film()) });
+    const first = () => half(RANGE.startTime, '2026-01-31T08:32:00Z');
+    const second = () => half('2026-01-31T08:32:00Z', RANGE.endTime);
+    let clips: Element[];
+    let status: string;
+
+    /** With its first clip stored. */
+    const halfStored = async (connectionId: string) => {
+      clips = [first()];
+      status = 'processing';
+      partner.on(POST, accepts({ requestId: 'req-half' }), accepts());
+      partner.on(VIDEOS, (response, asked) => {
+        const request = { requestId: 'req-half', status, message: 'one more' };
+        lists('videos', () => clips, asked.query.get('requestId') === 'req-half' ? { request } : {})(response, asked);
+      });
+      const id = await order(connectionId);
+      await eventually(async () => {
+        await hurry(app);
+        const stored = await app.dataSource.query<unknown[]>("SELECT 1 FROM recordings WHERE status = 'stored'");
+        expect(stored).toHaveLength(1);
+      });
+      expect(await read(id)).toMatchObject({ status: 'processing', reason: 'one more' });
+      return id;
+    };
+
+    test('are fetched at once, and it is stored with the last of them', async () => {
+      const id = await halfStored(await connect());
+      clips.push(second());
+      status = 'ready';
+      expect((await becomes(id, { status: 'stored' })).recordingIds).toHaveLength(2);
+    });
+
+    test('are all, where it says so without another one', async () => {
+      const id = await halfStored(await connect());
+      status = 'ready';
+      expect((await becomes(id, { status: 'stored' })).recordingIds).toHaveLength(1);
+    });
+
+    test('are not taken for all by the list of the customer, which says nothing of it', async () => {
+      const connectionId = await connect();
+      const id = await halfStored(connectionId);
+      await becomes(await order(connectionId, { cameraId: 'rear' }), { status: 'processing' });
+      const byList = () => partner.askedOf(VIDEOS).filter(({ query }) => !query.has('requestId')).length;
+      await eventually(async () => {
+        await hurry(app);
+        expect(byList()).toBeGreaterThan(1);
+      });
+      expect(await read(id)).toMatchObject({ status: 'processing' });
+      clips.push(second());
+      status = 'ready';
+      await app.dataSource.query("UPDATE video_request_parts SET asked_alone_at = now() - interval '15 minutes'");
+      expect((await becomes(id, { status: 'stored' })).recordingIds).toHaveLength(2);
+    });
+
+    test('stay playable where the deadline comes', async () => {
+      const id = await halfStored(await connect());
+      await app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'");
+      const shown = await becomes(id, { status: 'expired', reason: expect.stringContaining('the whole video') });
+      expect((await app.admin('GET', `/recordings/${shown.recordingIds[0]}`)).body).toMatchObject({ status: 'stored' });
+    });
+  });
+
   test('when it was taken, asked about next and given up is reckoned by the database', async () => {
     partner.on(POST, accepts());
     partner.on(

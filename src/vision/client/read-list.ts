@@ -12,6 +12,11 @@ import {
 import type { Finding } from './finding.js';
 import { readElements } from './read-elements.js';
 
+export interface ReadRequestState extends VideoRequestState {
+  /** What the partner says of it nobody knows, and `status` is our guess. */
+  readonly guessed?: true;
+}
+
 /** One page of a partner's list, as far as it could be read. */
 export interface ListedPage<T> {
   readonly items: T[];
@@ -20,7 +25,7 @@ export interface ListedPage<T> {
   /** One for each element received, 44 characters, the same for the same element on another page. */
   readonly fingerprints: readonly string[];
   readonly pagination: Pagination;
-  readonly request?: VideoRequestState;
+  readonly request?: ReadRequestState;
   readonly findings: readonly Finding[];
 }
 
@@ -89,13 +94,14 @@ function paginationOf(...places: readonly unknown[]): Pagination {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 /** A status that nobody knows says nothing: the request counts as processing. */
-function requestState(raw: unknown, findings: Finding[]): VideoRequestState | undefined {
+function requestState(raw: unknown, findings: Finding[]): ReadRequestState | undefined {
   if (!isJsonObject(raw)) return undefined;
   const { requestId, status, message } = raw;
   if (typeof requestId !== 'string' && typeof requestId !== 'number') return undefined;
   return {
     requestId: String(requestId),
     status: knownStatus(status, 'data.request.status', findings),
+    ...(isStatus(status) ? {} : { guessed: true as const }),
     ...(typeof message === 'string' ? { message: saidIn(message) } : {}),
   };
 }
@@ -104,10 +110,10 @@ function requestState(raw: unknown, findings: Finding[]): VideoRequestState | un
 export const saidIn = (message: string): string => storableText(message).slice(0, 1_000);
 
 export function knownStatus(status: unknown, path: string, findings: Finding[]): VideoStatus {
-  const known = VIDEO_STATUSES.find((name) => name === status);
-  if (known === undefined) {
-    const reason = `${path} must be one of ${VIDEO_STATUSES.join(', ')}; it is taken as processing`;
-    findings.push({ path, reason, raw: status });
-  }
-  return known ?? 'processing';
+  if (isStatus(status)) return status;
+  const reason = `${path} must be one of ${VIDEO_STATUSES.join(', ')}; it is taken as processing`;
+  findings.push({ path, reason, raw: status });
+  return 'processing';
 }
+
+const isStatus = (status: unknown): status is VideoStatus => VIDEO_STATUSES.some((name) => name === status);

@@ -3,7 +3,6 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { inTransaction } from '../../database/transaction.js';
 import type { Next } from '../../jobs/due-rows.js';
 import type { Run } from '../../jobs/run.js';
-import { type Clip, partStateOf } from '../requests/part-of-clips.js';
 import { PartsStore } from '../requests/parts.store.js';
 import { RECORDING_STATES, type RecordingState } from './recording-states.js';
 import type { RecordingKey, RecordingRow } from './recording-row.js';
@@ -45,22 +44,7 @@ export class RecordingMoves {
     if (partId === null) return write(changes);
     await inTransaction(this.dataSource, async (manager) => {
       await write(changes, manager);
-      await this.settlePart(manager, haulerId, partId);
+      await this.parts.settle(manager, haulerId, partId);
     });
-  }
-
-  /** The part's row is locked first: two of its clips may end at the same time. */
-  private async settlePart(manager: EntityManager, haulerId: string, partId: string): Promise<void> {
-    await manager.query('SELECT 1 FROM video_request_parts WHERE hauler_id = $1 AND id = $2 FOR UPDATE', [
-      haulerId,
-      partId,
-    ]);
-    const part = await this.parts.find(haulerId, partId, manager);
-    const clips = await manager.query<Clip[]>(
-      'SELECT status, reason FROM recordings WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id',
-      [haulerId, partId],
-    );
-    const { status, reason } = partStateOf(clips, part.reason);
-    if (status !== part.status) await this.parts.move(manager, part, status, reason);
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { instantSql } from '../../database/instant-sql.js';
 import type { Instant } from '../../contracts/common/instant.js';
+import { type Clip, partStateOf } from './part-of-clips.js';
 import { type PartState, REQUEST_STATES, requestStateOf, type RequestState } from './request-states.js';
 
 /** One piece of a request, as its work needs it. */
@@ -27,6 +28,8 @@ export interface Part {
   readonly nextPollAt: Date | null;
   readonly askedAloneAt: Date | null;
   readonly notFound: number;
+  /** Of one that is open: the partner has listed some of its clips, and prepares others. */
+  readonly hasClips: boolean;
 }
 
 export interface Customer {
@@ -40,7 +43,9 @@ const INSTANT = (column: string) => `${instantSql(column)} AS ${column}`;
 
 const COLUMNS = `hauler_id, id, request_id, connection_id, customer_id, truck_id, camera_id, ${INSTANT('start_time')},
   ${INSTANT('end_time')}, status, reason, partner_request_id, submit_tries, submitted_at, deadline_at,
-  deadline_at <= now() AS overdue, polls, next_poll_at, asked_alone_at, not_found`;
+  deadline_at <= now() AS overdue, polls, next_poll_at, asked_alone_at, not_found,
+  EXISTS (SELECT 1 FROM recordings AS clip WHERE clip.hauler_id = video_request_parts.hauler_id
+          AND clip.part_id = video_request_parts.id) AS has_clips`;
 
 /** The rows of parts, and the requests that follow from them. */
 @Injectable()
@@ -101,6 +106,23 @@ export class PartsStore {
     await this.refresh(manager, part.haulerId, part.requestId);
   }
 
+  /**
+   * Brings a part to where its clips are, once the partner prepares no more of them. Its row is locked first: two of its
+   * clips may end at the same time.
+   */
+  async settle(manager: EntityManager, haulerId: string, id: string): Promise<void> {
+    const key = [haulerId, id];
+    await manager.query('SELECT 1 FROM video_request_parts WHERE hauler_id = $1 AND id = $2 FOR UPDATE', key);
+    const part = await this.find(haulerId, id, manager);
+    if (part.status !== 'ready' && part.status !== 'downloading') return;
+    const clips = await manager.query<Clip[]>(
+      'SELECT status, reason FROM recordings WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id',
+      key,
+    );
+    const { status, reason } = partStateOf(clips, part.reason);
+    if (status !== part.status) await this.move(manager, part, status, reason);
+  }
+
   /** Brings a request to where its parts are. Its row is locked first: two parts may end at the same time. */
   async refresh(manager: EntityManager, haulerId: string, requestId: string): Promise<void> {
     const key = [haulerId, requestId];
@@ -139,6 +161,7 @@ interface PartRow {
   readonly next_poll_at: Date | null;
   readonly asked_alone_at: Date | null;
   readonly not_found: number;
+  readonly has_clips: boolean;
 }
 
 function partFromRow(row: PartRow): Part {
@@ -163,5 +186,6 @@ function partFromRow(row: PartRow): Part {
     nextPollAt: row.next_poll_at,
     askedAloneAt: row.asked_alone_at,
     notFound: row.not_found,
+    hasClips: row.has_clips,
   };
 }

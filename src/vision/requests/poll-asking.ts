@@ -39,7 +39,7 @@ export class PollAsking {
   private async listFirst(parts: readonly Part[], due: readonly Part[], asking: Asking): Promise<Round> {
     const listed = await this.list.ask(parts, asking);
     const over = listed.failure !== undefined && endsRound(listed.failure);
-    const rest = due.filter((part) => !listed.learnt.has(part));
+    const rest = due.filter((part) => (listed.learnt.get(part)?.kind ?? 'some') === 'some');
     return roundOf(parts, listed, over ? NOT_ASKED : await this.askOneByOne(rest, asking));
   }
 
@@ -73,9 +73,12 @@ export class PollAsking {
     const strange = disbelieved([part], read.items).map(({ finding }) => finding);
     await this.findings.record(connection, [...read.findings, ...strange]);
     const clips = matchVideos([part], read.items).get(part);
-    const { status, message } = read.request?.requestId === part.partnerRequestId ? (read.request ?? {}) : {};
+    const { status, guessed, message } = read.request?.requestId === part.partnerRequestId ? (read.request ?? {}) : {};
     const said = message === undefined ? {} : { message };
     if (status === 'failed') return { kind: 'failed', ...said };
+    if (clips !== undefined && status === 'processing' && guessed !== true) {
+      return { kind: 'some', clips, ...(message === undefined ? {} : { reason: message }) };
+    }
     if (clips !== undefined) return { kind: 'clips', clips, ...said };
     return { kind: 'open', ...(strange[0] === undefined ? {} : { reason: strange[0].reason }) };
   }

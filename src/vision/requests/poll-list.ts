@@ -51,7 +51,7 @@ export class PollList {
     findings.push(...disbelieved(parts, videos).map(({ finding }) => finding));
     await this.findings.record(asking.connection, findings);
     const found = matchVideos(parts, videos, taken);
-    const learnt = new Map([...found].map(([part, clips]) => [part, { kind: 'clips', clips } as const]));
+    const learnt = new Map([...found].map(([part, clips]) => [part, { kind: kindOf(part), clips } as const]));
     // The page that failed may be there no more.
     return { learnt, pages, nextPage: failure !== undefined || found.size === parts.length ? 1 : page, failure };
   }
@@ -88,6 +88,9 @@ function listQuery(parts: readonly Part[]): ListVideosQuery {
     endTime: parts.map(({ endTime }) => endTime).reduce((a, b) => (a > b ? a : b)),
   };
 }
+
+/** The list has no state: of what was said to come in several clips, these may not be all. */
+const kindOf = ({ hasClips }: Part): 'some' | 'clips' => (hasClips ? 'some' : 'clips');
 
 const unknownAll = (parts: readonly Part[], { message: reason }: PartnerFailure): Map<Part, Learnt> =>
   new Map(parts.map((part) => [part, { kind: 'unknown', reason }]));

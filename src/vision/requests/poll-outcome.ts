@@ -28,7 +28,8 @@ export class PollOutcome {
   /** The parts whose deadline has not come. */
   async endOverdue(run: Run<PollRow>, open: readonly Part[]): Promise<Part[]> {
     for (const part of open.filter(({ overdue }) => overdue)) {
-      const reason = `The partner had not delivered the video when the deadline came, asked ${part.polls} times.`;
+      const video = part.hasClips ? 'the whole video' : 'the video';
+      const reason = `The partner had not delivered ${video} when the deadline came, asked ${part.polls} times.`;
       await this.end(run, part, 'expired', part.reason === null ? reason : `${reason} Heard last: ${part.reason}`);
     }
     return open.filter(({ overdue }) => !overdue);
@@ -53,10 +54,17 @@ export class PollOutcome {
         await this.end(run, part, 'failed', `The partner could not prepare the video${said}`);
         return true;
       }
+      case 'some': {
+        await this.write(run, (manager) => this.recordings.addClips(manager, part, learnt.clips));
+        this.jobs.wake(DOWNLOADS);
+        return false;
+      }
       case 'clips': {
         await this.write(run, async (manager) => {
           await this.recordings.addClips(manager, part, learnt.clips);
           await this.parts.move(manager, part, 'ready', learnt.message ?? null);
+          // Of clips that came while it was prepared all may be stored by now.
+          if (part.hasClips) await this.parts.settle(manager, part.haulerId, part.id);
         });
         this.jobs.wake(DOWNLOADS);
         return true;
@@ -128,7 +136,7 @@ export class PollOutcome {
 }
 
 function reasonIn(learnt: Learnt | undefined): string | null {
-  return (learnt?.kind === 'open' || learnt?.kind === 'unknown' ? learnt.reason : undefined) ?? null;
+  return (learnt !== undefined && 'reason' in learnt ? learnt.reason : undefined) ?? null;
 }
 
 export const progressOf = ({ polls, submittedAt }: Part, now: Date): PollProgress => ({

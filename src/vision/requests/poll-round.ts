@@ -6,6 +6,8 @@ import type { Part } from './parts.store.js';
 /** What a round has learnt of one part. */
 export type Learnt =
   | { readonly kind: 'clips'; readonly clips: readonly Video[]; readonly message?: string }
+  /** Clips of a request that the partner still prepares; `reason`: what it says of it. */
+  | { readonly kind: 'some'; readonly clips: readonly Video[]; readonly reason?: string }
   | { readonly kind: 'failed'; readonly message?: string }
   | { readonly kind: 'unknown'; readonly reason: string }
   /** `reason`: why there is no clip, where the part was asked for by its own id. */
