@@ -137,6 +137,13 @@ describe('a 202', () => {
     ['nothing', undefined, { status: 'processing' }],
   ])('%s', (_, given, expected) => expect(readAcknowledgement(given)).toMatchObject(expected));
 
+  test('an id is kept as long as it came, or is none, and told', () => {
+    const of = (length: number) => readAcknowledgement({ requestId: 'r'.repeat(length), status: 'processing' });
+    expect(of(4_000)).toMatchObject({ requestId: 'r'.repeat(4_000), findings: [] });
+    expect(of(4_001)).toMatchObject({ findings: [{ path: 'requestId' }] });
+    expect(of(4_001)).not.toHaveProperty('requestId');
+  });
+
   test('what PostgreSQL cannot hold is taken out of the message, and an id with it is none', () => {
     const read = readAcknowledgement({ requestId: 'a\0b', status: 'failed', message: 'bro\0ken' });
     expect(read).toMatchObject({ status: 'failed', message: 'broken', findings: [{ path: 'requestId' }] });

@@ -241,6 +241,17 @@ describe('polling', () => {
     expect(Object.fromEntries(poll?.query ?? [])).toMatchObject({ customerId: 'customer-1', requestId: 'req-x' });
   });
 
+  test('by a long id as it came', async () => {
+    const requestId = 'r'.repeat(1_000);
+    const clips = [element({ requestId, downloadUrl: partner.link(film()) })];
+    partner.on(POST, accepts({ requestId }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => clips),
+    );
+    await becomes(await order(await connect()), { status: 'stored' });
+  });
+
   test('data.request is believed', async () => {
     const request = { requestId: 'req-f', status: 'failed', message: 'Nothing was recorded.' };
     partner.on(POST, accepts({ requestId: 'req-f' }));

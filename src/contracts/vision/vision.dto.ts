@@ -11,6 +11,9 @@ export const VIDEO_STATUSES = ['processing', 'ready', 'failed'] as const;
 export type VideoStatus = (typeof VIDEO_STATUSES)[number];
 
 const IDENTIFIER = { min: 1, max: 255 };
+/** The contract has no limit (section 2.5a), but the address of a list has. */
+export const LONGEST_REQUEST_ID = 4_000;
+const REQUEST_ID = { min: 1, max: LONGEST_REQUEST_ID };
 const CUSTOMER = {
   ...IDENTIFIER,
   description: 'Customer identifier or name',
@@ -52,7 +55,7 @@ export class CreateVideoResponse {
   @BooleanField({ description: 'Whether the request was accepted', example: true })
   success!: boolean;
 
-  @TextField({ ...IDENTIFIER, description: 'Identifier to poll with', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
+  @TextField({ ...REQUEST_ID, description: 'Identifier to poll with', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
   requestId!: string;
 
   @EnumField({ description: 'State of the request', values: VIDEO_STATUSES, example: 'processing' })
@@ -147,7 +150,7 @@ export class Recording {
 /** One on-demand clip: a chunk's fields, and the request that it answers (decision 38). */
 export class Video extends Recording {
   @TextField({
-    ...IDENTIFIER,
+    ...REQUEST_ID,
     description: 'The request that the clip answers',
     optional: true,
     example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e',
@@ -157,7 +160,7 @@ export class Video extends Recording {
 
 /** State of one request, in a list that asks by `requestId` (decision 40). */
 export class VideoRequestState {
-  @TextField({ ...IDENTIFIER, description: 'The request', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' })
+  @TextField({ ...REQUEST_ID, description: 'The request', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' })
   requestId!: string;
 
   @EnumField({ description: 'State of the request', values: VIDEO_STATUSES, example: 'ready' })

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../contracts/common/json.js';
 import { isStorableText } from '../../contracts/common/text.js';
-import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
+import { LONGEST_REQUEST_ID, type VideoStatus } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from './finding.js';
 import { knownStatus, saidIn } from './read-list.js';
 
@@ -14,7 +14,7 @@ export interface Acknowledgement {
 }
 
 /** It is sent again as it is, so that nothing may be taken out of it. */
-const isId = (text: string): boolean => text !== '' && isStorableText(text);
+const isId = (text: string): boolean => text !== '' && text.length <= LONGEST_REQUEST_ID && isStorableText(text);
 
 /** `success: false` is a refusal: the request failed, says the partner. */
 export function readAcknowledgement(body: unknown): Acknowledgement {
@@ -27,10 +27,15 @@ export function readAcknowledgement(body: unknown): Acknowledgement {
   const inner = body['requestId'] === undefined && isJsonObject(body['data']) ? body['data'] : body;
   const { requestId, message } = inner;
   const named = typeof requestId === 'number' || (typeof requestId === 'string' && isId(requestId));
-  if (!named) findings.push({ path: 'requestId', reason: 'requestId must be an id, without U+0000', raw: body });
+  if (!named)
+    findings.push({
+      path: 'requestId',
+      reason: `requestId must be an id of at most ${LONGEST_REQUEST_ID} characters, without U+0000`,
+      raw: body,
+    });
   const status = body['success'] === false ? 'failed' : knownStatus(inner['status'], 'status', findings);
   return {
-    ...(named ? { requestId: String(requestId).slice(0, 255) } : {}),
+    ...(named ? { requestId: String(requestId) } : {}),
     status,
     ...(typeof message === 'string' ? { message: saidIn(message) } : {}),
     findings,
