@@ -196,14 +196,22 @@ describe('every page of a list', () => {
     expect(calls()).toBe(Math.max(1, Math.ceil(count / 20)));
   });
 
-  test('without totals, until a page is empty', async () => {
-    const { fetch } = pages(
-      () => all(45),
-      20,
-      () => ({}),
-    );
-    expect((await collect(fetch)).size).toBe(45);
-  });
+  test.each([
+    [45, 8],
+    [5, 4],
+    [0, 1],
+  ])(
+    '%i chunks without totals, until a page is empty; two readings agree, unless that is the first page',
+    async (count, asked) => {
+      const { fetch, calls } = pages(
+        () => all(count),
+        20,
+        () => ({}),
+      );
+      expect((await collect(fetch)).size).toBe(count);
+      expect(calls()).toBe(asked);
+    },
+  );
 
   test('with totals that are too low', async () => {
     const { fetch } = pages(
@@ -224,9 +232,13 @@ describe('every page of a list', () => {
     expect(calls()).toBe(8);
   });
 
-  test('though chunks vanish from the front while it is read', async () => {
+  test.each([
+    ['with totals', undefined],
+    ['without totals', () => ({})],
+    ['with a number of pages alone', (items: object[]) => ({ totalPages: Math.ceil(items.length / 20) })],
+  ])('%s, though chunks vanish from the front while it is read', async (_, totals) => {
     // After the first page twenty chunks are gone, and what was on the second page is on the first.
-    const { fetch } = pages((call) => (call === 1 ? all(60) : all(60).slice(20)), 20);
+    const { fetch } = pages((call) => (call === 1 ? all(60) : all(60).slice(20)), 20, totals);
     const ids = await collect(fetch);
     for (let n = 20; n < 60; n++) expect(ids.has(`c${n}`)).toBe(true);
   });

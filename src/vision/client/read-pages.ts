@@ -15,7 +15,7 @@ export class UnstableList extends Error {
 interface Reading {
   readonly fingerprints: ReadonlySet<string>;
   readonly total: number | undefined;
-  /** Its pages agreed about the total, and hold as much as it says. */
+  /** Its pages agreed about the total, and hold as much as it says; without a total it is one page, which cannot shift. */
   readonly whole: boolean;
 }
 
@@ -56,9 +56,9 @@ async function readOnce<T>(
     const nothingNew = fingerprints.size === before;
     if (nothingNew || isLast(page, number)) {
       const [total] = totals;
-      const whole =
-        totals.size === 1 && !(nothingNew && number > 1 && page.received > 0) && fingerprints.size >= (total ?? 0);
-      return { fingerprints, total, whole };
+      const whole = total === undefined ? number === 1 : totals.size === 1 && fingerprints.size >= total;
+      const isRepeated = nothingNew && number > 1 && page.received > 0;
+      return { fingerprints, total, whole: whole && !isRepeated };
     }
   }
   throw new UnstableList(`The partner's list has more than ${MOST_PAGES} pages.`);
