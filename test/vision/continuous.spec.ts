@@ -303,6 +303,65 @@ describe('windows', () => {
   });
 });
 
+describe('a window that was laid by', () => {
+  const laidBy = async () => {
+    // No failure of the partner's that would have it left alone for a while, however often it is asked.
+    partner.on(CONTINUOUS, refuses(400, 'INVALID_PAYLOAD', 'oops'));
+    const startTime = inHours(-4);
+    const id = await follow(await connect(), { startTime, cameraId: 'front' });
+    await eventually(async () => {
+      await hurry(app);
+      expect((await windows())[0]?.attempts).toBeGreaterThan(0);
+    }, 15_000);
+    return { id, startTime };
+  };
+  const windows = () =>
+    app.dataSource.query<{ due_at: Date | null; attempts: number }[]>('SELECT due_at, attempts FROM video_windows');
+  /** The work has had it in hand, and put it off without a try. */
+  const putOff = async () => {
+    await hurry(app);
+    await eventually(async () => {
+      const [row] = await windows();
+      expect(row?.attempts).toBe(0);
+      expect(row?.due_at?.getTime()).toBeGreaterThan(Date.now() + 30_000);
+    });
+  };
+
+  test('waits while its subscription is switched off', async () => {
+    const { id } = await laidBy();
+    await app.admin('PATCH', `/video-subscriptions/${id}`, { enabled: false });
+    await eventually(putOff, 10_000);
+    partner.on(CONTINUOUS, within([chunk(3)]));
+    partner.asked.length = 0;
+    await putOff();
+    expect(partner.asked).toEqual([]);
+    await app.admin('PATCH', `/video-subscriptions/${id}`, { enabled: true });
+    await eventually(async () => {
+      await hurry(app);
+      expect(await windows()).toEqual([]);
+    });
+    expect(await recordings()).toHaveLength(1);
+  });
+
+  test('stays as a hole with its reason when the connection is deleted', async () => {
+    const { id, startTime } = await laidBy();
+    expect((await app.admin('DELETE', `/connections/${connected}`)).status).toBe(204);
+    await eventually(async () => {
+      await hurry(app);
+      expect(await windows()).toMatchObject([{ due_at: null }]);
+    });
+    expect((await read(id)).watermark).toBe(startTime);
+    const range = `from=${inHours(-3)}&to=${inHours(-2)}`;
+    const { body } = await app.admin<{ data: object[] }>(
+      'GET',
+      `/coverage?connectionId=${connected}&truckId=TRUCK-7&cameraId=front&${range}`,
+    );
+    expect(body.data).toMatchObject([{ state: 'missing', reason: 'Not read yet: The connection was deleted.' }]);
+    expect((await app.admin('DELETE', `/video-subscriptions/${id}`)).status).toBe(204);
+    expect(await windows()).toEqual([]);
+  });
+});
+
 describe('after an outage of 7 hours', () => {
   /** The last look was 7 hours ago; a chunk that had ended 13 minutes before it was listed after it. */
   const outage = async (): Promise<{ id: string; all: Element[] }> => {
@@ -330,7 +389,7 @@ describe('after an outage of 7 hours', () => {
 
   test('so it is by a window that is laid by first', async () => {
     const { id, all } = await outage();
-    partner.on(CONTINUOUS, refuses(500, 'INTERNAL_ERROR', 'oops'));
+    partner.on(CONTINUOUS, refuses(400, 'INVALID_PAYLOAD', 'oops'));
     const laidBy = await eventually(async () => {
       await hurry(app);
       const rows = await app.dataSource.query<{ start_time: Date }[]>('SELECT start_time FROM video_windows');

@@ -19,7 +19,7 @@ interface WindowRow {
   readonly end_time: Date;
 }
 
-type Subscription = Watched & { readonly connection_id: string };
+type Subscription = Watched & { readonly connection_id: string; readonly enabled: boolean };
 
 /** Tries the windows again that could not be read in their turn, until they can. */
 @Injectable()
@@ -47,13 +47,18 @@ export class WindowWork implements OnModuleInit {
   private async read(run: Run<WindowRow>): Promise<Next> {
     const { hauler_id, id, subscription_id, start_time, end_time } = run.row;
     const [watched] = await this.dataSource.query<Subscription[]>(
-      `SELECT connection_id, customer_id, truck_id, camera_id FROM video_subscriptions
+      `SELECT connection_id, enabled, customer_id, truck_id, camera_id FROM video_subscriptions
        WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
       [hauler_id, subscription_id],
     );
-    const connection = watched === undefined ? undefined : await this.connections.find(watched.connection_id);
-    if (watched !== undefined && connection !== undefined) {
-      if (!connection.enabled) return { afterMs: PAUSED_MS };
+    if (watched !== undefined) {
+      const connection = await this.connections.find(watched.connection_id);
+      if (connection === undefined) {
+        // The row stays: what nobody has read is a hole in the coverage.
+        await run.finish('done', { reason: 'The connection was deleted.' });
+        return 'done';
+      }
+      if (!connection.enabled || !watched.enabled) return { afterMs: PAUSED_MS };
       const window = { start: start_time.getTime(), end: end_time.getTime() };
       await this.reader.read(connection, watched, window, run.signal);
     }
