@@ -161,6 +161,24 @@ describe('a subscription', () => {
     for (const release of waiting) release();
   });
 
+  test('is read as of the customer that its connection names, whenever that is mended', async () => {
+    partner.on(CONTINUOUS, (response, request) =>
+      (request.query.get('customerId') === 'right' ? within([chunk(3)]) : refuses(404, 'NOT_FOUND', 'who?'))(
+        response,
+        request,
+      ),
+    );
+    const id = await follow(await connect());
+    await eventually(async () => expect((await read(id)).lastError).toContain('who?'));
+    const mended = await app.admin('PATCH', `/connections/${connected}`, { customerId: 'right' });
+    expect(mended.status).toBe(200);
+    await eventually(async () => {
+      await hurry(app);
+      expect(await recordings()).toHaveLength(1);
+    });
+    await reachesNow(id);
+  });
+
   test('is read, changed, listed and ended', async () => {
     partner.on(
       CONTINUOUS,

@@ -42,7 +42,6 @@ export class CrawlWork implements OnModuleInit {
       key: { hauler_id: 'uuid', id: 'uuid' },
       columns: [
         'connection_id',
-        'customer_id',
         'truck_id',
         'camera_id',
         'start_time',

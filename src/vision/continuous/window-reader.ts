@@ -17,7 +17,6 @@ const PAGE_SIZE = 100;
 
 /** Whose recordings are read. */
 export interface Watched {
-  readonly customer_id: string;
   readonly truck_id: string;
   readonly camera_id: string | null;
 }
@@ -41,7 +40,8 @@ export class WindowReader {
     signal: AbortSignal,
   ): Promise<void> {
     const query = {
-      customerId: watched.customer_id,
+      // As the connection says now: an admin may have mended it.
+      customerId: connection.customerId,
       truckId: watched.truck_id,
       ...(watched.camera_id === null ? {} : { cameraId: watched.camera_id }),
       startTime: instantOf(new Date(start)),

@@ -47,7 +47,7 @@ export class WindowWork implements OnModuleInit {
   private async read(run: Run<WindowRow>): Promise<Next> {
     const { hauler_id, id, subscription_id, start_time, end_time } = run.row;
     const [watched] = await this.dataSource.query<Subscription[]>(
-      `SELECT connection_id, enabled, customer_id, truck_id, camera_id FROM video_subscriptions
+      `SELECT connection_id, enabled, truck_id, camera_id FROM video_subscriptions
        WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
       [hauler_id, subscription_id],
     );
