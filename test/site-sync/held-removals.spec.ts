@@ -182,6 +182,22 @@ describe('removals that are held', () => {
       expect(await active()).toBe(3);
     });
 
+    test('of a deleted connection whose records another one has taken over: 409, and the run stays held', async () => {
+      const all = { sites: sites(0, 3) };
+      await scene.sync(all);
+      const held = await scene.sync({ sites: [] });
+      const other = await scene.connect();
+      await scene.service.admin('DELETE', `/connections/${scene.connectionId}`);
+      await scene.sync(all, other);
+      const { status, body } = await confirm(held.id);
+      expect(status).toBe(409);
+      expect(body).toMatchObject({
+        error: { code: 'CONFLICT', message: expect.stringContaining('taken its records') },
+      });
+      expect((await scene.run(held.id)).status).toBe('held');
+      expect(await active()).toBe(3);
+    });
+
     test("another connection's newer run does not matter", async () => {
       await scene.sync({ sites: sites(0, 3) });
       const other = await scene.connect();

@@ -6,7 +6,7 @@ import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
-import { APPLY_TIMEOUT_MS, applyHeld, lockCatalog } from './catalog-apply.js';
+import { APPLY_TIMEOUT_MS, applyHeld, type CatalogOwner, lockCatalog } from './catalog-apply.js';
 import { forEachKind, type RunCounts } from './kinds.js';
 import { RUN_STATES, type RunStatus } from './run-states.js';
 import { SITE_SYNC_WORK } from './sync-schedule.js';
@@ -53,7 +53,10 @@ export class SyncRunsService {
     return { runId };
   }
 
-  /** Applies the removals that the run held. `conflict` where it holds none, or is not the connection's newest any more. */
+  /**
+   * Applies the removals that the run held. `conflict` where it holds none, not any more either, or is not the connection's
+   * newest any more.
+   */
   async confirm(id: string): Promise<SyncRun> {
     await inTransaction(
       this.dataSource,
@@ -62,6 +65,7 @@ export class SyncRunsService {
         await lockCatalog(manager, haulerId);
         const run = await this.confirmable(manager, id);
         RUN_STATES.assertMove(run.status, 'succeeded');
+        await this.assertHolds(manager, id, { haulerId, connectionId });
         const removed = await applyHeld(manager, { haulerId, connectionId });
         await this.states.unsettleOthers(manager, { haulerId, connectionId });
         const counts = forEachKind((kind) => ({
@@ -95,6 +99,17 @@ export class SyncRunsService {
     if (run.status !== 'held') throw apiError(ADMIN_API, 'conflict', `the run ${id} is not held but ${run.status}`);
     if (run.newest !== id) throw apiError(ADMIN_API, 'conflict', `the run ${run.newest} is newer than ${id}`);
     return run;
+  }
+
+  /** Holds go with the records that another connection takes over (`adoptOrphans`). */
+  private async assertHolds(manager: EntityManager, id: string, owner: CatalogOwner): Promise<void> {
+    const held = await manager.query<unknown[]>(
+      'SELECT FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 LIMIT 1',
+      [owner.haulerId, owner.connectionId],
+    );
+    if (held.length > 0) return;
+    const message = `the run ${id} holds nothing any more: its connection was deleted, and another one has taken its records over`;
+    throw apiError(ADMIN_API, 'conflict', message);
   }
 
   private async find(manager: EntityManager, id: string): Promise<ConfirmedRow> {
