@@ -1,8 +1,17 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { getMetadataStorage } from 'class-validator';
+import type { JsonFault } from '../contracts/common/json-fault.js';
 import { type DtoClass, type Read, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { invalid } from './app-error.js';
+
+/** A body whose very text has faults, for the validation pipe: nobody else may see it. */
+export class FaultyBody {
+  constructor(
+    readonly value: unknown,
+    readonly faults: readonly JsonFault[],
+  ) {}
+}
 
 /**
  * Holds every argument that is a DTO to its class: unknown fields are dropped, all violations are told at once
@@ -14,6 +23,7 @@ export class ValidationPipe implements PipeTransform {
 
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     const read = this.readFor(metatype);
+    if (value instanceof FaultyBody) throw invalid(allViolations(value, read));
     if (read === undefined) return value;
     const violations: Violation[] = [];
     const result = read(value, '', violations);
@@ -33,6 +43,14 @@ function repeatedIn(query: unknown): (violation: Violation) => Violation {
     const isRepeated = Array.isArray((query as Readonly<Record<string, unknown>>)[violation.path]);
     return isRepeated ? { ...violation, message: `${violation.path} must be sent once` } : violation;
   };
+}
+
+/** What is wrong with the text, and what else is wrong with the fields; each path once. */
+function allViolations({ value, faults }: FaultyBody, read: Read<object> | undefined): Violation[] {
+  const violations: Violation[] = [];
+  read?.(value, '', violations);
+  const told = new Set(faults.map(({ path }) => path));
+  return [...faults.map(({ violation }) => violation), ...violations.filter(({ path }) => !told.has(path))];
 }
 
 function isDto(metatype: ArgumentMetadata['metatype']): metatype is DtoClass<object> {

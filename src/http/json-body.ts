@@ -1,9 +1,11 @@
 import { createParamDecorator } from '@nestjs/common';
 import express, { type Application, type Request, type Response } from 'express';
-import { JsonFault, parseJson, textOf } from '../contracts/common/json.js';
+import { JsonFault } from '../contracts/common/json-fault.js';
+import { parseJson, textOf } from '../contracts/common/json.js';
 import { jsonFaultPlace } from '../contracts/common/json-place.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { AppError, invalid } from '../errors/app-error.js';
+import { FaultyBody } from '../errors/validation.pipe.js';
 import { type BodyReader, bodyReader, type ReadLimits, readLimits, setReadLimits } from './read-limits.js';
 import { hasBody } from './server-limits.js';
 
@@ -43,7 +45,8 @@ function jsonOf(request: BodyRequest, bytes: Buffer): unknown {
   try {
     const text = textOf(bytes);
     request.rawBody = text;
-    return parseJson(text);
+    const { value, faults } = parseJson(text);
+    return faults.length === 0 ? value : new FaultyBody(value, faults);
   } catch (error) {
     if (error instanceof JsonFault) throw invalid([placed(error.violation, request.rawBody)]);
     throw error;

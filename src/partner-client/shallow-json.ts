@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from '../contracts/common/json.js';
+import { MAX_JSON_DEPTH } from '../contracts/common/json-text.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,17 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
-import { JsonFault, readJson } from '../../src/contracts/common/json.js';
+import { JsonFault } from '../../src/contracts/common/json-fault.js';
+import { MAX_FAULTS } from '../../src/contracts/common/json-text.js';
+import { readJson } from '../../src/contracts/common/json.js';
 import type { Violation } from '../../src/contracts/common/violation.js';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
+const read = (body: string | Buffer) => readJson(Buffer.from(body as string));
+
+/** The only fault. */
 function faultOf(body: string | Buffer): Violation {
+  const faults = faultsOf(body);
+  expect(faults).toHaveLength(1);
+  return faults[0] as Violation;
+}
+
+function faultsOf(body: string | Buffer): Violation[] {
   try {
-    readJson(Buffer.isBuffer(body) ? body : Buffer.from(body));
+    return read(body).faults.map(({ violation }) => violation);
   } catch (error) {
-    if (error instanceof JsonFault) return error.violation;
+    if (error instanceof JsonFault) return [error.violation];
     throw error;
   }
-  throw new Error('nothing was refused');
 }
 
 describe('a JSON body (decision 8)', () => {
@@ -21,10 +31,10 @@ describe('a JSON body (decision 8)', () => {
     ['a whole surrogate pair, escaped', '{"a":"\\ud83d\\ude00"}', { a: '😀' }],
     ['a backslash before u0000', '{"a":"\\\\u0000"}', { a: '\\u0000' }],
     ['32 levels', nested(32), JSON.parse(nested(32)) as unknown],
-  ])('is read: %s', (_name, body, value) => expect(readJson(Buffer.from(body))).toEqual(value));
+  ])('is read: %s', (_name, body, value) => expect(read(body)).toEqual({ value, faults: [] }));
 
   it('keeps __proto__ as a plain name', () => {
-    const value = readJson(Buffer.from('{"__proto__":"x"}')) as object;
+    const value = read('{"__proto__":"x"}').value as object;
     expect(Object.keys(value)).toEqual(['__proto__']);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
@@ -50,6 +60,36 @@ describe('a JSON body (decision 8)', () => {
     ['{"\\u0000":1}', 'the name of a field must be valid Unicode without U+0000 and without lone surrogates'],
     [nested(33), `${'[0]'.repeat(32)} must not be nested deeper than 32`],
   ])('says of %s what is wrong', (body, message) => expect(faultOf(body).message).toBe(message));
+
+  it('is told of all its faults, each path once', () => {
+    const deep = nested(40);
+    const body = `{"a":"\\u0000","b":[1,{"\\ud800":1,"\\u0000":2},"\\udfff",[]],"c":{},"d":${deep},"e":"\\u0000"}`;
+    expect(faultsOf(body).map(({ path, rule }) => `${path} ${rule}`)).toEqual([
+      'a isText',
+      'b[1] isText',
+      'b[2] isText',
+      `d${'[0]'.repeat(31)} maxDepth`,
+      'e isText',
+    ]);
+  });
+
+  it.each([
+    ['text', '{"a":"\\u0000","a":"ok"}', ['a']],
+    ['a name', '{"a":{"\\ud800":1},"a":"ok"}', ['a']],
+    ['depth', `{"m":[{"f":${nested(50)},"f":"ok"}]}`, [`m[0].f${'[0]'.repeat(29)}`]],
+    ['text, behind brackets and quotes in text', '{"x":"]}\\"[{\\\\","a":["\\u0000"],"a":1}', ['a[0]']],
+  ])('is refused: %s hidden by a second field of the same name', (_name, body, paths) =>
+    expect(faultsOf(body).map(({ path }) => path)).toEqual(paths),
+  );
+
+  it('brackets in text are no nesting', () => {
+    const value = { a: '[{'.repeat(40), b: '"\\'.repeat(40) + '['.repeat(40) };
+    expect(read(JSON.stringify(value))).toEqual({ value, faults: [] });
+  });
+
+  it('is told of a hundred faults at most', () => {
+    expect(faultsOf(`[${'"\\u0000",'.repeat(1000)}1]`)).toHaveLength(MAX_FAULTS);
+  });
 
   it('is refused: bytes that are not UTF-8', () => {
     expect(faultOf(Buffer.from([0x22, 0xff, 0x22]))).toMatchObject({ path: '', rule: 'isUtf8' });

@@ -53,6 +53,21 @@ describe('text (decision 8)', () => {
       await expectRefused(body(escape), [path]);
   });
 
+  test('is told together with all else, each path once', async () => {
+    const body =
+      '{"siteId":"a\\u0000","materials":[{"name":"\\ud800"}],"inboundFlow":{"ticketNumber":"\\u0000"},"customFields":{"a":"\\u0000"}}';
+    await expectRefused(body, [
+      'siteId',
+      'materials[0].name',
+      'inboundFlow.ticketNumber',
+      'customFields.a',
+      'materials[0].id',
+      'materials[0].quantity',
+      'materials[0].unitOfMeasure',
+      'inboundFlow.updatedAt',
+    ]);
+  });
+
   test('what is no Latin comes back as it was sent, not normalised, not trimmed', async () => {
     const texts = [
       'ﬁne Å',

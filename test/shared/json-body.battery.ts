@@ -150,6 +150,13 @@ export function describeJsonBody(endpoint: HostedEndpoint, service: () => TestAp
       }
     });
 
+    test('U+0000 and depth that a second field of the same name hides: 400 with their paths', async () => {
+      const deep = '['.repeat(50) + ']'.repeat(50);
+      const reply = await partner.post(withRaw(`"x":"\\u0000","x":1,"y":${deep},"y":2`));
+      expectError(reply, 400);
+      expect(pathsOf(reply)).toEqual(['x', `y${'[0]'.repeat(31)}`]);
+    });
+
     test('an escaped pair of surrogates is one character', async () =>
       expect((await partner.post(withRaw('"x":"\\ud83d\\ude00"'))).status).toBe(200));
 

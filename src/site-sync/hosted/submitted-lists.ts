@@ -1,6 +1,7 @@
 import type { Piece } from '../../chunked-work/record-cutter.js';
 import { JsonSplitFault, type Split, splitJson } from '../../chunked-work/split-json.js';
-import { isJsonObject, JsonFault, readJson } from '../../contracts/common/json.js';
+import { JsonFault } from '../../contracts/common/json-fault.js';
+import { isJsonObject, type JsonRead, readJson } from '../../contracts/common/json.js';
 import { joinPath } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
@@ -72,11 +73,18 @@ function elementsOf(body: Buffer, { list, first, count, start, end }: Piece): un
 }
 
 function read(text: Buffer, place: (path: string) => string, depth = 1): unknown {
+  const { value, faults } = parsed(text, depth);
+  if (faults.length > 0) throw invalid(faults.map((fault) => fault.violationAt(place(fault.path))));
+  return value;
+}
+
+function parsed(text: Buffer, depth: number): JsonRead {
   try {
     return readJson(text, depth);
   } catch (error) {
-    if (!(error instanceof JsonFault)) throw error;
-    throw invalid([error.violationAt(place(error.path))]);
+    // What is no JSON has no place in it.
+    if (error instanceof JsonFault) throw invalid([error.violation]);
+    throw error;
   }
 }
 
