@@ -12,14 +12,15 @@ const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
 export class IssueApiKeyRequest {
   @UuidField({
-    description: 'Hauler that owns the key; required for scale and account. A site key reads this hauler only.',
+    description:
+      'Hauler that owns the key; required for scale and account. A site key reads this hauler only; what it reads of vision is limited by `customerId` alone.',
     optional: true,
     example: HAULER_ID,
   })
   haulerId?: string;
 
   @TextField({
-    description: 'The only customer that a vision key may read; absent: all',
+    description: 'The only customer that a vision key may read; absent: all, whatever its hauler',
     min: 1,
     max: 255,
     optional: true,
