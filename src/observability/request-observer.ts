@@ -12,8 +12,8 @@ interface ObservedRequest extends Request {
 const CALLER_GONE = 499;
 
 /**
- * One log line and one observation for every answer; a key is told by the prefix that lists show. Neither query strings nor headers are logged: keys and signatures
- * travel there.
+ * One log line and one observation for every answer; a key is told by the prefix that lists show. Neither query strings
+ * nor headers are logged: keys and signatures travel there.
  */
 export function observeRequests(logger: Logger, metrics: Metrics) {
   return (request: ObservedRequest, response: Response): void => {

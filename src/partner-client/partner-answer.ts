@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { Piece } from '../chunked-work/record-cutter.js';
-import { shallowJson } from './shallow-json.js';
 import { JsonSplitFault, splitJson } from '../chunked-work/split-json.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { SENTENCES } from './failure-sentences.js';
 import type { KeyScrubber } from './key-scrubber.js';
 import { PartnerFailure } from './partner-failure.js';
+import { shallowJson } from './shallow-json.js';
 
 /** The largest body that is parsed at one go: some 20 ms. What may be larger is read by `records`. */
 const MAX_WHOLE_BYTES = 4_194_304;

@@ -82,12 +82,12 @@ test('an element that is nested too deep is told, and the others of its list lan
   const other = await startVisionPartner();
   const { id } = await connectVision(app, other.url);
   const deep = `${'['.repeat(100_000)}"\\n"${']'.repeat(100_000)}`;
-  const good = (name: string) =>
+  const good = (name: string, hours = -2) =>
     JSON.stringify(
-      element({ id: name, startTime: inHours(-2), endTime: inHours(-1.9), downloadUrl: other.link(film()) }),
+      element({ id: name, startTime: inHours(hours), endTime: inHours(hours + 0.1), downloadUrl: other.link(film()) }),
     );
   // Behind an unknown field, which nobody reads, it costs nothing at all.
-  const odd = good('odd').replace('{', `{"unknown":${deep},`);
+  const odd = good('odd', -3).replace('{', `{"unknown":${deep},`);
   const pagination = '{"page":1,"pageSize":20,"totalItems":3,"totalPages":1}';
   const body = `{"success":true,"data":{"recordings":[${deep},${good('good')},${odd}],"pagination":${pagination}}}`;
   other.on(CONTINUOUS, raw(body, { headers: { 'Content-Type': 'application/json' } }));
