@@ -106,18 +106,23 @@ describe('the schedule of synchronisation', () => {
   });
 
   test('a key that is mended while a run waits for its answer is tried at once, and what that run ends with is void', async () => {
-    const refused = after(3_000, refuses(401, 'UNAUTHORIZED'));
+    const refused = Promise.withResolvers<void>();
+    let refuse = (): void => undefined;
     const right = answer(data);
-    scene.partner.on(SITES_ROUTE, (response, request) =>
-      (request.headers['api-key'] === 'the-right-key' ? right : refused)(response, request),
-    );
+    scene.partner.on(SITES_ROUTE, (response, request) => {
+      if (request.headers['api-key'] === 'the-right-key') return right(response, request);
+      response.once('close', refused.resolve);
+      refuse = () => refuses(401, 'UNAUTHORIZED')(response, request);
+    });
     scene.connectionId = await scene.connect({ enabled: true });
     await eventually(() => expect(scene.partner.asked).toHaveLength(1));
     await patch({ apiKey: 'the-right-key' });
     await eventually(async () => expect((await finished(1))[0]?.status).toBe('succeeded'));
     expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
     // What the former run is answered now changes nothing.
-    await new Promise((resolve) => setTimeout(resolve, 3_500));
+    refuse();
+    await refused.promise;
+    await new Promise((resolve) => setTimeout(resolve, 500));
     expect((await finished(1))[0]?.status).toBe('succeeded');
     expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
   });

@@ -22,7 +22,7 @@ let app: TestApp;
 let partner: VisionPartner;
 let clips: Element[];
 beforeAll(async () => {
-  app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, PARTNER_ANSWER_TIMEOUT: 1_000 } });
+  app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, PARTNER_ANSWER_TIMEOUT: 600 } });
   partner = await startVisionPartner();
 });
 afterEach(async () => {
