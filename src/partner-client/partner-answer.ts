@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Piece } from '../chunked-work/record-cutter.js';
-import { JsonSplitFault, splitJson } from '../chunked-work/split-json.js';
+import { JsonSplitFault } from '../chunked-work/json-split-fault.js';
+import { splitJson } from '../chunked-work/split-json.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { SENTENCES } from './failure-sentences.js';

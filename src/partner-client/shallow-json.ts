@@ -1,11 +1,5 @@
+import { BACKSLASH, CLOSE_BRACE, OPEN_BRACE, QUOTE, SHAPE } from '../contracts/common/json-codes.js';
 import { MAX_JSON_DEPTH } from '../contracts/common/json-text.js';
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-/** `[` and `{` differ in this bit alone, and so do `]` and `}`. */
-const SHAPE = 0x20;
 
 const ZERO = 0x30;
 const BLANK = 0x20;

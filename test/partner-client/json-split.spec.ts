@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { JsonSplitFault, splitJson } from '../../src/chunked-work/split-json.js';
+import { JsonSplitFault } from '../../src/chunked-work/json-split-fault.js';
+import { splitJson } from '../../src/chunked-work/split-json.js';
 import { KeyScrubber } from '../../src/partner-client/key-scrubber.js';
 import { PartnerAnswer } from '../../src/partner-client/partner-answer.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';

@@ -1,3 +1,4 @@
+import { BACKSLASH, CLOSE_BRACE, OPEN_BRACE, QUOTE, SHAPE } from './json-codes.js';
 import { JsonFault } from './json-fault.js';
 import { isStorableText, joinPath } from './text.js';
 
@@ -9,11 +10,6 @@ export const MAX_FAULTS = 100;
 
 /** Escapes that can bring what UTF-8 itself cannot carry: U+0000 and lone surrogates. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
-
-const QUOTE = '"'.charCodeAt(0);
-const OPEN = '{'.charCodeAt(0);
-const CLOSE = '}'.charCodeAt(0);
-const BACKSLASH = '\\'.charCodeAt(0);
 
 /** An array or object that has begun, and the index or the name, as it is written, of what is being read in it. */
 interface Open {
@@ -37,9 +33,8 @@ function nestsDeeper(text: string, levels: number): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) i = endOfString(text, i);
-    // Brackets and braces lie 32 apart.
-    else if ((code | 32) === OPEN && ++open > levels) return true;
-    else if ((code | 32) === CLOSE) open--;
+    else if ((code | SHAPE) === OPEN_BRACE && ++open > levels) return true;
+    else if ((code | SHAPE) === CLOSE_BRACE) open--;
   }
   return false;
 }

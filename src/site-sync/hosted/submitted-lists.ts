@@ -1,5 +1,6 @@
 import type { Piece } from '../../chunked-work/record-cutter.js';
-import { JsonSplitFault, type Split, splitJson } from '../../chunked-work/split-json.js';
+import { JsonSplitFault } from '../../chunked-work/json-split-fault.js';
+import { type Split, splitJson } from '../../chunked-work/split-json.js';
 import { JsonFault } from '../../contracts/common/json-fault.js';
 import { isJsonObject, type JsonRead, readJson } from '../../contracts/common/json.js';
 import { joinPath } from '../../contracts/common/text.js';
