@@ -102,10 +102,19 @@ test('an element that is nested too deep is told, and the others of its list lan
     const { body } = await app.admin<Findings>('GET', `/recordings?connectionId=${id}`);
     expect(body.pagination.totalItems).toBe(2);
   });
+  await eventually(unread);
   await app.admin('DELETE', `/video-subscriptions/${subscription.id}`);
   await app.dataSource.query('DELETE FROM vision_findings WHERE connection_id = $1', [id]);
   await other.stop();
 });
+
+/** Nothing is being read, or about to be: what is found by then is written. */
+async function unread(): Promise<void> {
+  for (const table of ['video_subscriptions', 'video_windows']) {
+    const sql = `SELECT 1 FROM ${table} WHERE lease_token IS NOT NULL OR due_at <= now()`;
+    expect(await app.dataSource.query(sql)).toEqual([]);
+  }
+}
 
 test('filters and pages', async () => {
   const none = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
