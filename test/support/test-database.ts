@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
 import { held } from './held.js';
@@ -19,6 +20,18 @@ export function testServer(): TestServer {
   return JSON.parse(text) as TestServer;
 }
 
+/**
+ * Ends its connections, and takes its name away. Its files go with the server, at the end of the run: where many have just
+ * been deleted, some file systems take half a second to make those of the next database, in place of 50 ms.
+ */
+async function layAside(client: pg.Client, name: string): Promise<void> {
+  const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+  if (rowCount === 0) return;
+  await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+  await client.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [name]);
+  await client.query(`ALTER DATABASE ${name} RENAME TO ${name}_dropped`);
+}
+
 /** A database of the caller's own: a clone of the migrated template, or an empty one. */
 export async function createTestDatabase({ migrated = true } = {}): Promise<TestDatabase> {
   const { adminUrl, template } = testServer();
@@ -37,7 +50,7 @@ export async function createTestDatabase({ migrated = true } = {}): Promise<Test
     },
     drop: held(async () => {
       await Promise.all(pools.filter((pool) => pool.isInitialized).map((pool) => pool.destroy()));
-      await onServer(adminUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+      await onServer(adminUrl, (client) => layAside(client, name));
     }),
   };
 }
