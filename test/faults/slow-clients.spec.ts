@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -22,15 +23,21 @@ const LIMITS = {
 const ENOUGH_MS = 10_000;
 
 let service: TestApp;
+/** For the one whose answer waits for nothing but `silence`: it has no `uploadPause` to be told from. */
+let impatient: TestApp;
 let key: string;
 /** More than any system keeps for a reader that has stopped. */
 const large = Buffer.concat([film(2), Buffer.alloc(32 * 1024 * 1024)]);
 beforeAll(async () => {
   service = await startTestApp({ limits: LIMITS });
+  impatient = await startTestApp({ on: service, limits: { ...LIMITS, silence: 1_500 } });
   expect((await upload(service, 2, {}, large)).status).toBe(201);
   ({ key } = await issueKey(service, ['scale', 'account', 'site', 'vision']));
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await impatient.close();
+  await service.close();
+});
 
 const open = () => SlowClient.open(service.url);
 
@@ -126,9 +133,12 @@ describe('slow senders and slow readers are cut off', () => {
       { headers: { 'API-KEY': key } },
     );
     const { pathname, search } = new URL(list.body.data.recordings[0]?.downloadUrl ?? '');
-    const reader = (await open()).stopReading().send(`${head('GET', pathname + search)}\r\n`);
-    // Longer than the server's patience; a reader that is cut off finds less than all when it looks again.
-    await new Promise((resolve) => setTimeout(resolve, LIMITS.silence * 2.5));
+    const cut = new Promise((resolve) => {
+      impatient.app.getHttpServer().once('connection', (socket: Socket) => socket.once('close', resolve));
+    });
+    const reader = (await SlowClient.open(impatient.url)).stopReading().send(`${head('GET', pathname + search)}\r\n`);
+    // A reader that is cut off finds less than all when it looks again.
+    await cut;
     reader.read();
     await reader.cutAfter;
     expect(reader.received).toBeLessThan(large.length);
