@@ -11,15 +11,15 @@ import { serveFile } from '../../support/file-host.js';
 import { film } from '../../support/films.js';
 import { hurry, inHours, sha256, type VisionPartner } from '../../support/vision-partner.js';
 
-let scene: DownloadScene;
-let partner: VisionPartner;
-beforeAll(async () => {
-  scene = await DownloadScene.start();
-  partner = scene.partner;
-});
-afterAll(() => scene.stop());
-
 describe('many', () => {
+  let scene: DownloadScene;
+  let partner: VisionPartner;
+  beforeAll(async () => {
+    scene = await DownloadScene.start();
+    partner = scene.partner;
+  });
+  afterAll(() => scene.stop());
+
   const bodies = Array.from({ length: 50 }, () => film(200_000));
   /** Slow enough to be met in the middle. */
   const slowly =
@@ -61,9 +61,11 @@ describe('many', () => {
   });
 });
 
+/** Beside all others, each in a scene of its own: nearly all that they do is wait. */
 describe('a storage that can take nothing', () => {
-  test('pauses, tells why, and goes on when it can again', async () => {
-    partner.reset();
+  test.concurrent('pauses, tells why, and goes on when it can again', async () => {
+    const scene = await DownloadScene.start();
+    const { partner } = scene;
     const app = await scene.service();
     const root = new URL(app.env.STORAGE_URL).pathname;
     await mkdir(dirname(root), { recursive: true });
@@ -77,10 +79,12 @@ describe('a storage that can take nothing', () => {
       await hurry(app);
       expect(await recordings(app, id)).toMatchObject([{ status: 'stored', sha256: sha256(body) }]);
     }, 12_000);
+    await scene.stop();
   });
 
-  test('is not tried out with every recording that is due: none of them is claimed meanwhile', async () => {
-    partner.reset();
+  test.concurrent('is not tried out with every recording that is due: none of them is claimed meanwhile', async () => {
+    const scene = await DownloadScene.start();
+    const { partner } = scene;
     const app = await scene.service();
     const pause = app.app.get(StoragePause, { strict: false });
     const current = jest.spyOn(pause, 'current').mockReturnValue(new Later('The video storage is full.', 1_000));
@@ -99,5 +103,6 @@ describe('a storage that can take nothing', () => {
       expect((await recordings(app, id)).map(({ status }) => status)).toEqual(Array(3).fill('stored'));
     });
     expect(partner.fetched).toHaveLength(3);
+    await scene.stop();
   });
 });
