@@ -8,12 +8,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createDownloader } from '../../src/storage/download/downloader.js';
 import { DownloadFailed, type DownloadFailureKind } from '../../src/storage/download/download-failure.js';
 import type { Downloaded, DownloadOrder } from '../../src/storage/download/download-order.js';
+import type { Storage } from '../../src/storage/storage.js';
+import { eventually } from '../support/eventually.js';
 import { box, film, FTYP, MOOV } from '../support/films.js';
 import { type FileHost, LINK_SECRET, serveFile, startFileHost } from '../support/file-host.js';
 import { heldChild } from '../support/held.js';
 import { contentOf, MIB, newName, sha256, type StorageUnderTest } from './storage-cases.js';
 
-const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+/** More than one part of an S3 upload, and not much more: the S3 server of the tests is slow. */
+const body = randomBytes(7 * MIB);
+const small = randomBytes(40_000);
+// A pause of this machine must not look like the host's.
+const patient = { idleMs: 800, slowMs: 200 };
+
 const chunked =
   (body: Buffer): RequestListener =>
   (_, res) => {
@@ -30,11 +37,21 @@ const raw =
     socket?.end();
   };
 
+/** Of one file alone, so that a failing test does not fail the next one. */
+const leftoversOf = async ({ leftovers }: StorageUnderTest, name: string): Promise<string[]> =>
+  (await leftovers()).filter((found) => found.includes(name.slice(-40)));
+
+const downloadInto = (storage: Storage, order: DownloadOrder): Promise<Downloaded> =>
+  createDownloader(storage, { allowPrivate: true }).download(order);
+
+async function expectStored(given: StorageUnderTest, name: string, got: Downloaded, expected: Buffer): Promise<void> {
+  expect(got).toMatchObject({ size: expected.length, sha256: sha256(expected) });
+  expect((await contentOf(given.storage, name)).equals(expected)).toBe(true);
+  expect(await leftoversOf(given, name)).toEqual([]);
+}
+
 /** Whatever a storage is made of, downloads into it behave so. */
-export function downloadCases(given: () => StorageUnderTest & { readonly storageUrl: string }): void {
-  /** More than one part of an S3 upload, and not much more: the S3 server of the tests is slow. */
-  const body = randomBytes(7 * MIB);
-  const small = randomBytes(40_000);
+export function downloadCases(given: () => StorageUnderTest): void {
   let host: FileHost;
   let name: string;
   beforeAll(async () => void (host = await startFileHost()));
@@ -44,12 +61,10 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
     name = newName();
   });
 
-  /** Of this test's file alone, so that a failing test does not fail the next one. */
-  const leftovers = async (): Promise<string[]> =>
-    (await given().leftovers()).filter((found) => found.includes(name.slice(-40)));
+  const leftovers = (): Promise<string[]> => leftoversOf(given(), name);
 
   const download = (order: Partial<DownloadOrder> = {}): Promise<Downloaded> =>
-    createDownloader(given().storage, { allowPrivate: true }).download({ url: host.link, name, ...order });
+    downloadInto(given().storage, { url: host.link, name, ...order });
 
   async function failure(order: Partial<DownloadOrder> = {}): Promise<DownloadFailed> {
     const error: unknown = await download(order).then(
@@ -62,11 +77,7 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
     return error as DownloadFailed;
   }
 
-  async function expectWhole(got: Downloaded, expected: Buffer): Promise<void> {
-    expect(got).toMatchObject({ size: expected.length, sha256: sha256(expected) });
-    expect((await contentOf(given().storage, name)).equals(expected)).toBe(true);
-    expect(await leftovers()).toEqual([]);
-  }
+  const expectWhole = (got: Downloaded, expected: Buffer): Promise<void> => expectStored(given(), name, got, expected);
 
   /** A first attempt that breaks in the middle, so that some of the file is kept where it can be. */
   async function breakOff(answer: Parameters<typeof serveFile>[1], content: Buffer = body): Promise<void> {
@@ -291,8 +302,6 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
 
   describe('a host that does not hurry', () => {
     const quick = { idleMs: 150 };
-    // A pause of this machine must not look like the host's.
-    const patient = { idleMs: 800, slowMs: 200 };
     const head = { 'content-length': body.length, etag: '"v1"' };
 
     test.each<[string, RequestListener, string]>([
@@ -313,18 +322,6 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
       });
       const failed = await failure({ limits: patient });
       expect(failed).toMatchObject({ kind: 'retryable', message: expect.stringContaining('slowly') });
-    });
-
-    test('a slow file that keeps the pace is fetched', async () => {
-      host.answer((_, res) => {
-        res.writeHead(200, { 'content-length': 24_000 });
-        let sent = 0;
-        const send = setInterval(() => {
-          res.write(small.subarray(sent, (sent += 1000)));
-          if (sent === 24_000) clearInterval(send);
-        }, 100);
-      });
-      await expectWhole(await download({ limits: patient }), small.subarray(0, 24_000));
     });
   });
 
@@ -392,55 +389,88 @@ export function downloadCases(given: () => StorageUnderTest & { readonly storage
       },
     );
   });
+}
+
+/** A storage that nothing else is done with meanwhile. */
+export interface StorageBeside extends StorageUnderTest {
+  readonly storageUrl: string;
+  /** Bytes of a file under way that a later process would find. */
+  readonly kept: (name: string) => Promise<number>;
+}
+
+/** Those that mostly wait: beside all others, each with a host and a file of its own. */
+export function waitingDownloadCases(given: () => StorageBeside): void {
+  describe('a host that does not hurry', () => {
+    test.concurrent('a slow file that keeps the pace is fetched', async () => {
+      const [host, name] = [await startFileHost(), newName()];
+      host.answer((_, res) => {
+        res.writeHead(200, { 'content-length': 24_000 });
+        let sent = 0;
+        const send = setInterval(() => {
+          res.write(small.subarray(sent, (sent += 1000)));
+          if (sent === 24_000) clearInterval(send);
+        }, 100);
+      });
+      const got = await downloadInto(given().storage, { url: host.link, name, limits: patient });
+      await expectStored(given(), name, got, small.subarray(0, 24_000));
+      await host.stop();
+    });
+  });
 
   describe('killed in the middle', () => {
-    const downloadingChild = (storageUrl: string): ChildProcess => {
+    const downloadingChild = (url: string, name: string): ChildProcess => {
       const script = join(import.meta.dirname, '../support/download-child.mjs');
       // Within Jest the environment is a copy: what was set here must be handed on.
       return heldChild(
-        spawn(process.execPath, [script, storageUrl, host.link, name], { stdio: 'inherit', env: process.env }),
+        spawn(process.execPath, [script, given().storageUrl, url, name], { stdio: 'inherit', env: process.env }),
       );
     };
 
-    test('a later process continues, and nothing is left over', async () => {
-      const { storageUrl } = given();
-      let told = (): void => undefined;
-      const held = new Promise<void>((done) => (told = done));
+    async function kill(child: ChildProcess): Promise<void> {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+
+    test.concurrent('a later process continues, and nothing is left over', async () => {
+      const [host, name] = [await startFileHost(), newName()];
+      const { promise: sent, resolve: told } = Promise.withResolvers<void>();
       host.answer((_, res) => {
         res.writeHead(200, { 'content-length': body.length, etag: '"v1"' });
         res.write(body.subarray(0, 2 * MIB));
         // Checkpoints are a second apart: what came before and after one must both be found again.
         setTimeout(() => res.write(body.subarray(2 * MIB, 6.5 * MIB), () => setTimeout(told, 1500)), 1300);
       });
-      const child = downloadingChild(storageUrl);
-      await held;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
+      const child = downloadingChild(host.link, name);
+      await sent;
+      // On a busy machine it may not be that far by then.
+      await eventually(async () => expect(await given().kept(name)).toBeGreaterThanOrEqual(2 * MIB), 10_000);
+      await kill(child);
       expect(await given().storage.stat(name)).toBeUndefined();
-      expect(await leftovers()).not.toEqual([]);
+      expect(await leftoversOf(given(), name)).not.toEqual([]);
 
       host.asked.length = 0;
       host.answer(serveFile(body, { etag: '"v1"' }));
-      const got = await download();
+      const got = await downloadInto(given().storage, { url: host.link, name });
       expect(got.resumedFrom).toBeGreaterThanOrEqual(2 * MIB);
       expect(host.asked[0]?.range).toBe(`bytes=${got.resumedFrom}-`);
-      await expectWhole(got, body);
+      await expectStored(given(), name, got, body);
+      await host.stop();
     });
 
-    test('before anything could be kept: from zero, and nothing is left over', async () => {
-      const { storageUrl } = given();
-      let told = (): void => undefined;
-      const held = new Promise<void>((done) => (told = done));
+    test.concurrent('before anything could be kept: from zero, and nothing is left over', async () => {
+      const [host, name] = [await startFileHost(), newName()];
+      const { promise: sent, resolve: told } = Promise.withResolvers<void>();
       host.answer((_, res) => {
         res.writeHead(200, { 'content-length': body.length });
-        res.write(body.subarray(0, 6 * MIB), () => void pause(250).then(told));
+        res.write(body.subarray(0, 6 * MIB), () => setTimeout(told, 250));
       });
-      const child = downloadingChild(storageUrl);
-      await held;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
+      const child = downloadingChild(host.link, name);
+      await sent;
+      await kill(child);
       host.answer(serveFile(small));
-      await expectWhole(await download(), small);
+      const got = await downloadInto(given().storage, { url: host.link, name });
+      await expectStored(given(), name, got, small);
+      await host.stop();
     });
   });
 }

@@ -1,36 +1,62 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateMultipartUploadCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openStorage } from '../../src/storage/open-storage.js';
+import { PART_BYTES, type UploadState } from '../../src/storage/s3-state.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { WriterSuperseded } from '../../src/storage/storage-errors.js';
-import { downloadCases } from '../shared/download-cases.js';
+import { partialOf } from '../../src/storage/storage-name.js';
+import { downloadCases, waitingDownloadCases } from '../shared/download-cases.js';
 import { MIB, newName, storageCases } from '../shared/storage-cases.js';
 import { uploadsFolder } from '../support/s3-front.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 
-describe('S3', () => {
-  let server: S3Server;
-  let storage: Storage;
-  beforeAll(async () => {
-    server = await startS3Server();
-    storage = await openStorage(server.storageUrl('fleet/video'));
-  });
-  afterAll(async () => {
-    storage.close();
-    await server.stop();
-  });
+/** What runs beside all others keeps its objects apart. */
+const BESIDE = 'beside';
 
-  /** Objects that tell of uploads, and the uploads themselves. */
-  const leftovers = async (): Promise<string[]> => [
-    ...(await readdir(join(server.directory, 'fleet/video/.partial')).catch(() => [])),
-    ...(await server.keysOfUploads()).map((key) => key.replaceAll('/', '~')),
-  ];
+let server: S3Server;
+let storage: Storage;
+let storageBeside: Storage;
+// Not within `describe`: what runs beside all others does not wait for that.
+beforeAll(async () => {
+  server = await startS3Server();
+  storage = await openStorage(server.storageUrl('fleet/video'));
+  storageBeside = await openStorage(server.storageUrl(BESIDE));
+});
+afterAll(async () => {
+  storage.close();
+  storageBeside.close();
+  await server.stop();
+});
+
+/** Objects that tell of uploads, and the uploads themselves. */
+async function leftoversOf(prefix: string, isOurs: (key: string) => boolean): Promise<string[]> {
+  const told = await readdir(join(server.directory, prefix, '.partial')).catch(() => []);
+  return [...told, ...(await server.keysOfUploads()).filter(isOurs).map((key) => key.replaceAll('/', '~'))];
+}
+
+/** Of the upload's parts that the object beside it tells of, as the server keeps that object. */
+async function bytesKept(name: string): Promise<number> {
+  const path = join(server.directory, BESIDE, `${partialOf(name)}.json._S3rver_object`);
+  const { parts } = JSON.parse(await readFile(path, 'utf8')) as UploadState;
+  return parts.length * PART_BYTES;
+}
+
+describe('S3', () => {
+  const leftovers = () => leftoversOf('fleet/video', (key) => !key.startsWith(`${BESIDE}/`));
   storageCases(() => ({ storage, leftovers }));
-  describe('downloads', () =>
-    downloadCases(() => ({ storage, leftovers, storageUrl: server.storageUrl('fleet/video') })));
+  describe('downloads', () => {
+    downloadCases(() => ({ storage, leftovers }));
+    // Before the tests below, which look at all uploads there are.
+    waitingDownloadCases(() => ({
+      storage: storageBeside,
+      leftovers: () => leftoversOf(BESIDE, (key) => key.startsWith(`${BESIDE}/`)),
+      storageUrl: server.storageUrl(BESIDE),
+      kept: bytesKept,
+    }));
+  });
 
   test.each([
     ['before its last part', 6, 7],
