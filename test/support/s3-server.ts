@@ -40,7 +40,10 @@ export async function startS3Server({ plain = false, uploadsPerPage = 1000 } = {
   const port = await freePort();
   const bin = join(import.meta.dirname, '../../node_modules/s3rver/bin/s3rver.js');
   const args = [bin, '-d', directory, '-a', '127.0.0.1', '-p', String(port), '-s', '--configure-bucket', BUCKET];
-  const child = spawn(process.execPath, ['--no-deprecation', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const writes = join(import.meta.dirname, 's3-writes.mjs');
+  const child = spawn(process.execPath, ['--no-deprecation', '--import', writes, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await listening(child);
   child.stdout.resume();
   const front = plain ? undefined : await startS3Front(port, join(directory, BUCKET), uploadsPerPage);
