@@ -394,7 +394,7 @@ export function downloadCases(given: () => StorageUnderTest): void {
 /** A storage that nothing else is done with meanwhile. */
 export interface StorageBeside extends StorageUnderTest {
   readonly storageUrl: string;
-  /** Bytes of a file under way that a later process would find. */
+  /** Bytes of a file under way that a later process would find; rejects where nothing tells of its upload yet. */
   readonly kept: (name: string) => Promise<number>;
 }
 
@@ -466,6 +466,8 @@ export function waitingDownloadCases(given: () => StorageBeside): void {
       });
       const child = downloadingChild(host.link, name);
       await sent;
+      // An upload that was begun and not yet told of is left to the sweep.
+      await eventually(async () => expect(await given().kept(name)).toBe(0), 10_000);
       await kill(child);
       host.answer(serveFile(small));
       const got = await downloadInto(given().storage, { url: host.link, name });
