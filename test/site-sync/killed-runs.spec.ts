@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { JobsService } from '../../src/jobs/jobs.service.js';
 import { SyncRetention } from '../../src/site-sync/sync/sync-retention.js';
+import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-schedule.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { after, hangs } from '../support/scripted-partner.js';
+import { hangs, when } from '../support/scripted-partner.js';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.js';
 import { siteData } from '../support/site-data.js';
-import { answer, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
+import { answer, hurry, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
 const data = siteData(3, 6, 60);
 /** A connection of its own. */
@@ -59,6 +60,20 @@ describe('runs that are cut off', () => {
     started.push(() => next.close());
     return next;
   }
+  /** Asks the process that is to do it, which begins at once. */
+  async function requestOf({ url }: ServiceProcess): Promise<string> {
+    const headers = { Authorization: `Bearer ${scene.service.env.ADMIN_TOKEN}` };
+    const reply = await fetch(`${url}/admin/v1/connections/${scene.connectionId}/sync`, { method: 'POST', headers });
+    return ((await reply.json()) as { runId: string }).runId;
+  }
+  async function requestFor(by: TestApp): Promise<string> {
+    const runId = await scene.request();
+    hurry(by);
+    return runId;
+  }
+  const sync = async (by: TestApp) => scene.ended(await requestFor(by));
+  const isIdle = ({ app }: TestApp) =>
+    eventually(() => expect(app.get(JobsService).running().get(SITE_SYNC_WORK)).toBe(0), 10_000);
   const partnerIsAsked = async (times: number) => {
     await eventually(() => expect(scene.partner.asked).toHaveLength(times), 10_000);
   };
@@ -66,14 +81,15 @@ describe('runs that are cut off', () => {
   test('killed while the partner answers: taken over under the same id', async () => {
     const other = await killable();
     scene.partner.on(SITES_ROUTE, hangs());
-    const runId = await scene.request();
+    const runId = await requestOf(other);
     await partnerIsAsked(1);
     other.child.kill('SIGKILL');
     await other.ended;
     expect(await scene.run(runId)).toMatchObject({ status: 'running', finishedAt: null });
     scene.answers(data);
-    await successor();
+    const next = await successor();
     await leaseEnds();
+    hurry(next);
     expect(await scene.ended(runId)).toMatchObject({ status: 'succeeded', counts: { materials: { created: 60 } } });
     expect(await scene.runs()).toHaveLength(1);
   });
@@ -85,7 +101,7 @@ describe('runs that are cut off', () => {
     await lock.startTransaction();
     // Sites and kiosks can be written, materials cannot: the run stands still in the middle of its transaction.
     await lock.query('LOCK TABLE materials IN SHARE MODE');
-    const runId = await scene.request();
+    const runId = await requestOf(other);
     await eventually(async () => expect(await query(WAITING, [])).toHaveLength(1), 10_000);
     other.child.kill('SIGKILL');
     await other.ended;
@@ -94,8 +110,9 @@ describe('runs that are cut off', () => {
     await eventually(async () => expect(await query(WAITING, [])).toHaveLength(0));
     expect(await scene.stored()).toEqual(nothing);
     expect((await scene.run(runId)).status).toBe('running');
-    await successor();
+    const next = await successor();
     await leaseEnds();
+    hurry(next);
     expect(await scene.ended(runId)).toMatchObject({
       status: 'succeeded',
       counts: { sites: { created: 3 }, kiosks: { created: 6 }, materials: { created: 60 } },
@@ -105,7 +122,7 @@ describe('runs that are cut off', () => {
   test('stopped in the middle: given back at once, and taken over under the same id', async () => {
     const other = await killable({ SHUTDOWN_GRACE: '1s' });
     scene.partner.on(SITES_ROUTE, hangs());
-    const runId = await scene.request();
+    const runId = await requestOf(other);
     await partnerIsAsked(1);
     other.child.kill('SIGTERM');
     expect(await other.ended).toBe(0);
@@ -122,7 +139,7 @@ describe('runs that are cut off', () => {
   test('stopped in the middle: nobody new is let in, and who is in is answered and let go', async () => {
     const other = await killable();
     scene.partner.on(SITES_ROUTE, hangs());
-    await scene.request();
+    await requestOf(other);
     await partnerIsAsked(1);
     const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
     let answered = '';
@@ -139,28 +156,31 @@ describe('runs that are cut off', () => {
   });
 
   test('a late owner writes nothing: neither records, nor the end of the run', async () => {
-    await successor();
-    scene.partner.on(SITES_ROUTE, after(600, answer(data)));
-    const runId = await scene.request();
+    const owner = await successor();
+    const lost = Promise.withResolvers<void>();
+    scene.partner.on(SITES_ROUTE, when(lost.promise, answer(data)));
+    const runId = await requestFor(owner);
     await partnerIsAsked(1);
     await query(
       `UPDATE connections SET lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour' WHERE id = $1`,
     );
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    lost.resolve();
+    await isIdle(owner);
     expect(await scene.stored()).toEqual(nothing);
     expect((await scene.run(runId)).status).toBe('running');
     await leaseEnds();
+    hurry(owner);
     expect((await scene.ended(runId)).status).toBe('succeeded');
     expect(scene.partner.asked).toHaveLength(2);
   });
 
   test('while much is applied, admins are not kept waiting: a request names the run, a change is made', async () => {
-    await successor();
+    const owner = await successor();
     scene.answers(data);
     const lock = scene.service.dataSource.createQueryRunner();
     await lock.startTransaction();
     await lock.query('LOCK TABLE materials IN SHARE MODE');
-    const runId = await scene.request();
+    const runId = await requestFor(owner);
     await eventually(async () => expect(await query(WAITING, [])).toHaveLength(1), 10_000);
     const begun = performance.now();
     expect(await scene.request()).toBe(runId);
@@ -174,11 +194,13 @@ describe('runs that are cut off', () => {
 
   test('deleted in the middle: nothing is applied, and the run is ended', async () => {
     const owner = await successor();
-    scene.partner.on(SITES_ROUTE, after(400, answer(data)));
-    const runId = await scene.request();
+    const deleted = Promise.withResolvers<void>();
+    scene.partner.on(SITES_ROUTE, when(deleted.promise, answer(data)));
+    const runId = await requestFor(owner);
     await partnerIsAsked(1);
     expect((await scene.service.admin('DELETE', `/connections/${scene.connectionId}`)).status).toBe(204);
-    await new Promise((resolve) => setTimeout(resolve, 800));
+    deleted.resolve();
+    await isIdle(owner);
     expect(await scene.stored()).toEqual(nothing);
     await owner.app.get(SyncRetention).sweep();
     expect(await scene.run(runId)).toMatchObject({
@@ -192,7 +214,7 @@ describe('runs that are cut off', () => {
     const runId = await scene.request();
     await query(`UPDATE sync_runs SET status = 'running', attempts = 3 WHERE connection_id = $1`);
     scene.answers(data);
-    await successor();
+    const owner = await successor();
     expect(await scene.ended(runId)).toMatchObject({
       status: 'failed',
       error: expect.stringContaining('cut off 3 times'),
@@ -201,7 +223,7 @@ describe('runs that are cut off', () => {
       `extract(epoch FROM due_at - now())::float8 / 60 AS "dueInMinutes"`,
     );
     expect(dueInMinutes).toBeGreaterThan(13);
-    expect((await scene.sync()).status).toBe('succeeded');
+    expect((await sync(owner)).status).toBe('succeeded');
   });
 
   describe('the sweep of runs', () => {
@@ -234,22 +256,22 @@ describe('runs that are cut off', () => {
       await query(`UPDATE sync_runs SET status = 'running' WHERE connection_id = $1`);
       await query('UPDATE connections SET run_requested_at = NULL, due_at = NULL, leased_until = NULL WHERE id = $1');
       scene.answers(data);
-      await successor();
-      expect(await scene.request()).toBe(runId);
+      expect(await requestFor(await successor())).toBe(runId);
       expect((await scene.ended(runId)).status).toBe('succeeded');
     });
 
     test('removes what is older than 30 days, but neither what is held nor what the next run refers to', async () => {
-      await successor();
+      const owner = await successor();
       scene.answers({ sites: data.sites });
-      for (let i = 0; i < 2; i++) await scene.sync();
+      for (let i = 0; i < 2; i++) await sync(owner);
       const referred = (await scene.runs())[0];
       const age = (days: number) =>
         query(`UPDATE sync_runs SET created_at = created_at - interval '${days} days' WHERE connection_id = $1`);
       await age(31);
       await sweep();
       expect((await scene.runs()).map(({ id }) => id)).toEqual([referred?.id]);
-      await scene.sync({ sites: [] });
+      scene.answers({ sites: [] });
+      await sync(owner);
       await age(31);
       await sweep();
       expect(await statuses()).toEqual(['held']);

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { JobsService } from '../../src/jobs/jobs.service.js';
+import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-schedule.js';
 import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { after, html, refuses } from '../support/scripted-partner.js';
+import { html, refuses, when } from '../support/scripted-partner.js';
 import { site } from '../support/site-data.js';
 import { answer, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
@@ -24,12 +26,51 @@ describe('the schedule of synchronisation', () => {
     (await scene.connection<{ seconds: number }>('extract(epoch FROM due_at - now())::float8 AS seconds', id)).seconds;
   const makeDue = () =>
     scene.service.dataSource.query('UPDATE connections SET due_at = now() WHERE id = $1', [scene.connectionId]);
+  const connectEnabled = async (intervalSeconds?: number) => {
+    scene.connectionId = await scene.connect({ enabled: true, ...(intervalSeconds && { intervalSeconds }) });
+    scene.hurry();
+  };
+  const underWay = () => scene.service.app.get(JobsService).running().get(SITE_SYNC_WORK);
+  /** Makes it due, and another one after it: when that one has run, this one was passed over. */
+  const isPassedOver = async () => {
+    await makeDue();
+    const lease = () => scene.connection('due_at, attempts, lease_token');
+    const before = await lease();
+    const later = await scene.connect({ enabled: true });
+    scene.hurry();
+    await eventually(async () => expect((await scene.runs(later))[0]?.finishedAt).toEqual(expect.any(String)));
+    expect(await lease()).toEqual(before);
+  };
   const patch = (change: object) => scene.service.admin('PATCH', `/connections/${scene.connectionId}`, change);
   const finished = async (count: number) => {
     const runs = await scene.runs();
     expect(runs.filter(({ finishedAt }) => finishedAt !== null)).toHaveLength(count);
     return runs;
   };
+
+  // The first, for others leave runs behind that end when they are next seen not to be wanted.
+  test('a key that is mended while a run waits for its answer is tried at once, and what that run ends with is void', async () => {
+    const refused = Promise.withResolvers<void>();
+    let refuse = (): void => undefined;
+    const right = answer(data);
+    scene.partner.on(SITES_ROUTE, (response, request) => {
+      if (request.headers['api-key'] === 'the-right-key') return right(response, request);
+      response.once('close', refused.resolve);
+      refuse = () => refuses(401, 'UNAUTHORIZED')(response, request);
+    });
+    await connectEnabled();
+    await eventually(() => expect(scene.partner.asked).toHaveLength(1));
+    await patch({ apiKey: 'the-right-key' });
+    scene.hurry();
+    await eventually(async () => expect((await finished(1))[0]?.status).toBe('succeeded'));
+    expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
+    // What the former run is answered now changes nothing.
+    refuse();
+    await refused.promise;
+    await eventually(() => expect(underWay()).toBe(0), 10_000);
+    expect((await finished(1))[0]?.status).toBe('succeeded');
+    expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
+  });
 
   describe('by itself', () => {
     test('an enabled connection starts its first run when it is created, and the next after its interval, more or less', async () => {
@@ -41,7 +82,7 @@ describe('the schedule of synchronisation', () => {
     });
 
     test('a shorter interval counts at once, a longer one from the next run on', async () => {
-      scene.connectionId = await scene.connect({ enabled: true, intervalSeconds: 86_400 });
+      await connectEnabled(86_400);
       await eventually(async () => void (await finished(1)));
       await patch({ intervalSeconds: 600 });
       const shortened = await dueIn();
@@ -51,10 +92,12 @@ describe('the schedule of synchronisation', () => {
     });
 
     test('an interval that is changed while a run is under way counts from that run on', async () => {
-      scene.partner.on(SITES_ROUTE, after(800, answer(data)));
-      scene.connectionId = await scene.connect({ enabled: true, intervalSeconds: 86_400 });
+      const patched = Promise.withResolvers<void>();
+      scene.partner.on(SITES_ROUTE, when(patched.promise, answer(data)));
+      await connectEnabled(86_400);
       await eventually(() => expect(scene.partner.asked).toHaveLength(1));
       await patch({ intervalSeconds: 600 });
+      patched.resolve();
       await eventually(async () => void (await finished(1)));
       expect(await dueIn()).toBeLessThan(665);
     });
@@ -70,23 +113,23 @@ describe('the schedule of synchronisation', () => {
     });
 
     test('a run that is due comes', async () => {
-      scene.connectionId = await scene.connect({ enabled: true });
+      await connectEnabled();
       await eventually(async () => void (await finished(1)));
       await makeDue();
       await eventually(async () => void (await finished(2)));
     });
 
     test('none of a paused connection, until it is enabled', async () => {
-      await makeDue();
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await isPassedOver();
       expect(await scene.runs()).toEqual([]);
       await patch({ enabled: true });
+      scene.hurry();
       await eventually(async () => void (await finished(1)));
     });
 
     test('a failure comes back later each time, and a success as always', async () => {
       scene.partner.on(SITES_ROUTE, html());
-      scene.connectionId = await scene.connect({ enabled: true, intervalSeconds: 100 });
+      await connectEnabled(100);
       for (const [failures, least, most] of [
         [1, 88, 111],
         [2, 178, 221],
@@ -95,61 +138,39 @@ describe('the schedule of synchronisation', () => {
         await eventually(async () => void (await finished(failures)));
         const seconds = await dueIn();
         expect([seconds > least, seconds < most]).toEqual([true, true]);
+        if (failures === 3) scene.answers(data);
         await makeDue();
+        scene.hurry();
       }
-      scene.answers(data);
-      await makeDue();
       await eventually(async () => expect((await scene.runs())[0]?.status).toBe('succeeded'));
       expect(await dueIn()).toBeLessThan(111);
       expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
     });
   });
 
-  test('a key that is mended while a run waits for its answer is tried at once, and what that run ends with is void', async () => {
-    const refused = Promise.withResolvers<void>();
-    let refuse = (): void => undefined;
-    const right = answer(data);
-    scene.partner.on(SITES_ROUTE, (response, request) => {
-      if (request.headers['api-key'] === 'the-right-key') return right(response, request);
-      response.once('close', refused.resolve);
-      refuse = () => refuses(401, 'UNAUTHORIZED')(response, request);
-    });
-    scene.connectionId = await scene.connect({ enabled: true });
-    await eventually(() => expect(scene.partner.asked).toHaveLength(1));
-    await patch({ apiKey: 'the-right-key' });
-    await eventually(async () => expect((await finished(1))[0]?.status).toBe('succeeded'));
-    expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
-    // What the former run is answered now changes nothing.
-    refuse();
-    await refused.promise;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect((await finished(1))[0]?.status).toBe('succeeded');
-    expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
-  });
-
   describe('POST /connections/{id}/sync', () => {
     test('works while paused, and leaves it paused', async () => {
       const run = await scene.sync();
       expect(run).toMatchObject({ status: 'succeeded', startedAt: expect.any(String) });
-      await makeDue();
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await isPassedOver();
       expect(await scene.runs()).toHaveLength(1);
     });
 
     test('works while paused also where it fails, once', async () => {
       scene.partner.on(SITES_ROUTE, html());
       expect((await scene.sync()).status).toBe('failed');
-      await makeDue();
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await isPassedOver();
       expect(await scene.runs()).toHaveLength(1);
     });
 
     test('while a run is active, names that run; however many ask at once, one run comes of it', async () => {
-      scene.partner.on(SITES_ROUTE, after(400, answer(data)));
+      const answered = Promise.withResolvers<void>();
+      scene.partner.on(SITES_ROUTE, when(answered.promise, answer(data)));
       const ids = await Promise.all(Array.from({ length: 12 }, () => scene.request()));
       expect(new Set(ids).size).toBe(1);
       await eventually(async () => expect((await scene.run(ids[0]!)).status).toBe('running'));
       expect(await scene.request()).toBe(ids[0]);
+      answered.resolve();
       await scene.ended(ids[0]!);
       expect(scene.partner.asked).toHaveLength(1);
       expect(await scene.request()).not.toBe(ids[0]);
@@ -222,12 +243,14 @@ describe('the schedule of synchronisation', () => {
 
     test('asked both for the same run, name the same', async () => {
       const second = await startTestApp({ on: scene.service });
-      scene.partner.on(SITES_ROUTE, after(300, answer(data)));
+      const named = Promise.withResolvers<void>();
+      scene.partner.on(SITES_ROUTE, when(named.promise, answer(data)));
       const path = `/connections/${scene.connectionId}/sync`;
       const replies = await Promise.all(
         [scene.service, second, scene.service, second].map((app) => app.admin<{ runId: string }>('POST', path)),
       );
       expect(new Set(replies.map(({ body }) => body.runId)).size).toBe(1);
+      named.resolve();
       await scene.ended(replies[0]!.body.runId);
       expect(scene.partner.asked).toHaveLength(1);
       await second.close();

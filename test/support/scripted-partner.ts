@@ -144,3 +144,9 @@ export const after =
   (milliseconds: number, reply: ScriptedReply): ScriptedReply =>
   (response, request) =>
     void setTimeout(() => reply(response, request), milliseconds);
+
+/** Waits for something, then does something else. */
+export const when =
+  (happened: Promise<unknown>, reply: ScriptedReply): ScriptedReply =>
+  (response, request) =>
+    void happened.then(() => reply(response, request));

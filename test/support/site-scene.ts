@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CatalogKiosk, CatalogMaterial, CatalogSite } from '../../src/contracts/admin/catalog.dto.js';
 import type { QuarantinedRecord, SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import { JobsService } from '../../src/jobs/jobs.service.js';
 import { lockCatalog } from '../../src/site-sync/sync/catalog-apply.js';
+import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-schedule.js';
 import { createHauler } from './api-keys.js';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
 import { json, type ScriptedPartner, type ScriptedReply, startScriptedPartner } from './scripted-partner.js';
@@ -16,6 +18,9 @@ export const answer = (data: unknown, headers: Record<string, string> = {}): Scr
 interface Page<T> {
   readonly data: T[];
 }
+
+/** What this instance finds due begins now, and not at its next tick. */
+export const hurry = ({ app }: TestApp): void => app.get(JobsService).wake(SITE_SYNC_WORK);
 
 /** The service and a scripted partner, and one hauler with a connection between them. */
 export class SiteScene {
@@ -64,6 +69,11 @@ export class SiteScene {
     const [row] = await this.service.dataSource.query<Row[]>(`SELECT ${columns} FROM connections WHERE id = $1`, [id]);
     if (row === undefined) throw new Error(`there is no connection ${id}`);
     return row;
+  }
+
+  /** What is due begins now, and not at the next tick. */
+  hurry(): void {
+    hurry(this.service);
   }
 
   /** What the partner answers from now on. */
