@@ -10,7 +10,7 @@ import type { PartnerCall } from '../../src/partner-client/partner-client.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
 import { READ_RETRY } from '../../src/partner-client/retry-policy.js';
-import { BAD_BODIES, PARTNER_FAILURES } from '../shared/partner-failure.battery.js';
+import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
 import { held } from '../support/held.js';
 import { partnerClient, storeConnection } from '../support/partner-room.js';
 import * as partnerDoes from '../support/scripted-partner.js';
@@ -132,13 +132,16 @@ describe('a call', () => {
 });
 
 describe('a failure', () => {
-  test.each(PARTNER_FAILURES)('of a partner that $does', async ({ reply, kind, sentence, tries }) => {
-    partner.on(SITES, reply);
-    const failure = await failureOf(partnerClient(dataSource, { answerMs: 400 }).call(await connect(), getSites));
+  test.concurrent.each(PARTNER_FAILURES)('of a partner that $does', async ({ reply, kind, sentence, tries }) => {
+    const failing = await startScriptedPartner();
+    failing.on(SITES, reply);
+    const client = partnerClient(dataSource, { answerMs: PARTNER_LIMITS.PARTNER_ANSWER_TIMEOUT });
+    const failure = await failureOf(client.call(await connect({ baseUrl: failing.url }), getSites));
     expect(failure).toMatchObject({ kind, expected: true });
     expect(failure.message).toContain(sentence);
     expect(failure.message).toContain('127.0.0.1');
-    expect(partner.asked).toHaveLength(tries);
+    expect(failing.asked).toHaveLength(tries);
+    await failing.stop();
   });
 
   const bodies = [

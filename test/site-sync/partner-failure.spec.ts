@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import type { Connection } from '../../src/contracts/admin/connection.dto.js';
 import { PARTNER_LIMITS, partnerFailureBattery } from '../shared/partner-failure.battery.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -15,19 +15,13 @@ interface SyncRun {
 }
 
 let service: TestApp;
-let partner: ScriptedPartner;
 beforeAll(async () => {
   service = await startTestApp({ env: PARTNER_LIMITS });
-  partner = await startScriptedPartner();
 });
-afterEach(() => partner.reset());
-afterAll(async () => {
-  await service.close();
-  await partner.stop();
-});
+afterAll(() => service.close());
 
 /** A paused connection of a hauler of its own: what one partner does opens nobody else's circuit. */
-async function connect(): Promise<Connection> {
+async function connect(partner: ScriptedPartner): Promise<Connection> {
   const { body: hauler } = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Green Valley' });
   const request = {
     haulerId: hauler.id,
@@ -51,7 +45,8 @@ async function synchronise(connectionId: string): Promise<SyncRun> {
 
 describe('a synchronisation with a partner that fails', () => {
   partnerFailureBattery(async (reply) => {
-    const { id, haulerId } = await connect();
+    const partner = await startScriptedPartner();
+    const { id, haulerId } = await connect(partner);
     partner.on(SITES, partnerDoes.json({ success: true, data: { sites: [SITE] } }));
     expect(await synchronise(id)).toMatchObject({ status: 'succeeded' });
     const sites = `/sites?haulerId=${haulerId}`;
@@ -60,6 +55,7 @@ describe('a synchronisation with a partner that fails', () => {
     const run = await synchronise(id);
     expect(run.status).toBe('failed');
     expect((await service.admin('GET', sites)).body).toEqual(before);
+    await partner.stop();
     return run.error ?? null;
   });
 });
