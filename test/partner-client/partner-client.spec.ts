@@ -267,10 +267,12 @@ describe('another try', () => {
     ['in an answer', partnerDoes.trickles(10)],
     ['before an answer', partnerDoes.hangs()],
   ])('ends with the caller’s signal, %s', async (_, reply) => {
-    partner.on(SITES, reply);
     const abort = new AbortController();
     const reason = new Error('enough');
-    setTimeout(() => abort.abort(reason), 150);
+    partner.on(SITES, (response, request) => {
+      reply(response, request);
+      setTimeout(() => abort.abort(reason), 150);
+    });
     const call = partnerClient(dataSource, { answerMs: 10_000 }).call(await connect(), {
       ...getSites,
       signal: abort.signal,
