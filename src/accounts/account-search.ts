@@ -3,6 +3,9 @@ import { normaliseName } from './account-name.js';
 /** Characters in a gram. */
 const GRAM = 3;
 
+/** Taken out once: in the tests' contexts, each look for a global costs more than all else that is done with a gram. */
+const { imul } = Math;
+
 /**
  * What a search looks through: each value folded as names are, and led by two blanks before every word, so that
  * a term of one or two characters is a gram too: the beginning of a word.
@@ -27,8 +30,10 @@ export function searchTerm(term: string): string {
 export function gramsOf(text: string): number[] {
   const points = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   const grams = new Set<number>();
-  for (let i = GRAM; i <= points.length; i++) {
-    grams.add(points.slice(i - GRAM, i).reduce((hash, point) => Math.imul(hash ^ point, 0x01000193), 0x811c9dc5 | 0));
+  for (let end = GRAM; end <= points.length; end++) {
+    let hash = 0x811c9dc5 | 0;
+    for (let i = end - GRAM; i < end; i++) hash = imul(hash ^ (points[i] ?? 0), 0x01000193);
+    grams.add(hash);
   }
   return [...grams];
 }
