@@ -23,6 +23,9 @@ beforeAll(async () => {
 afterEach(() => first.query('TRUNCATE parcels'));
 afterAll(() => database.drop());
 
+/** Where a lease must not end meanwhile, however busy the machine is. */
+const LONG_MS = 60_000;
+
 const dueRows = (dataSource: DataSource, kind: Partial<WorkKind<Parcel>> = {}) =>
   new DueRows(dataSource, { ...PARCELS, ...kind, run: async () => 'done' } as unknown as WorkKind);
 const claimOne = async (rows: DueRows): Promise<Claimed> => {
@@ -36,7 +39,7 @@ describe('claiming', () => {
   test('takes what is due in order, no more than asked, under a lease, and counts the try', async () => {
     const due = await addParcels(first, 3);
     await addParcels(first, 1, { dueInMs: 60_000 });
-    const claimed = await dueRows(first).claim(2);
+    const claimed = await dueRows(first, { leaseMs: LONG_MS }).claim(2);
     expect(ids(claimed)).toEqual(due.slice(0, 2));
     expect(claimed[0]).toEqual({
       row: { hauler_id: HAULER, id: due[0], weight: 1 },
@@ -45,7 +48,7 @@ describe('claiming', () => {
     });
     const row = await parcel(first, due[0] ?? '');
     expect(row).toMatchObject({ lease_token: claimed[0]?.leaseToken, attempts: 1, last_error: null });
-    expect((row.leased_until?.getTime() ?? 0) - Date.now()).toBeGreaterThan(200);
+    expect((row.leased_until?.getTime() ?? 0) - Date.now()).toBeGreaterThan(LONG_MS / 2);
     expect(ids(await dueRows(second).claim(10))).toEqual(due.slice(2));
   });
 
@@ -75,7 +78,7 @@ describe('claiming', () => {
   test('two instances that claim at once never get the same row', async () => {
     const due = await addParcels(first, 200);
     const claims = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => dueRows(i % 2 === 0 ? first : second).claim(5)),
+      Array.from({ length: 40 }, (_, i) => dueRows(i % 2 === 0 ? first : second, { leaseMs: LONG_MS }).claim(5)),
     );
     const all = claims.flatMap(ids);
     expect(new Set(all).size).toBe(all.length);
@@ -85,7 +88,8 @@ describe('claiming', () => {
 });
 
 describe('groups', () => {
-  const grouped = { group: { by: 'connection_id', concurrency: 2 }, order: ['weight'], concurrency: 5 };
+  const group = { by: 'connection_id', concurrency: 2 };
+  const grouped = { group, order: ['weight'], concurrency: 5, leaseMs: LONG_MS };
 
   test('a full group does not stand in the way of the others', async () => {
     const a = await addParcels(first, 50, { connection: 'a' });
@@ -120,19 +124,30 @@ describe('a claim among 200,000 waiting rows', () => {
     ['in groups, the first of them full', { group: { by: 'connection_id', concurrency: 2 }, order: ['weight'] }],
   ];
 
+  // In a database of their own: both claim among the same rows.
+  let crowded: TestDatabase;
+  let crowd: DataSource;
+  beforeAll(async () => {
+    crowded = await createTestDatabase({ migrated: false });
+    crowd = await crowded.connect(1);
+    await createParcels(crowd);
+    await addParcels(crowd, 190_000, { connection: 'a' });
+    await addParcels(crowd, 9_000, { connection: 'b', weight: 1_000_000 });
+    await addParcels(crowd, 1_000, { connection: 'c', weight: 2_000_000 });
+  }, 60_000);
+  afterAll(() => crowded.drop());
+
   test.each(kinds)('%s reads a few pages', async (what, changes) => {
-    await addParcels(first, 190_000, { connection: 'a' });
-    await addParcels(first, 9_000, { connection: 'b', weight: 1_000_000 });
-    await addParcels(first, 1_000, { connection: 'c', weight: 2_000_000 });
-    await first.query('ANALYZE parcels');
+    await crowd.query('UPDATE parcels SET leased_until = NULL, lease_token = NULL, attempts = 0 WHERE attempts > 0');
+    await crowd.query('ANALYZE parcels');
     // Rows whose leases end meanwhile, as they may on a busy machine, would be read and written once more.
-    const kind = { ...PARCELS, ...changes, leaseMs: 60_000, run: async () => 'done' } as unknown as WorkKind;
-    for (let i = 0; i < 5; i++) await new DueRows(first, kind).claim(4);
+    const kind = { ...PARCELS, ...changes, leaseMs: LONG_MS, run: async () => 'done' } as unknown as WorkKind;
+    for (let i = 0; i < 5; i++) await new DueRows(crowd, kind).claim(4);
     // What they left behind is else read for as long as any other test's transaction lasts.
-    await first.query('VACUUM (INDEX_CLEANUP ON) parcels');
-    const [{ 'QUERY PLAN': plan }] = await first.query<[{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }]>(
+    await crowd.query('VACUUM (INDEX_CLEANUP ON) parcels');
+    const [{ 'QUERY PLAN': plan }] = await crowd.query<[{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }]>(
       `EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT JSON) ${claimSql(kind).text}`,
-      [4, 60_000, randomUUID()],
+      [4, LONG_MS, randomUUID()],
     );
     const { 'Shared Hit Blocks': hit = NaN, 'Shared Read Blocks': read = NaN } = plan[0].Plan;
     tell(`claim ${what}`, { pages: hit + read });
@@ -160,7 +175,7 @@ describe('a lease', () => {
     const [id = ''] = await addParcels(first, 1);
     const old = await dueRows(first, { leaseMs: 1 }).claim(1);
     await delay(20);
-    const [current] = await dueRows(second, { leaseMs: 60_000 }).claim(1);
+    const [current] = await dueRows(second, { leaseMs: LONG_MS }).claim(1);
     const before = await parcel(first, id);
     const [late] = old;
     if (late === undefined || current === undefined) throw new Error('both have claimed');
@@ -227,7 +242,7 @@ describe('what is recorded', () => {
 
   test('what is given back is due at once, and the try does not count', async () => {
     const [id = ''] = await addParcels(first, 1);
-    const rows = dueRows(first, { leaseMs: 60_000 });
+    const rows = dueRows(first, { leaseMs: LONG_MS });
     await rows.giveBack(await rows.claim(1));
     expect(await parcel(first, id)).toMatchObject({ attempts: 0, leased_until: null, lease_token: null });
     expect(ids(await dueRows(second).claim(1))).toEqual([id]);
