@@ -22,16 +22,27 @@ const body = JSON.stringify({ success: true, data: good });
 describe('bad input from a partner', () => {
   let scene: SiteScene;
   let before: unknown;
+  const connections: string[] = [];
 
   beforeAll(async () => {
     scene = await SiteScene.start({ env: { PARTNER_BODY_LIMIT: LIMIT } });
     await scene.renew();
-    expect((await scene.sync(good)).status).toBe('succeeded');
-    before = await scene.stored();
+    before = await begin(scene);
   });
   afterAll(() => scene.stop());
 
+  /** Brings what is good, and gives what is stored of it. */
+  async function begin(of: SiteScene): Promise<unknown> {
+    connections.push(of.connectionId);
+    expect((await of.sync(good)).status).toBe('succeeded');
+    return of.stored();
+  }
+
   async function fails(reply: ScriptedReply, sentence: RegExp): Promise<SyncRun> {
+    return failsIn(scene, before, reply, sentence);
+  }
+
+  async function failsIn(scene: SiteScene, before: unknown, reply: ScriptedReply, sentence: RegExp): Promise<SyncRun> {
     scene.partner.on(SITES_ROUTE, reply);
     const run = await scene.sync();
     expect([run.status, run.error]).toEqual(['failed', expect.stringMatching(sentence)]);
@@ -89,23 +100,29 @@ describe('bad input from a partner', () => {
     await fails(reply, sentence);
   });
 
-  test('a connection that breaks, three times over', async () => {
-    const asked = scene.partner.asked.length;
-    await fails(breaks(body, 40), /broke/);
-    expect(scene.partner.asked.length - asked).toBe(3);
+  test.concurrent('a connection that breaks, three times over', async () => {
+    const own = await scene.neighbour();
+    const stored = await begin(own);
+    const asked = own.partner.asked.length;
+    await failsIn(own, stored, breaks(body, 40), /broke/);
+    expect(own.partner.asked.length - asked).toBe(3);
+    await own.partner.stop();
   });
 
-  test('503, three times over; the third try that works is a success', async () => {
-    const asked = scene.partner.asked.length;
-    await fails(refuses(503, 'INTERNAL_ERROR'), /503/);
-    expect(scene.partner.asked.length - asked).toBe(3);
-    scene.partner.on(
+  test.concurrent('503, three times over; the third try that works is a success', async () => {
+    const own = await scene.neighbour();
+    const stored = await begin(own);
+    const asked = own.partner.asked.length;
+    await failsIn(own, stored, refuses(503, 'INTERNAL_ERROR'), /503/);
+    expect(own.partner.asked.length - asked).toBe(3);
+    own.partner.on(
       SITES_ROUTE,
       refuses(503, 'INTERNAL_ERROR'),
       refuses(429, 'INTERNAL_ERROR', 'slow', { 'Retry-After': '0.2' }),
       answer(good),
     );
-    expect((await scene.sync()).status).toBe('succeeded');
+    expect((await own.sync()).status).toBe('succeeded');
+    await own.partner.stop();
   });
 
   test('Retry-After beyond five minutes: the run ends, and the next is due then (decision 36)', async () => {
@@ -130,20 +147,24 @@ describe('bad input from a partner', () => {
     expect(await scene.stored()).toEqual(before);
   });
 
-  test('a partner that is away', async () => {
-    await scene.partner.stop();
-    const run = await scene.sync();
+  test.concurrent('a partner that is away', async () => {
+    const own = await scene.neighbour();
+    const stored = await begin(own);
+    await own.partner.stop();
+    const run = await own.sync();
     expect([run.status, run.error]).toEqual(['failed', expect.stringMatching(/could not be reached/)]);
-    expect(await scene.stored()).toEqual(before);
+    expect(await own.stored()).toEqual(stored);
   });
 
   test('every failure is told to the admin as a sentence', async () => {
-    const { body: page } = await scene.service.admin<{ data: SyncRun[] }>(
-      'GET',
-      `/sync-runs?connectionId=${scene.connectionId}&status=failed&pageSize=100`,
+    const pages = await Promise.all(
+      connections.map((id) =>
+        scene.service.admin<{ data: SyncRun[] }>('GET', `/sync-runs?connectionId=${id}&status=failed&pageSize=100`),
+      ),
     );
-    expect(page.data.length).toBeGreaterThan(25);
-    for (const { error } of page.data) expect(error).toMatch(/^[^\s].{15,}[.]$/s);
-    for (const { error } of page.data) expect(error).not.toMatch(/unexpected error|undefined|\[object/);
+    const failed = pages.flatMap((page) => page.body.data);
+    expect(failed.length).toBeGreaterThan(25);
+    for (const { error } of failed) expect(error).toMatch(/^[^\s].{15,}[.]$/s);
+    for (const { error } of failed) expect(error).not.toMatch(/unexpected error|undefined|\[object/);
   });
 });

@@ -38,6 +38,13 @@ export class SiteScene {
     return new SiteScene(await startTestApp({ ...options, env }), partner);
   }
 
+  /** Another hauler of the same service, with a partner of its own. */
+  async neighbour(): Promise<SiteScene> {
+    const scene = new SiteScene(this.service, await startScriptedPartner());
+    await scene.renew();
+    return scene;
+  }
+
   async stop(): Promise<void> {
     await this.service.close();
     await this.partner.stop();
