@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { ScaleHouse } from '../support/scale-house.js';
 
 let service: TestApp;
@@ -29,6 +30,9 @@ const cutConnections = () =>
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   );
+
+/** Statements that wait for a lock. */
+const WAITING = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 /** Makes the database refuse one row of a statement, in a way that the service knows nothing of. */
 async function breaking(number: string, work: () => Promise<void>): Promise<void> {
@@ -114,15 +118,14 @@ describe('a database that goes away', () => {
     const blocker = service.dataSource.createQueryRunner();
     await blocker.startTransaction();
     await blocker.query('LOCK TABLE tickets IN EXCLUSIVE MODE');
+    let answered = false;
     const replies = Promise.all(Array.from({ length: 20 }, (_, i) => house.push(ticket(`C${i}`))));
-    await delay(200);
-    await service.dataSource.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    await delay(100);
-    await service.dataSource.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
+    void replies.finally(() => (answered = true));
+    // Also what comes after those that were cut first.
+    while (!answered) {
+      await delay(100);
+      await service.dataSource.query(`SELECT pg_terminate_backend(pid) ${WAITING}`);
+    }
     for (const { status, body, headers } of await replies) {
       expect([status, body.error?.code]).toEqual([503, 'INTERNAL_ERROR']);
       expect(headers.get('Retry-After')).toMatch(/^\d+$/);
@@ -139,7 +142,7 @@ test('a stop lets what is in flight be written and answered', async () => {
   await blocker.startTransaction();
   await blocker.query('LOCK TABLE tickets IN EXCLUSIVE MODE');
   const reply = house.push(ticket('last'), {}, second);
-  await delay(200);
+  await eventually(async () => expect(await service.dataSource.query(`SELECT pid ${WAITING}`)).toHaveLength(1));
   const closed = second.app.close();
   await delay(200);
   await blocker.rollbackTransaction();
