@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { startTestApp } from '../support/app.js';
@@ -19,9 +19,12 @@ const ROUNDS = shortOrLong(1, 5);
 /** Between two rounds of calls at a database that is away: the second meets the state that the first has left. */
 const APART_MS = 500;
 
+/** For tests that run together: Jest lets nothing be imported, as a service does at its start, once one of them has ended. */
+const stages: DatabaseStage[] = [];
+
 /** Each test has a service and a database of its own: most of their time is waiting, which they do at the same time. */
 async function onStage(play: (stage: DatabaseStage) => Promise<void>): Promise<void> {
-  const stage = await DatabaseStage.open();
+  const stage = stages.pop() ?? (await DatabaseStage.open());
   try {
     await play(stage);
   } finally {
@@ -56,28 +59,34 @@ async function expectAlive({ service }: DatabaseStage): Promise<void> {
 
 type Act = (stage: DatabaseStage) => unknown;
 
+const AWAY: readonly [string, Act, Act][] = [
+  ['it refuses connections', ({ proxy }) => proxy.cut(), ({ proxy }) => proxy.pass()],
+  ['it answers no more', ({ proxy }) => proxy.freeze(), ({ proxy }) => proxy.pass()],
+  ['it takes 3 s for every message', ({ proxy }) => proxy.pass(3_000), ({ proxy }) => proxy.pass()],
+  [
+    'it has no connection left',
+    async (stage) => {
+      await asAdmin(`ALTER ROLE ${stage.role} CONNECTION LIMIT 0`);
+      await stage.endSessions();
+    },
+    ({ role }) => asAdmin(`ALTER ROLE ${role} CONNECTION LIMIT -1`),
+  ],
+  [
+    'it takes no connection to this database',
+    async (stage) => {
+      await asAdmin(`ALTER DATABASE ${stage.name} ALLOW_CONNECTIONS false`);
+      await stage.endSessions();
+    },
+    ({ name }) => asAdmin(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
+  ],
+];
+
 describe('a database that is away: 503 with Retry-After within 5 s, and back without a restart', () => {
-  test.concurrent.each<[string, Act, Act]>([
-    ['it refuses connections', ({ proxy }) => proxy.cut(), ({ proxy }) => proxy.pass()],
-    ['it answers no more', ({ proxy }) => proxy.freeze(), ({ proxy }) => proxy.pass()],
-    ['it takes 3 s for every message', ({ proxy }) => proxy.pass(3_000), ({ proxy }) => proxy.pass()],
-    [
-      'it has no connection left',
-      async (stage) => {
-        await asAdmin(`ALTER ROLE ${stage.role} CONNECTION LIMIT 0`);
-        await stage.endSessions();
-      },
-      ({ role }) => asAdmin(`ALTER ROLE ${role} CONNECTION LIMIT -1`),
-    ],
-    [
-      'it takes no connection to this database',
-      async (stage) => {
-        await asAdmin(`ALTER DATABASE ${stage.name} ALLOW_CONNECTIONS false`);
-        await stage.endSessions();
-      },
-      ({ name }) => asAdmin(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`),
-    ],
-  ])(
+  beforeAll(async () => {
+    stages.push(...(await Promise.all(Array.from({ length: AWAY.length + 3 }, () => DatabaseStage.open()))));
+  }, 60_000);
+
+  test.concurrent.each(AWAY)(
     '%s',
     (what, breakIt, mendIt) =>
       onStage(async (stage) => {
