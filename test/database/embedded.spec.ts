@@ -29,7 +29,7 @@ let dataDir: string;
 let cluster: string;
 let running: ChildProcess[];
 
-/** Making a cluster takes longer than most tests here, which therefore begin with a copy of this one. */
+/** Making or copying a cluster takes longer than most tests here, which therefore run on this one, each after the other. */
 beforeAll(async () => {
   cluster = mkdtempSync(join(testServer().folder, 'embedded-'));
   const { child, url, ended, said } = await runEmbedded(cluster);
@@ -57,9 +57,9 @@ async function start(root?: string): Promise<EmbeddedProcess & { url: string }> 
   return embedded as EmbeddedProcess & { url: string };
 }
 
-/** As `start`, on data of an earlier run: with the owners that PostgreSQL insists on, which Node's own copy forgets. */
+/** As `start`, on data of an earlier run. */
 async function startAgain(): ReturnType<typeof start> {
-  execFileSync('cp', ['-a', join(cluster, 'postgres'), dataDir]);
+  dataDir = cluster;
   return start();
 }
 
@@ -71,7 +71,8 @@ async function refusal(): Promise<string> {
   return embedded.said();
 }
 
-const keep = (url: string) => onServer(url, (client) => client.query('CREATE TABLE kept AS SELECT 42 AS answer'));
+const keep = (url: string) =>
+  onServer(url, (client) => client.query('DROP TABLE IF EXISTS kept; CREATE TABLE kept AS SELECT 42 AS answer'));
 const kept = (url: string) =>
   onServer(url, async (client) => (await client.query<{ answer: number }>('SELECT answer FROM kept')).rows);
 
@@ -145,6 +146,7 @@ describe('a start and a stop', () => {
 });
 
 test('a start that fails after the server runs stops it, before another start may have the folder', async () => {
+  // With the owners that PostgreSQL insists on, which Node's own copy forgets.
   execFileSync('cp', ['-a', join(cluster, 'postgres'), dataDir]);
   writeFileSync(join(dataDir, 'postgres/haulbridge.password'), 'of another folder');
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
