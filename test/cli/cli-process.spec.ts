@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync } from 'node:fs';
@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { runEmbedded } from '../support/embedded-process.js';
 import { heldChild } from '../support/held.js';
 import { testServer } from '../support/test-database.js';
+import { onServer } from '../support/test-server.js';
 
 const MAIN = join(import.meta.dirname, '../support/cli-main.mjs');
 
 let dataDir: string;
-beforeEach(() => {
+beforeAll(() => {
   dataDir = mkdtempSync(join(testServer().folder, 'cli-'));
 });
 
@@ -57,6 +58,8 @@ describe('the command line as a process, with the embedded database', () => {
   test('joins the database of a running service, and leaves it running', async () => {
     const service = await runEmbedded(dataDir);
     try {
+      // Without tables, as after a first start, which would take longer.
+      await onServer(service.url ?? '', (client) => client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public'));
       const created = await cli('hauler', 'create', '--name', 'Beside', '--json');
       expect([created.code, created.err]).toEqual([0, '']);
       expect(service.child.exitCode).toBeNull();
