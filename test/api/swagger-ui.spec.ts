@@ -12,9 +12,10 @@ let page: Page;
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  service = await startTestApp();
+  const [app, executablePath] = await Promise.all([startTestApp(), extractedBrowser()]);
+  service = app;
   browser = await playwright.launch({
-    executablePath: await extractedBrowser(),
+    executablePath,
     args: [...chromium.args, '--disable-background-networking', '--disable-component-update'],
     headless: true,
   });
