@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
@@ -169,7 +170,13 @@ function pushing(house: ScaleHouse) {
 }
 
 const PAUSE_MS = shortOrLong(300, 3_000);
-const wait = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+
+/** A busy machine may have acknowledged nothing by then. */
+async function wait({ acknowledged }: ReturnType<typeof pushing>): Promise<void> {
+  const before = acknowledged.size;
+  await delay(PAUSE_MS);
+  await eventually(() => expect(acknowledged.size).toBeGreaterThan(before + 10), 20_000);
+}
 
 /** A service on a restored database knows what was acknowledged before the backup, once, and goes on. */
 async function expectConsistent(url: string, house: ScaleHouse, before: ReadonlyMap<string, string>): Promise<void> {
@@ -202,7 +209,7 @@ test('the files of the embedded server, after a clean stop under load, start aga
   const house = await ScaleHouse.open(service);
   const load = pushing(house);
   try {
-    await wait();
+    await wait(load);
     const before = new Map(load.acknowledged);
     await server.stop();
     mkdirSync(to);
@@ -236,11 +243,11 @@ test('the files of the embedded server, after a clean stop under load, start aga
       const house = await ScaleHouse.open(service);
       const load = pushing(house);
       try {
-        await wait();
+        await wait(load);
         const before = new Map(load.acknowledged);
         const file = join(testServer().folder, 'backup.dump');
         postgres.run('pg_dump', ['--format=custom', `--file=${file}`, original]);
-        await wait();
+        await wait(load);
         await load.stop();
         postgres.run('pg_restore', ['--exit-on-error', '--no-owner', `--dbname=${restored}`, file]);
         await expectConsistent(restored, house, before);
