@@ -68,7 +68,7 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
       // Not before they are programs of their own: until then the primary waits for them.
       expect(childrenOf(pid).filter(isWorker)).toHaveLength(2);
       return pid;
-    });
+    }, 20_000);
     const [first, second] = childrenOf(primary);
     process.kill(second!, 'SIGSTOP');
     await eventually(
