@@ -61,12 +61,21 @@ describe('many', () => {
   });
 });
 
-/** Beside all others, each in a scene of its own: nearly all that they do is wait. */
+/** Side by side, each in a scene of its own: nearly all that they do is wait. */
 describe('a storage that can take nothing', () => {
+  const stages: { readonly scene: DownloadScene; readonly app: TestApp }[] = [];
+  // Here, for Jest lets nothing be imported, as a service does at its start, once one of the tests has ended.
+  beforeAll(async () => {
+    for (let i = 0; i < 2; i++) {
+      const scene = await DownloadScene.start();
+      stages.push({ scene, app: await scene.service() });
+    }
+  });
+  afterAll(() => Promise.all(stages.map(({ scene }) => scene.stop())));
+
   test.concurrent('pauses, tells why, and goes on when it can again', async () => {
-    const scene = await DownloadScene.start();
+    const { scene, app } = stages[0]!;
     const { partner } = scene;
-    const app = await scene.service();
     const root = new URL(app.env.STORAGE_URL).pathname;
     await mkdir(dirname(root), { recursive: true });
     await rm(root, { recursive: true, force: true });
@@ -79,13 +88,11 @@ describe('a storage that can take nothing', () => {
       await hurry(app);
       expect(await recordings(app, id)).toMatchObject([{ status: 'stored', sha256: sha256(body) }]);
     }, 12_000);
-    await scene.stop();
   });
 
   test.concurrent('is not tried out with every recording that is due: none of them is claimed meanwhile', async () => {
-    const scene = await DownloadScene.start();
+    const { scene, app } = stages[1]!;
     const { partner } = scene;
-    const app = await scene.service();
     const pause = app.app.get(StoragePause, { strict: false });
     const current = jest.spyOn(pause, 'current').mockReturnValue(new Later('The video storage is full.', 1_000));
     const bodies = [film(), film(), film()];
@@ -103,6 +110,5 @@ describe('a storage that can take nothing', () => {
       expect((await recordings(app, id)).map(({ status }) => status)).toEqual(Array(3).fill('stored'));
     });
     expect(partner.fetched).toHaveLength(3);
-    await scene.stop();
   });
 });
