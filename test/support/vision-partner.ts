@@ -2,7 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { sealKey } from '../../src/partner-client/sealed-keys.js';
 import { JobsService } from '../../src/jobs/jobs.service.js';
+import { expect } from '@jest/globals';
 import type { TestApp } from './app.js';
+import { eventually } from './eventually.js';
 import { type FileHost, serveFile, startFileHost } from './file-host.js';
 import {
   type AskedRequest,
@@ -132,12 +134,29 @@ export async function hurry(app: TestApp): Promise<void> {
 }
 
 /**
- * Forgets all video, that first which brings recordings in: what is under way can then write none any more. Not by
- * TRUNCATE, which would wait for work that is under way, and that for it.
+ * Between two tests: forgets all video, and what the partner was asked, also of work that was under way. That ends with
+ * its row, and could till then still ask the partner, and write what it found.
  */
-export async function forgetVideo(app: TestApp): Promise<void> {
+export async function startAnew(app: TestApp, partner: VisionPartner): Promise<void> {
+  await forgetVideo(app);
+  await eventually(() => expect(atWork(app)).toEqual([]), 20_000);
+  await forgetVideo(app);
+  partner.reset();
+}
+
+/**
+ * That first which brings recordings in: what is under way can then write none any more. Not by TRUNCATE, which would wait
+ * for work that is under way, and that for it.
+ */
+async function forgetVideo(app: TestApp): Promise<void> {
   const bringing = ['video_windows', 'video_subscriptions', 'video_polls'];
   for (const table of [...bringing, 'recordings', 'video_request_parts', 'video_requests', 'vision_findings']) {
     await app.dataSource.query(`DELETE FROM ${table}`);
   }
+}
+
+/** Kinds of work of Vision of which this instance has rows in hand. */
+function atWork(app: TestApp): string[] {
+  const running = [...app.app.get(JobsService).running()].filter(([, rows]) => rows > 0);
+  return running.map(([kind]) => kind).filter((kind) => kind.startsWith('vision '));
 }

@@ -8,7 +8,7 @@ import {
   CONTINUOUS,
   element,
   type Element,
-  forgetVideo,
+  startAnew,
   hurry,
   inHours,
   lists,
@@ -33,10 +33,7 @@ beforeAll(async () => {
   app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
   partner = await startVisionPartner();
 });
-afterEach(async () => {
-  await forgetVideo(app);
-  partner.reset();
-});
+afterEach(() => startAnew(app, partner));
 afterAll(async () => {
   await app.close();
   await partner.stop();

@@ -9,7 +9,7 @@ import {
   connectVision,
   element,
   type Element,
-  forgetVideo,
+  startAnew,
   hurry,
   lists,
   POST,
@@ -25,10 +25,7 @@ beforeAll(async () => {
   app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
   partner = await startVisionPartner();
 });
-afterEach(async () => {
-  await forgetVideo(app);
-  partner.reset();
-});
+afterEach(() => startAnew(app, partner));
 afterAll(async () => {
   await app.close();
   await partner.stop();
