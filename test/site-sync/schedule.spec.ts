@@ -30,7 +30,7 @@ describe('the schedule of synchronisation', () => {
     scene.connectionId = await scene.connect({ enabled: true, ...(intervalSeconds && { intervalSeconds }) });
     scene.hurry();
   };
-  const underWay = () => scene.service.app.get(JobsService).running().get(SITE_SYNC_WORK);
+  const underWay = () => scene.service.app.get(JobsService).running().get(SITE_SYNC_WORK) ?? 0;
   /** Makes it due, and another one after it: when that one has run, this one was passed over. */
   const isPassedOver = async () => {
     await makeDue();
@@ -48,7 +48,6 @@ describe('the schedule of synchronisation', () => {
     return runs;
   };
 
-  // The first, for others leave runs behind that end when they are next seen not to be wanted.
   test('a key that is mended while a run waits for its answer is tried at once, and what that run ends with is void', async () => {
     const refused = Promise.withResolvers<void>();
     let refuse = (): void => undefined;
@@ -58,6 +57,8 @@ describe('the schedule of synchronisation', () => {
       response.once('close', refused.resolve);
       refuse = () => refuses(401, 'UNAUTHORIZED')(response, request);
     });
+    // Of other tests, which end when they are next seen not to be wanted.
+    const others = underWay();
     await connectEnabled();
     await eventually(() => expect(scene.partner.asked).toHaveLength(1));
     await patch({ apiKey: 'the-right-key' });
@@ -67,7 +68,7 @@ describe('the schedule of synchronisation', () => {
     // What the former run is answered now changes nothing.
     refuse();
     await refused.promise;
-    await eventually(() => expect(underWay()).toBe(0), 10_000);
+    await eventually(() => expect(underWay()).toBeLessThanOrEqual(others), 10_000);
     expect((await finished(1))[0]?.status).toBe('succeeded');
     expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
   });
