@@ -1,4 +1,16 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
+import {
+  access,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { errorCode, fullDisk, isErrorLike, StorageUnavailable } from './storage-errors.js';
@@ -44,6 +56,8 @@ async function moveInto(folder: string, from: string, to: string): Promise<strin
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
   }
+  // Nothing is made where the bytes are gone too, as those of a mount that has gone.
+  await access(from);
   const firstMade = await mkdir(folder, { recursive: true });
   await rename(from, to);
   return firstMade;
@@ -79,6 +93,12 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await rename(`${path}.new`, path);
 }
+
+export const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 /** Bytes that are free where the path is. */
 export async function roomAt(path: string): Promise<number> {

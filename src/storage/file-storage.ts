@@ -2,19 +2,28 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileFailure } from './file-durability.js';
+import { fileFailure, isFolder } from './file-durability.js';
 import { openFileWriter } from './file-writer.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
 import { errorCode, NotStored, sentenceOf } from './storage-errors.js';
 import { isStorageFolder, isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
 
+const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
+
 /** Where the folder or file is gone meanwhile, that is no trouble; all else is the storage's. */
 const absentAs =
   <T>(absent: T) =>
   (error: unknown): T => {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return absent;
+    if (isAbsent(error)) return absent;
     throw fileFailure(error);
   };
+
+/** A file is asked for where a row tells of it: a folder that was never made, then, is one whose mount is missing. */
+async function absence(root: string, name: string, error: unknown): Promise<unknown> {
+  if (!isAbsent(error)) return fileFailure(error);
+  const [folder = ''] = name.split('/');
+  return (await isFolder(join(root, folder))) ? new NotStored(name) : fileFailure(error);
+}
 
 const entriesOf = (path: string): Promise<string[]> => readdir(path).catch(absentAs<string[]>([]));
 
@@ -24,8 +33,9 @@ async function statFile(root: string, name: string): Promise<StoredFile | undefi
 }
 
 async function readFile(root: string, name: string, range: ByteRange = { start: 0 }): Promise<Readable> {
-  const handle = await open(join(root, safeName(name))).catch(absentAs(undefined));
-  if (handle === undefined) throw new NotStored(name);
+  const handle = await open(join(root, safeName(name))).catch(async (error: unknown) => {
+    throw await absence(root, name, error);
+  });
   return handle.createReadStream({ ...range, highWaterMark: 256 * 1024 });
 }
 

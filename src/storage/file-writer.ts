@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDirect, writeBlock } from './direct-io.js';
-import { dropFolder, emptyFolder, fileFailure, publishFile, roomAt } from './file-durability.js';
+import { dropFolder, emptyFolder, fileFailure, isFolder, publishFile, roomAt } from './file-durability.js';
 import { BoxWalk } from './mp4.js';
 import { readPartState, writePartState } from './part-state.js';
 import type { Memo, StorageWriter, WriterOptions } from './storage.js';
 import { errorCode, fullDisk, WriterSuperseded } from './storage-errors.js';
-import { partialOf } from './storage-name.js';
+import { PARTIAL, partialOf } from './storage-name.js';
 
 /**
  * Small chunks are gathered into blocks of this size. Larger blocks would have left the CPU cache before they are
@@ -18,6 +18,20 @@ const BLOCK_CHUNKS = 512;
 /** A killed process loses at most what came since the last checkpoint: this long, or this much if that took longer. */
 const CHECKPOINT = { ms: 1000, bytes: 1024 * 1024 };
 
+type Guard = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** What fails because a file is gone was another writer's doing, as long as the place of all temporaries is there. */
+const guardOf =
+  (root: string): Guard =>
+  async (work) => {
+    try {
+      return await work();
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT' && (await isFolder(join(root, PARTIAL)))) throw new WriterSuperseded(error);
+      throw fileFailure(error);
+    }
+  };
+
 /**
  * One file's bytes on their way. Every start from zero takes a file of a new name, and a continued one is written at
  * its own offsets: so a late writer whose lease has ended either adds the same bytes in the same places, or writes to
@@ -27,6 +41,7 @@ class FileWriter implements StorageWriter {
   length = 0;
   memo: Memo | undefined;
   readonly #folder: string;
+  readonly #guarded: Guard;
   /** Of the part; stays known when it is closed, so that nothing of a successor is ever removed. */
   #name: string | undefined;
   #handle: FileHandle | undefined;
@@ -53,6 +68,7 @@ class FileWriter implements StorageWriter {
   ) {
     this.#walk = film ? new BoxWalk() : undefined;
     this.#folder = join(root, partialOf(name));
+    this.#guarded = guardOf(root);
   }
 
   /** Makes the file while whoever sends its bytes is still being asked; `begin` waits for it. */
@@ -80,7 +96,7 @@ class FileWriter implements StorageWriter {
     const prepared = this.#prepared;
     this.#prepared = undefined;
     if (prepared === undefined) await this.#close();
-    await guarded(async () => {
+    await this.#guarded(async () => {
       await (prepared ?? this.#create());
       // Refused before the disk is full: the database may live on it too.
       if (size > this.#room) throw fullDisk(`${size} bytes are needed, ${this.#room} are free`);
@@ -94,20 +110,21 @@ class FileWriter implements StorageWriter {
   }
 
   async append(chunk: Buffer, release?: () => void): Promise<void> {
-    if (this.#unhashed > 0) await guarded(() => this.#hashKept());
+    if (this.#unhashed > 0) await this.#guarded(() => this.#hashKept());
     this.#see(chunk);
     this.#block.push(chunk);
     if (release !== undefined) this.#releases.push(release);
     this.#blockBytes += chunk.length;
     this.length += chunk.length;
     // The next block gathers while this one is written.
-    if (this.#blockBytes >= BLOCK_BYTES || this.#block.length >= BLOCK_CHUNKS) await guarded(() => this.#nextBlock());
+    if (this.#blockBytes >= BLOCK_BYTES || this.#block.length >= BLOCK_CHUNKS)
+      await this.#guarded(() => this.#nextBlock());
   }
 
   async suspend(): Promise<void> {
     if (this.memo === undefined) return this.discard();
     try {
-      await guarded(async () => {
+      await this.#guarded(async () => {
         await this.#flush();
         await this.#checkpoint.running;
         await this.#keep(this.length);
@@ -119,7 +136,7 @@ class FileWriter implements StorageWriter {
 
   async discard(): Promise<void> {
     await this.#close();
-    await guarded(async () => {
+    await this.#guarded(async () => {
       if (this.#name !== undefined) await rm(join(this.#folder, this.#name), { force: true });
       const rest = this.#name === undefined ? [] : await readdir(this.#folder).catch(() => []);
       // A part that is left belongs to a successor.
@@ -129,7 +146,7 @@ class FileWriter implements StorageWriter {
 
   async publish(): Promise<{ size: number; sha256: string }> {
     const handle = this.#open();
-    return guarded(async () => {
+    return this.#guarded(async () => {
       await this.#flush();
       if (this.#unhashed > 0) await this.#hashKept();
       this.#walk?.end();
@@ -232,18 +249,13 @@ class FileWriter implements StorageWriter {
   }
 }
 
-const guarded = <T>(work: () => Promise<T>): Promise<T> =>
-  work().catch((error: unknown) => {
-    throw errorCode(error) === 'ENOENT' ? new WriterSuperseded(error) : fileFailure(error);
-  });
-
 export async function openFileWriter(
   root: string,
   name: string,
   { resume = true, film = false }: WriterOptions = {},
 ): Promise<StorageWriter> {
   const writer = new FileWriter(root, name, film);
-  if (resume) await guarded(() => writer.takeUp());
+  if (resume) await guardOf(root)(() => writer.takeUp());
   else writer.prepare();
   return writer;
 }

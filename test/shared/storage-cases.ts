@@ -184,6 +184,7 @@ export function storageCases(given: () => StorageUnderTest): void {
 
     test('what is not there', async () => {
       const { storage } = given();
+      await put(body);
       const name = newName();
       expect(await storage.stat(name)).toBeUndefined();
       await expect(storage.read(name)).rejects.toThrow(NotStored);

@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDownloader } from '../../src/storage/download/downloader.js';
 import { fileFailure, writeAll } from '../../src/storage/file-durability.js';
 import { openStorage } from '../../src/storage/open-storage.js';
+import type { Storage } from '../../src/storage/storage.js';
 import { StorageUnavailable } from '../../src/storage/storage-errors.js';
 import { MIB, newName } from '../shared/storage-cases.js';
 import { type FileHost, serveFile, startFileHost } from '../support/file-host.js';
@@ -88,6 +89,63 @@ describe('a storage that is away', () => {
   test('a folder that cannot be made', async () => {
     await writeFile(join(folder, 'a-file'), '');
     await expectTrouble(`file:${join(folder, 'a-file', 'videos')}`);
+  });
+
+  async function stored(storage: Storage): Promise<string> {
+    const name = newName();
+    const writer = await storage.writer(name);
+    await writer.begin();
+    await writer.append(Buffer.from('x'));
+    await writer.publish();
+    return name;
+  }
+
+  test.each(['a missing one', 'an empty one', 'a file'])('a folder in whose place there is %s', async (what) => {
+    const root = await mkdtemp(join(folder, 'mount-'));
+    const storage = await openStorage(`file:${root}`);
+    const name = await stored(storage);
+    await rename(root, `${root}.aside`);
+    if (what === 'an empty one') await mkdir(root);
+    if (what === 'a file') await writeFile(root, '');
+    const failed = storage.read(name);
+    await expect(failed).rejects.toThrow(StorageUnavailable);
+    await expect(failed).rejects.toMatchObject({ trouble: 'failed' });
+    await expect(failed).rejects.not.toMatchObject({ message: expect.stringContaining(folder) });
+    await rm(root, { recursive: true, force: true });
+    await rename(`${root}.aside`, root);
+    (await storage.read(name)).destroy();
+  });
+
+  test('a folder that goes away in the middle: nothing is made in its place, and it is the storage that failed', async () => {
+    const root = await mkdtemp(join(folder, 'mount-'));
+    const storage = await openStorage(`file:${root}`);
+    const writer = await storage.writer(newName());
+    await writer.begin();
+    await writer.append(Buffer.from('x'));
+    await rename(root, `${root}.aside`);
+    await mkdir(root);
+    await expect(writer.publish()).rejects.toThrow(StorageUnavailable);
+    expect(await readdir(root)).toEqual([]);
+  });
+
+  test('a bucket that goes away, and a server that takes the keys no more', async () => {
+    const server = await startS3Server();
+    const storage = await openStorage(server.storageUrl('x'));
+    const name = await stored(storage);
+    await rename(server.directory, `${server.directory}.aside`);
+    await expect(storage.read(name)).rejects.toThrow(StorageUnavailable);
+    await expect(stored(storage)).rejects.toThrow(StorageUnavailable);
+    await rename(`${server.directory}.aside`, server.directory);
+    (await storage.read(name)).destroy();
+    storage.close();
+
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'nobody' });
+    const refused = await openStorage(server.storageUrl('x'));
+    await expect(refused.read(name)).rejects.toThrow(StorageUnavailable);
+    await expect(stored(refused)).rejects.toThrow(StorageUnavailable);
+    refused.close();
+    Object.assign(process.env, server.credentials);
+    await server.stop();
   });
 
   test('an S3 server that is gone, and one that has no such bucket', async () => {

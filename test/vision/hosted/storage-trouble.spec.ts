@@ -1,5 +1,5 @@
 import { readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ContinuousResponse, CreateVideoResponse } from '../../../src/contracts/vision/vision.dto.js';
 import { STORAGE, type Storage } from '../../../src/storage/storage.js';
@@ -123,6 +123,17 @@ it('a film that the storage cannot open just now is 503, and tells when to come 
   await rename(`${path}.aside`, path);
   const again = await fetch(downloadUrl);
   expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([200, film(0).length]);
+});
+
+it.each(['hosted-recordings', '.'])('so is one of a storage whose mount is missing: %s', async (folder) => {
+  const { downloadUrl } = await firstRecording();
+  const path = resolve(root, folder);
+  await rename(path, `${path}.aside`);
+  const response = await fetch(downloadUrl);
+  await rename(`${path}.aside`, path);
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toBe('5');
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
 });
 
 it('a film whose file is lost is told as any failure, not as a film', async () => {
