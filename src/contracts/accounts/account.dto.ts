@@ -1,8 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { isEmail } from 'class-validator';
 import { ObjectField } from '../common/fields/object-fields.js';
-import { TextField } from '../common/fields/text-fields.js';
-import { isBlank } from '../common/text.js';
+import { NameField, TextField } from '../common/fields/text-fields.js';
 
 /** 50 states, the district, territories, freely associated states and military addresses, as the USPS codes them (decision 30). */
 const STATE_CODES = (
@@ -75,12 +74,9 @@ export class PrimaryContact {
 
 /** Body of `POST /platform-api/v1/accounts` (section 2.4). */
 export class CreateAccountRequest {
-  @TextField({
-    description: 'Name of the customer account, unique per hauler whatever its case and spacing; not blank',
-    min: 1,
+  @NameField({
+    description: 'Name of the customer account, unique per hauler whatever its case and spacing',
     max: 200,
-    check: (value) => !isBlank(value),
-    form: 'text that is not blank,',
     example: 'Lone Star Demolition LLC',
   })
   accountName!: string;

@@ -1,8 +1,7 @@
 import { CreateAccountResponse } from '../accounts/account.dto.js';
 import { InstantField } from '../common/fields/instant-field.js';
-import { TextField, UuidField } from '../common/fields/text-fields.js';
+import { NameField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
-import { isBlank } from '../common/text.js';
 
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 
@@ -10,13 +9,10 @@ export class AccountQuery extends PageQuery {
   @UuidField({ description: 'Accounts of this hauler only', optional: true })
   haulerId?: string;
 
-  @TextField({
+  @NameField({
     description:
       'Part of the name, of the account number or of the e-mail address, in whatever case and spacing; one or two characters are looked for where a word begins',
-    min: 1,
     max: 200,
-    check: (value) => !isBlank(value),
-    form: 'text that is not blank,',
     optional: true,
   })
   search?: string;

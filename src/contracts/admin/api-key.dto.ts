@@ -2,7 +2,7 @@ import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
 import { InstantField } from '../common/fields/instant-field.js';
 import { EnumListField } from '../common/fields/list-fields.js';
 import { IntegerField } from '../common/fields/number-fields.js';
-import { TextField, UuidField } from '../common/fields/text-fields.js';
+import { NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { type Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
@@ -19,9 +19,8 @@ export class IssueApiKeyRequest {
   })
   haulerId?: string;
 
-  @TextField({
+  @NameField({
     description: 'The only customer that a vision key may read; absent: all, whatever its hauler',
-    min: 1,
     max: 255,
     optional: true,
     example: 'green-valley',
@@ -37,7 +36,7 @@ export class IssueApiKeyRequest {
   })
   interfaces!: InterfaceName[];
 
-  @TextField({ description: 'Name for people', min: 1, max: 200, optional: true, example: 'Weighbridge north' })
+  @NameField({ description: 'Name for people', max: 200, optional: true, example: 'Weighbridge north' })
   name?: string;
 
   @InstantField({

@@ -2,7 +2,7 @@ import { BooleanField } from '../common/fields/boolean-field.js';
 import { InstantField } from '../common/fields/instant-field.js';
 import { TextListField } from '../common/fields/list-fields.js';
 import { IntegerField } from '../common/fields/number-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
+import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
@@ -26,7 +26,6 @@ const BASE_URL = {
 };
 const CUSTOMER = {
   description: "Customer as the partner's video service names it; default: the hauler's id",
-  min: 1,
   max: 255,
   optional: true,
   example: 'green-valley',
@@ -56,7 +55,7 @@ export class CreateConnectionRequest {
   @TextField({ ...KEY, description: 'The key that the partner issued to us; never shown again' })
   apiKey!: string;
 
-  @TextField(CUSTOMER)
+  @NameField(CUSTOMER)
   customerId?: string;
 
   @IntegerField(INTERVAL)
@@ -105,7 +104,7 @@ export class UpdateConnectionRequest {
   })
   nextApiKey?: string;
 
-  @TextField(CUSTOMER)
+  @NameField(CUSTOMER)
   customerId?: string;
 
   @IntegerField(INTERVAL)

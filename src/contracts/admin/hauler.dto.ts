@@ -1,14 +1,14 @@
 import { InstantField } from '../common/fields/instant-field.js';
-import { TextField, UuidField } from '../common/fields/text-fields.js';
+import { NameField, UuidField } from '../common/fields/text-fields.js';
 
 const ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
-const NAME = { min: 1, max: 200, check: (value: string) => value.trim() !== '', form: 'text that is not blank,' };
+const NAME = { description: 'Name of the hauler', max: 200, example: 'Green Valley Hauling' };
 
 export class CreateHaulerRequest {
   @UuidField({ description: 'Id to give the hauler; made up if absent', optional: true, example: ID })
   id?: string;
 
-  @TextField({ description: 'Name of the hauler', example: 'Green Valley Hauling', ...NAME })
+  @NameField(NAME)
   name!: string;
 }
 
@@ -19,7 +19,7 @@ export class Hauler {
   @UuidField({ description: 'Id of the hauler, the `haulerId` of the Site API', example: ID })
   id!: string;
 
-  @TextField({ description: 'Name of the hauler', example: 'Green Valley Hauling', ...NAME })
+  @NameField(NAME)
   name!: string;
 
   @InstantField({ description: 'When it was created', example: '2026-11-20T14:03:27.512Z' })

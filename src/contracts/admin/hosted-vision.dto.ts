@@ -1,7 +1,7 @@
 import { InstantField } from '../common/fields/instant-field.js';
 import { TextListField } from '../common/fields/list-fields.js';
 import { IntegerField } from '../common/fields/number-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
+import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 import { CreateVideoRequest, VIDEO_STATUSES, type VideoStatus } from '../vision/vision.dto.js';
@@ -9,17 +9,17 @@ import { CreateVideoRequest, VIDEO_STATUSES, type VideoStatus } from '../vision/
 /** Largest recording that is taken, in bytes. */
 export const HOSTED_RECORDING_MAX_BYTES = 2 * 1024 ** 3;
 
-const NAME = { min: 1, max: 255 };
+const NAME = { max: 255 };
 
 /** Query of `POST /admin/v1/hosted/recordings`: what was recorded, by which camera, when. */
 export class HostedRecordingQuery {
-  @TextField({ ...NAME, description: 'Customer identifier or name', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
+  @NameField({ ...NAME, description: 'Customer identifier or name', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
   customerId!: string;
 
-  @TextField({ ...NAME, description: 'Truck identifier', example: 'TRUCK-7' })
+  @NameField({ ...NAME, description: 'Truck identifier', example: 'TRUCK-7' })
   truckId!: string;
 
-  @TextField({ ...NAME, description: 'Camera, by any of its names', example: 'front' })
+  @NameField({ ...NAME, description: 'Camera, by any of its names', example: 'front' })
   cameraId!: string;
 
   @InstantField({ description: 'Start of the recording', inQuery: true, example: '2026-01-31T08:30:00Z' })
@@ -51,13 +51,13 @@ export class HostedRecording {
 
 /** A camera of a truck with the other names it is known by (decision 45). */
 export class HostedCamera {
-  @TextField({ ...NAME, description: 'Customer identifier or name', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
+  @NameField({ ...NAME, description: 'Customer identifier or name', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
   customerId!: string;
 
-  @TextField({ ...NAME, description: 'Truck identifier', example: 'TRUCK-7' })
+  @NameField({ ...NAME, description: 'Truck identifier', example: 'TRUCK-7' })
   truckId!: string;
 
-  @TextField({ ...NAME, description: 'The name that answers use', example: 'front' })
+  @NameField({ ...NAME, description: 'The name that answers use', example: 'front' })
   cameraId!: string;
 
   @TextListField({ description: 'Its other names', maxLength: 255, max: 100, example: ['1'] })

@@ -1,14 +1,14 @@
 import { InstantField } from '../common/fields/instant-field.js';
 import { ArrayField, TextListField } from '../common/fields/list-fields.js';
 import { IntegerField } from '../common/fields/number-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
+import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
-const TRUCK = { description: 'Truck, as work orders and routing name it', min: 1, max: 255, example: 'TRUCK-7' };
-const CAMERA = { description: 'Camera: placement or number', min: 1, max: 255, example: 'front' };
+const TRUCK = { description: 'Truck, as work orders and routing name it', max: 255, example: 'TRUCK-7' };
+const CAMERA = { description: 'Camera: placement or number', max: 255, example: 'front' };
 const START = { description: 'Start of the range', example: '2026-01-31T08:30:00Z' };
 const END = { description: 'End of the range', example: '2026-01-31T08:35:00Z' };
 const REASON = { description: 'Why it ended so, or what the partner said', max: 10_000, optional: true };
@@ -32,10 +32,10 @@ export class OrderVideoRequest {
   @UuidField(CONNECTION)
   connectionId!: string;
 
-  @TextField(TRUCK)
+  @NameField(TRUCK)
   truckId!: string;
 
-  @TextField(CAMERA)
+  @NameField(CAMERA)
   cameraId!: string;
 
   @InstantField(START)
@@ -57,7 +57,7 @@ export class VideoRequestQuery extends PageQuery {
   @UuidField({ ...CONNECTION, optional: true })
   connectionId?: string;
 
-  @TextField({ ...TRUCK, optional: true })
+  @NameField({ ...TRUCK, optional: true })
   truckId?: string;
 
   @EnumField({ ...STATUS, optional: true })
@@ -101,10 +101,10 @@ export class VideoRequest {
   @TextField({ description: 'Customer, as the partner names it', max: 255, example: ID })
   customerId!: string;
 
-  @TextField(TRUCK)
+  @NameField(TRUCK)
   truckId!: string;
 
-  @TextField(CAMERA)
+  @NameField(CAMERA)
   cameraId!: string;
 
   @InstantField(START)

@@ -1,14 +1,14 @@
 import { BooleanField } from '../common/fields/boolean-field.js';
 import { InstantField } from '../common/fields/instant-field.js';
 import { IntegerField } from '../common/fields/number-fields.js';
-import { TextField, UuidField } from '../common/fields/text-fields.js';
+import { NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
-const TRUCK = { description: 'Truck, as work orders and routing name it', min: 1, max: 255, example: 'TRUCK-7' };
-const CAMERA = { description: 'Camera; absent: all of the truck', min: 1, max: 255, optional: true, example: 'front' };
+const TRUCK = { description: 'Truck, as work orders and routing name it', max: 255, example: 'TRUCK-7' };
+const CAMERA = { description: 'Camera; absent: all of the truck', max: 255, optional: true, example: 'front' };
 const START = { description: 'Recordings from this time on', example: '2026-01-31T00:00:00Z' };
 const INTERVAL = { description: 'Seconds between two looks', min: 30, max: 86_400, example: 300 };
 const ENABLED = { description: 'Whether the partner is asked', example: true };
@@ -17,10 +17,10 @@ export class CreateVideoSubscription {
   @UuidField(CONNECTION)
   connectionId!: string;
 
-  @TextField(TRUCK)
+  @NameField(TRUCK)
   truckId!: string;
 
-  @TextField(CAMERA)
+  @NameField(CAMERA)
   cameraId?: string;
 
   @InstantField(START)
@@ -46,7 +46,7 @@ export class VideoSubscriptionQuery extends PageQuery {
   @UuidField({ ...CONNECTION, optional: true })
   connectionId?: string;
 
-  @TextField({ ...TRUCK, optional: true })
+  @NameField({ ...TRUCK, optional: true })
   truckId?: string;
 }
 
@@ -60,10 +60,10 @@ export class VideoSubscription {
   @UuidField(CONNECTION)
   connectionId!: string;
 
-  @TextField(TRUCK)
+  @NameField(TRUCK)
   truckId!: string;
 
-  @TextField(CAMERA)
+  @NameField(CAMERA)
   cameraId?: string;
 
   @InstantField(START)

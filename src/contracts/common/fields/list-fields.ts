@@ -1,7 +1,7 @@
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
-import { codePoints, isStorableText } from '../text.js';
+import { codePoints, isBlank, isStorableText } from '../text.js';
 import { DOCUMENTED_MAX, field, type FieldOptions, type Rule } from './field.js';
 
 export interface ListOptions extends FieldOptions {
@@ -37,6 +37,7 @@ export function ArrayField(type: () => new () => object, options: ListOptions): 
   );
 }
 
+/** Texts that are not blank, as names are not. */
 export function TextListField(options: ListOptions & { readonly maxLength: number }): PropertyDecorator {
   return field(
     options,
@@ -47,9 +48,9 @@ export function TextListField(options: ListOptions & { readonly maxLength: numbe
     },
     listRule(
       options,
-      `texts of 1 to ${options.maxLength} characters`,
+      `texts that are not blank, of 1 to ${options.maxLength} characters`,
       (value) =>
-        typeof value === 'string' && isStorableText(value) && value !== '' && codePoints(value) <= options.maxLength,
+        typeof value === 'string' && isStorableText(value) && !isBlank(value) && codePoints(value) <= options.maxLength,
     ),
   );
 }

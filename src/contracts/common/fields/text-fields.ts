@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { codePoints, isStorableText, isUuid } from '../text.js';
+import { codePoints, isBlank, isStorableText, isUuid } from '../text.js';
 import { DOCUMENTED_MAX, field, type FieldOptions } from './field.js';
 
 export interface TextOptions extends FieldOptions {
@@ -51,6 +51,13 @@ export function TextField(options: TextOptions): PropertyDecorator {
       must: `must be ${options.form ?? 'text'}${options.form !== undefined && pattern !== undefined ? '' : length}`,
     },
   );
+}
+
+/** A name, for people or of a partner's: text in which there is something to see. */
+export function NameField(options: FieldOptions & { readonly max: number }): PropertyDecorator {
+  const description = `${options.description}; not blank`;
+  const check = (value: string) => !isBlank(value);
+  return TextField({ ...options, description, min: 1, check, form: 'text that is not blank,' });
 }
 
 export function EnumField(options: FieldOptions & { readonly values: readonly string[] }): PropertyDecorator {

@@ -1,0 +1,64 @@
+import 'reflect-metadata';
+import { describe, expect, it } from '@jest/globals';
+import { CreateAccountRequest } from '../../src/contracts/accounts/account.dto.js';
+import { AccountQuery } from '../../src/contracts/admin/account.dto.js';
+import { IssueApiKeyRequest } from '../../src/contracts/admin/api-key.dto.js';
+import { CreateConnectionRequest, UpdateConnectionRequest } from '../../src/contracts/admin/connection.dto.js';
+import { CreateHaulerRequest } from '../../src/contracts/admin/hauler.dto.js';
+import { HostedCamera, HostedRecordingQuery } from '../../src/contracts/admin/hosted-vision.dto.js';
+import { OrderVideoRequest } from '../../src/contracts/admin/video-request.dto.js';
+import { CreateVideoSubscription } from '../../src/contracts/admin/video-subscription.dto.js';
+import { type DtoClass, readerOf } from '../../src/contracts/common/reader.js';
+import type { Violation } from '../../src/contracts/common/violation.js';
+
+const NAMES: [string, DtoClass<object>, string][] = [
+  ['a hauler', CreateHaulerRequest, 'name'],
+  ['a key', IssueApiKeyRequest, 'name'],
+  ['the customer of a key', IssueApiKeyRequest, 'customerId'],
+  ['an account', CreateAccountRequest, 'accountName'],
+  ['accounts that are looked for', AccountQuery, 'search'],
+  ['the customer of a connection', CreateConnectionRequest, 'customerId'],
+  ['the new customer of a connection', UpdateConnectionRequest, 'customerId'],
+  ['the truck of a video request', OrderVideoRequest, 'truckId'],
+  ['the camera of a video request', OrderVideoRequest, 'cameraId'],
+  ['the truck of a subscription', CreateVideoSubscription, 'truckId'],
+  ['the camera of a subscription', CreateVideoSubscription, 'cameraId'],
+  ['the customer of a recording', HostedRecordingQuery, 'customerId'],
+  ['the truck of a recording', HostedRecordingQuery, 'truckId'],
+  ['the camera of a recording', HostedRecordingQuery, 'cameraId'],
+  ['a camera', HostedCamera, 'cameraId'],
+];
+
+/** What is said of that field alone: nothing else that a body needs is sent. */
+function said(type: DtoClass<object>, field: string, value: unknown): string[] {
+  const violations: Violation[] = [];
+  readerOf(type)({ [field]: value }, '', violations);
+  return violations.filter(({ path }) => path === field).map(({ message }) => message);
+}
+
+describe.each(NAMES)('the name of %s', (_what, type, field) => {
+  it.each(['', ' ', '\t\u{A0}\u3000', '\u200B', '\uFEFF', '\u00AD', '\u2060 \u200D', '\u3164', '\u{E0020}'])(
+    'has something to see: %j',
+    (name) => {
+      const [message, ...others] = said(type, field, name);
+      expect([message, others]).toEqual([
+        expect.stringMatching(new RegExp(`^${field} must be text that is not blank, of 1 to \\d+ characters$`)),
+        [],
+      ]);
+    },
+  );
+
+  it.each(['x', ' x ', '\u200Bx', '👩\u200D🚒'])('may have blanks beside it: %j', (name) => {
+    expect(said(type, field, name)).toEqual([]);
+  });
+});
+
+it.each([
+  ['1', true],
+  [' ', false],
+  ['\u200B', false],
+  ['', false],
+] as const)('another name of a camera may be %j: %s', (name, taken) => {
+  const aliases = 'aliases must be an array of 0 to 100 texts that are not blank, of 1 to 255 characters';
+  expect(said(HostedCamera, 'aliases', ['front', name])).toEqual(taken ? [] : [aliases]);
+});
