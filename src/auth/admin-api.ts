@@ -7,6 +7,16 @@ import { FailsWith, OF_ALL } from './error-replies.js';
 /** Name of the admin API's security scheme in its document. */
 export const ADMIN_SECURITY = 'ADMIN-TOKEN';
 
+const UNAUTHORIZED = {
+  description: 'The admin token is missing or does not match',
+  headers: {
+    'WWW-Authenticate': {
+      description: 'How the token is sent: as `Authorization: Bearer <token>`',
+      schema: { type: 'string' as const, enum: ['Bearer'] },
+    },
+  },
+};
+
 /** One line above a controller of the admin API: its place under `/admin/v1`, the guard, documentation and error replies. */
 export function AdminApi(resource: string): ClassDecorator {
   return applyDecorators(
@@ -14,6 +24,6 @@ export function AdminApi(resource: string): ClassDecorator {
     UseGuards(AdminGuard),
     ApiTags(resource),
     ApiBearerAuth(ADMIN_SECURITY),
-    FailsWith({ ...OF_ALL, unauthorized: 'The admin token is missing or does not match' }),
+    FailsWith({ ...OF_ALL, unauthorized: UNAUTHORIZED }),
   );
 }

@@ -11,6 +11,7 @@ const OF_FILES = {
     description: 'Parts may be asked for',
     schema: { type: 'string' as const, enum: ['bytes'] },
   },
+  'Cache-Control': { description: 'Who may keep the bytes, and that nobody changes them', schema: text(255) },
 };
 
 const CONTENT_RANGE = {

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import type { Reply, TestApp } from './app.js';
+import { secureHeaders } from '../../src/http/secure-headers.js';
 import { type Documented, operationsOf, type ServedDocument, servedDocuments, type ServedSchema } from './documents.js';
 
 export interface Sent {
@@ -11,6 +12,12 @@ export interface Sent {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** Of HTTP itself, or the same on every answer of the service whatever is asked (decision 14). */
+const OF_ALL = new Set([
+  ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
+  ...[...secureHeaders().matchAll(/^(\S+):/gm)].map(([, name = '']) => name.toLowerCase()),
+]);
 
 /** Calls the service as its documents say, and holds every answer to what they say of it. */
 export class DocumentClient {
@@ -34,7 +41,7 @@ export class DocumentClient {
     return new DocumentClient(service, await servedDocuments(service), secrets);
   }
 
-  /** Sends the document's own examples but for what is given; the status must be told of, and a JSON answer of its form. */
+  /** Sends the document's own examples but for what is given; the status and each header must be told of, and a JSON answer of its form. */
   async send(documented: Documented, sent: Sent = {}): Promise<Reply> {
     const { method, path, operation } = documented;
     const reply = await this.service.call(method, addressOf(documented, sent), {
@@ -44,6 +51,9 @@ export class DocumentClient {
     const told = operation.responses[reply.status];
     if (told === undefined)
       throw new Error(`${method} ${path} answers ${reply.status}, and no document says so: ${reply.text}`);
+    const headers = new Set([...OF_ALL, ...Object.keys(told.headers ?? {}).map((name) => name.toLowerCase())]);
+    const untold = [...reply.headers.keys()].filter((name) => !headers.has(name));
+    expect([`${method} ${path} ${reply.status}`, untold]).toEqual([`${method} ${path} ${reply.status}`, []]);
     const schema = told.content?.['application/json']?.schema;
     if (schema !== undefined) this.expectValid(documented, schema, reply);
     return reply;

@@ -6,9 +6,24 @@ export const IF_NONE_MATCH_HEADER = {
   schema: { type: 'string' as const, maxLength: 8192, example: 'W/"2c26b46b68ffc68ff99b453c1d304134"' },
 };
 
-export const ETAG_HEADER = {
+export const ETAG_HEADERS = {
   ETag: {
     description: 'Names this state of the data',
     schema: { type: 'string' as const, maxLength: 128, example: 'W/"2c26b46b68ffc68ff99b453c1d304134"' },
+  },
+  'Cache-Control': {
+    description: 'An answer may be kept by its caller alone, who asks with its `ETag` whether it still holds',
+    schema: { type: 'string' as const, maxLength: 255 },
+  },
+  Vary: {
+    description: 'The request header that decides whether the answer is compressed',
+    schema: { type: 'string' as const, enum: ['Accept-Encoding'] },
+  },
+};
+
+export const ENCODING_HEADER = {
+  'Content-Encoding': {
+    description: 'Present where the answer is compressed, as `Accept-Encoding` allows',
+    schema: { type: 'string' as const, enum: ['gzip'] },
   },
 };

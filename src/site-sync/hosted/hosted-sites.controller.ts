@@ -5,7 +5,7 @@ import { HostedApi } from '../../auth/hosted-api.js';
 import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
 import { GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { send, streamed } from '../../http/answer.js';
-import { ETAG_HEADER, IF_NONE_MATCH_HEADER } from './etag-documentation.js';
+import { ENCODING_HEADER, ETAG_HEADERS, IF_NONE_MATCH_HEADER } from './etag-documentation.js';
 import { HostedSiteApi } from './site-api.service.js';
 import { AskedBy, type SiteCaller } from './site-caller.js';
 
@@ -19,8 +19,12 @@ export class HostedSitesController implements SiteApi<SiteCaller, StreamableFile
     description: 'All active records of the hauler in a stable order. Answered compressed to who accepts gzip.',
   })
   @ApiHeader(IF_NONE_MATCH_HEADER)
-  @ApiOkResponse({ description: "The hauler's data", type: GetSitesResponse, headers: ETAG_HEADER })
-  @ApiResponse({ status: 304, description: 'The data is still what `If-None-Match` names', headers: ETAG_HEADER })
+  @ApiOkResponse({
+    description: "The hauler's data",
+    type: GetSitesResponse,
+    headers: { ...ETAG_HEADERS, ...ENCODING_HEADER },
+  })
+  @ApiResponse({ status: 304, description: 'The data is still what `If-None-Match` names', headers: ETAG_HEADERS })
   @FailsWith({ notFound: 'There is no data of this hauler' })
   async getSites(@Query() { haulerId }: GetSitesQuery, @AskedBy() caller: SiteCaller) {
     const body = send(caller.response, await this.sites.getSites(haulerId, caller));
