@@ -72,15 +72,17 @@ export interface Followed {
   readonly holes: readonly { readonly start: number; readonly end: number; readonly reason: string }[];
   /** What the last reading failed by, if it did: why what comes then is not read. */
   readonly reason?: string;
+  /** Its connection was deleted: what is not read will not be. */
+  readonly isOver?: boolean;
 }
 
 export function gapsOf(followed: readonly Followed[]): Gap {
   const holes = followed.flatMap((each) =>
-    each.holes.map(({ start, end, reason }) => missing(start, end, notRead(reason))),
+    each.holes.map(({ start, end, reason }) => missing(start, end, notRead({ ...each, reason }))),
   );
-  const ranges = followed.flatMap(({ start, readUntil, reason }) => [
-    missing(start, readUntil, NOT_LISTED),
-    missing(readUntil, Number.MAX_SAFE_INTEGER, notRead(reason)),
+  const ranges = followed.flatMap((each) => [
+    missing(each.start, each.readUntil, NOT_LISTED),
+    missing(each.readUntil, Number.MAX_SAFE_INTEGER, notRead(each)),
   ]);
   const nobody = (start: number, end: number) => [
     missing(start, end, 'No subscription follows the truck at this time.'),
@@ -91,5 +93,7 @@ export function gapsOf(followed: readonly Followed[]): Gap {
 
 const missing = (start: number, end: number, reason: string): Piece => ({ start, end, state: 'missing', reason });
 
-const notRead = (reason: string | undefined): string =>
-  reason === undefined ? 'Not read yet.' : `Not read yet: ${reason}`;
+function notRead({ reason, isOver }: Followed): string {
+  if (isOver === true) return 'Not read: the connection was deleted, and nothing is read any more.';
+  return reason === undefined ? 'Not read yet.' : `Not read yet: ${reason}`;
+}

@@ -52,6 +52,8 @@ async function follow(connectionId: string, fields: object = {}): Promise<string
 
 const read = async (id: string) => (await app.admin<Subscription>('GET', `/video-subscriptions/${id}`)).body;
 
+const NOTHING_MORE = 'Not read: the connection was deleted, and nothing is read any more.';
+
 interface Listed {
   readonly endTime: string;
   readonly durationSeconds: number;
@@ -371,10 +373,23 @@ describe('a window that was laid by', () => {
       'GET',
       `/coverage?connectionId=${connected}&truckId=TRUCK-7&cameraId=front&${range}`,
     );
-    expect(body.data).toMatchObject([{ state: 'missing', reason: 'Not read yet: The connection was deleted.' }]);
+    expect(body.data).toMatchObject([{ state: 'missing', reason: NOTHING_MORE }]);
     expect((await app.admin('DELETE', `/video-subscriptions/${id}`)).status).toBe(204);
     expect(await windows()).toEqual([]);
   });
+});
+
+test('what comes after a connection was deleted is told as read by nobody any more', async () => {
+  const id = await connect();
+  await follow(id);
+  const reasons = async (): Promise<unknown> => {
+    const range = `from=${inHours(1)}&to=${inHours(2)}`;
+    const address = `/coverage?connectionId=${id}&truckId=TRUCK-7&cameraId=front&${range}`;
+    return (await app.admin<{ data: { reason: string }[] }>('GET', address)).body.data.map(({ reason }) => reason);
+  };
+  expect(await reasons()).toEqual([expect.stringMatching(/^Not read yet/)]);
+  expect((await app.admin('DELETE', `/connections/${id}`)).status).toBe(204);
+  expect(await reasons()).toEqual([NOTHING_MORE]);
 });
 
 describe('after an outage of 7 hours', () => {

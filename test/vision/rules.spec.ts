@@ -577,4 +577,16 @@ describe('coverage (decision 49)', () => {
       '50 60 Not read yet: it answered 404.',
     ]);
   });
+
+  test('says of all that is not read that it will not be, once the connection was deleted', () => {
+    const hole = { start: 20, end: 30, reason: 'it answered 500.' };
+    const gaps = gapsOf([{ start: 10, readUntil: 50, holes: [hole], reason: 'it answered 404.', isOver: true }]);
+    const over = 'Not read: the connection was deleted, and nothing is read any more.';
+    expect(gaps(10, 60).map(({ start, end, reason }) => `${start} ${end} ${reason}`)).toEqual([
+      '10 20 The partner lists no recording.',
+      `20 30 ${over}`,
+      '30 50 The partner lists no recording.',
+      `50 60 ${over}`,
+    ]);
+  });
 });

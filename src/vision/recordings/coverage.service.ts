@@ -37,6 +37,7 @@ interface FollowedRow {
   readonly start_time: Date;
   readonly read_until: Date;
   readonly last_error: string | null;
+  readonly is_over: boolean;
   readonly holes: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
 }
 
@@ -100,7 +101,9 @@ export class CoverageService {
       `SELECT camera_id, start_time, read_until, last_error, coalesce((
          SELECT json_agg(json_build_object('start', w.start_time, 'end', w.end_time,
            'reason', coalesce(w.last_error, w.reason, '')))
-         FROM video_windows w WHERE w.subscription_id = s.id), '[]') AS holes
+         FROM video_windows w WHERE w.subscription_id = s.id), '[]') AS holes, NOT EXISTS (
+           SELECT 1 FROM connections c
+           WHERE (c.hauler_id, c.id) = (s.hauler_id, s.connection_id) AND c.deleted_at IS NULL) AS is_over
        FROM video_subscriptions s
        WHERE connection_id = $1 AND truck_id = $2 AND deleted_at IS NULL
          AND ($3::text[] IS NULL OR camera_id IS NULL OR camera_id = ANY($3))`,
@@ -135,11 +138,12 @@ function pieceOf({ id, start_time, end_time, status, reason }: RecordingRow): Pi
   };
 }
 
-function followedOf({ start_time, read_until, last_error, holes }: FollowedRow): Followed {
+function followedOf({ start_time, read_until, last_error, is_over, holes }: FollowedRow): Followed {
   return {
     start: start_time.getTime(),
     readUntil: read_until.getTime(),
     holes: holes.map(({ start, end, reason }) => ({ start: Date.parse(start), end: Date.parse(end), reason })),
+    isOver: is_over,
     ...(last_error === null ? {} : { reason: last_error }),
   };
 }
