@@ -161,11 +161,9 @@ describe('a subscription', () => {
   });
 
   test('is read as of the customer that its connection names, whenever that is mended', async () => {
+    const listed = within([chunk(3)]);
     partner.on(CONTINUOUS, (response, request) =>
-      (request.query.get('customerId') === 'right' ? within([chunk(3)]) : refuses(404, 'NOT_FOUND', 'who?'))(
-        response,
-        request,
-      ),
+      (request.query.get('customerId') === 'right' ? listed : refuses(404, 'NOT_FOUND', 'who?'))(response, request),
     );
     const id = await follow(await connect());
     await eventually(async () => expect((await read(id)).lastError).toContain('who?'));
