@@ -58,8 +58,9 @@ export class RecordingStore {
       const row = known.get(i);
       return row === undefined || isOutgrown(row);
     });
-    const created = await this.insert(manager, haulerId, connectionId, fresh, null);
+    // The end of a download holds its row and waits for the count of its day: whoever waits for rows must hold no day yet.
     const revived = await this.relist(manager, haulerId, distinct, [...known.values()]);
+    const created = await this.insert(manager, haulerId, connectionId, fresh, null);
     return created + revived;
   }
 
