@@ -24,7 +24,7 @@ interface Open {
  */
 export function forbiddenIn(text: string, depth: number): readonly JsonFault[] {
   const isSuspicious = SUSPICIOUS_ESCAPE.test(text) || nestsDeeper(text, MAX_JSON_DEPTH - depth + 1);
-  return isSuspicious ? faultsOf(text, depth) : [];
+  return isSuspicious ? new FaultSearch(text, depth).all() : [];
 }
 
 /** Nearly every body ends here, so it is read by the codes of its characters. */
@@ -39,44 +39,71 @@ function nestsDeeper(text: string, levels: number): boolean {
   return false;
 }
 
-function faultsOf(text: string, depth: number): JsonFault[] {
-  const faults = new Map<string, JsonFault>();
-  const open: Open[] = [];
-  let isNameNext = false;
-  let told = 0;
-  const tell = (fault: JsonFault) => {
-    told++;
-    if (!faults.has(fault.path)) faults.set(fault.path, fault);
-  };
-  for (let i = 0; i < text.length && told < MAX_FAULTS; i++) {
-    const character = text[i];
-    const place = open.at(-1);
-    if (character === '"') {
-      const end = endOfString(text, i);
-      const written = text.slice(i, end + 1);
-      if (isNameNext && place !== undefined) {
-        if (!isStorable(written)) tell(unstorable(pathOf(open.slice(0, -1)), nameIn));
-        place.at = written;
-        isNameNext = false;
-      } else if (!isStorable(written)) tell(unstorable(pathOf(open), valueAt));
-      i = end;
-    } else if (character === '{' || character === '[') {
-      if (depth + open.length > MAX_JSON_DEPTH) {
-        tell(tooDeep(pathOf(open)));
-        i = endOfNested(text, i);
-      } else {
-        isNameNext = character === '{';
-        open.push({ isList: !isNameNext, at: 0 });
-      }
-    } else if (character === '}' || character === ']') {
-      open.pop();
-      isNameNext = false;
-    } else if (character === ',' && place !== undefined) {
-      if (place.isList) place.at = Number(place.at) + 1;
-      else isNameNext = true;
-    }
+/** One pass over a text, with what is open where it has come to. */
+class FaultSearch {
+  private readonly faults = new Map<string, JsonFault>();
+  private readonly open: Open[] = [];
+  private isNameNext = false;
+  private told = 0;
+
+  constructor(
+    private readonly text: string,
+    private readonly depth: number,
+  ) {}
+
+  all(): JsonFault[] {
+    for (let i = 0; i < this.text.length && this.told < MAX_FAULTS; i++) i = this.read(i);
+    return [...this.faults.values()];
   }
-  return [...faults.values()];
+
+  /** Reads what begins at `start`, and returns where that ends. */
+  private read(start: number): number {
+    const character = this.text[start];
+    if (character === '"') return this.readString(start);
+    if (character === '{' || character === '[') return this.begin(start, character === '[');
+    if (character === '}' || character === ']') this.end();
+    else if (character === ',') this.goOn();
+    return start;
+  }
+
+  private readString(start: number): number {
+    const end = endOfString(this.text, start);
+    const written = this.text.slice(start, end + 1);
+    const place = this.open.at(-1);
+    if (this.isNameNext && place !== undefined) {
+      if (!isStorable(written)) this.tell(unstorable(pathOf(this.open.slice(0, -1)), nameIn));
+      place.at = written;
+      this.isNameNext = false;
+    } else if (!isStorable(written)) this.tell(unstorable(pathOf(this.open), valueAt));
+    return end;
+  }
+
+  private begin(start: number, isList: boolean): number {
+    if (this.depth + this.open.length > MAX_JSON_DEPTH) {
+      this.tell(tooDeep(pathOf(this.open)));
+      return endOfNested(this.text, start);
+    }
+    this.isNameNext = !isList;
+    this.open.push({ isList, at: 0 });
+    return start;
+  }
+
+  private end(): void {
+    this.open.pop();
+    this.isNameNext = false;
+  }
+
+  private goOn(): void {
+    const place = this.open.at(-1);
+    if (place === undefined) return;
+    if (place.isList) place.at = Number(place.at) + 1;
+    else this.isNameNext = true;
+  }
+
+  private tell(fault: JsonFault): void {
+    this.told++;
+    if (!this.faults.has(fault.path)) this.faults.set(fault.path, fault);
+  }
 }
 
 /** Where the closing quote stands. */
