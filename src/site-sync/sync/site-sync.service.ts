@@ -102,7 +102,7 @@ export class SiteSync {
     const state =
       settled && parentsStand ? { bodyDigest, etag: answer.etag ?? null, counts, runId: run.id } : undefined;
     await this.states.save(manager, run, connection.baseUrl, state);
-    if (changes(counts)) await this.states.unsettleOthers(manager, run);
+    if (changes(counts)) await this.states.forgetAnswersOfOthers(manager, run);
     return { status: KINDS.some((kind) => counts[kind].held > 0) ? 'held' : 'succeeded', counts };
   }
 }

@@ -67,7 +67,7 @@ export class SyncRunsService {
         RUN_STATES.assertMove(run.status, 'succeeded');
         await this.assertHolds(manager, id, { haulerId, connectionId });
         const removed = await applyHeld(manager, { haulerId, connectionId });
-        await this.states.unsettleOthers(manager, { haulerId, connectionId });
+        await this.states.forgetAnswersOfOthers(manager, { haulerId, connectionId });
         const counts = forEachKind((kind) => ({
           ...run.counts[kind],
           deactivated: run.counts[kind].deactivated + removed[kind],

@@ -81,7 +81,7 @@ export class SyncStates {
    * A connection has changed the hauler's catalog, which is locked: what the others have settled, or are about to, may be
    * so no more.
    */
-  async unsettleOthers(manager: EntityManager, { haulerId, connectionId }: CatalogOwner): Promise<void> {
+  async forgetAnswersOfOthers(manager: EntityManager, { haulerId, connectionId }: CatalogOwner): Promise<void> {
     await manager.query(
       `INSERT INTO catalog_changes AS changes (hauler_id, number) VALUES ($1, 1)
        ON CONFLICT (hauler_id) DO UPDATE SET number = changes.number + 1`,
