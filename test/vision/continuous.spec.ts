@@ -460,6 +460,18 @@ describe('a list that is not as the contract says', () => {
     );
   });
 
+  test('no totals, and ids that are made anew at each listing', async () => {
+    const chunks = three();
+    let listing = 0;
+    partner.on(CONTINUOUS, (response, request) => {
+      listing++;
+      const anew = chunks.map((item, i) => ({ ...item, id: `listing-${listing}-${i}` }));
+      json({ success: true, data: { recordings: request.query.get('page') === '1' ? anew : [] } })(response, request);
+    });
+    await reachesNow(await follow(await connect()));
+    expect(await recordings()).toHaveLength(3);
+  });
+
   const listOf = (chunks: Element[], page: number, totals: object) => ({
     recordings: page === 1 ? chunks : [],
     pagination: { page, pageSize: 100, ...totals },

@@ -265,10 +265,27 @@ describe('every page of a list', () => {
     const endless = async (): Promise<ListedPage<Recording>> => {
       const from = asked++ * 30_000;
       const fingerprints = Array.from({ length: 30_000 }, (_, i) => String(from + i));
-      return { items: [], received: 30_000, fingerprints, pagination: { totalPages: 2_000 }, findings: [] };
+      return { items: [], received: 30_000, fingerprints, ranges: [], pagination: { totalPages: 2_000 }, findings: [] };
     };
     await expect(collect(endless)).rejects.toThrow("The partner's list has more than 250000 elements.");
     expect(asked).toBe(9);
+  });
+
+  test.each([1, 45])('%i chunks without totals, whose ids are made anew at each listing', async (count) => {
+    const anew = (call: number) => all(count).map((item, n) => ({ ...item, id: `listing-${call}-${n}` }));
+    const { fetch, calls } = pages(anew, 20, () => ({}));
+    await collect(fetch);
+    expect(calls()).toBe(2 * (Math.ceil(count / 20) + 1));
+  });
+
+  test('all of it, though a page has the ranges of the one before it under other ids', async () => {
+    const streams = ['sub', 'main'].map((stream) => all(20).map((item, n) => ({ ...item, id: `${stream}-${n}` })));
+    const { fetch } = pages(
+      () => [...streams.flat(), chunk(20)],
+      20,
+      () => ({}),
+    );
+    expect((await collect(fetch)).size).toBe(41);
   });
 
   test('a list that is another one each time fails, and what was seen has landed', async () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isJsonObject } from '../../contracts/common/json.js';
+import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import type { DtoClass } from '../../contracts/common/reader.js';
 import { storableText } from '../../contracts/common/text.js';
@@ -24,6 +24,8 @@ export interface ListedPage<T> {
   readonly received: number;
   /** One for each element received, 44 characters, the same for the same element on another page. */
   readonly fingerprints: readonly string[];
+  /** As `fingerprints`, without the ids: some partners make them anew at each listing (decision 48). */
+  readonly ranges: readonly string[];
   readonly pagination: Pagination;
   readonly request?: ReadRequestState;
   readonly findings: readonly Finding[];
@@ -54,7 +56,8 @@ export function readList<T extends Recording>(type: DtoClass<T>, body: unknown, 
   return {
     items,
     received: elements.length,
-    fingerprints: elements.map(fingerprintOf),
+    fingerprints: elements.map((element) => digestOf(identityOf(element))),
+    ranges: elements.map((element) => digestOf(isJsonObject(element) ? rangeOf(element) : element)),
     pagination: paginationOf(isJsonObject(data) ? data['pagination'] : undefined, body['pagination'], data, body),
     ...(request === undefined ? {} : { request }),
     findings,
@@ -72,14 +75,19 @@ function elementsOf(data: unknown): { elements: readonly unknown[]; path: string
 }
 
 /** Of one length however long the element is: those of a whole list are held until it is read. */
-const fingerprintOf = (element: unknown): string => hash('sha256', JSON.stringify(identityOf(element)), 'base64');
+const digestOf = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64');
 
 /** Links are signed anew for each listing. */
 function identityOf(element: unknown): unknown {
-  if (!isJsonObject(element)) return element;
-  const { id, truckId, cameraId, startTime, endTime } = element;
-  return [id, truckId, cameraId, startTime, endTime];
+  return isJsonObject(element) ? [element['id'], ...rangeOf(element)] : element;
 }
+
+const rangeOf = ({ truckId, cameraId, startTime, endTime }: JsonObject): unknown[] => [
+  truckId,
+  cameraId,
+  startTime,
+  endTime,
+];
 
 /** Wherever the partner has put it: the first place that holds a number of that name. */
 function paginationOf(...places: readonly unknown[]): Pagination {

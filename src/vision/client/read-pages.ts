@@ -13,7 +13,8 @@ export class UnstableList extends Error {
 }
 
 interface Reading {
-  readonly fingerprints: ReadonlySet<string>;
+  /** By which two readings are compared; ids may be others in each. */
+  readonly ranges: ReadonlySet<string>;
   readonly total: number | undefined;
   /** Its pages agreed about the total, and hold as much as it says; without a total it is one page, which cannot shift. */
   readonly whole: boolean;
@@ -42,6 +43,7 @@ async function readOnce<T>(
   onPage: (page: ListedPage<T>) => Promise<void>,
 ): Promise<Reading> {
   const fingerprints = new Set<string>();
+  const ranges = new Set<string>();
   const totals = new Set<number | undefined>();
   for (let number = 1; number <= MOST_PAGES; number++) {
     const page = await fetchPage(number);
@@ -49,6 +51,7 @@ async function readOnce<T>(
     totals.add(page.pagination.totalItems);
     const before = fingerprints.size;
     for (const fingerprint of page.fingerprints) fingerprints.add(fingerprint);
+    for (const range of page.ranges) ranges.add(range);
     if (fingerprints.size > MOST_ELEMENTS) {
       throw new UnstableList(`The partner's list has more than ${MOST_ELEMENTS} elements.`);
     }
@@ -58,7 +61,7 @@ async function readOnce<T>(
       const [total] = totals;
       const whole = total === undefined ? number === 1 : totals.size === 1 && fingerprints.size >= total;
       const isRepeated = nothingNew && number > 1 && page.received > 0;
-      return { fingerprints, total, whole: whole && !isRepeated };
+      return { ranges, total, whole: whole && !isRepeated };
     }
   }
   throw new UnstableList(`The partner's list has more than ${MOST_PAGES} pages.`);
@@ -77,7 +80,7 @@ function isLast({ received, pagination }: ListedPage<unknown>, number: number): 
 function agree(one: Reading, other: Reading): boolean {
   return (
     one.total === other.total &&
-    one.fingerprints.size === other.fingerprints.size &&
-    [...one.fingerprints].every((fingerprint) => other.fingerprints.has(fingerprint))
+    one.ranges.size === other.ranges.size &&
+    [...one.ranges].every((range) => other.ranges.has(range))
   );
 }

@@ -72,7 +72,14 @@ export class PollList {
     } catch (error) {
       if (query.page === 1 || !(error instanceof PartnerFailure) || error.kind !== 'rejected') throw error;
       const reason = `a page past the end must be an empty list, not an answer of status ${error.status}`;
-      return { items: [], received: 0, fingerprints: [], pagination: {}, findings: [{ path: 'page', reason }] };
+      return {
+        items: [],
+        received: 0,
+        fingerprints: [],
+        ranges: [],
+        pagination: {},
+        findings: [{ path: 'page', reason }],
+      };
     }
   }
 }
