@@ -460,6 +460,17 @@ describe('a list that is not as the contract says', () => {
     );
   });
 
+  test.each([404, 400])('no totals, and %i past the end, which is told', async (status) => {
+    const chunks = three();
+    const past = refuses(status, 'NOT_FOUND', 'Invalid page.');
+    const all = json({ success: true, data: { recordings: chunks } });
+    partner.on(CONTINUOUS, (response, request) => (request.query.get('page') === '1' ? all : past)(response, request));
+    await reachesNow(await follow(await connect()));
+    expect(await recordings()).toHaveLength(3);
+    const { body } = await app.admin<{ data: object[] }>('GET', `/vision-findings?connectionId=${connected}`);
+    expect(body.data).toMatchObject([{ path: 'page', reason: expect.stringContaining(`status ${status}`) }]);
+  });
+
   test('no totals, and ids that are made anew at each listing', async () => {
     const chunks = three();
     let listing = 0;

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Recording, Video } from '../../src/contracts/vision/vision.dto.js';
 import { readAcknowledgement } from '../../src/vision/client/read-acknowledgement.js';
 import { type ListedPage, NoList, readList } from '../../src/vision/client/read-list.js';
+import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { readWhole, UnstableList } from '../../src/vision/client/read-pages.js';
 import { element } from '../support/vision-partner.js';
 
@@ -276,6 +277,38 @@ describe('every page of a list', () => {
     const { fetch, calls } = pages(anew, 20, () => ({}));
     await collect(fetch);
     expect(calls()).toBe(2 * (Math.ceil(count / 20) + 1));
+  });
+
+  const refuses = (from: number, status: number, totals = {}) => {
+    const { fetch } = pages(
+      () => all(45),
+      20,
+      () => totals,
+    );
+    return async (page: number) => {
+      if (page >= from) throw new PartnerFailure('rejected', `status ${status}`, { status });
+      return fetch(page);
+    };
+  };
+
+  test.each([400, 404, 416, 422])('that ends where a page is refused with %i, which is told', async (status) => {
+    const reasons = new Set<string>();
+    const ids = new Set<string>();
+    await readWhole(refuses(4, status), async ({ items, findings }) => {
+      for (const { id } of items) ids.add(id);
+      for (const { reason } of findings) reasons.add(reason);
+    });
+    expect(ids.size).toBe(45);
+    expect([...reasons]).toEqual([`a page past the end must be an empty list, not an answer of status ${status}`]);
+  });
+
+  test.each([
+    ['the first page', refuses(1, 404), PartnerFailure],
+    ['a later page for another reason than that it is not there', refuses(3, 403), PartnerFailure],
+    ['a page that the number of pages counts', refuses(3, 404, { totalPages: 3 }), UnstableList],
+    ['a page that the number of elements counts', refuses(2, 400, { totalItems: 45, pageSize: 20 }), UnstableList],
+  ])('is not read where %s is refused', async (_, fetch, failure) => {
+    await expect(collect(fetch)).rejects.toThrow(failure);
   });
 
   test('all of it, though a page has the ranges of the one before it under other ids', async () => {

@@ -1,3 +1,5 @@
+import type { Pagination } from '../../contracts/common/pagination.dto.js';
+import { pastTheEnd } from './past-the-end.js';
 import type { ListedPage } from './read-list.js';
 
 /** Pages of one reading; a list that is longer is not believed. */
@@ -7,7 +9,7 @@ const MOST_ELEMENTS = 250_000;
 /** Readings of one list until two agree. */
 const MOST_READINGS = 5;
 
-/** The list changed while it was read, again and again, or its pages never end. `message` is a sentence. */
+/** The list changed while it was read, again and again, lacks a page, or never ends. `message` is a sentence. */
 export class UnstableList extends Error {
   readonly expected = true;
 }
@@ -23,7 +25,8 @@ interface Reading {
 /**
  * Reads every page of a list, though elements come and go meanwhile and shift the others from page to page, and though
  * the totals may be wrong: until one reading is whole by its own totals, or two readings in a row found the same.
- * `onPage` is given each page as it comes, those of repeated readings too. Throws `UnstableList`.
+ * `onPage` is given each page as it comes, those of repeated readings too; one past the end that the partner refused as an
+ * empty one, with a finding. Throws `UnstableList`, and what `fetchPage` throws.
  */
 export async function readWhole<T>(
   fetchPage: (page: number) => Promise<ListedPage<T>>,
@@ -45,9 +48,11 @@ async function readOnce<T>(
   const fingerprints = new Set<string>();
   const ranges = new Set<string>();
   const totals = new Set<number | undefined>();
+  let pages: number | undefined;
   for (let number = 1; number <= MOST_PAGES; number++) {
-    const page = await fetchPage(number);
+    const page = await pageOrEnd(fetchPage, number, pages);
     await onPage(page);
+    pages = pagesIn(page.pagination);
     totals.add(page.pagination.totalItems);
     const before = fingerprints.size;
     for (const fingerprint of page.fingerprints) fingerprints.add(fingerprint);
@@ -67,15 +72,34 @@ async function readOnce<T>(
   throw new UnstableList(`The partner's list has more than ${MOST_PAGES} pages.`);
 }
 
+/** A page that is refused though the list's own totals count it is missing: it is not the end. */
+async function pageOrEnd<T>(
+  fetchPage: (page: number) => Promise<ListedPage<T>>,
+  number: number,
+  pages = 0,
+): Promise<ListedPage<T>> {
+  try {
+    return await fetchPage(number);
+  } catch (error) {
+    const end = pastTheEnd(number, error);
+    if (end === undefined) throw error;
+    if (number > pages) return end;
+    throw new UnstableList(`The partner's list has ${pages} pages, but page ${number} of it was refused.`);
+  }
+}
+
 /** By its totals, where a page that is not full agrees with them; without totals only an empty page is the last. */
 function isLast({ received, pagination }: ListedPage<unknown>, number: number): boolean {
   if (received === 0) return true;
-  const { totalPages, pageSize, totalItems } = pagination;
-  const pages = totalPages ?? (totalItems !== undefined && pageSize ? Math.ceil(totalItems / pageSize) : undefined);
+  const { pageSize, totalItems } = pagination;
+  const pages = pagesIn(pagination);
   if (pages === undefined || number < pages) return false;
   // A full last page is what totals that are too low look like, but also what exact ones do.
   return pageSize === undefined || received < pageSize || totalItems === undefined || totalItems === number * pageSize;
 }
+
+const pagesIn = ({ totalPages, pageSize, totalItems }: Pagination): number | undefined =>
+  totalPages ?? (totalItems !== undefined && pageSize ? Math.ceil(totalItems / pageSize) : undefined);
 
 function agree(one: Reading, other: Reading): boolean {
   return (

@@ -44,9 +44,9 @@ export class Relink {
         maybe = found.find(({ cameraId }) => mayBeSameCamera(cameraId, row.camera_id)) ?? maybe;
       });
     } catch (error) {
-      if (error instanceof PartnerFailure && error.status === 404) return undefined;
-      // The list may shift as it likes once the recording was seen in it.
-      if (same === undefined && maybe === undefined) throw error;
+      // Once the recording was seen in it the list may shift or break off as it likes.
+      const seen = same ?? maybe;
+      if (seen === undefined && !(error instanceof PartnerFailure && error.status === 404)) throw error;
     }
     return same ?? maybe;
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ListVideosQuery, Video } from '../../contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Finding } from '../client/finding.js';
+import { pastTheEnd } from '../client/past-the-end.js';
 import type { ListedPage } from '../client/read-list.js';
 import { VisionFindings } from '../findings.js';
 import { VisionClient } from '../vision.client.js';
@@ -65,21 +66,13 @@ export class PollList {
     return ids.length === 0 ? [] : this.parts.knownRequests(nameless, ids);
   }
 
-  /** Another page than the first that is refused is one past the end: the list has become shorter. */
   private async page(query: ListVideosQuery & { page: number }, asking: Asking): Promise<ListedPage<Video>> {
     try {
       return (await this.client.listVideos(query, asking)).read;
     } catch (error) {
-      if (query.page === 1 || !(error instanceof PartnerFailure) || error.kind !== 'rejected') throw error;
-      const reason = `a page past the end must be an empty list, not an answer of status ${error.status}`;
-      return {
-        items: [],
-        received: 0,
-        fingerprints: [],
-        ranges: [],
-        pagination: {},
-        findings: [{ path: 'page', reason }],
-      };
+      const end = pastTheEnd(query.page, error);
+      if (end === undefined) throw error;
+      return end;
     }
   }
 }

@@ -3,6 +3,7 @@ import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, listed } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { film } from '../../support/films.js';
+import { json, refuses } from '../../support/scripted-partner.js';
 import {
   connectVision,
   CONTINUOUS,
@@ -39,6 +40,21 @@ describe('a link', () => {
     const body = film();
     const refused = partner.link(body, (_, res) => res.writeHead(status).end());
     const id = await scene.follow(app, listed(refused, partner.link(body)));
+    expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+  });
+
+  test('is replaced by a partner that has no totals, and answers a page past the end with 404', async () => {
+    const body = film();
+    const next = listed(
+      partner.link(body, (_, res) => res.writeHead(403).end()),
+      partner.link(body),
+    );
+    const id = await scene.follow(app, () => []);
+    partner.on(CONTINUOUS, (response, request) => {
+      const isFirst = request.query.get('page') === '1';
+      const reply = isFirst ? json({ success: true, data: { recordings: next() } }) : refuses(404, 'NOT_FOUND');
+      reply(response, request);
+    });
     expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
   });
 
