@@ -15,7 +15,6 @@ export interface RecordingRow extends RecordingKey {
   readonly part_id: string | null;
   readonly source: 'on-demand' | 'continuous';
   readonly partner_recording_id: string;
-  readonly customer_id: string;
   readonly truck_id: string;
   readonly camera_id: string;
   readonly start_time: Date;
@@ -39,7 +38,6 @@ export const RECORDING_COLUMNS: readonly (keyof RecordingRow)[] = [
   'part_id',
   'source',
   'partner_recording_id',
-  'customer_id',
   'truck_id',
   'camera_id',
   'start_time',

@@ -51,23 +51,20 @@ export class Relink {
     return same ?? maybe;
   }
 
-  /** The list in which the recording was found. */
+  /** The list in which the recording was found, asked for as it was then: partners list customers by other names too. */
   private async pagesOf(
     row: RecordingRow,
     call: VisionCall,
   ): Promise<(page: number) => Promise<ListedPage<Recording>>> {
     const range = { startTime: instantOf(row.start_time), endTime: instantAfter(row.end_time) };
-    const around = { customerId: row.customer_id, truckId: row.truck_id, ...range, pageSize: PAGE_SIZE };
-    if (row.source === 'continuous') {
-      return async (page) => (await this.client.listContinuous({ ...around, page }, call)).read;
+    const around = { truckId: row.truck_id, ...range, pageSize: PAGE_SIZE };
+    if (row.part_id === null) {
+      const { customerId } = call.connection;
+      return async (page) => (await this.client.listContinuous({ customerId, ...around, page }, call)).read;
     }
-    const requestId = await this.requestId(row);
-    const query = requestId === null ? around : { customerId: row.customer_id, requestId, pageSize: PAGE_SIZE };
-    return async (page) => (await this.client.listVideos({ ...query, page }, call)).read;
-  }
-
-  private async requestId({ part_id, hauler_id }: RecordingRow): Promise<string | null> {
-    return part_id === null ? null : (await this.parts.find(hauler_id, part_id)).partnerRequestId;
+    const { customerId, partnerRequestId: requestId } = await this.parts.find(row.hauler_id, row.part_id);
+    const query = requestId === null ? around : { requestId, pageSize: PAGE_SIZE };
+    return async (page) => (await this.client.listVideos({ customerId, ...query, page }, call)).read;
   }
 }
 

@@ -3,14 +3,20 @@ import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, listed } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { film } from '../../support/films.js';
-import { json, refuses } from '../../support/scripted-partner.js';
+import { json, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
+import { orderVideo } from '../../support/video-requests.js';
 import {
+  accepts,
   connectVision,
   CONTINUOUS,
+  element,
   startAnew,
   hurry,
   inHours,
+  lists,
+  POST,
   sha256,
+  VIDEOS,
   type VisionPartner,
 } from '../../support/vision-partner.js';
 
@@ -56,6 +62,42 @@ describe('a link', () => {
       reply(response, request);
     });
     expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+  });
+
+  describe('of a partner that lists its customer under another name than it is asked by', () => {
+    const renamed = { customerId: 'Customer One Inc.' };
+    const knows =
+      (reply: ScriptedReply): ScriptedReply =>
+      (response, request) => {
+        const isKnown = request.query.get('customerId') === 'customer-1';
+        (isKnown ? reply : refuses(404, 'NOT_FOUND', 'no such customer'))(response, request);
+      };
+    const replaced = () => {
+      const body = film();
+      const refused = partner.link(body, (_, res) => res.writeHead(403).end());
+      return { sum: sha256(body), refused, living: partner.link(body) };
+    };
+
+    test('is replaced by listing again', async () => {
+      const { sum, refused, living } = replaced();
+      const chunks = listed({ downloadUrl: refused, ...renamed }, { downloadUrl: living, ...renamed });
+      const id = await scene.follow(app, () => []);
+      partner.on(CONTINUOUS, knows(lists('recordings', chunks)));
+      expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sum });
+      const asked = partner.askedOf(CONTINUOUS).map(({ query }) => query.get('customerId'));
+      expect(new Set(asked)).toEqual(new Set(['customer-1']));
+    });
+
+    test('is replaced by listing the clips of its request again', async () => {
+      const { sum, refused, living } = replaced();
+      const clip = element({ requestId: 'R1', ...renamed });
+      let listings = 0;
+      partner.on(POST, accepts({ requestId: 'R1' }));
+      partner.on(VIDEOS, knows(lists('videos', () => [{ ...clip, downloadUrl: listings++ > 0 ? living : refused }])));
+      const { id } = await connectVision(app, partner.url);
+      await orderVideo(app, id);
+      expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sum });
+    });
   });
 
   test('that has expired is never asked, and replaced', async () => {
