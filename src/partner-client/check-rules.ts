@@ -84,7 +84,7 @@ export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
   const notes = [
     ...(name === 'videos' ? [] : [`The list is called data.${name}; it is read as data.videos.`]),
     ...(ownField(data, 'pagination') === undefined && ownField(body, 'pagination') === undefined
-      ? ['There is no pagination; only the first page will be read.']
+      ? ['There is no pagination; continuous recordings will be read until a page is empty.']
       : []),
   ];
   return { conforms: true, findings: [`The partner lists videos of this customer.`, ...notes] };

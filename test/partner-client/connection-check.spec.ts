@@ -95,7 +95,12 @@ const videos = (data: unknown) => partnerDoes.json({ success: true, data });
 const VIDEO_CASES: Case[] = [
   ['has videos', videos({ videos: [VIDEO], pagination: PAGE }), works, 'lists videos'],
   ['calls them items', videos({ items: [VIDEO], pagination: PAGE }), works, 'data.items'],
-  ['has no pagination', videos({ videos: [] }), works, 'no pagination'],
+  [
+    'has no pagination',
+    videos({ videos: [] }),
+    works,
+    'no pagination; continuous recordings will be read until a page is empty',
+  ],
   ['leaves the duration out', videos({ videos: [{ ...VIDEO, durationSeconds: undefined }] }), works, 'lists videos'],
   ['does not know the customer', partnerDoes.refuses(404, 'NOT_FOUND'), works, 'no data of this hauler or customer'],
   ['has a bad element', videos({ videos: [{ ...VIDEO, endTime: 'noon' }] }), breaks, 'data.videos[0].endTime'],
