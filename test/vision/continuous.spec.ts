@@ -318,6 +318,23 @@ describe('windows', () => {
   });
 });
 
+test('a window that a gateway always gives up is laid by, though its partner is left alone meanwhile', async () => {
+  partner.on(CONTINUOUS, refuses(504, 'INTERNAL_ERROR', 'gateway timeout'));
+  const startTime = inHours(-31);
+  const id = await follow(await connect(), { startTime });
+  await eventually(async () => {
+    await hurry(app);
+    const rows = await app.dataSource.query<unknown[]>('SELECT start_time, reason FROM video_windows');
+    const reason = expect.stringContaining('504');
+    expect(rows).toEqual([{ start_time: new Date(startTime), reason }]);
+  }, 15_000);
+  const [row] = await app.dataSource.query<{ read_until: Date }[]>(
+    'SELECT read_until FROM video_subscriptions WHERE id = $1',
+    [id],
+  );
+  expect(row?.read_until.getTime()).toBe(Date.parse(startTime) + 86_400_000);
+});
+
 describe('a window that was laid by', () => {
   const laidBy = async () => {
     // No failure of the partner's that would have it left alone for a while, however often it is asked.

@@ -1,10 +1,12 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionConnections } from '../vision-connections.js';
 import { laysBy, nextWindow, type Reading, type Window } from './windows.js';
 import { type Watched, WindowReader } from './window-reader.js';
@@ -28,6 +30,9 @@ interface SubscriptionRow extends Watched {
 /** Follows the continuous recordings of each subscription, one window a run (decision 48). */
 @Injectable()
 export class CrawlWork implements OnModuleInit {
+  /** What each window failed of when its partner was last asked for it. */
+  private readonly failures = new LRUCache<string, Error>({ max: 10_000 });
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly jobs: JobsService,
@@ -72,12 +77,22 @@ export class CrawlWork implements OnModuleInit {
     try {
       await this.reader.read(connection, row, window, signal);
     } catch (error) {
-      if (signal.aborted || !laysBy(error as object, run.attempt)) throw error;
-      await this.layBy(run, { ...window, now }, next, (error as Error).message);
+      if (signal.aborted) throw error;
+      const failure = this.failureOf(row, error as Error);
+      if (!laysBy(failure as object, run.attempt)) throw error;
+      await this.layBy(run, { ...window, now }, next, failure.message);
       return 'done';
     }
     await run.finish(next, { read_until: new Date(window.end), last_read_at: now, updated_at: new Date() });
     return 'done';
+  }
+
+  /** Where the partner is left alone, for this window's failures as well: what the last of them was. */
+  private failureOf({ id, read_until }: SubscriptionRow, error: Error): Error {
+    const window = `${id} ${read_until.getTime()}`;
+    if (error instanceof PartnerFailure && error.kind === 'circuitOpen') return this.failures.get(window) ?? error;
+    this.failures.set(window, error);
+    return error;
   }
 
   /**

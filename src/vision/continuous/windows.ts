@@ -44,7 +44,8 @@ export function nextWindow(
 
 /**
  * Whether a window that failed is laid by, to be tried by itself, so that the ones behind it are read before their links
- * die. A partner that cannot be reached at all would fail those as well.
+ * die. A partner that cannot be reached at all would fail those as well; a gateway's 504 mostly says that this one is too
+ * much for it.
  */
 export function laysBy(
   failure: { readonly kind?: string; readonly status?: number | undefined },
@@ -52,5 +53,5 @@ export function laysBy(
 ): boolean {
   if (attempt < TRIES_BEFORE_OTHERS) return false;
   const own = ['failed', 'timedOut', 'breach', 'notJson', 'tooLarge', 'rejected', undefined];
-  return own.includes(failure.kind) && failure.status !== 404;
+  return failure.status === 504 || (own.includes(failure.kind) && failure.status !== 404);
 }
