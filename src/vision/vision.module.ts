@@ -21,6 +21,7 @@ import { RecordingContent } from './recordings/recording-content.js';
 import { Retention } from './recordings/retention.js';
 import { RecordingQueries } from './recordings/recording.queries.js';
 import { PartsStore } from './requests/parts.store.js';
+import { PollAlone } from './requests/poll-alone.js';
 import { PollAsking } from './requests/poll-asking.js';
 import { PollList } from './requests/poll-list.js';
 import { PollOutcome } from './requests/poll-outcome.js';
@@ -46,6 +47,7 @@ import { VisionClient } from './vision.client.js';
     VideoRequestQueries,
     SubmitOutcome,
     SubmitWork,
+    PollAlone,
     PollAsking,
     PollList,
     PollOutcome,

@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { PartnerFailure } from '../../partner-client/partner-failure.js';
-import { VisionFindings } from '../findings.js';
-import { VisionClient } from '../vision.client.js';
-import { disbelieved, matchVideos } from './match-video.js';
 import type { Part } from './parts.store.js';
-import { concernsQuestion, endsAskingAlone, endsRound, isUnknown } from './poll-failures.js';
+import { PollAlone } from './poll-alone.js';
+import { endsAskingAlone, endsRound } from './poll-failures.js';
 import { PollList } from './poll-list.js';
-import { type Asking, type Learnt, type Listed, PAGE_SIZE, type Round } from './poll-round.js';
+import type { Asking, Learnt, Listed, Round } from './poll-round.js';
 import { asksAlone } from './poll-schedule.js';
 
 type Own = Pick<Round, 'learnt' | 'failure'>;
@@ -18,9 +15,8 @@ const NOT_LISTED: Listed = { learnt: new Map(), pages: 0, nextPage: 1, failure: 
 @Injectable()
 export class PollAsking {
   constructor(
-    private readonly client: VisionClient,
-    private readonly findings: VisionFindings,
     private readonly list: PollList,
+    private readonly alone: PollAlone,
   ) {}
 
   /**
@@ -51,36 +47,14 @@ export class PollAsking {
     return roundOf(parts, over ? NOT_LISTED : await this.list.ask(rest, asking), own);
   }
 
-  /** A failure that speaks of one part alone is what was learnt of it. */
   private async askOneByOne(parts: readonly Part[], asking: Asking): Promise<Own> {
     const learnt = new Map<Part, Learnt>();
     for (const part of parts) {
-      try {
-        learnt.set(part, await this.askAlone(part, asking));
-      } catch (error) {
-        if (!(error instanceof PartnerFailure)) throw error;
-        const kind = isUnknown(error) ? 'unknown' : 'open';
-        if (concernsQuestion(error)) learnt.set(part, { kind, reason: error.message });
-        if (endsAskingAlone(error)) return { learnt, failure: error };
-      }
+      const { learnt: own, failure } = await this.alone.ask(part, asking);
+      if (own !== undefined) learnt.set(part, own);
+      if (failure !== undefined && endsAskingAlone(failure)) return { learnt, failure };
     }
     return { learnt, failure: undefined };
-  }
-
-  private async askAlone(part: Part, { connection, signal }: Asking): Promise<Learnt> {
-    const query = { customerId: part.customerId, requestId: part.partnerRequestId ?? '', pageSize: PAGE_SIZE };
-    const { read } = await this.client.listVideos(query, { connection, signal });
-    const strange = disbelieved([part], read.items).map(({ finding }) => finding);
-    await this.findings.record(connection, [...read.findings, ...strange]);
-    const clips = matchVideos([part], read.items).get(part);
-    const { status, guessed, message } = read.request?.requestId === part.partnerRequestId ? (read.request ?? {}) : {};
-    const said = message === undefined ? {} : { message };
-    if (status === 'failed') return { kind: 'failed', ...said };
-    if (clips !== undefined && status === 'processing' && guessed !== true) {
-      return { kind: 'some', clips, ...(message === undefined ? {} : { reason: message }) };
-    }
-    if (clips !== undefined) return { kind: 'clips', clips, ...said };
-    return { kind: 'open', ...(strange[0] === undefined ? {} : { reason: strange[0].reason }) };
   }
 }
 

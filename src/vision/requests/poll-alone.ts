@@ -1,0 +1,124 @@
+import { Injectable } from '@nestjs/common';
+import type { Video } from '../../contracts/vision/vision.dto.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
+import type { Finding } from '../client/finding.js';
+import type { ListedPage, ReadRequestState } from '../client/read-list.js';
+import { readWhole, UnstableList } from '../client/read-pages.js';
+import { VisionFindings } from '../findings.js';
+import { nameOf } from '../spelling.js';
+import { VisionClient } from '../vision.client.js';
+import { disbelieved, matchVideos, MOST_CLIPS } from './match-video.js';
+import type { Part } from './parts.store.js';
+import { concernsQuestion, isUnknown } from './poll-failures.js';
+import { type Asking, type Learnt, PAGE_SIZE } from './poll-round.js';
+
+/** What the question for one part has brought: one of the two at least. */
+export interface Answered {
+  readonly learnt?: Learnt;
+  readonly failure?: PartnerFailure;
+}
+
+/** What the pages have brought, as far as they were read. */
+interface Listing {
+  readonly videos: readonly Video[];
+  /** As it stood before the last reading: what says `ready` then lists all. */
+  readonly request: ReadRequestState | undefined;
+  readonly findings: readonly Finding[];
+  /** Why there may be more. */
+  readonly failure: PartnerFailure | UnstableList | undefined;
+}
+
+const NOTHING: ListedPage<Video> = {
+  items: [],
+  received: 0,
+  fingerprints: [],
+  ranges: [],
+  pagination: {},
+  findings: [],
+};
+
+/** Asks for one part by its own id, for all pages of its clips. */
+@Injectable()
+export class PollAlone {
+  constructor(
+    private readonly client: VisionClient,
+    private readonly findings: VisionFindings,
+  ) {}
+
+  /** A failure that speaks of the part alone is what was learnt of it, unless clips had come before. */
+  async ask(part: Part, asking: Asking): Promise<Answered> {
+    const { videos, request, findings, failure } = await this.listing(part, asking);
+    const strange = disbelieved([part], videos).map(({ finding }) => finding);
+    await this.findings.record(asking.connection, [...findings, ...strange]);
+    const clips = matchVideos([part], videos).get(part);
+    const learnt =
+      failure === undefined
+        ? learntFrom(clips, request, strange[0]?.reason)
+        : learntBefore(failure, clips, strange[0]?.reason);
+    return { ...(learnt === undefined ? {} : { learnt }), ...(failure instanceof PartnerFailure ? { failure } : {}) };
+  }
+
+  private async listing(part: Part, asking: Asking): Promise<Listing> {
+    const query = { customerId: part.customerId, requestId: part.partnerRequestId ?? '', pageSize: PAGE_SIZE };
+    const videos = new Map<string, Video>();
+    const findings: Finding[] = [];
+    let request: ReadRequestState | undefined;
+    let failure: PartnerFailure | UnstableList | undefined;
+    const fetchPage = async (page: number): Promise<ListedPage<Video>> => {
+      // One more tells that there are more. An empty list of one page is a whole one, and ends the reading.
+      if (videos.size > MOST_CLIPS || request?.status === 'failed') return NOTHING;
+      const { read } = await this.client.listVideos({ ...query, page }, asking);
+      if (page === 1) request = read.request?.requestId === part.partnerRequestId ? read.request : undefined;
+      return { ...read, fingerprints: fingerprintsOf(read) };
+    };
+    try {
+      await readWhole(fetchPage, async (page) => {
+        for (const video of page.items) videos.set(keyOf(video), video);
+        findings.push(...page.findings);
+      });
+    } catch (error) {
+      if (!(error instanceof PartnerFailure) && !(error instanceof UnstableList)) throw error;
+      failure = error;
+    }
+    return { videos: [...videos.values()], request, findings, failure };
+  }
+}
+
+/** From a list that was read to its end. */
+function learntFrom(
+  clips: readonly Video[] | undefined,
+  request: ReadRequestState | undefined,
+  strange: string | undefined,
+): Learnt {
+  const { status, guessed, message } = request ?? {};
+  const said = message === undefined ? {} : { message };
+  if (status === 'failed') return { kind: 'failed', ...said };
+  if (clips !== undefined && status === 'processing' && guessed !== true) {
+    return { kind: 'some', clips, ...(message === undefined ? {} : { reason: message }) };
+  }
+  if (clips !== undefined) return { kind: 'clips', clips, ...said };
+  return open(strange);
+}
+
+/** From one that was not. */
+function learntBefore(
+  failure: PartnerFailure | UnstableList,
+  clips: readonly Video[] | undefined,
+  strange: string | undefined,
+): Learnt | undefined {
+  const { message: reason } = failure;
+  if (clips !== undefined) return { kind: 'some', clips, reason };
+  if (failure instanceof UnstableList) return open(strange ?? reason);
+  if (!concernsQuestion(failure)) return undefined;
+  return { kind: isUnknown(failure) ? 'unknown' : 'open', reason };
+}
+
+const open = (reason: string | undefined): Learnt => ({ kind: 'open', ...(reason === undefined ? {} : { reason }) });
+
+/** Of one request, so without the clip's id, which partners make anew for each listing. */
+const keyOf = ({ truckId, cameraId, startTime, endTime }: Video): string =>
+  JSON.stringify([nameOf(truckId), nameOf(cameraId), startTime, endTime]);
+
+/** Malformed elements have no other than their own. */
+const fingerprintsOf = ({ items, received, fingerprints }: ListedPage<Video>): readonly string[] =>
+  items.length === received ? items.map(keyOf) : fingerprints;
