@@ -7,10 +7,17 @@ export const nameOf = (text: string): string => text.trim().toLowerCase();
 /** Whether two names, of one truck, are the same but for letter case and blanks around them. */
 export const isSameCamera = (one: string, other: string): boolean => nameOf(one) === nameOf(other);
 
+/** A camera is named by its placement or by a number (2.5a). */
+export function cameraKind(camera: string): 'placement' | 'number' | undefined {
+  const name = nameOf(camera);
+  if (NUMBER.test(name)) return 'number';
+  return PLACEMENT.test(name) ? 'placement' : undefined;
+}
+
 /** Whether one is a placement and the other a number: these may be two names of one camera (2.5a), and may be not. */
 export function mayBeSameCamera(one: string, other: string): boolean {
-  const [a, b] = [nameOf(one), nameOf(other)];
-  return (NUMBER.test(a) && PLACEMENT.test(b)) || (NUMBER.test(b) && PLACEMENT.test(a));
+  const [a, b] = [cameraKind(one), cameraKind(other)];
+  return a !== undefined && b !== undefined && a !== b;
 }
 
 /**

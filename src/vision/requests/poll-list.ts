@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Breather } from '../../chunked-work/breather.js';
 import type { ListVideosQuery, Video } from '../../contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Finding } from '../client/finding.js';
@@ -6,7 +7,7 @@ import { pastTheEnd } from '../client/past-the-end.js';
 import type { ListedPage } from '../client/read-list.js';
 import { VisionFindings } from '../findings.js';
 import { VisionClient } from '../vision.client.js';
-import { disbelieved, matchVideos } from './match-video.js';
+import { Matching } from './match-video.js';
 import { type Part, PartsStore } from './parts.store.js';
 import { isUnknown } from './poll-failures.js';
 import { type Asking, type Learnt, type Listed, PAGE_SIZE } from './poll-round.js';
@@ -23,7 +24,8 @@ export class PollList {
   /** At most a page more than the parts would fill: what else the customer has is read on in the next round. */
   async ask(parts: readonly Part[], asking: Asking): Promise<Listed> {
     const most = Math.ceil(parts.length / PAGE_SIZE) + 1;
-    const videos: Video[] = [];
+    const matching = new Matching(parts);
+    const breather = new Breather();
     const findings: Finding[] = [];
     const taken = new Set<string>();
     let page = asking.page;
@@ -33,14 +35,17 @@ export class PollList {
       while (pages < most) {
         const read = await this.page({ ...listQuery(parts), page, pageSize: PAGE_SIZE }, asking);
         pages++;
-        videos.push(...read.items);
         findings.push(...read.findings);
         for (const id of await this.takenIn(read.items, parts)) taken.add(id);
+        for (const video of read.items) {
+          matching.take(video, taken);
+          if (breather.isDue) await breather.rest();
+        }
         const { totalPages, pageSize = PAGE_SIZE } = read.pagination;
         const last = read.received === 0 || (totalPages === undefined ? read.received < pageSize : page >= totalPages);
         page = last ? 1 : page + 1;
         if (last && asking.page === 1) break;
-        if (matchVideos(parts, videos, taken).size === parts.length || page === asking.page) break;
+        if (matching.found.size === parts.length || page === asking.page) break;
       }
     } catch (error) {
       if (!(error instanceof PartnerFailure)) throw error;
@@ -49,9 +54,9 @@ export class PollList {
       }
       failure = error;
     }
-    findings.push(...disbelieved(parts, videos).map(({ finding }) => finding));
+    findings.push(...matching.disbelieved().map(({ finding }) => finding));
     await this.findings.record(asking.connection, findings);
-    const found = matchVideos(parts, videos, taken);
+    const { found } = matching;
     const learnt = new Map([...found].map(([part, clips]) => [part, { kind: kindOf(part), clips } as const]));
     // The page that failed may be there no more.
     return { learnt, pages, nextPage: failure !== undefined || found.size === parts.length ? 1 : page, failure };
