@@ -128,3 +128,52 @@ describe('clips on several pages of one request', () => {
     expect(await reasonsFound()).toEqual(['Request req-many has more than 1000 clips; the first ones are fetched.']);
   });
 });
+
+describe('clips that come while the partner still prepares the request', () => {
+  const processing = { request: { ...REQUEST, status: 'processing' } };
+
+  /** Listed so often; each time it is asked for alone. */
+  async function listings(count: number): Promise<void> {
+    await eventually(async () => {
+      if (pagesAsked().length < count) await hurry(app);
+      expect(pagesAsked().length).toBeGreaterThanOrEqual(count);
+      const polls = await app.dataSource.query<unknown[]>('SELECT 1 FROM video_polls WHERE lease_token IS NULL');
+      expect(polls).toHaveLength(1);
+    }, 10_000);
+  }
+
+  test('are the same ones, though they have new ids at each listing', async () => {
+    const both = clips(2);
+    let listed = 0;
+    partner.on(VIDEOS, (response, asked) => {
+      const again = both.map((clip, n) => ({ ...clip, id: `listing ${++listed}`, cameraId: n === 0 ? 'front' : '1' }));
+      lists('videos', () => again, processing)(response, asked);
+    });
+    const id = await order();
+    await listings(4);
+    expect(await readRequest(app, id)).toMatchObject({ status: 'processing' });
+    expect((await readRequest(app, id)).recordingIds).toHaveLength(2);
+  });
+
+  test('are kept by their ranges, though they have one id', async () => {
+    const both = clips(2).map((clip) => ({ ...clip, id: 'one' }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => both.slice(0, Math.max(1, pagesAsked().length - 1)), processing),
+    );
+    const id = await order();
+    await listings(4);
+    expect((await readRequest(app, id)).recordingIds).toHaveLength(2);
+  });
+
+  test('are a thousand at most, however many other ones each listing has', async () => {
+    const all = clips(1_800, () => 'https://clips.invalid/1');
+    partner.on(
+      VIDEOS,
+      lists('videos', () => (pagesAsked().length <= 9 ? all.slice(0, 900) : all.slice(900)), processing),
+    );
+    const id = await order();
+    await listings(18);
+    expect((await readRequest(app, id)).recordingIds).toHaveLength(1_000);
+  });
+});

@@ -2,9 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { epochMillis, secondsBetween } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
+import { instantSql } from '../../database/instant-sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { keepCameraNames } from '../camera-names.store.js';
-import { isSameCamera, mayBeSameCamera } from '../spelling.js';
+import { isSameCamera, mayBeSameCamera, nameOf } from '../spelling.js';
+import { MOST_CLIPS } from '../requests/match-video.js';
 import type { Part } from '../requests/parts.store.js';
 import type { VisionConnection } from '../vision-connections.js';
 import { fetchBy } from './fetch-by.js';
@@ -17,6 +19,8 @@ const JITTER = "interval '1 second'";
  * chunks must not have each compared with each.
  */
 const MOST_ALIKE = 20;
+
+type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
 
 /** A listed chunk beside what is stored of it. */
 interface Known {
@@ -35,12 +39,21 @@ const isOutgrown = ({ status, covered }: Known): boolean => !covered && (status 
 /** Takes listed recordings in: each row is a file to fetch. */
 @Injectable()
 export class RecordingStore {
-  /** The clips of one part; what is there already stays. */
+  /**
+   * The clips of one part, at most `MOST_CLIPS` in all; what is there already stays. Of one camera and range there is one,
+   * under whatever id: partners have made ids anew at each listing. To be called while nobody else adds to the part.
+   */
   async addClips(manager: EntityManager, part: Part, clips: readonly Video[]): Promise<void> {
-    // One clip twice on the pages of one list is one clip; two ranges under one id are two.
-    const distinct = [...new Map(clips.map((clip) => [JSON.stringify([clip.id, rangeOf(clip)]), clip])).values()];
-    await keepCameraNames(manager, part, distinct);
-    await this.insert(manager, part.haulerId, part.connectionId, distinct, part.id);
+    const distinct = new Map(clips.map((clip) => [clipOf(clip), clip]));
+    await keepCameraNames(manager, part, [...distinct.values()]);
+    const stored = await manager.query<ClipRow[]>(
+      `SELECT camera_id AS "cameraId", ${instantSql('start_time')} AS "startTime", ${instantSql('end_time')} AS "endTime"
+       FROM recordings WHERE hauler_id = $1 AND part_id = $2`,
+      [part.haulerId, part.id],
+    );
+    for (const clip of stored) distinct.delete(clipOf(clip));
+    const fresh = [...distinct.values()].slice(0, Math.max(0, MOST_CLIPS - stored.length));
+    await this.insert(manager, part.haulerId, part.connectionId, fresh, part.id);
   }
 
   /**
@@ -179,6 +192,10 @@ const columnsOf = (listed: readonly Recording[]): unknown[][] => [
   listed.map(({ startTime }) => startTime),
   listed.map(({ endTime }) => endTime),
 ];
+
+/** What a clip of one part is recognised by. */
+const clipOf = ({ cameraId, startTime, endTime }: ClipRow): string =>
+  JSON.stringify([nameOf(cameraId), startTime, endTime]);
 
 const rangeOf = ({ truckId, cameraId, startTime, endTime }: Recording): string =>
   JSON.stringify([truckId, cameraId, startTime, endTime]);
