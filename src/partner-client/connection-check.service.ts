@@ -34,7 +34,13 @@ const PROBES: Record<
   },
 };
 
-const NOT_REACHED: ReadonlySet<FailureKind> = new Set(['addressRefused', 'unreachable', 'broken', 'timedOut']);
+const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
+  'addressRefused',
+  'unreachable',
+  'broken',
+  'timedOut',
+  'withdrawn',
+]);
 
 /** These came from somebody who had looked at our key. */
 const LET_IN: ReadonlySet<FailureKind> = new Set(['breach', 'notJson', 'tooLarge']);

@@ -2,7 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import { ENV, type SettledEnv } from '../config/env.js';
+import { SENTENCES } from './failure-sentences.js';
 import type { PartnerConnection } from './partner-connection.js';
+import { PartnerFailure } from './partner-failure.js';
 import { openKey, sealKey } from './sealed-keys.js';
 
 /** One slot of a connection (decision 18). */
@@ -27,8 +29,19 @@ export class ConnectionKeys {
     return sealKey(this.env.SECRETS_KEY, connectionId, key);
   }
 
-  /** The slots in the order in which they are tried. Throws `SealBroken`. */
-  slots({ id, sealedKey, sealedNextKey }: PartnerConnection): KeySlot[] {
+  /**
+   * The slots as they are now, in the order in which they are tried: a reading may go on for hours after its connection was
+   * loaded. For the address alone that they were saved with. Throws `SealBroken`, and `PartnerFailure` where the connection
+   * was deleted or has another address.
+   */
+  async slots({ id, haulerId, baseUrl }: PartnerConnection): Promise<KeySlot[]> {
+    const [row] = await this.dataSource.query<{ sealed_key: string; sealed_next_key: string | null }[]>(
+      `SELECT sealed_key, sealed_next_key FROM connections
+       WHERE hauler_id = $1 AND id = $2 AND base_url = $3 AND deleted_at IS NULL`,
+      [haulerId, id, baseUrl],
+    );
+    if (row === undefined) throw new PartnerFailure('withdrawn', SENTENCES.withdrawn());
+    const { sealed_key: sealedKey, sealed_next_key: sealedNextKey } = row;
     const slot = (sealed: string, isNext: boolean) => ({
       sealed,
       key: openKey(this.env.SECRETS_KEY, id, sealed),
@@ -44,12 +57,12 @@ export class ConnectionKeys {
    * The next key has worked where the current one did not: it is the current one from now on, on every instance. Unless an
    * admin has saved another one meanwhile, which nobody has refused.
    */
-  async promote({ id, haulerId, sealedKey }: PartnerConnection, { sealed }: KeySlot): Promise<void> {
+  async promote({ id, haulerId }: PartnerConnection, { sealed }: KeySlot, { sealed: refused }: KeySlot): Promise<void> {
     if (this.promoted.has(sealed)) return;
     const [, promoted] = await this.dataSource.query<[unknown[], number]>(
       `UPDATE connections SET sealed_key = sealed_next_key, sealed_next_key = NULL, updated_at = now()
        WHERE hauler_id = $1 AND id = $2 AND sealed_next_key = $3 AND sealed_key = $4`,
-      [haulerId, id, sealed, sealedKey],
+      [haulerId, id, sealed, refused],
     );
     if (promoted > 0) this.promoted.set(sealed, true);
   }

@@ -63,4 +63,5 @@ export const SENTENCES = {
   failed: (host: string, status: number, said: string) => `${host} failed with status ${status}${said}.`,
   circuitOpen: (host: string, until: Date) =>
     `${host} has failed several times in a row and is left alone until ${until.toISOString().slice(0, 19)}Z.`,
+  withdrawn: () => 'The connection was deleted, or its address was changed, before its partner was called.',
 } as const;

@@ -74,8 +74,7 @@ export class PartnerClient {
     const { host } = new URL(url);
     const fault = urlFault(url, this.policy);
     if (fault !== undefined) throw new PartnerFailure('addressRefused', fault);
-    const slots = this.keys.slots(connection);
-    const attempt = () => this.tryKeys(connection, slots, call, url);
+    const attempt = async () => this.tryKeys(connection, await this.keys.slots(connection), call, url);
     const name = `${connection.id} ${connection.baseUrl}`;
     return this.retrying(connection, call, () =>
       call.breaker === false ? attempt() : this.breakers.run(name, host, attempt),
@@ -116,11 +115,15 @@ export class PartnerClient {
     const { host } = new URL(url);
     const scrubber = new KeyScrubber(slots.map(({ key }) => key));
     const accept = call.accept ?? [200];
-    for (const [i, slot] of slots.entries()) {
+    let refused: KeySlot | undefined;
+    for (const slot of slots) {
       const raw = await this.send(slot, call, url, accept);
-      if (raw.status === 401 && !accept.includes(401)) continue;
+      if (raw.status === 401 && !accept.includes(401)) {
+        refused = slot;
+        continue;
+      }
       if (!accept.includes(raw.status)) throw statusFailure(raw, host, scrubber, new Date());
-      if (slot.isNext && i > 0) await this.keys.promote(connection, slot);
+      if (slot.isNext && refused !== undefined) await this.keys.promote(connection, slot, refused);
       const etag = raw.header('etag');
       const safe = etag !== undefined && scrubber.sentence(etag) === etag ? etag : undefined;
       return new PartnerAnswer(raw.status, safe, raw.bytes, host, scrubber);

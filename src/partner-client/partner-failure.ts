@@ -16,13 +16,15 @@ const KINDS = {
   unavailable: { trips: true },
   failed: { trips: true },
   circuitOpen: { trips: false },
+  withdrawn: { trips: false },
 } as const;
 
 /**
  * Every expected failure of a call to a partner: `addressRefused` not a public address; `unreachable` no connection;
  * `broken` cut in the middle; `timedOut`; `tooLarge`; `unauthorized` 401 with every key that we have; `redirected`;
  * `notJson`; `breach` JSON that is not what the contract says; `rejected` another 4xx; `rateLimited` 429; `unavailable`
- * 502, 503, 504; `failed` another 5xx; `circuitOpen` not even tried, since it failed again and again.
+ * 502, 503, 504; `failed` another 5xx; `circuitOpen` not even tried, since it failed again and again; `withdrawn` not tried
+ * either, since an admin has deleted the connection or moved it to another address.
  */
 export type FailureKind = keyof typeof KINDS;
 

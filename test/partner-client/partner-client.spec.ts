@@ -12,7 +12,7 @@ import type { PartnerConnection } from '../../src/partner-client/partner-connect
 import { READ_RETRY } from '../../src/partner-client/retry-policy.js';
 import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
 import { held } from '../support/held.js';
-import { partnerClient, storeConnection } from '../support/partner-room.js';
+import { partnerClient, sealedFor, storeConnection } from '../support/partner-room.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import { type ScriptedPartner, type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -282,6 +282,33 @@ describe('another try', () => {
   });
 });
 
+describe('a connection that is changed after it was loaded', () => {
+  const change = (set: string, { id }: PartnerConnection) =>
+    dataSource.query(`UPDATE connections SET ${set} WHERE id = $1`, [id]);
+
+  test.each([
+    ['is deleted', "deleted_at = now(), sealed_key = ''"],
+    ['has another address', "base_url = 'https://elsewhere.example'"],
+  ])('and %s: nothing is called, nor by another try', async (_, set) => {
+    const connection = await connect();
+    partner.on(SITES, (response, request) => {
+      void change(set, connection).then(() => partnerDoes.html(503)(response, request));
+    });
+    const client = partnerClient(dataSource);
+    expect((await failureOf(client.call(connection, getSites))).kind).toBe('withdrawn');
+    expect((await failureOf(client.call(connection, getSites))).message).toContain('was deleted, or its address');
+    expect(partner.asked).toHaveLength(1);
+  });
+
+  test('and has another key: that one is sent', async () => {
+    const connection = await connect();
+    partner.on(SITES, partnerDoes.json(EMPTY));
+    await change(`sealed_key = '${sealedFor(connection.id, 'another-partner-key')}'`, connection);
+    await partnerClient(dataSource).call(connection, getSites);
+    expect(partner.asked.map(({ headers }) => headers['api-key'])).toEqual(['another-partner-key']);
+  });
+});
+
 describe('a partner that is down', () => {
   test('is left alone for a while, then tried by one call, and used again when that works', async () => {
     partner.on(SITES, partnerDoes.html(500));
@@ -362,7 +389,7 @@ describe('the two key slots', () => {
 
   test('a key that an admin saves before the refusal of the former one arrives stays the current one', async () => {
     const connection = await connect({ nextKey: 'next-partner-key' });
-    const saved = { sealed_key: 'as an admin has saved it', sealed_next_key: connection.sealedNextKey };
+    const saved = { sealed_key: sealedFor(connection.id, 'a third one'), sealed_next_key: connection.sealedNextKey };
     partner.on(SITES, (response, request) => {
       const refused = request.headers['api-key'] === KEY;
       const saving = refused
@@ -373,10 +400,10 @@ describe('the two key slots', () => {
     const client = partnerClient(dataSource);
     await client.call(connection, getSites);
     expect(await slots(connection)).toEqual(saved);
-    // Nobody has promoted it: the current key is still asked first.
+    // Nobody has promoted it: what the admin has saved is asked first.
     await client.call(connection, getSites);
     const asked = partner.asked.map(({ headers }) => headers['api-key']);
-    expect(asked).toEqual([KEY, 'next-partner-key', KEY, 'next-partner-key']);
+    expect(asked).toEqual([KEY, 'next-partner-key', 'a third one', 'next-partner-key']);
   });
 
   test('where neither works, both stay', async () => {

@@ -36,6 +36,9 @@ export interface ConnectionOptions {
   readonly interface?: 'site' | 'vision';
 }
 
+/** A key as the client can open it. */
+export const sealedFor = (connectionId: string, key: string): string => sealKey(SECRETS_KEY, connectionId, key);
+
 /** A hauler with one connection, stored. */
 export async function storeConnection(
   dataSource: DataSource,
@@ -49,8 +52,8 @@ export async function storeConnection(
     sealedNextKey: null,
   };
   const sealed = {
-    sealedKey: sealKey(SECRETS_KEY, connection.id, key),
-    sealedNextKey: nextKey === undefined ? null : sealKey(SECRETS_KEY, connection.id, nextKey),
+    sealedKey: sealedFor(connection.id, key),
+    sealedNextKey: nextKey === undefined ? null : sealedFor(connection.id, nextKey),
   };
   await dataSource.query('INSERT INTO haulers (id, name) VALUES ($1, $2)', [connection.haulerId, 'Test']);
   await dataSource.query(

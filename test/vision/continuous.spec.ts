@@ -176,6 +176,25 @@ describe('a subscription', () => {
     await reachesNow(id);
   });
 
+  test('is asked for no further page once its connection is deleted', async () => {
+    partner.on(CONTINUOUS, (response, request) => {
+      const pagination = { page: 1, pageSize: 1, totalItems: 60, totalPages: 60 };
+      const page = json({ success: true, data: { recordings: [chunk(2)], pagination } });
+      void app.admin('DELETE', `/connections/${connected}`).then(() => page(response, request));
+    });
+    const id = await follow(await connect());
+    await eventually(async () => expect((await read(id)).lastError).toContain('The connection was deleted'));
+    await eventually(async () => {
+      await hurry(app);
+      const [row] = await app.dataSource.query<{ due_at: Date | null }[]>(
+        'SELECT due_at FROM video_subscriptions WHERE id = $1',
+        [id],
+      );
+      expect(row?.due_at).toBeNull();
+    });
+    expect(partner.askedOf(CONTINUOUS)).toHaveLength(1);
+  });
+
   test('is read, changed, listed and ended', async () => {
     partner.on(
       CONTINUOUS,

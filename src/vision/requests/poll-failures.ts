@@ -10,6 +10,7 @@ const CONCERNS: Readonly<Record<FailureKind, 'partner' | 'question'>> = {
   rateLimited: 'partner',
   unauthorized: 'partner',
   addressRefused: 'partner',
+  withdrawn: 'partner',
   broken: 'question',
   timedOut: 'question',
   failed: 'question',

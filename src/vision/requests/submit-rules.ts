@@ -21,6 +21,7 @@ const VERDICTS: Readonly<Record<FailureKind, SubmitVerdict>> = {
   circuitOpen: 'waits',
   rateLimited: 'waits',
   unauthorized: 'waits',
+  withdrawn: 'waits',
   rejected: 'final',
   redirected: 'final',
   breach: 'final',
