@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import { ENV, type SettledEnv } from '../config/env.js';
 import { SENTENCES } from './failure-sentences.js';
@@ -17,9 +16,6 @@ export interface KeySlot {
 /** The two key slots of connections: sealed in the database, open only here and in the header of a call. */
 @Injectable()
 export class ConnectionKeys {
-  /** Next keys that have worked, for connections that were loaded before their promotion. */
-  private readonly promoted = new LRUCache<string, true>({ max: 10_000 });
-
   constructor(
     private readonly dataSource: DataSource,
     @Inject(ENV) private readonly env: Pick<SettledEnv, 'SECRETS_KEY'>,
@@ -48,9 +44,7 @@ export class ConnectionKeys {
       isNext,
     });
     const current = slot(sealedKey, false);
-    if (sealedNextKey === null) return [current];
-    const next = slot(sealedNextKey, true);
-    return this.promoted.has(next.sealed) ? [next, current] : [current, next];
+    return sealedNextKey === null ? [current] : [current, slot(sealedNextKey, true)];
   }
 
   /**
@@ -58,12 +52,10 @@ export class ConnectionKeys {
    * admin has saved another one meanwhile, which nobody has refused.
    */
   async promote({ id, haulerId }: PartnerConnection, { sealed }: KeySlot, { sealed: refused }: KeySlot): Promise<void> {
-    if (this.promoted.has(sealed)) return;
-    const [, promoted] = await this.dataSource.query<[unknown[], number]>(
+    await this.dataSource.query(
       `UPDATE connections SET sealed_key = sealed_next_key, sealed_next_key = NULL, updated_at = now()
        WHERE hauler_id = $1 AND id = $2 AND sealed_next_key = $3 AND sealed_key = $4`,
       [haulerId, id, sealed, refused],
     );
-    if (promoted > 0) this.promoted.set(sealed, true);
   }
 }

@@ -8,6 +8,4 @@ export interface PartnerConnection {
   readonly haulerId: string;
   /** Without a final slash; a path in it stands before the contract's own prefix. */
   readonly baseUrl: string;
-  readonly sealedKey: string;
-  readonly sealedNextKey: string | null;
 }

@@ -18,7 +18,7 @@ export class VisionConnections {
   /** Undefined where there is none, one that is deleted, or one of another interface. */
   async find(id: string): Promise<VisionConnection | undefined> {
     const [row] = await this.dataSource.query<ConnectionRow[]>(
-      `SELECT hauler_id, id, base_url, sealed_key, sealed_next_key, customer_id, interval_seconds, enabled FROM connections
+      `SELECT hauler_id, id, base_url, customer_id, interval_seconds, enabled FROM connections
        WHERE id = $1 AND interface = 'vision' AND deleted_at IS NULL`,
       [id],
     );
@@ -28,8 +28,6 @@ export class VisionConnections {
           id: row.id,
           haulerId: row.hauler_id,
           baseUrl: row.base_url,
-          sealedKey: row.sealed_key,
-          sealedNextKey: row.sealed_next_key,
           customerId: row.customer_id,
           intervalSeconds: row.interval_seconds,
           enabled: row.enabled,
@@ -50,8 +48,6 @@ interface ConnectionRow {
   readonly hauler_id: string;
   readonly id: string;
   readonly base_url: string;
-  readonly sealed_key: string;
-  readonly sealed_next_key: string | null;
   readonly customer_id: string;
   readonly interval_seconds: number;
   readonly enabled: boolean;

@@ -12,7 +12,7 @@ import type { PartnerConnection } from '../../src/partner-client/partner-connect
 import { READ_RETRY } from '../../src/partner-client/retry-policy.js';
 import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
 import { held } from '../support/held.js';
-import { partnerClient, sealedFor, storeConnection } from '../support/partner-room.js';
+import { partnerClient, sealedFor, type StoredConnection, storeConnection } from '../support/partner-room.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import { type ScriptedPartner, type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -39,7 +39,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const connect = (options: Partial<Parameters<typeof storeConnection>[1]> = {}): Promise<PartnerConnection> =>
+const connect = (options: Partial<Parameters<typeof storeConnection>[1]> = {}): Promise<StoredConnection> =>
   storeConnection(dataSource, { baseUrl: partner.url, key: KEY, ...options });
 
 const failureOf = async (call: Promise<unknown>): Promise<PartnerFailure> => {
@@ -375,16 +375,30 @@ describe('the two key slots', () => {
     await client.call(connection, getSites);
     expect(partner.asked.map(({ headers }) => headers['api-key'])).toEqual([KEY, 'next-partner-key']);
     expect(await slots(connection)).toEqual({ sealed_key: connection.sealedNextKey, sealed_next_key: null });
-    // The same connection as it was loaded before, and as another instance loads it now.
+    // Here and on another instance.
     await client.call(connection, getSites);
-    await partnerClient(dataSource).call(
-      { ...connection, sealedKey: connection.sealedNextKey ?? '', sealedNextKey: null },
-      getSites,
-    );
+    await partnerClient(dataSource).call(connection, getSites);
     expect(partner.asked.slice(2).map(({ headers }) => headers['api-key'])).toEqual([
       'next-partner-key',
       'next-partner-key',
     ]);
+  });
+
+  test('a next key that another instance promotes meanwhile is used first from then on', async () => {
+    const connection = await connect({ nextKey: 'next-partner-key' });
+    let others: Promise<unknown> | undefined;
+    partner.on(SITES, (response, request) => {
+      others ??= dataSource.query(
+        'UPDATE connections SET sealed_key = sealed_next_key, sealed_next_key = NULL WHERE id = $1',
+        [connection.id],
+      );
+      void others.then(() => accepts('next-partner-key')(response, request));
+    });
+    const client = partnerClient(dataSource);
+    for (let i = 0; i < 3; i++) await client.call(connection, getSites);
+    const asked = partner.asked.map(({ headers }) => headers['api-key']);
+    expect(asked).toEqual([KEY, 'next-partner-key', 'next-partner-key', 'next-partner-key']);
+    expect(await slots(connection)).toEqual({ sealed_key: connection.sealedNextKey, sealed_next_key: null });
   });
 
   test('a key that an admin saves before the refusal of the former one arrives stays the current one', async () => {

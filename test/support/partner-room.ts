@@ -39,17 +39,21 @@ export interface ConnectionOptions {
 /** A key as the client can open it. */
 export const sealedFor = (connectionId: string, key: string): string => sealKey(SECRETS_KEY, connectionId, key);
 
+/** A connection, and what is stored in its two key slots. */
+export interface StoredConnection extends PartnerConnection {
+  readonly sealedKey: string;
+  readonly sealedNextKey: string | null;
+}
+
 /** A hauler with one connection, stored. */
 export async function storeConnection(
   dataSource: DataSource,
   { baseUrl, key = 'current-partner-key', nextKey, interface: name = 'site' }: ConnectionOptions,
-): Promise<PartnerConnection> {
+): Promise<StoredConnection> {
   const connection: PartnerConnection = {
     id: randomUUID(),
     haulerId: randomUUID(),
     baseUrl,
-    sealedKey: '',
-    sealedNextKey: null,
   };
   const sealed = {
     sealedKey: sealedFor(connection.id, key),

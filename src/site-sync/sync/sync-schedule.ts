@@ -29,8 +29,6 @@ interface DueConnection {
   readonly hauler_id: string;
   readonly id: string;
   readonly base_url: string;
-  readonly sealed_key: string;
-  readonly sealed_next_key: string | null;
   readonly run_requested_at: Date | null;
 }
 
@@ -42,7 +40,7 @@ export class SyncSchedule implements OnModuleInit {
     name: SITE_SYNC_WORK,
     table: 'connections',
     key: { hauler_id: 'uuid', id: 'uuid' },
-    columns: ['base_url', 'sealed_key', 'sealed_next_key', 'run_requested_at'],
+    columns: ['base_url', 'run_requested_at'],
     where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
     concurrency: CONCURRENCY,
     run: (lease) => this.run(lease),
@@ -143,7 +141,5 @@ function connectionOf(row: DueConnection) {
     id: row.id,
     haulerId: row.hauler_id,
     baseUrl: row.base_url,
-    sealedKey: row.sealed_key,
-    sealedNextKey: row.sealed_next_key,
   };
 }
