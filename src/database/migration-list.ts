@@ -18,6 +18,7 @@ import { CreatePartnerCameraNames1763600850000 } from '../../migrations/17636008
 import { NumberCatalogChanges1763600860000 } from '../../migrations/1763600860000-number-catalog-changes.js';
 import { RememberWhenWindowsWereLaidBy1763600870000 } from '../../migrations/1763600870000-remember-when-windows-were-laid-by.js';
 import { GroupVisionWork1763600890000 } from '../../migrations/1763600890000-group-vision-work.js';
+import { GroupWindowsByConnection1763600930000 } from '../../migrations/1763600930000-group-windows-by-connection.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -40,4 +41,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   NumberCatalogChanges1763600860000,
   RememberWhenWindowsWereLaidBy1763600870000,
   GroupVisionWork1763600890000,
+  GroupWindowsByConnection1763600930000,
 ];

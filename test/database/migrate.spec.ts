@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { migrate, pendingMigrations } from '../../src/database/migrate.js';
 import { MIGRATIONS } from '../../src/database/migration-list.js';
+import { GroupWindowsByConnection1763600930000 } from '../../migrations/1763600930000-group-windows-by-connection.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 class AddKept1900000000000 implements MigrationInterface {
@@ -79,5 +81,34 @@ describe('the migrations', () => {
     for (const migration of [...MIGRATIONS].reverse()) await new migration().down(runner);
     await runner.release();
     expect(await tables(await database.connect())).toEqual(['migrations']);
+  });
+});
+
+describe('a window that was laid by', () => {
+  /** Of one subscription; as a build writes it that knows no connection of a window. */
+  const layBy = (dataSource: DataSource, subscriptionId: string) =>
+    dataSource.query(
+      `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time)
+       VALUES ($1, gen_random_uuid(), $2, now(), now())`,
+      [HAULER, subscriptionId],
+    );
+  const [HAULER, CONNECTION, SUBSCRIPTION] = [randomUUID(), randomUUID(), randomUUID()];
+
+  test('gets the connection of its subscription, when it is migrated and from a former build beside this one', async () => {
+    await migrate(database.url, MIGRATIONS.slice(0, MIGRATIONS.indexOf(GroupWindowsByConnection1763600930000)));
+    const dataSource = await database.connect();
+    await dataSource.query(
+      `INSERT INTO video_subscriptions (hauler_id, id, connection_id, customer_id, truck_id, start_time, interval_seconds,
+         enabled, read_until, created_at, updated_at)
+       VALUES ($1, $2, $3, 'c', 't', now(), 300, true, now(), now(), now())`,
+      [HAULER, SUBSCRIPTION, CONNECTION],
+    );
+    await layBy(dataSource, SUBSCRIPTION);
+    await layBy(dataSource, randomUUID());
+    await migrate(database.url);
+    await layBy(dataSource, SUBSCRIPTION);
+    const windows: unknown = await dataSource.query('SELECT subscription_id, connection_id FROM video_windows');
+    const whole = { subscription_id: SUBSCRIPTION, connection_id: CONNECTION };
+    expect(windows).toEqual([whole, whole]);
   });
 });

@@ -378,6 +378,34 @@ describe('a window that was laid by', () => {
     });
   };
 
+  test("is read though another connection's partner lets all of its own wait", async () => {
+    const waiting: (() => void)[] = [];
+    const none = lists('recordings', () => []);
+    const answer = lists('recordings', () => [chunk(2)]);
+    partner.on(CONTINUOUS, (response, request) => {
+      if (request.query.get('truckId')?.startsWith('SLOW') !== true) return answer(response, request);
+      waiting.push(() => none(response, request));
+    });
+    // Not read by themselves yet. Written as a former build does, which knows no connection of a window.
+    const layBy = async (connectionId: string, truckId: string) => {
+      await app.dataSource.query(
+        `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time, reason, due_at)
+         SELECT hauler_id, gen_random_uuid(), id, now() - interval '3 hours', now() - interval '1 hour', 'oops', now()
+         FROM video_subscriptions WHERE id = $1`,
+        [await follow(connectionId, { truckId, startTime: inHours(100) })],
+      );
+    };
+    const slow = await connect();
+    for (let n = 0; n < 9; n++) await layBy(slow, `SLOW-${n}`);
+    await eventually(async () => expect(waiting).toHaveLength(2));
+    await layBy(await connect(), 'TRUCK-7');
+    await eventually(async () => expect(await recordings()).toHaveLength(1));
+    // Of the slow one's nine no more were asked for meanwhile.
+    expect(waiting).toHaveLength(2);
+    partner.on(CONTINUOUS, none);
+    for (const release of waiting) release();
+  });
+
   test('waits while its subscription is switched off', async () => {
     const { id } = await laidBy();
     await app.admin('PATCH', `/video-subscriptions/${id}`, { enabled: false });

@@ -105,7 +105,7 @@ export class CrawlWork implements OnModuleInit {
     next: Next,
     reason: string,
   ): Promise<void> {
-    const { hauler_id, id, read_until } = run.row;
+    const { hauler_id, id, connection_id, read_until } = run.row;
     const until = new Date(end);
     await inTransaction(this.dataSource, async (manager) => {
       await run.finish(next, { read_until: until, laid_by_at: now }, manager);
@@ -117,9 +117,9 @@ export class CrawlWork implements OnModuleInit {
       );
       if (joined > 0) return;
       await manager.query(
-        `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time, reason, due_at)
-         VALUES ($1, $2, $3, $4, $5, $6, now() + interval '1 minute')`,
-        [hauler_id, uuidv7(), id, new Date(start), until, reason],
+        `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, due_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '1 minute')`,
+        [hauler_id, uuidv7(), id, connection_id, new Date(start), until, reason],
       );
     });
   }

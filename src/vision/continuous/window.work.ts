@@ -37,7 +37,7 @@ export class WindowWork implements OnModuleInit {
       table: 'video_windows',
       key: { hauler_id: 'uuid', id: 'uuid' },
       columns: ['subscription_id', 'start_time', 'end_time'],
-      group: { by: 'subscription_id', concurrency: 1 },
+      group: { by: 'connection_id', concurrency: 2 },
       concurrency: 8,
       backoff: { firstMs: 60_000, factor: 2, maxMs: 3_600_000, jitter: 0.2 },
       run: (run) => this.read(run),
