@@ -54,7 +54,7 @@ export class ConnectionsController {
   @Patch(':id')
   @ApiOperation({
     summary: 'Change a connection',
-    description: 'What is absent stays. `enabled: false` pauses it; a new address or key is tried at once.',
+    description: 'What is absent stays. `enabled: false` pauses it; a new address, key or customer is tried at once.',
   })
   @TakesJson(UpdateConnectionRequest, { examples: CONNECTION_CHANGES })
   @ApiOkResponse({ description: 'The connection', type: Connection })

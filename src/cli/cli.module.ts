@@ -15,6 +15,7 @@ import { SyncStates } from '../site-sync/sync/sync-states.store.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { HostedCameras } from '../vision/hosted/cameras.js';
 import { HostedRecordings } from '../vision/hosted/recordings.service.js';
+import { MendedConnections } from '../vision/mended-connections.js';
 import { RecordingQueries } from '../vision/recordings/recording.queries.js';
 import { Retention } from '../vision/recordings/retention.js';
 import { VideoRequestQueries } from '../vision/requests/video-request.queries.js';
@@ -49,6 +50,7 @@ export class CliModule {
         SyncRunsService,
         SyncStates,
         VisionConnections,
+        MendedConnections,
         VideoRequests,
         VideoRequestQueries,
         RecordingQueries,

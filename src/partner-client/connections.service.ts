@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource, type FindOptionsWhere, IsNull } from 'typeorm';
+import { DataSource, type EntityManager, type FindOptionsWhere, IsNull } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type {
   Connection,
@@ -11,6 +11,7 @@ import type { List } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
 import { isForeignKeyViolation } from '../database/postgres-errors.js';
+import { inTransaction } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import type { OutboundPolicy } from '../outbound/address-guard.js';
@@ -19,14 +20,49 @@ import { ConnectionEntity } from './connection.entity.js';
 import { connectionViolations, INTERVALS, normalBaseUrl } from './connection-rules.js';
 import { OUTBOUND_POLICY } from './outbound-policy.js';
 
+const UPDATE = `
+  UPDATE connections SET
+    base_url = coalesce($3, base_url), sealed_key = coalesce($4, sealed_key),
+    sealed_next_key = coalesce($5, sealed_next_key), customer_id = coalesce($6, customer_id),
+    interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
+    due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now()
+      WHEN interface = 'site' AND attempts = 0 THEN least(due_at, now() + $7 * interval '1.1 seconds') ELSE due_at END,
+    leased_until = CASE WHEN $9 THEN NULL ELSE leased_until END,
+    lease_token = CASE WHEN $9 THEN NULL ELSE lease_token END,
+    attempts = CASE WHEN $9 THEN 0 ELSE attempts END, updated_at = now()
+  WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`;
+
+/** A change that may mend a failing connection, or ends its pause. */
+export interface ConnectionChange {
+  readonly haulerId: string;
+  readonly id: string;
+  /** The key, the address or the customer is another one. */
+  readonly mended: boolean;
+}
+
+/** Of a room that has due rows of its own for connections. */
+export interface ConnectionWork {
+  /** In the transaction of the change. */
+  makeDue(manager: EntityManager, change: ConnectionChange): Promise<void>;
+  /** After its commit. */
+  wake(): void;
+}
+
 /** The connections of haulers to partners: their administration, and `find` for the rooms that use them. */
 @Injectable()
 export class ConnectionsService {
+  private readonly works: ConnectionWork[] = [];
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly keys: ConnectionKeys,
     @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
   ) {}
+
+  /** To be called by a room in `onModuleInit`. */
+  register(work: ConnectionWork): void {
+    this.works.push(work);
+  }
 
   /** An enabled site connection is due at once. */
   async create(request: CreateConnectionRequest): Promise<Connection> {
@@ -94,9 +130,10 @@ export class ConnectionsService {
   }
 
   /**
-   * A change that may mend a failing connection makes it due at once; so does the end of a pause. What a run that is
-   * under way has learnt by the former key or address counts no more: it loses its lease. A shorter interval counts from
-   * now, with the tenth by which runs vary, unless the next run is put off by failures or by the partner.
+   * A change that may mend a failing connection makes it due at once, and the rooms' work for it; so does the end of a
+   * pause. What a run that is under way has learnt by the former key or address counts no more: it loses its lease. A
+   * shorter interval counts from now, with the tenth by which runs vary, unless the next run is put off by failures or by
+   * the partner.
    */
   async update(id: string, request: UpdateConnectionRequest): Promise<Connection> {
     const row = await this.required(id);
@@ -105,30 +142,26 @@ export class ConnectionsService {
     const seal = (key: string | undefined) => (key === undefined ? undefined : this.keys.seal(id, key));
     const baseUrl = request.baseUrl === undefined ? undefined : normalBaseUrl(request.baseUrl);
     const moved = baseUrl !== undefined && baseUrl !== row.baseUrl;
-    const mended = moved || request.apiKey !== undefined || request.nextApiKey !== undefined;
-    await this.dataSource.query(
-      `UPDATE connections SET
-         base_url = coalesce($3, base_url), sealed_key = coalesce($4, sealed_key),
-         sealed_next_key = coalesce($5, sealed_next_key), customer_id = coalesce($6, customer_id),
-         interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
-         due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now()
-           WHEN interface = 'site' AND attempts = 0 THEN least(due_at, now() + $7 * interval '1.1 seconds') ELSE due_at END,
-         leased_until = CASE WHEN $9 THEN NULL ELSE leased_until END,
-         lease_token = CASE WHEN $9 THEN NULL ELSE lease_token END,
-         attempts = CASE WHEN $9 THEN 0 ELSE attempts END, updated_at = now()
-       WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
-      [
-        row.haulerId,
-        id,
-        baseUrl,
-        seal(request.apiKey),
-        seal(request.nextApiKey),
-        request.customerId,
-        request.intervalSeconds,
-        request.enabled,
-        mended,
-      ],
-    );
+    const renamed = request.customerId !== undefined && request.customerId !== row.customerId;
+    const mended = moved || renamed || request.apiKey !== undefined || request.nextApiKey !== undefined;
+    const parameters = [
+      row.haulerId,
+      id,
+      baseUrl,
+      seal(request.apiKey),
+      seal(request.nextApiKey),
+      request.customerId,
+      request.intervalSeconds,
+      request.enabled,
+      mended,
+    ];
+    const resumed = request.enabled === true && !row.enabled;
+    const works = mended || resumed ? this.works : [];
+    await inTransaction(this.dataSource, async (manager) => {
+      await manager.query(UPDATE, parameters);
+      for (const work of works) await work.makeDue(manager, { haulerId: row.haulerId, id, mended });
+    });
+    for (const work of works) work.wake();
     return this.get(id);
   }
 

@@ -17,6 +17,7 @@ import { FindingQueries } from './finding.queries.js';
 import { FindingsRetention } from './findings-retention.js';
 import { VisionFindings } from './findings.js';
 import { CoverageService } from './recordings/coverage.service.js';
+import { MendedConnections } from './mended-connections.js';
 import { RecordingContent } from './recordings/recording-content.js';
 import { Retention } from './recordings/retention.js';
 import { RecordingQueries } from './recordings/recording.queries.js';
@@ -39,6 +40,7 @@ import { VisionClient } from './vision.client.js';
   providers: [
     VisionClient,
     VisionConnections,
+    MendedConnections,
     VisionFindings,
     FindingsRetention,
     FindingQueries,

@@ -7,7 +7,7 @@ import type { Run } from '../../jobs/run.js';
 import { VisionConnections } from '../vision-connections.js';
 import { type Watched, WindowReader } from './window-reader.js';
 
-const WINDOWS = 'vision windows';
+export const WINDOWS = 'vision windows';
 
 const PAUSED_MS = 60_000;
 
