@@ -1,22 +1,31 @@
 import type { Request } from 'express';
 
+/** What begins no escape. */
+const STRAY_PERCENT = /%(?![0-9a-f]{2})/gi;
+
 /**
- * Takes the parts of a path that are no percent-encoded text, such as `%zz`, for what they literally say. Express would
- * refuse them before any guard has run; so they are ids like any other that is none (decision 3).
+ * Takes what is no percent-encoded text in a path, such as `%zz`, for what it literally says. Express would refuse it
+ * before any guard has run; so it is an id like any other that is none (decision 3).
  */
 export function readLiterally(request: Request): void {
   const { url } = request;
   if (!url.includes('%')) return;
   const [path = '', ...query] = url.split('?');
-  const literal = path.split('/').map((part) => (isDecodable(part) ? part : part.replaceAll('%', '%25')));
+  if (isDecodable(path)) return;
   // What was asked is still told as it came.
   request.originalUrl = url;
-  request.url = [literal.join('/'), ...query].join('?');
+  request.url = [literal(path), ...query].join('?');
 }
 
-function isDecodable(part: string): boolean {
+/** Of escapes that are no UTF-8 none is known from another: each error takes its time, and a path may have thousands. */
+function literal(path: string): string {
+  const loose = path.replaceAll(STRAY_PERCENT, '%25');
+  return isDecodable(loose) ? loose : path.replaceAll('%', '%25');
+}
+
+function isDecodable(path: string): boolean {
   try {
-    decodeURIComponent(part);
+    decodeURIComponent(path);
     return true;
   } catch {
     return false;
