@@ -1,7 +1,7 @@
 import { createParamDecorator } from '@nestjs/common';
 import express, { type Application, type Request, type Response } from 'express';
 import { JsonFault } from '../contracts/common/json-fault.js';
-import { parseJson, textOf } from '../contracts/common/json.js';
+import { parseJson, textOf, withoutMark } from '../contracts/common/json.js';
 import { jsonFaultPlace } from '../contracts/common/json-place.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { AppError, invalid } from '../errors/app-error.js';
@@ -56,7 +56,7 @@ function jsonOf(request: BodyRequest, bytes: Buffer): unknown {
 /** A text that is not JSON is looked through again for the place: those that are JSON pay nothing for it. */
 function placed(violation: Violation, text = ''): Violation {
   if (violation.rule !== 'isJson' || text.trim() === '') return violation;
-  return { ...violation, message: `${violation.message}: ${jsonFaultPlace(text)}` };
+  return { ...violation, message: `${violation.message}: ${jsonFaultPlace(withoutMark(text))}` };
 }
 
 /** The bytes of a JSON body of up to so many, for a route that reads it bit by bit; nothing of it has been looked at. */

@@ -64,6 +64,16 @@ export function describeJsonBody(endpoint: HostedEndpoint, service: () => TestAp
       expect(reply.text).not.toContain('secret');
     });
 
+    test.each([
+      ['{"a":1,}', 'what stands at line 1, column 8 does not belong there'],
+      ['{\n"a":', 'it ends too early, at line 2, column 5'],
+    ])('malformed behind a byte order mark, %j: says where, as without it', async (body, place) => {
+      for (const sent of [body, `\ufeff${body}`]) {
+        const { message } = (await partner.post(sent)).body.error;
+        expect(message).toBe(`the body must be valid JSON: ${place}`);
+      }
+    });
+
     test('truncated at any place: 400', async () => {
       const whole = text();
       for (const part of [1, 2, whole.length >> 1, whole.length - 1])

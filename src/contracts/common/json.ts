@@ -27,8 +27,12 @@ export function textOf(bytes: Buffer): string {
 
 /** Throws `JsonFault` where the text is no JSON. `depth` is where it stands in a larger document, from 1. */
 export function parseJson(text: string, depth = 1): JsonRead {
-  const value = parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text);
-  return { value, faults: forbiddenIn(text, depth) };
+  return { value: parse(withoutMark(text)), faults: forbiddenIn(text, depth) };
+}
+
+/** A text without the byte order mark that it may begin with, which is no part of the JSON. */
+export function withoutMark(text: string): string {
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
 }
 
 function parse(text: string): unknown {
