@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { HostedRecordingQuery } from '../contracts/admin/hosted-vision.dto.js';
-import { epochMillis, formatInstant, instantOf, parseInstant } from '../contracts/common/instant.js';
+import { HostedRecordingQuery, RecordedCamera } from '../contracts/admin/hosted-vision.dto.js';
+import { InstantField } from '../contracts/common/fields/instant-field.js';
+import { epochMillis, formatInstant, type Instant, instantOf, parseInstant } from '../contracts/common/instant.js';
 import { reasonOf } from '../database/reason.js';
-import { AppError, invalid } from '../errors/app-error.js';
+import { AppError } from '../errors/app-error.js';
 import { MediaError } from '../vision/hosted/media/media-error.js';
 import { probeMp4 } from '../vision/hosted/media/probe-mp4.js';
 import type { HostedRecordings } from '../vision/hosted/recordings.service.js';
@@ -13,11 +14,9 @@ import { FailedWithAnswer } from './command-line.js';
 import { readInput } from './input.js';
 
 /** What was recorded, and when the first film began where its name does not say so. */
-export interface ImportOptions {
-  readonly customerId: string;
-  readonly truckId: string;
-  readonly cameraId: string;
-  readonly startTime?: string;
+class ImportOptions extends RecordedCamera {
+  @InstantField({ description: 'When the first film began', optional: true })
+  startTime?: Instant;
 }
 
 const NO_START = 'does not say when it began: name it like 2026-01-31T08-30-00Z.mp4, or give --start-time';
@@ -37,15 +36,16 @@ const NAMED = /^(\d{4})-?(\d{2})-?(\d{2})T(\d{2})[-_]?(\d{2})[-_]?(\d{2})Z\.mp4$
 /**
  * Imports every MP4 of a folder into the partner side, in order of the names. A film begins when its name says, else
  * where the one before it ended; it is as long as it is. What is there already is left alone, so an import that was cut
- * off may be run again. A film that cannot be imported is told with its reason, and the others go on; where not the film is
- * at fault, but the storage or the database, it ends there.
+ * off may be run again. Options that are wrong are `invalid` before any film. A film that cannot be imported is told
+ * with its reason, and the others go on; where not the film is at fault, but the storage or the database, it ends there.
  */
 export async function importFolder(
   recordings: HostedRecordings,
   folder: string,
-  options: ImportOptions,
+  given: object,
 ): Promise<{ data: Imported[] } | FailedWithAnswer> {
-  assertStart(options);
+  // What all films have in common is told once, and not with each of them.
+  const options = readInput(ImportOptions, given);
   const files = await filmsOf(folder);
   if (files[0] === undefined) throw new CommandFailed(`there is no .mp4 file in ${folder}`);
   let next = options.startTime;
@@ -75,12 +75,6 @@ const isOfFilm = (error: unknown): boolean =>
   error instanceof MediaError ||
   (error instanceof AppError && ['invalid', 'tooLarge'].includes(error.kind)) ||
   (error instanceof Error && (error as NodeJS.ErrnoException).path !== undefined);
-
-function assertStart({ startTime }: ImportOptions): void {
-  if (startTime === undefined || parseInstant(startTime) !== undefined) return;
-  const message = 'startTime must be an RFC 3339 date-time with an offset, such as 2026-01-31T08:30:00Z';
-  throw invalid([{ path: 'startTime', rule: 'isInstant', message }]);
-}
 
 async function filmsOf(folder: string): Promise<string[]> {
   const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

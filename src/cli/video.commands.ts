@@ -9,7 +9,7 @@ import { VideoRequestQueries } from '../vision/requests/video-request.queries.js
 import { VideoRequests } from '../vision/requests/video-requests.service.js';
 import type { CommandGroup } from './command-line.js';
 import { readInput } from './input.js';
-import { importFolder, type ImportOptions } from './recording-import.js';
+import { importFolder } from './recording-import.js';
 
 export const videoRequestCommands: CommandGroup = (action) => {
   const request = new Command('video-request').description("on-demand video of trucks' cameras");
@@ -73,7 +73,7 @@ export const recordingCommands: CommandGroup = (action) => {
     .requiredOption('--camera-id <text>', 'camera: placement or number')
     .option('--start-time <time>', 'when the first film began, where its name does not say so')
     .action(
-      action((services, folder: string, options: ImportOptions) =>
+      action((services, folder: string, options: object) =>
         importFolder(services.get(HostedRecordings), folder, options),
       ),
     );

@@ -144,6 +144,24 @@ test('an import that the storage fails ends there, and tells of what it has come
   }
 });
 
+test('options that are wrong for all films are told once, by their names, before any film is looked at', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
+  for (const file of ['a.mp4', '2026-06-01T08-30-00Z.mp4']) writeFileSync(join(folder, file), 'no film');
+  try {
+    const must = 'must be text of 1 to 255 characters';
+    const wrong = ['--customer-id', '', '--truck-id', 'x'.repeat(256), '--camera-id', ''];
+    expect(await run('recording', 'import', folder, ...wrong)).toEqual({
+      code: 2,
+      out: '',
+      err: 'error: --customer-id MUST; --truck-id MUST; --camera-id MUST\n'.replaceAll('MUST', must),
+    });
+    const both = await run(...imported(folder, '--truck-id', '', '--start-time', 'today'));
+    expect([both.code, both.err]).toEqual([2, expect.stringMatching(/^error: --start-time must .*; --truck-id must /)]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('films that do not say when they began need a start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
   try {

@@ -11,8 +11,8 @@ export const HOSTED_RECORDING_MAX_BYTES = 2 * 1024 ** 3;
 
 const NAME = { max: 255 };
 
-/** Query of `POST /admin/v1/hosted/recordings`: what was recorded, by which camera, when. */
-export class HostedRecordingQuery {
+/** Whose camera recorded. */
+export class RecordedCamera {
   @NameField({ ...NAME, description: 'Customer identifier or name', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
   customerId!: string;
 
@@ -21,7 +21,10 @@ export class HostedRecordingQuery {
 
   @NameField({ ...NAME, description: 'Camera, by any of its names', example: 'front' })
   cameraId!: string;
+}
 
+/** Query of `POST /admin/v1/hosted/recordings`: what was recorded, by which camera, when. */
+export class HostedRecordingQuery extends RecordedCamera {
   @InstantField({ description: 'Start of the recording', inQuery: true, example: '2026-01-31T08:30:00Z' })
   startTime!: Instant;
 
