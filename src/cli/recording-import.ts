@@ -49,7 +49,7 @@ export async function importFolder(
   const files = await filmsOf(folder);
   if (files[0] === undefined) throw new CommandFailed(`there is no .mp4 file in ${folder}`);
   let next = options.startTime;
-  if (startOf(files[0]) === undefined && next === undefined) throw new CommandFailed(`${files[0]} ${NO_START}`);
+  if (next === undefined && !files.some(startOf)) throw new CommandFailed(`${files[0]} ${NO_START}`);
   const data: Imported[] = [];
   for (const file of files) {
     try {

@@ -129,6 +129,23 @@ test('a film after one that could not be read does not know when it began', asyn
   }
 });
 
+test('a first film that does not say when it began is told like any other, and the others are imported', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
+  for (const file of ['0.mp4', '1.mp4', '2026-07-01T08-30-00Z.mp4'])
+    copyFileSync(demoRecording('front', new Date(0)), join(folder, file));
+  try {
+    const { code, out, err } = await run(...imported(folder), '--json');
+    expect([code, err]).toEqual([1, 'error: 0.mp4, 1.mp4 cannot be imported: the table says why\n']);
+    const refused = { result: 'refused', reason: expect.stringContaining('does not say when it began') };
+    const dated = { result: 'imported', startTime: '2026-07-01T08:30:00Z' };
+    expect(JSON.parse(out)).toMatchObject({
+      data: [{ file: '0.mp4', ...refused }, { file: '1.mp4', ...refused }, dated],
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('an import that the storage fails ends there, and tells of what it has come to', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
   for (const file of ['a.mp4', 'b.mp4']) copyFileSync(demoRecording('front', new Date(0)), join(folder, file));
