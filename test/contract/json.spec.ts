@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonFault } from '../../src/contracts/common/json-fault.js';
-import { MAX_FAULTS } from '../../src/contracts/common/json-text.js';
 import { readJson } from '../../src/contracts/common/json.js';
+import { LONGEST_PATH } from '../../src/contracts/common/text.js';
+import { MAX_FAULTS, MAX_TOLD_BYTES } from '../../src/contracts/common/told-faults.js';
 import type { Violation } from '../../src/contracts/common/violation.js';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
@@ -89,6 +90,31 @@ describe('a JSON body (decision 8)', () => {
 
   it('is told of a hundred faults at most', () => {
     expect(faultsOf(`[${'"\\u0000",'.repeat(1000)}1]`)).toHaveLength(MAX_FAULTS);
+  });
+
+  describe('behind 31 names of 512 characters that have to be escaped', () => {
+    const name = JSON.stringify('\u0001'.repeat(512));
+    const behind = (value: string) => `{"first":${`{${name}:`.repeat(29)}{"last":${value}}${'}'.repeat(30)}`;
+
+    it('is told of both ends of the path', () => {
+      const { path, message } = faultOf(behind('"\\u0000"'));
+      expect(path).toMatch(/^first\["(?:\\u0001)+….*"\]\.last$/);
+      expect(path.length).toBeLessThanOrEqual(LONGEST_PATH);
+      expect(message).toBe(`${path} must be valid Unicode without U+0000 and without lone surrogates`);
+    });
+
+    it('is told of some 64 KB of faults at most', () => {
+      const faults = faultsOf(behind(`[${'"\\u0000",'.repeat(1000)}1]`));
+      expect(faults[0]?.path).toMatch(/\.last\[0\]$/);
+      expect(faults.length).toBeGreaterThan(10);
+      const size = JSON.stringify(faults).length;
+      expect([size >= MAX_TOLD_BYTES, size < MAX_TOLD_BYTES * 1.2]).toEqual([true, true]);
+    });
+  });
+
+  it('names a path that is cut within a character by whole characters', () => {
+    const { path } = faultOf(`{"${'😀'.repeat(250)}":{"x${'😀'.repeat(250)}":{"${'é'.repeat(400)}":"\\u0000"}}}`);
+    expect([path.isWellFormed(), path.length <= LONGEST_PATH, path.includes('…')]).toEqual([true, true, true]);
   });
 
   it('is refused: bytes that are not UTF-8', () => {

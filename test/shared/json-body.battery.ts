@@ -167,6 +167,16 @@ export function describeJsonBody(endpoint: HostedEndpoint, service: () => TestAp
       expect(pathsOf(reply)).toEqual(['x', `y${'[0]'.repeat(31)}`]);
     });
 
+    test('many faults behind long names: the answer is no larger than some 100 KB', async () => {
+      const name = JSON.stringify('\u0001'.repeat(512));
+      const reply = await partner.post(
+        withRaw(`"x":${`{${name}:`.repeat(29)}[${'"\\u0000",'.repeat(200)}1]${'}'.repeat(29)}`),
+      );
+      expectError(reply, 400);
+      expect(reply.text.length).toBeLessThan(100_000);
+      expect(reply.body.error.message.length).toBeLessThan(10_000);
+    });
+
     test('an escaped pair of surrogates is one character', async () =>
       expect((await partner.post(withRaw('"x":"\\ud83d\\ude00"'))).status).toBe(200));
 

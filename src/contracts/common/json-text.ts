@@ -1,12 +1,10 @@
 import { BACKSLASH, CLOSE_BRACE, OPEN_BRACE, QUOTE, SHAPE } from './json-codes.js';
 import { JsonFault } from './json-fault.js';
-import { isStorableText, joinPath } from './text.js';
+import { isStorableText, joinPath, shortPath } from './text.js';
+import { ToldFaults } from './told-faults.js';
 
 /** Deepest nesting of arrays and objects that is read (decision 8). */
 export const MAX_JSON_DEPTH = 32;
-
-/** The most that are told at once: an answer must not be many times what was sent. */
-export const MAX_FAULTS = 100;
 
 /** Escapes that can bring what UTF-8 itself cannot carry: U+0000 and lone surrogates. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
@@ -41,10 +39,9 @@ function nestsDeeper(text: string, levels: number): boolean {
 
 /** One pass over a text, with what is open where it has come to. */
 class FaultSearch {
-  private readonly faults = new Map<string, JsonFault>();
+  private readonly faults = new ToldFaults();
   private readonly open: Open[] = [];
   private isNameNext = false;
-  private told = 0;
 
   constructor(
     private readonly text: string,
@@ -52,8 +49,8 @@ class FaultSearch {
   ) {}
 
   all(): JsonFault[] {
-    for (let i = 0; i < this.text.length && this.told < MAX_FAULTS; i++) i = this.read(i);
-    return [...this.faults.values()];
+    for (let i = 0; i < this.text.length && !this.faults.isFull; i++) i = this.read(i);
+    return this.faults.all();
   }
 
   /** Reads what begins at `start`, and returns where that ends. */
@@ -71,16 +68,16 @@ class FaultSearch {
     const written = this.text.slice(start, end + 1);
     const place = this.open.at(-1);
     if (this.isNameNext && place !== undefined) {
-      if (!isStorable(written)) this.tell(unstorable(pathOf(this.open.slice(0, -1)), nameIn));
+      if (!isStorable(written)) this.faults.tell(unstorable(pathOf(this.open.slice(0, -1)), nameIn));
       place.at = written;
       this.isNameNext = false;
-    } else if (!isStorable(written)) this.tell(unstorable(pathOf(this.open), valueAt));
+    } else if (!isStorable(written)) this.faults.tell(unstorable(pathOf(this.open), valueAt));
     return end;
   }
 
   private begin(start: number, isList: boolean): number {
     if (this.depth + this.open.length > MAX_JSON_DEPTH) {
-      this.tell(tooDeep(pathOf(this.open)));
+      this.faults.tell(tooDeep(pathOf(this.open)));
       return endOfNested(this.text, start);
     }
     this.isNameNext = !isList;
@@ -98,11 +95,6 @@ class FaultSearch {
     if (place === undefined) return;
     if (place.isList) place.at = Number(place.at) + 1;
     else this.isNameNext = true;
-  }
-
-  private tell(fault: JsonFault): void {
-    this.told++;
-    if (!this.faults.has(fault.path)) this.faults.set(fault.path, fault);
   }
 }
 
@@ -135,7 +127,7 @@ const isStorable = (written: string) => !SUSPICIOUS_ESCAPE.test(written) || isSt
 const nameOf = (written: string) => JSON.parse(written) as string;
 
 const pathOf = (open: readonly Open[]) =>
-  open.reduce((path, { at }) => joinPath(path, typeof at === 'number' ? at : nameOf(at)), '');
+  shortPath(open.reduce((path, { at }) => joinPath(path, typeof at === 'number' ? at : nameOf(at)), ''));
 
 const tooDeep = (path: string): JsonFault =>
   new JsonFault(path, 'maxDepth', (at) => `${at} must not be nested deeper than ${MAX_JSON_DEPTH}`);

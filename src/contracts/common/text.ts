@@ -45,3 +45,13 @@ export function joinPath(parent: string, key: string | number): string {
   if (!/^[A-Za-z_$][\w$]*$/.test(key)) return `${parent}[${JSON.stringify(key)}]`;
   return parent === '' ? key : `${parent}.${key}`;
 }
+
+/** Of a whole path, in UTF-16 units: 32 long names, escaped, would be 90 KB. */
+export const LONGEST_PATH = 1024;
+
+/** A path as it is told: of one that is too long both ends, with `…` between them. */
+export function shortPath(path: string): string {
+  if (path.length <= LONGEST_PATH) return path;
+  const half = (LONGEST_PATH >> 1) - 1;
+  return `${path.slice(0, half).toWellFormed()}…${path.slice(-half).toWellFormed()}`;
+}
