@@ -1,5 +1,12 @@
-import { describe, expect, test } from '@jest/globals';
-import { uuidv7 } from '../../src/database/uuid.js';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type * as Uuid from '../../src/database/uuid.js';
+
+let uuidv7: typeof Uuid.uuidv7;
+// Anew each time: it never steps back behind the times that another test has given it.
+beforeEach(async () => {
+  jest.resetModules();
+  ({ uuidv7 } = await import('../../src/database/uuid.js'));
+});
 
 const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
