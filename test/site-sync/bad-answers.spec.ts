@@ -18,11 +18,55 @@ const LIMIT = 256 * 1024;
 const good = { sites: [site('a'), site('b')], kiosks: [kiosk('k', 'a')] };
 const body = JSON.stringify({ success: true, data: good });
 
+type Case = readonly [what: string, reply: ScriptedReply, sentence: RegExp];
+const CASES: readonly Case[] = [
+  ['HTML', html(), /HTML|web page/i],
+  ['nothing', raw('', { headers: { 'Content-Type': 'application/json' } }), /empty|nothing/i],
+  ['truncated JSON', raw(body.slice(0, -20)), /not valid JSON|is no JSON|not JSON/i],
+  ['JSON with something behind it', raw(`${body} {}`), /JSON/],
+  ['a record that is no JSON', raw(body.replace('"Site b"', '"Site b')), /JSON/],
+  ['bytes that are not UTF-8', raw(Buffer.from(body.replace('Site b', 'Site \u00ff'), 'latin1')), /JSON|UTF-8/],
+  ['a number', raw('7'), /must be an object|object/],
+  ['an array', raw('[]'), /object/],
+  [
+    '200 with success: false',
+    json({ success: false, error: { code: 'INTERNAL_ERROR', message: 'no' } }),
+    /success|data/,
+  ],
+  ['success: false beside data', json({ success: false, data: good }), /success must be true/],
+  ['no success at all', json({ data: good }), /success is required/],
+  ['success as text', json({ success: 'true', data: good }), /success must be true or false/],
+  ['no data', json({ success: true }), /data is required/],
+  ['data as an array', json({ success: true, data: [] }), /data must be an object/],
+  ['sites as an object', json({ success: true, data: { sites: {} } }), /data\.sites must be an array/],
+  [
+    'materials as text',
+    json({ success: true, data: { ...good, materials: 'none' } }),
+    /data\.materials must be an array/,
+  ],
+  ['an array twice', raw(body.replace('"kiosks"', '"sites"')), /data\.sites occurs twice/],
+  ['more than PARTNER_BODY_LIMIT', answer({ sites: siteData(3000, 0, 0).sites }), /larger than 256 KB/],
+  ['a body that never ends', endless(), /larger than 256 KB/],
+  ['what unpacks to more than the limit', gzipped(Buffer.alloc(LIMIT * 4, 0x20)), /larger than 256 KB/],
+  ['nesting without end', raw(`{"success":true,"data":{"sites":[${'['.repeat(100_000)}`), /nested|JSON/],
+  ['a redirect to elsewhere', redirects('https://elsewhere.example/'), /redirect/i],
+  ['401 with the only key', refuses(401, 'UNAUTHORIZED', `bad key ${PARTNER_KEY}`), /key/],
+  ['400', refuses(400, 'INVALID_PAYLOAD', 'haulerId is wrong'), /400.*haulerId is wrong/],
+  ['500', refuses(500, 'INTERNAL_ERROR'), /500/],
+  ['204', raw('', { status: 204 }), /204/],
+  ['304 although nothing was asked conditionally', raw('', { status: 304 }), /304/],
+  ['a stranger for a gzip', raw('not gzip', { headers: { 'Content-Encoding': 'gzip' } }), /JSON/],
+];
+
+function expectSentence(error: string | undefined): void {
+  expect(error).toMatch(/^[^\s].{15,}[.]$/s);
+  expect(error).not.toMatch(/unexpected error|undefined|\[object/);
+}
+
 /** Issue 3, "Bad input from a partner": the stored data stays as it was, the run says why, the next one comes by itself. */
 describe('bad input from a partner', () => {
   let scene: SiteScene;
   let before: unknown;
-  const connections: string[] = [];
 
   beforeAll(async () => {
     scene = await SiteScene.start({ env: { PARTNER_BODY_LIMIT: LIMIT } });
@@ -33,13 +77,17 @@ describe('bad input from a partner', () => {
 
   /** Brings what is good, and gives what is stored of it. */
   async function begin(of: SiteScene): Promise<unknown> {
-    connections.push(of.connectionId);
     expect((await of.sync(good)).status).toBe('succeeded');
     return of.stored();
   }
 
-  async function fails(reply: ScriptedReply, sentence: RegExp): Promise<SyncRun> {
-    return failsIn(scene, before, reply, sentence);
+  const tried = new Map<Case, Promise<SyncRun>>();
+  /** Once, whoever asks first. */
+  function tryOut(each: Case): Promise<SyncRun> {
+    const [, reply, sentence] = each;
+    const run = tried.get(each) ?? failsIn(scene, before, reply, sentence);
+    tried.set(each, run);
+    return run;
   }
 
   async function failsIn(scene: SiteScene, before: unknown, reply: ScriptedReply, sentence: RegExp): Promise<SyncRun> {
@@ -47,6 +95,7 @@ describe('bad input from a partner', () => {
     const run = await scene.sync();
     expect([run.status, run.error]).toEqual(['failed', expect.stringMatching(sentence)]);
     expect(run.error).not.toContain(PARTNER_KEY);
+    expectSentence(run.error);
     expect(await scene.stored()).toEqual(before);
     const [row] = await scene.service.dataSource.query<[{ attempts: number; last_error: string; inMinutes: number }]>(
       `SELECT attempts, last_error, extract(epoch FROM due_at - now())::float8 / 60 AS "inMinutes" FROM connections WHERE id = $1`,
@@ -59,45 +108,8 @@ describe('bad input from a partner', () => {
     return run;
   }
 
-  test.each<[string, ScriptedReply, RegExp]>([
-    ['HTML', html(), /HTML|web page/i],
-    ['nothing', raw('', { headers: { 'Content-Type': 'application/json' } }), /empty|nothing/i],
-    ['truncated JSON', raw(body.slice(0, -20)), /not valid JSON|is no JSON|not JSON/i],
-    ['JSON with something behind it', raw(`${body} {}`), /JSON/],
-    ['a record that is no JSON', raw(body.replace('"Site b"', '"Site b')), /JSON/],
-    ['bytes that are not UTF-8', raw(Buffer.from(body.replace('Site b', 'Site \u00ff'), 'latin1')), /JSON|UTF-8/],
-    ['a number', raw('7'), /must be an object|object/],
-    ['an array', raw('[]'), /object/],
-    [
-      '200 with success: false',
-      json({ success: false, error: { code: 'INTERNAL_ERROR', message: 'no' } }),
-      /success|data/,
-    ],
-    ['success: false beside data', json({ success: false, data: good }), /success must be true/],
-    ['no success at all', json({ data: good }), /success is required/],
-    ['success as text', json({ success: 'true', data: good }), /success must be true or false/],
-    ['no data', json({ success: true }), /data is required/],
-    ['data as an array', json({ success: true, data: [] }), /data must be an object/],
-    ['sites as an object', json({ success: true, data: { sites: {} } }), /data\.sites must be an array/],
-    [
-      'materials as text',
-      json({ success: true, data: { ...good, materials: 'none' } }),
-      /data\.materials must be an array/,
-    ],
-    ['an array twice', raw(body.replace('"kiosks"', '"sites"')), /data\.sites occurs twice/],
-    ['more than PARTNER_BODY_LIMIT', answer({ sites: siteData(3000, 0, 0).sites }), /larger than 256 KB/],
-    ['a body that never ends', endless(), /larger than 256 KB/],
-    ['what unpacks to more than the limit', gzipped(Buffer.alloc(LIMIT * 4, 0x20)), /larger than 256 KB/],
-    ['nesting without end', raw(`{"success":true,"data":{"sites":[${'['.repeat(100_000)}`), /nested|JSON/],
-    ['a redirect to elsewhere', redirects('https://elsewhere.example/'), /redirect/i],
-    ['401 with the only key', refuses(401, 'UNAUTHORIZED', `bad key ${PARTNER_KEY}`), /key/],
-    ['400', refuses(400, 'INVALID_PAYLOAD', 'haulerId is wrong'), /400.*haulerId is wrong/],
-    ['500', refuses(500, 'INTERNAL_ERROR'), /500/],
-    ['204', raw('', { status: 204 }), /204/],
-    ['304 although nothing was asked conditionally', raw('', { status: 304 }), /304/],
-    ['a stranger for a gzip', raw('not gzip', { headers: { 'Content-Encoding': 'gzip' } }), /JSON/],
-  ])('%s', async (_what, reply, sentence) => {
-    await fails(reply, sentence);
+  test.each(CASES.map((each) => ({ what: each[0], each })))('$what', async ({ each }) => {
+    await tryOut(each);
   });
 
   test.concurrent('a connection that breaks, three times over', async () => {
@@ -130,6 +142,7 @@ describe('bad input from a partner', () => {
     scene.partner.on(SITES_ROUTE, refuses(429, 'INTERNAL_ERROR', 'later', { 'Retry-After': '3600' }));
     const run = await scene.sync();
     expect([run.status, scene.partner.asked.length - asked]).toEqual(['failed', 1]);
+    expectSentence(run.error);
     const [row] = await scene.service.dataSource.query<[{ seconds: number }]>(
       'SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM connections WHERE id = $1',
       [scene.connectionId],
@@ -153,18 +166,15 @@ describe('bad input from a partner', () => {
     await own.partner.stop();
     const run = await own.sync();
     expect([run.status, run.error]).toEqual(['failed', expect.stringMatching(/could not be reached/)]);
+    expectSentence(run.error);
     expect(await own.stored()).toEqual(stored);
   });
 
   test('every failure is told to the admin as a sentence', async () => {
-    const pages = await Promise.all(
-      connections.map((id) =>
-        scene.service.admin<{ data: SyncRun[] }>('GET', `/sync-runs?connectionId=${id}&status=failed&pageSize=100`),
-      ),
-    );
-    const failed = pages.flatMap((page) => page.body.data);
-    expect(failed.length).toBeGreaterThan(25);
-    for (const { error } of failed) expect(error).toMatch(/^[^\s].{15,}[.]$/s);
-    for (const { error } of failed) expect(error).not.toMatch(/unexpected error|undefined|\[object/);
+    for (const each of CASES) await tryOut(each);
+    const query = `connectionId=${scene.connectionId}&status=failed&pageSize=100`;
+    const { body: page } = await scene.service.admin<{ data: SyncRun[] }>('GET', `/sync-runs?${query}`);
+    expect(page.data.length).toBeGreaterThan(25);
+    for (const { error } of page.data) expectSentence(error);
   });
 });
