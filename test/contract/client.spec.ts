@@ -27,7 +27,23 @@ beforeAll(async () => {
   ids['connections'] = await made('/connections', { ...shared, interface: 'site', enabled: false });
   visionConnection = await made('/connections', { ...shared, interface: 'vision' });
   client = await DocumentClient.open(service, key);
-});
+  const put = operation('putHostedHaulersByHaulerIdSiteData');
+  expect((await client.send(put, { path: { haulerId: DEMO.haulerId }, body: DEMO_SITE_DATA })).status).toBe(200);
+  const { body: run } = await client.send(operation('postConnectionsByIdSync'), {
+    path: { id: ids['connections'] ?? '' },
+  });
+  ids['sync-runs'] = (run as { runId: string }).runId;
+  await eventually(async () => {
+    const { body } = await client.send(operation('getSyncRunsById'), { path: { id: ids['sync-runs'] ?? '' } });
+    expect(body).toMatchObject({ status: 'succeeded' });
+  });
+  expect((await upload(service, 0, { customerId: DEMO.haulerId })).status).toBe(201);
+  const order = { connectionId: visionConnection, truckId: DEMO.truckId, cameraId: 'front' };
+  ids['video-requests'] = await made('/video-requests', { ...order, startTime: at(0), endTime: at(1) });
+  const { recordingIds } = await requestBecomes(service, ids['video-requests'], { status: 'stored' });
+  ids['recordings'] = recordingIds[0] ?? '';
+  ids['video-subscriptions'] = await made('/video-subscriptions', { ...order, startTime: new Date().toISOString() });
+}, 20_000);
 afterAll(() => service.close());
 
 async function made(path: string, body: object): Promise<string> {
@@ -55,26 +71,9 @@ const connected = (body: unknown) =>
 
 const statusesOf = async (sent: Promise<{ status: number }>[]) => (await Promise.all(sent)).map(({ status }) => status);
 
-it('sites are synchronised, and a film is recorded, asked for and read in parts', async () => {
-  const put = operation('putHostedHaulersByHaulerIdSiteData');
-  expect((await client.send(put, { path: { haulerId: DEMO.haulerId }, body: DEMO_SITE_DATA })).status).toBe(200);
-  const { body: run } = await client.send(operation('postConnectionsByIdSync'), {
-    path: { id: ids['connections'] ?? '' },
-  });
-  ids['sync-runs'] = (run as { runId: string }).runId;
-  await eventually(async () => {
-    const { body } = await client.send(operation('getSyncRunsById'), { path: { id: ids['sync-runs'] ?? '' } });
-    expect(body).toMatchObject({ status: 'succeeded' });
-  });
-  expect((await upload(service, 0, { customerId: DEMO.haulerId })).status).toBe(201);
-  const order = { connectionId: visionConnection, truckId: DEMO.truckId, cameraId: 'front' };
-  ids['video-requests'] = await made('/video-requests', { ...order, startTime: at(0), endTime: at(1) });
-  const { recordingIds } = await requestBecomes(service, ids['video-requests'], { status: 'stored' });
-  ids['recordings'] = recordingIds[0] ?? '';
-  ids['video-subscriptions'] = await made('/video-subscriptions', { ...order, startTime: new Date().toISOString() });
-
+it('a film is read in parts, which was recorded, asked for and stored', async () => {
   const content = operation('getRecordingsByIdContent');
-  const path = { id: ids['recordings'] };
+  const path = { id: ids['recordings'] ?? '' };
   const { status, headers } = await client.send(content, { path });
   const etag = headers.get('etag') ?? '';
   const asked: Record<string, string>[] = [
@@ -93,7 +92,7 @@ it('sites are synchronised, and a film is recorded, asked for and read in parts'
       expect([reply.status, name, reply.headers.has(name)]).toEqual([reply.status, name, told.includes(name)]);
     }
   }
-}, 20_000);
+});
 
 it('every example of a body is taken', async () => {
   let sent = 0;
@@ -127,8 +126,9 @@ describe('what the documents say of answers holds', () => {
     const [body] = client.examplesOf(ticket) as [{ inboundFlow: object; outboundFlow: object }];
     const other = { ...body, inboundFlow: { ...body.inboundFlow, ticketNumber: 'IN-2' }, outboundFlow: undefined };
     const headers = { 'Idempotency-Key': 'once' };
+    await client.send(ticket, { body });
     const pushed = await client.send(ticket, { body: other, headers });
-    ids['tickets'] = (pushed.body as { disposalTicketId: string }).disposalTicketId;
+    const { disposalTicketId } = pushed.body as { disposalTicketId: string };
     expect((await client.send(ticket, { body: { ...other, outboundFlow: body.outboundFlow } })).body).toMatchObject({
       error: { details: { reason: 'FLOW_CONFLICT' } },
     });
@@ -137,13 +137,19 @@ describe('what the documents say of answers holds', () => {
       error: { details: { reason: 'IDEMPOTENCY_KEY_REUSED' } },
     });
     const account = operation('createAccount');
-    const [taken] = client.examplesOf(account);
+    // Not the example's own, which another test creates.
+    const taken = { ...(client.examplesOf(account)[0] as object), accountName: 'Taken', externalId: 'TAKEN' };
+    await client.send(account, { body: taken });
     const { status, body: refused } = await client.send(account, { body: taken, headers });
     expect([status, refused]).toMatchObject([409, { error: { details: { reason: 'NAME_TAKEN' } } }]);
-    ids['accounts'] = (refused as { error: { details: { accountId: string } } }).error.details.accountId;
+    const { accountId } = (refused as { error: { details: { accountId: string } } }).error.details;
     expect((await client.send(account, { body: taken, headers })).headers.get('idempotency-replayed')).toBe('true');
-    for (const id of ['getTicketsById', 'getTicketsByIdRevisions', 'getAccountsById']) {
-      expect([id, (await client.send(operation(id), { path: pathOf(operation(id)) })).status]).toEqual([id, 200]);
+    for (const [name, id] of [
+      ['getTicketsById', disposalTicketId],
+      ['getTicketsByIdRevisions', disposalTicketId],
+      ['getAccountsById', accountId],
+    ] as const) {
+      expect([name, (await client.send(operation(name), { path: { id } })).status]).toEqual([name, 200]);
     }
   });
 
@@ -214,12 +220,20 @@ describe('what the documents say of answers holds', () => {
   });
 
   it('of what is ended', async () => {
-    for (const [id, name] of [
-      ['deleteVideoSubscriptionsById', 'video-subscriptions'],
-      ['deleteConnectionsById', 'connections'],
+    const ordered = { connectionId: visionConnection, truckId: 'ENDED', startTime: new Date().toISOString() };
+    const connection = {
+      haulerId: DEMO.haulerId,
+      interface: 'site',
+      baseUrl: service.url,
+      apiKey: 'none',
+      enabled: false,
+    };
+    for (const [name, id] of [
+      ['deleteVideoSubscriptionsById', await made('/video-subscriptions', ordered)],
+      ['deleteConnectionsById', await made('/connections', connection)],
     ] as const) {
-      const reply = await client.send(operation(id), { path: { id: ids[name] ?? '' } });
-      expect([id, reply.status]).toEqual([id, 204]);
+      const reply = await client.send(operation(name), { path: { id } });
+      expect([name, reply.status]).toEqual([name, 204]);
     }
   });
 
