@@ -72,6 +72,9 @@ describe('a partner that answers with the other name of a camera', () => {
         expect((await upload(app, minute, query)).status).toBe(201);
       }
     }
+    await follow('T-ALIAS', '1');
+    await follow('T-OTHER', '1');
+    await askForClip('T-CLIP', '1');
   });
   afterAll(() => app.close());
 
@@ -109,6 +112,16 @@ describe('a partner that answers with the other name of a camera', () => {
     });
   };
 
+  const clipRange = { startTime: at(1), endTime: at(3) };
+  const askForClip = async (truckId: string, cameraId: string) => {
+    const order = { connectionId, truckId, cameraId, ...clipRange };
+    expect((await app.admin('POST', '/video-requests', order)).status).toBe(202);
+    await eventually(async () => {
+      await hurry(app);
+      expect((await listed({ connectionId, truckId, status: 'stored' })).at(-1)).toBe('1');
+    });
+  };
+
   const asStored = (camera: string) => [
     [camera, written(-10), 'missing', 'No subscription follows the truck at this time.'],
     [camera, written(-5), 'missing', 'The partner lists no recording.'],
@@ -117,7 +130,6 @@ describe('a partner that answers with the other name of a camera', () => {
   ];
 
   test('what was followed by the number is covered and listed by both', async () => {
-    await follow('T-ALIAS', '1');
     expect(await covered('T-ALIAS', '1')).toEqual(asStored('1'));
     expect(await covered('T-ALIAS', 'front')).toEqual(asStored('front'));
     expect(await covered('T-ALIAS')).toEqual(asStored('front'));
@@ -130,21 +142,14 @@ describe('a partner that answers with the other name of a camera', () => {
   });
 
   test('a clip that was asked for by the number is covered and listed by both', async () => {
-    const range = { startTime: at(1), endTime: at(3) };
-    const order = { connectionId, truckId: 'T-CLIP', cameraId: '1', ...range };
-    expect((await app.admin('POST', '/video-requests', order)).status).toBe(202);
     for (const cameraId of ['1', 'front']) {
-      await eventually(async () => {
-        await hurry(app);
-        const states = await covered('T-CLIP', cameraId, [range.startTime, range.endTime]);
-        expect(states.map(([camera, , state]) => [camera, state])).toEqual([[cameraId, 'stored']]);
-      });
+      const states = await covered('T-CLIP', cameraId, [clipRange.startTime, clipRange.endTime]);
+      expect(states.map(([camera, , state]) => [camera, state])).toEqual([[cameraId, 'stored']]);
       expect(await listed({ connectionId, truckId: 'T-CLIP', cameraId })).toEqual(['T-CLIP front', '1']);
     }
   });
 
   test('without a truck or a connection, each truck by the names that are its own', async () => {
-    await follow('T-OTHER', '1');
     const all = ['T-ALIAS front', 'T-CLIP front', 'T-OTHER 1', '11'];
     expect(await listed({ connectionId, cameraId: '1' })).toEqual(all);
     expect(await listed({ cameraId: '1' })).toEqual(all);
