@@ -103,7 +103,7 @@ describe('on a connection that is used again', () => {
     ).map(({ name }) => name);
 
   test('each call is that of its own key', async () => {
-    const [mine, theirs] = [await issue(), await issueKey(service, ['account'])];
+    const [mine, theirs] = [await issueKey(service, ['account']), await issueKey(service, ['account'])];
     for (const [key, name] of [
       [mine.key, 'Shared 1'],
       [theirs.key, 'Shared 2'],
@@ -112,7 +112,7 @@ describe('on a connection that is used again', () => {
     ] as const) {
       expect(await create(key, name)).toBe(200);
     }
-    expect(await accountsOf(haulerId)).toEqual(['Shared 1', 'Shared 4']);
+    expect(await accountsOf(mine.haulerId)).toEqual(['Shared 1', 'Shared 4']);
     expect(await accountsOf(theirs.haulerId)).toEqual(['Shared 2', 'Shared 3']);
   });
 
