@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createDownloader } from '../../src/storage/download/downloader.js';
 import { DownloadFailed, type DownloadFailureKind } from '../../src/storage/download/download-failure.js';
 import type { Downloaded, DownloadOrder } from '../../src/storage/download/download-order.js';
@@ -59,6 +59,10 @@ export function downloadCases(given: () => StorageUnderTest): void {
   beforeEach(() => {
     host.asked.length = 0;
     name = newName();
+  });
+  // What is kept for another attempt is none of the other tests' leftovers.
+  afterEach(async () => {
+    if ((await leftovers()).length > 0) await (await given().storage.writer(name, { resume: false })).discard();
   });
 
   const leftovers = (): Promise<string[]> => leftoversOf(given(), name);
