@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
@@ -13,8 +13,12 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     database = await createTestDatabase();
     started = await start();
   });
+  // Some tests end it.
+  beforeEach(async () => {
+    if (!isUp(started)) started = await start();
+  });
   afterAll(async () => {
-    if (started.child.exitCode === null) await started.end('SIGKILL');
+    if (isUp(started)) await started.end('SIGKILL');
     await database.drop();
   });
 
@@ -91,12 +95,13 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
   });
 
   test('workers do not outlive a primary that was killed', async () => {
-    const other = await start();
-    const workers = childrenOf(other.child.pid);
-    await other.end('SIGKILL');
+    const workers = childrenOf(started.child.pid);
+    await started.end('SIGKILL');
     await eventually(() => expect(workers.filter(runs)).toEqual([]));
   });
 });
+
+const isUp = ({ child }: BuiltService) => child.exitCode === null && child.signalCode === null;
 
 function childrenOf(pid: number | undefined): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
