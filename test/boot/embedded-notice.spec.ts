@@ -3,24 +3,27 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { runToEnd } from '../support/boot-process.js';
+import { type Ended, runToEnd } from '../support/boot-process.js';
 import { eventually } from '../support/eventually.js';
 import { heldChild } from '../support/held.js';
 import { testServer } from '../support/test-database.js';
 
 let dataDir: string;
 let notice: string;
-beforeAll(() => {
+let migrated: Ended;
+beforeAll(async () => {
   dataDir = mkdtempSync(join(testServer().folder, 'notice-'));
   notice = `uses the embedded PostgreSQL under ${join(dataDir, 'postgres')}, since DATABASE_URL is not set`;
-});
+  // Here, for whoever comes first finds an empty database.
+  migrated = await runToEnd('migrate-main.mjs', { DATA_DIR: dataDir, DATABASE_URL: '' });
+}, 60_000);
 
-test('npm run migrate tells that it works on the embedded database', async () => {
-  const { code, out } = await runToEnd('migrate-main.mjs', { DATA_DIR: dataDir, DATABASE_URL: '' });
+test('npm run migrate tells that it works on the embedded database', () => {
+  const { code, out } = migrated;
   expect(code).toBe(0);
   expect(out).toMatch(/^uses .*\nApplied /);
   expect(out.split('\n')[0]).toBe(notice);
-}, 60_000);
+});
 
 test.each([
   ['npm run start:prod warns of it', { npm_lifecycle_event: 'start:prod' }, [40]],
