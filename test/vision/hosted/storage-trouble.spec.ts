@@ -132,8 +132,11 @@ it('a film that the storage cannot open just now is 503, and tells when to come 
   expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([200, film(2).length]);
 });
 
-it.each(['hosted-recordings', '.'])('so is one of a storage whose mount is missing: %s', async (folder) => {
-  const { downloadUrl } = await firstRecording();
+it.each([
+  ['hosted-recordings', 4],
+  ['.', 5],
+])('so is one of a storage whose mount is missing: %s', async (folder, minute) => {
+  const { downloadUrl } = await recorded(minute);
   const path = resolve(root, folder);
   await rename(path, `${path}.aside`);
   const response = await fetch(downloadUrl);
