@@ -418,6 +418,24 @@ describe('polling', () => {
       expect((await becomes(id, { status: 'stored' })).recordingIds).toHaveLength(1);
     });
 
+    test('are all, where it says so and lists none any more', async () => {
+      const id = await halfStored(await connect());
+      clips = [];
+      status = 'ready';
+      expect((await becomes(id, { status: 'stored' })).recordingIds).toHaveLength(1);
+    });
+
+    test('are not all, where it lists none any more without saying so', async () => {
+      const id = await halfStored(await connect());
+      clips = [];
+      const asked = partner.askedOf(VIDEOS).length;
+      await eventually(async () => {
+        await hurry(app);
+        expect(partner.askedOf(VIDEOS).length).toBeGreaterThan(asked + 1);
+      });
+      expect(await read(id)).toMatchObject({ status: 'processing' });
+    });
+
     test('are not taken for all by the list of the customer, which says nothing of it', async () => {
       const connectionId = await connect();
       const id = await halfStored(connectionId);

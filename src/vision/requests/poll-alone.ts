@@ -53,7 +53,7 @@ export class PollAlone {
     const clips = matchVideos([part], videos).get(part);
     const learnt =
       failure === undefined
-        ? learntFrom(clips, request, strange[0]?.reason)
+        ? learntFrom(clips ?? known(part, request), request, strange[0]?.reason)
         : learntBefore(failure, clips, strange[0]?.reason);
     return { ...(learnt === undefined ? {} : { learnt }), ...(failure instanceof PartnerFailure ? { failure } : {}) };
   }
@@ -83,6 +83,10 @@ export class PollAlone {
     return { videos: [...videos.values()], request, findings, failure };
   }
 }
+
+/** Whose clips came while it was prepared: these are all, where the partner lists none any more and says that it is ready. */
+const known = ({ hasClips }: Part, request: ReadRequestState | undefined): readonly Video[] | undefined =>
+  hasClips && request?.status === 'ready' ? [] : undefined;
 
 /** From a list that was read to its end. */
 function learntFrom(
