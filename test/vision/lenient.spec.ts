@@ -102,6 +102,25 @@ describe('a list (decision 38)', () => {
     expect(read({ request }).request).toEqual({ requestId: 'r', status: 'ready', message: 'partly \ufffd' });
   });
 
+  test.each(['12345678901234567891', '9007199254740992', '-9007199254740992', '1.5', '1e300'])(
+    'the number %s as id of a request, which may have been another one, is taken as absent, and told',
+    (requestId) => {
+      const request = { ...element(link), requestId: JSON.parse(requestId) as number, status: 'ready' };
+      const { items, request: state, findings } = read({ videos: [request], request });
+      expect(items).toHaveLength(1);
+      expect(items[0]).not.toHaveProperty('requestId');
+      expect(state).toBeUndefined();
+      expect(findings.map(({ path }) => path)).toEqual(['data.videos[0].requestId', 'data.request.requestId']);
+    },
+  );
+
+  test.each([4711, Number.MAX_SAFE_INTEGER])('the number %i as id of a request is read', (requestId) => {
+    const request = { requestId, status: 'ready' };
+    const { items, request: state, findings } = read({ videos: [element({ ...link, requestId })], request });
+    expect([items[0]?.requestId, state?.requestId]).toEqual([`${requestId}`, `${requestId}`]);
+    expect(findings).toEqual([]);
+  });
+
   test('data.request is read; an unknown status is processing', () => {
     expect(read({ request: { requestId: 'r', status: 'failed', message: 'm' } }).request).toEqual({
       requestId: 'r',
@@ -144,6 +163,15 @@ describe('a 202', () => {
     expect(of(4_001)).toMatchObject({ findings: [{ path: 'requestId' }] });
     expect(of(4_001)).not.toHaveProperty('requestId');
   });
+
+  test.each(['12345678901234567891', '9007199254740992', '1.5'])(
+    'the number %s, which may have been another one, is no id, and told',
+    (requestId) => {
+      const given = readAcknowledgement({ requestId: JSON.parse(requestId) as number, status: 'processing' });
+      expect(given).toMatchObject({ status: 'processing', findings: [{ path: 'requestId' }] });
+      expect(given).not.toHaveProperty('requestId');
+    },
+  );
 
   test('what PostgreSQL cannot hold is taken out of the message, and an id with it is none', () => {
     const read = readAcknowledgement({ requestId: 'a\0b', status: 'failed', message: 'bro\0ken' });

@@ -202,6 +202,17 @@ describe('a 202 without an id that can be read', () => {
     expect(shown.recordingIds).toHaveLength(1);
   });
 
+  test('a number as id that is too large to be read counts as none, and the clip is recognised by what it shows', async () => {
+    const id = '12345678901234567891';
+    const headers = { 'Content-Type': 'application/json' };
+    partner.on(POST, raw(`{"success":true,"requestId":${id},"status":"processing"}`, { status: 202, headers }));
+    const clip = JSON.stringify(element({ ...sides, downloadUrl: partner.link(film()) }));
+    const videos = `[${clip.replace('{', `{"requestId":${id},`)}]`;
+    partner.on(VIDEOS, raw(`{"success":true,"data":{"videos":${videos}}}`, { headers }));
+    await becomes(await order(await connect()), { status: 'stored' });
+    expect(partner.askedOf(VIDEOS).some(({ query }) => query.has('requestId'))).toBe(false);
+  });
+
   test('what was delivered to another request is not taken for its clip', async () => {
     partner.on(POST, accepts({ requestId: 'req-1' }), raw('ok', { status: 202 }));
     const clips = [element({ requestId: 'req-1', downloadUrl: partner.link(film()) })];

@@ -14,7 +14,8 @@ export interface Acknowledgement {
 }
 
 /** It is sent again as it is, so that nothing may be taken out of it. */
-const isId = (text: string): boolean => text !== '' && text.length <= LONGEST_REQUEST_ID && isStorableText(text);
+const isId = (id: unknown): boolean =>
+  typeof id === 'string' && id !== '' && id.length <= LONGEST_REQUEST_ID && isStorableText(id);
 
 /** `success: false` is a refusal: the request failed, says the partner. */
 export function readAcknowledgement(body: unknown): Acknowledgement {
@@ -26,11 +27,11 @@ export function readAcknowledgement(body: unknown): Acknowledgement {
   // Some partners wrap every answer in `data`.
   const inner = body['requestId'] === undefined && isJsonObject(body['data']) ? body['data'] : body;
   const { requestId, message } = inner;
-  const named = typeof requestId === 'number' || (typeof requestId === 'string' && isId(requestId));
+  const named = Number.isSafeInteger(requestId) || isId(requestId);
   if (!named)
     findings.push({
       path: 'requestId',
-      reason: `requestId must be an id of at most ${LONGEST_REQUEST_ID} characters, without U+0000`,
+      reason: `requestId must be an id of at most ${LONGEST_REQUEST_ID} characters, without U+0000, or an integer of at most 2^53 - 1`,
       raw: body,
     });
   const status = body['success'] === false ? 'failed' : knownStatus(inner['status'], 'status', findings);

@@ -49,8 +49,21 @@ export function readElements<T extends Recording>(
   return { items, findings };
 }
 
+/** A number that JSON's reader has rounded, or may have: it is another request's id. */
+export const isInexact = (id: unknown): boolean => typeof id === 'number' && !Number.isSafeInteger(id);
+
+export const inexact = (path: string, raw: unknown): Finding => ({
+  path,
+  reason: `${path} must be a string, or an integer of at most 2^53 - 1; it is taken as absent`,
+  raw,
+});
+
 function completed(raw: JsonObject, customerId: string, place: string, findings: Finding[]): JsonObject {
   const element: Record<string, unknown> = { ...raw };
+  if (isInexact(element['requestId'])) {
+    element['requestId'] = undefined;
+    findings.push(inexact(`${place}.requestId`, raw));
+  }
   for (const name of NAMES) if (typeof element[name] === 'number') element[name] = String(element[name]);
   element['customerId'] ??= customerId;
   const { durationSeconds, startTime, endTime, expiresAt } = element;

@@ -10,7 +10,7 @@ import {
   type VideoStatus,
 } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from './finding.js';
-import { readElements } from './read-elements.js';
+import { inexact, isInexact, readElements } from './read-elements.js';
 
 export interface ReadRequestState extends VideoRequestState {
   /** What the partner says of it nobody knows, and `status` is our guess. */
@@ -105,7 +105,8 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 function requestState(raw: unknown, findings: Finding[]): ReadRequestState | undefined {
   if (!isJsonObject(raw)) return undefined;
   const { requestId, status, message } = raw;
-  if (typeof requestId !== 'string' && typeof requestId !== 'number') return undefined;
+  if (isInexact(requestId)) findings.push(inexact('data.request.requestId', raw));
+  if (typeof requestId !== 'string' && !Number.isSafeInteger(requestId)) return undefined;
   return {
     requestId: String(requestId),
     status: knownStatus(status, 'data.request.status', findings),
