@@ -42,6 +42,11 @@ describe('the request of an admin', () => {
     ['end before start', { endTime: '2026-01-31T08:29:00Z' }, 'endTime'],
     ['end at start', { endTime: RANGE.startTime }, 'endTime'],
     ['more than a thousand parts', { endTime: '2026-04-31T08:29:00Z'.replace('31T', '30T') }, 'endTime'],
+    [
+      'the last millisecond of time',
+      { startTime: '9999-12-31T23:59:59.999Z', endTime: '9999-12-31T23:59:59.9995Z' },
+      'startTime',
+    ],
     ['no truck', { truckId: '' }, 'truckId'],
     ['an unknown connection', { connectionId: '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10' }, 'connectionId'],
   ])('%s: 400', async (_, fields, path) => {

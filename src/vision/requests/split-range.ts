@@ -5,8 +5,8 @@ export interface Range {
   readonly endTime: Instant;
 }
 
-/** What four digits of a year can hold. */
-const LAST = epochMillis('9999-12-31T23:59:59.999999Z');
+/** What four digits of a year can hold, in milliseconds; a range that begins there has no end. */
+export const LAST = epochMillis('9999-12-31T23:59:59.999999Z');
 
 /**
  * Cuts a range into pieces of at most `minutes` that meet, the last one taking what is left (decision 42). What goes over

@@ -10,7 +10,7 @@ import { uuidv7 } from '../../database/uuid.js';
 import { violated } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { type VisionConnection, VisionConnections } from '../vision-connections.js';
-import { type Range, splitRange } from './split-range.js';
+import { LAST, type Range, splitRange } from './split-range.js';
 import { SUBMIT } from './submit.work.js';
 
 /** Pieces of one request: nobody watches more at one go, and each is a request at the partner. */
@@ -74,6 +74,10 @@ export class VideoRequests {
 
 function rangeViolations({ startTime, endTime }: OrderVideoRequest, clipMinutes: number): Violation[] {
   if (endTime <= startTime) return [rangeViolation('endTime must be after startTime')];
+  if (epochMillis(startTime) >= LAST) {
+    const message = 'startTime must be before 9999-12-31T23:59:59.999Z';
+    return [{ path: 'startTime', rule: 'isRange', message }];
+  }
   const minutes = (epochMillis(endTime) - epochMillis(startTime)) / 60_000;
   if (minutes <= clipMinutes * MOST_PARTS) return [];
   return [rangeViolation(`endTime must be at most ${clipMinutes * MOST_PARTS} minutes after startTime`)];
