@@ -87,19 +87,27 @@ export class RecordingStore {
     connectionId: string,
     chunks: readonly Recording[],
   ): Promise<Map<number, Known>> {
+    // Two lookups, for each of which one index is the best even before there are statistics of the table: by partner, and
+    // by truck. With an OR, or if the second said `source` too, so that the planner could take the first one's index for
+    // it, all rows of the connection were read for each chunk (3,000 chunks: 1.8 s).
+    const ours = 'r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = listed.truck';
+    const columns = `r.id, r.status, r.camera_id AS camera,
+           (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range,
+           (r.start_time <= listed.starts + ${JITTER} AND r.end_time >= listed.ends - ${JITTER}) AS covered`;
     const rows = await manager.query<Known[]>(
       `SELECT (listed.place - 1)::integer AS place, found.*
        FROM unnest($3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])
          WITH ORDINALITY AS listed (id, truck, camera, starts, ends, place)
        CROSS JOIN LATERAL (
-         SELECT r.id, r.status, r.camera_id AS camera, (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range,
-           (r.start_time <= listed.starts + ${JITTER} AND r.end_time >= listed.ends - ${JITTER}) AS covered
-         FROM recordings r
-         WHERE r.source = 'continuous' AND r.hauler_id = $1 AND r.connection_id = $2 AND (
-           (r.partner_recording_id = listed.id AND r.truck_id = listed.truck AND r.start_time < listed.ends AND r.end_time > listed.starts)
-           OR (r.truck_id = listed.truck AND r.camera_id = listed.camera AND r.start_time = listed.starts AND r.end_time = listed.ends))
-         ORDER BY r.camera_id = listed.camera DESC, same_range DESC, covered DESC LIMIT ${MOST_ALIKE}
-        ) AS found
+         (SELECT ${columns} FROM recordings r
+          WHERE ${ours} AND r.source = 'continuous' AND r.partner_recording_id = listed.id
+            AND r.start_time < listed.ends AND r.end_time > listed.starts
+          ORDER BY r.camera_id = listed.camera DESC, same_range DESC, covered DESC LIMIT ${MOST_ALIKE})
+         UNION ALL
+         SELECT ${columns} FROM recordings r
+         WHERE ${ours} AND r.part_id IS NULL AND r.camera_id = listed.camera
+           AND r.start_time = listed.starts AND r.end_time = listed.ends
+       ) AS found
        ORDER BY found.same_range DESC, found.covered DESC`,
       [haulerId, connectionId, ...columnsOf(chunks)],
     );
