@@ -2,9 +2,11 @@ import type { Readable } from 'node:stream';
 import type { HttpService } from '@nestjs/axios';
 import { AxiosError, type RawAxiosResponseHeaders } from 'axios';
 import { AddressRefused } from '../outbound/address-guard.js';
+import { Deadline } from './deadline.js';
 import { SENTENCES } from './failure-sentences.js';
 import { PartnerFailure } from './partner-failure.js';
 import type { PartnerSettings } from './partner-settings.js';
+import type { Place } from './places.js';
 import { BodyTooLarge, readBody, readIfSmall, UnknownCoding } from './read-body.js';
 
 /** An error with a larger body is only worth its status. */
@@ -17,6 +19,7 @@ export interface Exchange {
   readonly body: string | undefined;
   readonly accept: readonly number[];
   readonly signal: AbortSignal | undefined;
+  readonly place: Place | undefined;
 }
 
 export interface RawAnswer {
@@ -26,16 +29,13 @@ export interface RawAnswer {
   readonly bytes: Buffer;
 }
 
-class AnswerTimeout extends Error {}
-
 /**
- * One request and its whole answer, within `answerMs` however it trickles. Every failure of the transport is a
+ * One request and its whole answer, within `answerMs` however it trickles; a wait for a place is not the partner's. Every failure of the transport is a
  * `PartnerFailure`; the caller's own abort is thrown as its reason.
  */
 export async function exchange(http: HttpService, request: Exchange, settings: PartnerSettings): Promise<RawAnswer> {
   const { host } = new URL(request.url);
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(new AnswerTimeout()), settings.answerMs);
+  const deadline = new Deadline(settings.answerMs);
   const signal = request.signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, request.signal]);
   let begun = false;
   try {
@@ -51,13 +51,14 @@ export async function exchange(http: HttpService, request: Exchange, settings: P
     const header = headerOf(response.headers);
     const read = request.accept.includes(response.status) ? readBody : readIfSmall;
     const maxBytes = read === readBody ? settings.maxBytes : MOST_ERROR_BYTES;
-    const bytes = await read(response.data, header('content-encoding'), maxBytes, signal);
+    const enter = () => deadline.aside(async () => request.place?.take(request.signal));
+    const bytes = await read(response.data, { contentEncoding: header('content-encoding'), maxBytes, signal, enter });
     return { status: response.status, header, bytes };
   } catch (error) {
     if (request.signal?.aborted === true) throw request.signal.reason;
     throw transportFailure(error, { host, begun, timedOut: deadline.signal.aborted, settings });
   } finally {
-    clearTimeout(timer);
+    deadline.clear();
   }
 }
 

@@ -34,7 +34,10 @@ export interface PartnerCall {
   readonly retry?: RetryPolicy;
   /** `false`: called though the partner was down a moment ago, because somebody wants to know. */
   readonly breaker?: boolean;
-  /** Taken for each try, and left while the next one is waited for; the caller leaves it when the answer is done with. */
+  /**
+   * Taken when an answer turns out to be large, and not while one is waited for; left before another try. The caller leaves
+   * it when the answer is done with.
+   */
   readonly place?: Place;
   /** Ends the call, its waits between tries included; its reason is thrown. */
   readonly signal?: AbortSignal;
@@ -85,7 +88,6 @@ export class PartnerClient {
     const policy = call.retry ?? (call.route.method === 'GET' ? READ_RETRY : ONE_TRY);
     let last: PartnerFailure | undefined;
     for (let attempt = 1; ; attempt++) {
-      await call.place?.take(call.signal);
       try {
         return await run();
       } catch (error) {
@@ -141,7 +143,7 @@ export class PartnerClient {
       ...(call.ifNoneMatch === undefined ? {} : { 'If-None-Match': call.ifNoneMatch }),
     };
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    const request = { url, method: call.route.method, headers, body, accept, signal: call.signal };
+    const request = { url, method: call.route.method, headers, body, accept, signal: call.signal, place: call.place };
     return exchange(this.http, request, this.settings);
   }
 }

@@ -27,16 +27,22 @@ const EMPTY = Buffer.alloc(0);
 
 const PORTION_BYTES = 16_777_216;
 
+/** What of a body is kept before `enter`: a partner that is silent, or sends a byte now and then, has no place meanwhile. */
+const FREE_BYTES = 1_048_576;
+
+interface Reading {
+  readonly contentEncoding: string | undefined;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** Awaited once before more than a mebibyte of the body is kept. */
+  readonly enter: () => Promise<void>;
+}
+
 /**
  * The whole body after decompression, or `BodyTooLarge` as soon as it has more than `maxBytes`: what a small body
  * unpacks to is counted as it comes, never kept.
  */
-export async function readBody(
-  body: Readable,
-  contentEncoding: string | undefined,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Buffer> {
+export async function readBody(body: Readable, { contentEncoding, maxBytes, signal, enter }: Reading): Promise<Buffer> {
   const coding = contentEncoding?.trim().toLowerCase() ?? '';
   const decoder = coding === '' || coding === 'identity' ? undefined : DECODERS[coding];
   if (decoder === undefined && coding !== '' && coding !== 'identity') {
@@ -45,10 +51,15 @@ export async function readBody(
   }
   const chunks: Buffer[] = [];
   let size = 0;
+  let entered = false;
   const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of source) {
       size += chunk.length;
       if (size > maxBytes) throw new BodyTooLarge(maxBytes);
+      if (size > FREE_BYTES && !entered) {
+        await enter();
+        entered = true;
+      }
       chunks.push(chunk);
     }
   };
@@ -74,14 +85,9 @@ async function joined(chunks: Buffer[], size: number): Promise<Buffer> {
 }
 
 /** As `readBody`, but never fails: a body that is too large or cannot be read, such as an error page, counts as empty. */
-export async function readIfSmall(
-  body: Readable,
-  contentEncoding: string | undefined,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<Buffer> {
+export async function readIfSmall(body: Readable, reading: Reading): Promise<Buffer> {
   try {
-    return await readBody(body, contentEncoding, maxBytes, signal);
+    return await readBody(body, reading);
   } catch {
     return EMPTY;
   }

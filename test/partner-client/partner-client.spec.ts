@@ -9,8 +9,10 @@ import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import type { PartnerCall } from '../../src/partner-client/partner-client.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
+import { Places } from '../../src/partner-client/places.js';
 import { READ_RETRY } from '../../src/partner-client/retry-policy.js';
 import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
+import { eventually } from '../support/eventually.js';
 import { held } from '../support/held.js';
 import { partnerClient, sealedFor, type StoredConnection, storeConnection } from '../support/partner-room.js';
 import * as partnerDoes from '../support/scripted-partner.js';
@@ -279,6 +281,53 @@ describe('another try', () => {
     });
     await expect(call).rejects.toBe(reason);
     expect(partner.asked).toHaveLength(1);
+  });
+});
+
+describe('a place', () => {
+  const MEBIBYTE = 1_048_576;
+  const client = () => partnerClient(dataSource, { maxBytes: 64 * MEBIBYTE, answerMs: 20_000 });
+  const blanks = (bytes: number) => partnerDoes.raw(Buffer.alloc(bytes, 0x20));
+
+  test('is waited for by a large answer alone, in the middle of its body', async () => {
+    const places = new Places(1);
+    const taken = places.place();
+    await taken.take();
+    partner.on(SITES, blanks(MEBIBYTE), blanks(32 * MEBIBYTE));
+    const connection = await connect();
+    const small = await client().call(connection, { ...getSites, place: places.place() });
+    expect(small.bytes).toHaveLength(MEBIBYTE);
+    const events: string[] = [];
+    const place = places.place();
+    const large = client()
+      .call(connection, { ...getSites, place })
+      .then(({ bytes }) => events.push(`read ${bytes.length / MEBIBYTE} MiB`));
+    await eventually(() => expect(partner.asked).toHaveLength(2));
+    // Long enough for what would wait for nobody.
+    await new Promise((done) => setTimeout(done, 300));
+    events.push('left');
+    taken.leave();
+    await large;
+    expect(events).toEqual(['left', 'read 32 MiB']);
+    // It is the caller's until the answer is done with.
+    const next = taken.take().then(() => events.push('taken again'));
+    await new Promise((done) => setImmediate(done));
+    expect(events).toHaveLength(2);
+    place.leave();
+    await next;
+  });
+
+  test('that is waited for ends with the caller’s signal', async () => {
+    const places = new Places(1);
+    await places.place().take();
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    partner.on(SITES, (response, request) => {
+      blanks(32 * MEBIBYTE)(response, request);
+      setTimeout(() => abort.abort(reason), 100);
+    });
+    const call = { ...getSites, place: places.place(), signal: abort.signal };
+    await expect(client().call(await connect(), call)).rejects.toBe(reason);
   });
 });
 

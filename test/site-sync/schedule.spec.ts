@@ -4,7 +4,7 @@ import { JobsService } from '../../src/jobs/jobs.service.js';
 import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-schedule.js';
 import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { html, refuses, when } from '../support/scripted-partner.js';
+import { hangs, html, refuses, type ScriptedReply, when } from '../support/scripted-partner.js';
 import { site } from '../support/site-data.js';
 import { answer, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
@@ -111,6 +111,19 @@ describe('the schedule of synchronisation', () => {
       expect((await scene.sync(data, await scene.connect())).status).toBe('succeeded');
       for (const run of waiting) expect((await scene.run(run)).status).toBe('running');
       for (const id of busy) await scene.service.admin('DELETE', `/connections/${id}`);
+    });
+
+    test.each<[string, ScriptedReply]>([
+      ['do not answer', hangs()],
+      ['send the beginning of an answer', (response) => void response.writeHead(200).write('{"success":true,')],
+    ])('partners that %s hold up nobody else', async (_, reply) => {
+      scene.partner.on(SITES_ROUTE, reply);
+      const silent = [scene.connectionId, await scene.connect(), await scene.connect()];
+      const waiting = await Promise.all(silent.map((id) => scene.request(id)));
+      await eventually(() => expect(scene.partner.asked).toHaveLength(3));
+      expect((await scene.sync(data, await scene.connect())).status).toBe('succeeded');
+      for (const run of waiting) expect((await scene.run(run)).status).toBe('running');
+      for (const id of silent) await scene.service.admin('DELETE', `/connections/${id}`);
     });
 
     test('a run that is due comes', async () => {

@@ -35,7 +35,7 @@ interface Judged {
   readonly changeNumber: string;
 }
 
-/** Answers in memory at once in one instance: each may have PARTNER_BODY_LIMIT. */
+/** Answers that are read at once in one instance, each of up to PARTNER_BODY_LIMIT; of others up to 1 MiB is in memory. */
 const ANSWERS_AT_ONCE = 2;
 
 /** Asks a partner for a hauler's sites, kiosks and materials, and brings what it answers into the catalog. */
@@ -69,6 +69,7 @@ export class SiteSync {
     const answer = await this.client.getSites({ haulerId: run.haulerId }, call);
     if (answer.status === 404) return work.conclude(async () => ({ status: 'no_data' }));
     if (answer.status === 304 && settled !== undefined) return this.repeat(work, settled);
+    await place.take(signal);
     const bodyDigest = await this.reader.digest(answer);
     if (settled?.bodyDigest === bodyDigest) return this.repeat(work, { ...settled, etag: answer.etag ?? null });
     // Before the parents are read: what changes them later is noticed.
