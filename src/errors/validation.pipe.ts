@@ -1,16 +1,13 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { getMetadataStorage } from 'class-validator';
-import type { JsonFault } from '../contracts/common/json-fault.js';
+import type { JsonRead } from '../contracts/common/json.js';
 import { type DtoClass, type Read, readerOf } from '../contracts/common/reader.js';
-import type { Violation } from '../contracts/common/violation.js';
+import { FURTHER_FAULTS, type Violation } from '../contracts/common/violation.js';
 import { invalid } from './app-error.js';
 
 /** A body whose very text has faults, for the validation pipe: nobody else may see it. */
 export class FaultyBody {
-  constructor(
-    readonly value: unknown,
-    readonly faults: readonly JsonFault[],
-  ) {}
+  constructor(readonly read: JsonRead) {}
 }
 
 /**
@@ -23,7 +20,7 @@ export class ValidationPipe implements PipeTransform {
 
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     const read = this.readFor(metatype);
-    if (value instanceof FaultyBody) throw invalid(allViolations(value, read));
+    if (value instanceof FaultyBody) throw invalid(allViolations(value.read, read));
     if (read === undefined) return value;
     const violations: Violation[] = [];
     const result = read(value, '', violations);
@@ -46,11 +43,12 @@ function repeatedIn(query: unknown): (violation: Violation) => Violation {
 }
 
 /** What is wrong with the text, and what else is wrong with the fields; each path once. */
-function allViolations({ value, faults }: FaultyBody, read: Read<object> | undefined): Violation[] {
+function allViolations({ value, faults, areMore }: JsonRead, read: Read<object> | undefined): Violation[] {
   const violations: Violation[] = [];
   read?.(value, '', violations);
   const told = new Set(faults.map(({ path }) => path));
-  return [...faults.map(({ violation }) => violation), ...violations.filter(({ path }) => !told.has(path))];
+  const others = violations.filter(({ path }) => !told.has(path));
+  return [...faults.map(({ violation }) => violation), ...others, ...(areMore ? [FURTHER_FAULTS] : [])];
 }
 
 function isDto(metatype: ArgumentMetadata['metatype']): metatype is DtoClass<object> {

@@ -45,8 +45,8 @@ function jsonOf(request: BodyRequest, bytes: Buffer): unknown {
   try {
     const text = textOf(bytes);
     request.rawBody = text;
-    const { value, faults } = parseJson(text);
-    return faults.length === 0 ? value : new FaultyBody(value, faults);
+    const read = parseJson(text);
+    return read.faults.length === 0 ? read.value : new FaultyBody(read);
   } catch (error) {
     if (error instanceof JsonFault) throw invalid([placed(error.violation, request.rawBody)]);
     throw error;

@@ -32,7 +32,7 @@ describe('a JSON body (decision 8)', () => {
     ['a whole surrogate pair, escaped', '{"a":"\\ud83d\\ude00"}', { a: '😀' }],
     ['a backslash before u0000', '{"a":"\\\\u0000"}', { a: '\\u0000' }],
     ['32 levels', nested(32), JSON.parse(nested(32)) as unknown],
-  ])('is read: %s', (_name, body, value) => expect(read(body)).toEqual({ value, faults: [] }));
+  ])('is read: %s', (_name, body, value) => expect(read(body)).toEqual({ value, faults: [], areMore: false }));
 
   it('keeps __proto__ as a plain name', () => {
     const value = read('{"__proto__":"x"}').value as object;
@@ -85,11 +85,20 @@ describe('a JSON body (decision 8)', () => {
 
   it('brackets in text are no nesting', () => {
     const value = { a: '[{'.repeat(40), b: '"\\'.repeat(40) + '['.repeat(40) };
-    expect(read(JSON.stringify(value))).toEqual({ value, faults: [] });
+    expect(read(JSON.stringify(value))).toEqual({ value, faults: [], areMore: false });
   });
 
   it('is told of a hundred faults at most', () => {
     expect(faultsOf(`[${'"\\u0000",'.repeat(1000)}1]`)).toHaveLength(MAX_FAULTS);
+  });
+
+  it.each<[string, string, number, boolean]>([
+    ['as many as are told', `[${'"\\u0000",'.repeat(MAX_FAULTS)}1]`, MAX_FAULTS, false],
+    ['one more', `[${'"\\u0000",'.repeat(MAX_FAULTS)}[["\\u0000"]]]`, MAX_FAULTS, true],
+    ['many of one path', `{${'"\\u0000":1,'.repeat(MAX_FAULTS)}"a":"\\u0000"}`, 1, true],
+  ])('says whether there are more: %s', (_name, body, told, areMore) => {
+    const { faults, ...rest } = read(body);
+    expect([faults.length, rest.areMore]).toEqual([told, areMore]);
   });
 
   describe('behind 31 names of 512 characters that have to be escaped', () => {

@@ -167,6 +167,28 @@ export function describeJsonBody(endpoint: HostedEndpoint, service: () => TestAp
       expect(pathsOf(reply)).toEqual(['x', `y${'[0]'.repeat(31)}`]);
     });
 
+    test.each([
+      ['"x":[FAULTS1]', 100, 'and 97 more', []],
+      ['"x":[FAULTS1]', 150, 'and at least 97 more', ['maxFaults']],
+    ])('%s, %i faults of text: told up to a hundred, and then that there are more', async (raw, count, end, last) => {
+      const reply = await partner.post(withRaw(raw.replace('FAULTS', '"\\u0000",'.repeat(count))));
+      expectError(reply, 400);
+      expect(reply.body.error.message).toMatch(new RegExp(`^x\\[0\\] .*; x\\[1\\] .*; x\\[2\\] .*; ${end}$`));
+      const rules = reply.body.error.details?.violations?.map(({ rule }) => rule) ?? [];
+      expect(rules).toEqual([...Array<string>(100).fill('isText'), ...last]);
+    });
+
+    test('that there are more faults of text is told last, and hides none of the body itself', async () => {
+      const reply = await partner.post(`[${'"\\u0000",'.repeat(150)}1]`);
+      expectError(reply, 400);
+      const last = reply.body.error.details?.violations?.slice(100) ?? [];
+      expect(last.map(({ path, rule }) => [path, rule])).toEqual([
+        ['', 'isObject'],
+        ['', 'maxFaults'],
+      ]);
+      expect(reply.body.error.message).toMatch(/; and at least 98 more$/);
+    });
+
     test('many faults behind long names: the answer is no larger than some 100 KB', async () => {
       const name = JSON.stringify('\u0001'.repeat(512));
       const reply = await partner.post(

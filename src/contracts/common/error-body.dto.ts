@@ -20,7 +20,10 @@ export class PlainErrorBody {
 
 export class ErrorBody extends PlainErrorBody {
   @ApiProperty({
-    description: 'More about the error, such as every offending field under `violations`',
+    description:
+      'More about the error, such as every offending field under `violations`: of what a text cannot be (U+0000, lone ' +
+      'surrogates, nesting deeper than 32) the first 100 or some 64 KB, and then, where there is more of it, a last one ' +
+      'with the path `""` and the rule `maxFaults`',
     selfRequired: false,
     type: 'object',
     additionalProperties: true,

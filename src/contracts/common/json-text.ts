@@ -1,13 +1,15 @@
 import { BACKSLASH, CLOSE_BRACE, OPEN_BRACE, QUOTE, SHAPE } from './json-codes.js';
 import { JsonFault } from './json-fault.js';
 import { isStorableText, joinPath, shortPath } from './text.js';
-import { ToldFaults } from './told-faults.js';
+import { type TextFaults, ToldFaults } from './told-faults.js';
 
 /** Deepest nesting of arrays and objects that is read (decision 8). */
 export const MAX_JSON_DEPTH = 32;
 
 /** Escapes that can bring what UTF-8 itself cannot carry: U+0000 and lone surrogates. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
+
+const NO_FAULTS: TextFaults = { faults: [], areMore: false };
 
 /** An array or object that has begun, and the index or the name, as it is written, of what is being read in it. */
 interface Open {
@@ -20,9 +22,9 @@ interface Open {
  * than 32, each path once. The text itself is looked at: of two fields of one name a reader would see the last one only,
  * and the first is kept with the raw push all the same. `depth` is where the text stands in a larger document, from 1.
  */
-export function forbiddenIn(text: string, depth: number): readonly JsonFault[] {
+export function forbiddenIn(text: string, depth: number): TextFaults {
   const isSuspicious = SUSPICIOUS_ESCAPE.test(text) || nestsDeeper(text, MAX_JSON_DEPTH - depth + 1);
-  return isSuspicious ? new FaultSearch(text, depth).all() : [];
+  return isSuspicious ? new FaultSearch(text, depth).all() : NO_FAULTS;
 }
 
 /** Nearly every body ends here, so it is read by the codes of its characters. */
@@ -48,9 +50,9 @@ class FaultSearch {
     private readonly depth: number,
   ) {}
 
-  all(): JsonFault[] {
-    for (let i = 0; i < this.text.length && !this.faults.isFull; i++) i = this.read(i);
-    return this.faults.all();
+  all(): TextFaults {
+    for (let i = 0; i < this.text.length && !this.faults.areMore; i++) i = this.read(i);
+    return this.faults;
   }
 
   /** Reads what begins at `start`, and returns where that ends. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { JsonFault } from './json-fault.js';
 import { forbiddenIn } from './json-text.js';
+import type { TextFaults } from './told-faults.js';
 
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -11,9 +12,8 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What was read, and what in its text PostgreSQL or the next reader could not hold (decision 8). */
-export interface JsonRead {
+export interface JsonRead extends TextFaults {
   readonly value: unknown;
-  readonly faults: readonly JsonFault[];
 }
 
 /** As `parseJson`, of bytes. */
@@ -27,7 +27,9 @@ export function textOf(bytes: Buffer): string {
 
 /** Throws `JsonFault` where the text is no JSON. `depth` is where it stands in a larger document, from 1. */
 export function parseJson(text: string, depth = 1): JsonRead {
-  return { value: parse(withoutMark(text)), faults: forbiddenIn(text, depth) };
+  const value = parse(withoutMark(text));
+  const { faults, areMore } = forbiddenIn(text, depth);
+  return { value, faults, areMore };
 }
 
 /** A text without the byte order mark that it may begin with, which is no part of the JSON. */

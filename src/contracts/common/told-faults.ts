@@ -6,25 +6,36 @@ export const MAX_FAULTS = 100;
 /** What is told ends where it comes to so much, in bytes of JSON: a hundred long paths would be megabytes. */
 export const MAX_TOLD_BYTES = 65_536;
 
-/** Faults of a JSON text as an answer tells them: each path once, the first that there is room for. */
-export class ToldFaults {
-  private readonly faults = new Map<string, JsonFault>();
+/** Faults of a JSON text, each path once, and whether there are more than are told. */
+export interface TextFaults {
+  readonly faults: readonly JsonFault[];
+  readonly areMore: boolean;
+}
+
+/** Gathers the first faults that there is room for. */
+export class ToldFaults implements TextFaults {
+  areMore = false;
+  private readonly byPath = new Map<string, JsonFault>();
   private told = 0;
   private bytes = 0;
 
+  get faults(): readonly JsonFault[] {
+    return [...this.byPath.values()];
+  }
+
   /** A path that was told already counts too: to find it out again costs as much. */
   tell(fault: JsonFault): void {
+    if (this.isFull) {
+      this.areMore = true;
+      return;
+    }
     this.told++;
-    if (this.faults.has(fault.path)) return;
-    this.faults.set(fault.path, fault);
+    if (this.byPath.has(fault.path)) return;
+    this.byPath.set(fault.path, fault);
     this.bytes += Buffer.byteLength(JSON.stringify(fault.violation));
   }
 
-  get isFull(): boolean {
+  private get isFull(): boolean {
     return this.told >= MAX_FAULTS || this.bytes >= MAX_TOLD_BYTES;
-  }
-
-  all(): JsonFault[] {
-    return [...this.faults.values()];
   }
 }

@@ -5,9 +5,19 @@ export interface Violation {
   readonly message: string;
 }
 
+/** Stands last where a body's text has more faults than are listed. */
+export const FURTHER_FAULTS: Violation = {
+  path: '',
+  rule: 'maxFaults',
+  message: 'the body has further faults of text or nesting, which are not listed: mend the listed ones first',
+};
+
 /** One sentence for a person, from all the violations: the first few by name, the rest by number. */
 export function summarise(violations: readonly Violation[], shown = 3): string {
-  const sentences = violations.slice(0, shown).map((violation) => violation.message);
-  const more = violations.length - sentences.length;
-  return more > 0 ? `${sentences.join('; ')}; and ${more} more` : sentences.join('; ');
+  const listed = violations.filter(({ rule }) => rule !== FURTHER_FAULTS.rule);
+  const sentences = listed.slice(0, shown).map((violation) => violation.message);
+  const more = listed.length - sentences.length;
+  if (listed.length < violations.length) sentences.push(more > 0 ? `and at least ${more} more` : 'and more');
+  else if (more > 0) sentences.push(`and ${more} more`);
+  return sentences.join('; ');
 }

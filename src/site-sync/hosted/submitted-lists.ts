@@ -4,7 +4,7 @@ import { type Split, splitJson } from '../../chunked-work/split-json.js';
 import { JsonFault } from '../../contracts/common/json-fault.js';
 import { isJsonObject, type JsonRead, readJson } from '../../contracts/common/json.js';
 import { joinPath } from '../../contracts/common/text.js';
-import type { Violation } from '../../contracts/common/violation.js';
+import { FURTHER_FAULTS, type Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
 
 interface Batch<Name extends string> {
@@ -74,8 +74,9 @@ function elementsOf(body: Buffer, { list, first, count, start, end }: Piece): un
 }
 
 function read(text: Buffer, place: (path: string) => string, depth = 1): unknown {
-  const { value, faults } = parsed(text, depth);
-  if (faults.length > 0) throw invalid(faults.map((fault) => fault.violationAt(place(fault.path))));
+  const { value, faults, areMore } = parsed(text, depth);
+  const violations = faults.map((fault) => fault.violationAt(place(fault.path)));
+  if (violations.length > 0) throw invalid(areMore ? [...violations, FURTHER_FAULTS] : violations);
   return value;
 }
 
