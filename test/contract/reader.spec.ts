@@ -115,6 +115,15 @@ describe('a DTO class, compiled', () => {
     expect(result).toMatchObject({ page: 2, pageSize: 100, startTime: '2026-01-31T08:30:00.000000Z' });
   });
 
+  it.each(['9007199254740991', '9007199254740992', '1'.repeat(400)])('reads page=%s as a page past any end', (page) => {
+    const { paths, result } = read(ListVideosQuery, { customerId: 'c', page });
+    expect([paths, result]).toMatchObject([[], { page: Number.MAX_SAFE_INTEGER }]);
+  });
+
+  it.each(['0', '-1', `-${'1'.repeat(400)}`, '1.0', '1e2', '', 'x'])('refuses page=%s', (page) => {
+    expect(read(ListVideosQuery, { customerId: 'c', page }).paths).toEqual(['page']);
+  });
+
   it.each(['0', '-1', '1.0', '1e2', '', 'x', '101', ' 1', '0x10'])('refuses pageSize=%s', (pageSize) => {
     expect(read(ListVideosQuery, { customerId: 'c', pageSize }).paths).toEqual(['pageSize']);
   });

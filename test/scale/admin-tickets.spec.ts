@@ -78,7 +78,7 @@ describe('GET /admin/v1/tickets/{id}/revisions', () => {
     expect(all.pagination).toEqual({ page: 1, pageSize: 20, totalItems: 5, totalPages: 1 });
     expect((await page('?page=2&pageSize=2')).data).toMatchObject([{ revision: 3 }, { revision: 4 }]);
     expect((await page('?page=3&pageSize=2')).data).toMatchObject([{ revision: 5 }]);
-    for (const past of ['?page=4&pageSize=2', '?page=1000000000&pageSize=100'])
+    for (const past of ['?page=4&pageSize=2', '?page=1000000000&pageSize=100', `?page=${'9'.repeat(30)}&pageSize=100`])
       expect((await page(past)).data).toEqual([]);
   });
 });

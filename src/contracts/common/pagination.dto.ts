@@ -8,7 +8,8 @@ export class PageQuery {
   @IntegerField({
     description: 'Page number, from 1',
     min: 1,
-    max: 1_000_000_000,
+    max: Number.MAX_SAFE_INTEGER,
+    orMore: true,
     default: 1,
     optional: true,
     inQuery: true,

@@ -19,12 +19,18 @@ export interface IntegerOptions extends FieldOptions {
   readonly max: number;
   readonly default?: number;
   readonly inQuery?: boolean;
+  /** In a query: any larger number is read as `max`. */
+  readonly orMore?: boolean;
 }
 
 export function IntegerField(options: IntegerOptions): PropertyDecorator {
   const { min, max } = options;
-  const read = (value: unknown) =>
-    options.inQuery === true && typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  const orMore = options.orMore === true;
+  const written = orMore ? /^-?\d+$/ : /^-?\d{1,15}$/;
+  const read = (value: unknown) => {
+    if (options.inQuery !== true || typeof value !== 'string' || !written.test(value)) return value;
+    return orMore ? Math.min(Number(value), max) : Number(value);
+  };
   return field(
     options,
     {
@@ -40,7 +46,7 @@ export function IntegerField(options: IntegerOptions): PropertyDecorator {
         const number = read(value);
         return Number.isInteger(number) && (number as number) >= min && (number as number) <= max;
       },
-      must: `must be a whole number from ${min} to ${max}`,
+      must: orMore ? `must be a whole number from ${min}` : `must be a whole number from ${min} to ${max}`,
     },
     Transform(({ value }) => read(value)),
   );
