@@ -165,7 +165,7 @@ test('options that are wrong for all films are told once, by their names, before
   const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
   for (const file of ['a.mp4', '2026-06-01T08-30-00Z.mp4']) writeFileSync(join(folder, file), 'no film');
   try {
-    const must = 'must be text of 1 to 255 characters';
+    const must = 'must be text that is not blank, of 1 to 255 characters';
     const wrong = ['--customer-id', '', '--truck-id', 'x'.repeat(256), '--camera-id', ''];
     expect(await run('recording', 'import', folder, ...wrong)).toEqual({
       code: 2,
