@@ -2,7 +2,8 @@ import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/c
 import { getMetadataStorage } from 'class-validator';
 import type { JsonRead } from '../contracts/common/json.js';
 import { type DtoClass, type Read, readerOf } from '../contracts/common/reader.js';
-import { FURTHER_FAULTS, type Violation } from '../contracts/common/violation.js';
+import { allViolations } from '../contracts/common/told-faults.js';
+import type { Violation } from '../contracts/common/violation.js';
 import { invalid } from './app-error.js';
 
 /** A body whose very text has faults, for the validation pipe: nobody else may see it. */
@@ -20,9 +21,12 @@ export class ValidationPipe implements PipeTransform {
 
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     const read = this.readFor(metatype);
-    if (value instanceof FaultyBody) throw invalid(allViolations(value.read, read));
-    if (read === undefined) return value;
     const violations: Violation[] = [];
+    if (value instanceof FaultyBody) {
+      read?.(value.read.value, '', violations);
+      throw invalid(allViolations(value.read, violations));
+    }
+    if (read === undefined) return value;
     const result = read(value, '', violations);
     if (violations.length > 0) throw invalid(type === 'query' ? violations.map(repeatedIn(value)) : violations);
     return result;
@@ -40,15 +44,6 @@ function repeatedIn(query: unknown): (violation: Violation) => Violation {
     const isRepeated = Array.isArray((query as Readonly<Record<string, unknown>>)[violation.path]);
     return isRepeated ? { ...violation, message: `${violation.path} must be sent once` } : violation;
   };
-}
-
-/** What is wrong with the text, and what else is wrong with the fields; each path once. */
-function allViolations({ value, faults, areMore }: JsonRead, read: Read<object> | undefined): Violation[] {
-  const violations: Violation[] = [];
-  read?.(value, '', violations);
-  const told = new Set(faults.map(({ path }) => path));
-  const others = violations.filter(({ path }) => !told.has(path));
-  return [...faults.map(({ violation }) => violation), ...others, ...(areMore ? [FURTHER_FAULTS] : [])];
 }
 
 function isDto(metatype: ArgumentMetadata['metatype']): metatype is DtoClass<object> {

@@ -1,9 +1,8 @@
 import { createParamDecorator } from '@nestjs/common';
 import express, { type Application, type Request, type Response } from 'express';
 import { JsonFault } from '../contracts/common/json-fault.js';
-import { parseJson, textOf, withoutMark } from '../contracts/common/json.js';
-import { jsonFaultPlace } from '../contracts/common/json-place.js';
-import type { Violation } from '../contracts/common/violation.js';
+import { parseJson, textOf } from '../contracts/common/json.js';
+import { placed } from '../contracts/common/json-place.js';
 import { AppError, invalid } from '../errors/app-error.js';
 import { FaultyBody } from '../errors/validation.pipe.js';
 import { type BodyReader, bodyReader, type ReadLimits, readLimits, setReadLimits } from './read-limits.js';
@@ -51,12 +50,6 @@ function jsonOf(request: BodyRequest, bytes: Buffer): unknown {
     if (error instanceof JsonFault) throw invalid([placed(error.violation, request.rawBody)]);
     throw error;
   }
-}
-
-/** A text that is not JSON is looked through again for the place: those that are JSON pay nothing for it. */
-function placed(violation: Violation, text = ''): Violation {
-  if (violation.rule !== 'isJson' || text.trim() === '') return violation;
-  return { ...violation, message: `${violation.message}: ${jsonFaultPlace(withoutMark(text))}` };
 }
 
 /** The bytes of a JSON body of up to so many, for a route that reads it bit by bit; nothing of it has been looked at. */

@@ -13,11 +13,11 @@ export class JsonFault extends Error {
   }
 
   get violation(): Violation {
-    return this.violationAt(this.path);
+    return { path: this.path, rule: this.rule, message: this.message };
   }
 
   /** For whoever read a piece of something larger, and knows the path there. */
-  violationAt(path: string): Violation {
-    return { path, rule: this.rule, message: this.sentence(path) };
+  at(path: string): JsonFault {
+    return new JsonFault(path, this.rule, this.sentence);
   }
 }

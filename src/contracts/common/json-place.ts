@@ -1,3 +1,6 @@
+import { withoutMark } from './json.js';
+import type { Violation } from './violation.js';
+
 /** What may come next; `element` and `name` are the first of their list or object, which may also end there. */
 type Expected = 'value' | 'element' | 'name' | 'nextName' | 'colon' | 'more' | 'nothing';
 
@@ -15,6 +18,12 @@ const WORD = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const BLANKS = ' \t\n\r';
 const MARKS = '{}[],:';
+
+/** A text that is not JSON is looked through again for the place: those that are JSON pay nothing for it. */
+export function placed(violation: Violation, text = ''): Violation {
+  if (violation.rule !== 'isJson' || text.trim() === '') return violation;
+  return { ...violation, message: `${violation.message}: ${jsonFaultPlace(withoutMark(text))}` };
+}
 
 /**
  * Where a text that is not JSON stops being it, in words: line and column from 1, the column in characters. Nothing of

@@ -1,4 +1,5 @@
 import type { JsonFault } from './json-fault.js';
+import { FURTHER_FAULTS, type Violation } from './violation.js';
 
 /** The most that are told at once: an answer must not be many times what was sent. */
 export const MAX_FAULTS = 100;
@@ -38,4 +39,11 @@ export class ToldFaults implements TextFaults {
   private get isFull(): boolean {
     return this.told >= MAX_FAULTS || this.bytes >= MAX_TOLD_BYTES;
   }
+}
+
+/** What is wrong with a text, and what else is wrong with its fields; each path once. */
+export function allViolations({ faults, areMore }: TextFaults, ofFields: readonly Violation[]): Violation[] {
+  const told = new Set(faults.map(({ path }) => path));
+  const others = ofFields.filter(({ path }) => !told.has(path));
+  return [...faults.map(({ violation }) => violation), ...others, ...(areMore ? [FURTHER_FAULTS] : [])];
 }

@@ -1,10 +1,13 @@
+import { isUtf8 } from 'node:buffer';
 import type { Piece } from '../../chunked-work/record-cutter.js';
 import { JsonSplitFault } from '../../chunked-work/json-split-fault.js';
-import { type Split, splitJson } from '../../chunked-work/split-json.js';
+import { splitJson } from '../../chunked-work/split-json.js';
 import { JsonFault } from '../../contracts/common/json-fault.js';
+import { placed } from '../../contracts/common/json-place.js';
 import { isJsonObject, type JsonRead, readJson } from '../../contracts/common/json.js';
 import { joinPath } from '../../contracts/common/text.js';
-import { FURTHER_FAULTS, type Violation } from '../../contracts/common/violation.js';
+import { type TextFaults, ToldFaults } from '../../contracts/common/told-faults.js';
+import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
 
 interface Batch<Name extends string> {
@@ -18,6 +21,8 @@ interface Batch<Name extends string> {
 export interface SubmittedLists<Name extends string> {
   /** What is no list where one was asked for; more are added while batches are read. */
   readonly violations: readonly Violation[];
+  /** What decision 8 forbids; more are added while batches are read. */
+  readonly textFaults: TextFaults;
   /** Throws `invalid` where the text is no JSON. */
   batches(): Generator<Batch<Name>>;
 }
@@ -25,19 +30,75 @@ export interface SubmittedLists<Name extends string> {
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 
-/** A body of any size is never parsed at one go; what is no JSON is `invalid`, and so is what decision 8 forbids. */
+/** The place of a fault is looked for in a body of up to so many bytes, as other routes take: it is done at one go. */
+const PLACED_BYTES = 1_048_576;
+
+/** A body of any size is never parsed at one go; what is no JSON is `invalid`. */
 export async function readLists<const Name extends string>(
   body: Buffer,
   names: readonly Name[],
 ): Promise<SubmittedLists<Name>> {
   const split = await splitJson(body, names).catch((error: unknown) => {
-    throw error instanceof JsonSplitFault ? splitFault(error) : error;
+    throw error instanceof JsonSplitFault ? splitFault(error, body) : error;
   });
-  const violations = shapeViolations(
-    read(Buffer.from(split.envelope), (path) => path),
-    names,
-  );
-  return { violations, batches: () => batchesOf<Name>(body, split, violations) };
+  const submitted = new Submitted<Name>(body, split.pieces);
+  submitted.readEnvelope(Buffer.from(split.envelope), names);
+  return submitted;
+}
+
+class Submitted<Name extends string> implements SubmittedLists<Name> {
+  readonly violations: Violation[] = [];
+  readonly textFaults = new ToldFaults();
+
+  constructor(
+    private readonly body: Buffer,
+    private readonly pieces: readonly Piece[],
+  ) {}
+
+  readEnvelope(text: Buffer, names: readonly Name[]): void {
+    this.violations.push(
+      ...shapeViolations(
+        this.read(text, 1, (path) => path),
+        names,
+      ),
+    );
+  }
+
+  *batches(): Generator<Batch<Name>> {
+    for (const piece of this.pieces) {
+      if (piece.oversized) {
+        const path = joinPath(piece.list, piece.first);
+        this.violations.push({ path, rule: 'maxSize', message: `${path} must not be larger than 1 MiB` });
+        continue;
+      }
+      yield { list: piece.list as Name, first: piece.first, elements: this.elementsOf(piece) };
+    }
+  }
+
+  private elementsOf({ list, first, count, start, end }: Piece): unknown[] {
+    const text = Buffer.concat([OPEN, this.body.subarray(start, end), CLOSE]);
+    // In the piece a path begins with the place in the piece.
+    const place = (path: string) =>
+      path.replace(/^\[(\d+)\]/, (_all, at: string) => joinPath(list, first + Number(at)));
+    const elements = this.read(text, 2, place);
+    if (Array.isArray(elements) && elements.length === count) return elements as unknown[];
+    throw notJson(this.body);
+  }
+
+  private read(text: Buffer, depth: number, place: (path: string) => string): unknown {
+    const { value, faults, areMore } = this.parsed(text, depth);
+    for (const fault of faults) this.textFaults.tell(fault.at(place(fault.path)));
+    if (areMore) this.textFaults.areMore = true;
+    return value;
+  }
+
+  private parsed(text: Buffer, depth: number): JsonRead {
+    try {
+      return readJson(text, depth);
+    } catch (error) {
+      throw error instanceof JsonFault ? notJson(this.body) : error;
+    }
+  }
 }
 
 function shapeViolations(envelope: unknown, names: readonly string[]): Violation[] {
@@ -53,44 +114,14 @@ function isListOrAbsent(value: unknown): boolean {
   return value === null || Array.isArray(value);
 }
 
-function* batchesOf<Name extends string>(body: Buffer, split: Split, violations: Violation[]): Generator<Batch<Name>> {
-  for (const piece of split.pieces) {
-    if (piece.oversized) {
-      const path = joinPath(piece.list, piece.first);
-      violations.push({ path, rule: 'maxSize', message: `${path} must not be larger than 1 MiB` });
-      continue;
-    }
-    yield { list: piece.list as Name, first: piece.first, elements: elementsOf(body, piece) };
-  }
+function splitFault({ kind, path, message }: JsonSplitFault, body: Buffer): Error {
+  if (kind === 'notJson') return notJson(body);
+  return invalid([{ path, rule: 'isReadable', message: `${path === '' ? 'the body' : path} ${message}` }]);
 }
 
-function elementsOf(body: Buffer, { list, first, count, start, end }: Piece): unknown[] {
-  const text = Buffer.concat([OPEN, body.subarray(start, end), CLOSE]);
-  // In the piece a path begins with the place in the piece.
-  const place = (path: string) => path.replace(/^\[(\d+)\]/, (_all, at: string) => joinPath(list, first + Number(at)));
-  const elements = read(text, place, 2);
-  if (Array.isArray(elements) && elements.length === count) return elements as unknown[];
-  throw invalid([{ path: '', rule: 'isJson', message: 'the body must be valid JSON' }]);
-}
-
-function read(text: Buffer, place: (path: string) => string, depth = 1): unknown {
-  const { value, faults, areMore } = parsed(text, depth);
-  const violations = faults.map((fault) => fault.violationAt(place(fault.path)));
-  if (violations.length > 0) throw invalid(areMore ? [...violations, FURTHER_FAULTS] : violations);
-  return value;
-}
-
-function parsed(text: Buffer, depth: number): JsonRead {
-  try {
-    return readJson(text, depth);
-  } catch (error) {
-    // What is no JSON has no place in it.
-    if (error instanceof JsonFault) throw invalid([error.violation]);
-    throw error;
-  }
-}
-
-function splitFault({ kind, path, message }: JsonSplitFault): Error {
-  const rule = kind === 'notJson' ? 'isJson' : 'isReadable';
-  return invalid([{ path, rule, message: `${path === '' ? 'the body' : path} ${message}` }]);
+/** As every other route says it. */
+function notJson(body: Buffer): Error {
+  if (!isUtf8(body)) return invalid([{ path: '', rule: 'isUtf8', message: 'the body must be UTF-8' }]);
+  const violation = { path: '', rule: 'isJson', message: 'the body must be valid JSON' };
+  return invalid([body.length > PLACED_BYTES ? violation : placed(violation, body.toString('utf8'))]);
 }

@@ -1,6 +1,7 @@
 import { Breather } from '../../chunked-work/breather.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { readerOf } from '../../contracts/common/reader.js';
+import { allViolations } from '../../contracts/common/told-faults.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { isWithoutParent } from '../../contracts/site/material-parents.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
@@ -27,7 +28,10 @@ export async function readSiteData(
   const reading = new Reading();
   await reading.elements(lists, breather);
   await reading.parents(breather);
-  return { data: reading.data, violations: [...lists.violations, ...reading.violations] };
+  return {
+    data: reading.data,
+    violations: allViolations(lists.textFaults, [...lists.violations, ...reading.violations]),
+  };
 }
 
 class Reading {

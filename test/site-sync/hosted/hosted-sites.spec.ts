@@ -292,6 +292,39 @@ describe('the hosted side of the Site API', () => {
       expect(first).toBe(expected);
     });
 
+    test('faults of the text are told with all others, each path once', async () => {
+      await put({ sites: [site('a')] });
+      const far = `${JSON.stringify(many).slice(1, -1)},{"id":"z","name":"\\u0000"}`;
+      const body = `{"sites":[{"id":"x","name":"\\u0000"},{"id":"y","a\\u0000":1},${far}],"kiosks":[{"id":1}],"\\ud800":1}`;
+      const told = await violations(body);
+      expect(told).toEqual([...new Set(told)]);
+      expect(told.map((each) => each.split(' ')[0])).toEqual([...new Set(told.map((each) => each.split(' ')[0]))]);
+      expect(told.slice(0, 4)).toEqual([
+        ' isText',
+        'sites[0].name isText',
+        'sites[1] isText',
+        'sites[3002].name isText',
+      ]);
+      expect(told).toEqual(expect.arrayContaining(['sites[0].id isUuid', 'sites[1].id isUuid', 'kiosks[0].id isUuid']));
+      expect((await data()).sites).toEqual([site('a')]);
+    });
+
+    test('of the faults of the text a hundred are told, wherever they stand, and last that there are more', async () => {
+      const noted = many.map((each, i) => ({ ...each, note: i % 20 === 0 ? '\0' : 'x' }));
+      const told = await violations(JSON.stringify({ sites: noted }));
+      expect(told).toHaveLength(101);
+      expect([told[99], told[100]]).toEqual(['sites[1980].note isText', ' maxFaults']);
+    });
+
+    test.each([
+      ['{"sites":[{"id":]}', 'what stands at line 1, column 17 does not belong there'],
+      ['\ufeff{\n"sites":[{"id":1,}]}', 'what stands at line 2, column 18 does not belong there'],
+      ['{"kiosks":[]', 'it ends too early, at line 1, column 13'],
+    ])('%j is no JSON: says where', async (body, place) => {
+      const { error } = (await put(body)).body;
+      expect(error.message).toBe(`the body must be valid JSON: ${place}`);
+    });
+
     test('32 levels are taken, counted from the body on, and 33 are not (decision 8)', async () => {
       const noted = (levels: number) => ({
         sites: [{ ...site('a'), note: JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown }],
