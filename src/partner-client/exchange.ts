@@ -30,8 +30,8 @@ export interface RawAnswer {
 }
 
 /**
- * One request and its whole answer, within `answerMs` however it trickles; a wait for a place is not the partner's. Every failure of the transport is a
- * `PartnerFailure`; the caller's own abort is thrown as its reason.
+ * One request and its whole answer, within `answerMs` however it trickles; a wait for a place is not the partner's. Every
+ * failure of the transport is a `PartnerFailure`; the caller's own abort is thrown as its reason.
  */
 export async function exchange(http: HttpService, request: Exchange, settings: PartnerSettings): Promise<RawAnswer> {
   const { host } = new URL(request.url);
