@@ -325,7 +325,9 @@ describe('polling', () => {
     );
     const id = await order(await connect());
     await becomes(id, { status: 'processing' });
-    await app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'");
+    await eventually(() =>
+      app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'"),
+    );
     const shown = await becomes(id, { status: 'expired' });
     expect(shown.reason).toContain('deadline');
   });
@@ -464,13 +466,17 @@ describe('polling', () => {
       expect(await read(id)).toMatchObject({ status: 'processing' });
       clips.push(second());
       status = 'ready';
-      await app.dataSource.query("UPDATE video_request_parts SET asked_alone_at = now() - interval '15 minutes'");
+      await eventually(() =>
+        app.dataSource.query("UPDATE video_request_parts SET asked_alone_at = now() - interval '15 minutes'"),
+      );
       expect((await becomes(id, { status: 'stored' })).recordingIds).toHaveLength(2);
     });
 
     test('stay playable where the deadline comes', async () => {
       const id = await halfStored(await connect());
-      await app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'");
+      await eventually(() =>
+        app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'"),
+      );
       const shown = await becomes(id, { status: 'expired', reason: expect.stringContaining('the whole video') });
       expect((await app.admin('GET', `/recordings/${shown.recordingIds[0]}`)).body).toMatchObject({ status: 'stored' });
     });
@@ -504,7 +510,9 @@ describe('polling', () => {
     partner.on(POST, refuses(429, 'INTERNAL_ERROR', 'later'));
     const id = await order(await connect());
     await eventually(() => expect(partner.askedOf(POST)).not.toHaveLength(0));
-    await app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'");
+    await eventually(() =>
+      app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'"),
+    );
     await withLateClock(3_600_000, () => becomes(id, { status: 'expired' }));
   });
 

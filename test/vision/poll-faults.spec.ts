@@ -58,8 +58,11 @@ const idle = () =>
     expect(rows).toEqual([{ idle: true }]);
   });
 
+/** Once more where a round that writes the same rows has crossed it, and PostgreSQL ended this statement. */
 const aloneIsTime = () =>
-  app.dataSource.query("UPDATE video_request_parts SET asked_alone_at = now() - interval '14 minutes', polls = 5");
+  eventually(() =>
+    app.dataSource.query("UPDATE video_request_parts SET asked_alone_at = now() - interval '14 minutes', polls = 5"),
+  );
 
 const partOf = async (requestId: string) => {
   const [part] = await app.dataSource.query<object[]>(
@@ -130,7 +133,9 @@ test('what was wrong with one is told until it is answered, or with its end', as
   partner.on(VIDEOS, rearAlone(refuses(400, 'INVALID_PAYLOAD', 'what now?')));
   await aloneIsTime();
   await requestBecomes(app, rear, { reason: expect.stringContaining('what now?') });
-  await app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'");
+  await app.dataSource.query(
+    "UPDATE video_request_parts SET deadline_at = now() - interval '1 second' WHERE partner_request_id = 'R-rear'",
+  );
   const { reason } = await requestBecomes(app, rear, { status: 'expired' });
   expect(reason).toContain('deadline');
   expect(reason).toContain('what now?');
@@ -220,7 +225,9 @@ test('a clip under the id of a request that shows another truck is told with it,
   expect(findings).toEqual([
     { path: 'data.videos[].requestId', reason: expect.stringContaining('R-rear shows truck TRUCK-9') },
   ]);
-  await app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'");
+  await app.dataSource.query(
+    "UPDATE video_request_parts SET deadline_at = now() - interval '1 second' WHERE partner_request_id = 'R-rear'",
+  );
   const { reason } = await requestBecomes(app, rear, { status: 'expired' });
   expect(reason).toContain('TRUCK-9');
 });
