@@ -15,9 +15,7 @@ import { apiError, violated } from '../../errors/app-error.js';
 import { STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
 import { storageName } from '../../storage/storage-name.js';
 import { HostedCameras } from './cameras.js';
-
-/** The first box of an MP4: its length, then `ftyp`. */
-const HEAD_BYTES = 12;
+import { beginsAsMp4, MP4_HEAD_BYTES } from './media/probe-mp4.js';
 
 export const recordingName = (id: string) => storageName('hosted-recordings', id);
 
@@ -93,7 +91,7 @@ async function receive(writer: StorageWriter, body: AsyncIterable<Buffer>): Prom
       if (started) await append(writer, chunk);
       else {
         head = Buffer.concat([head, chunk]);
-        if (head.length < HEAD_BYTES) continue;
+        if (head.length < MP4_HEAD_BYTES) continue;
         assertMp4(head);
         started = true;
         await append(writer, head);
@@ -117,7 +115,7 @@ async function append(writer: StorageWriter, chunk: Buffer): Promise<void> {
 }
 
 function assertMp4(head: Buffer): void {
-  if (head.length >= HEAD_BYTES && head.toString('latin1', 4, 8) === 'ftyp') return;
+  if (beginsAsMp4(head)) return;
   const message = 'the body must be an MP4 film: it has to begin with an ftyp box';
   throw violated(ADMIN_API, 'invalid', [{ path: '', rule: 'isMp4', message }]);
 }

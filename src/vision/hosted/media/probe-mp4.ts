@@ -23,14 +23,17 @@ export interface ProbedMp4 {
 }
 
 /** The length of a box and its name; of an `ftyp` box the brand follows. */
-const HEAD_BYTES = 12;
+export const MP4_HEAD_BYTES = 12;
+
+/** Whether the first `MP4_HEAD_BYTES` bytes of a film, or what there is of them, are those of an `ftyp` box. */
+export const beginsAsMp4 = (head: Buffer): boolean =>
+  head.length >= MP4_HEAD_BYTES && head.toString('latin1', 4, 8) === 'ftyp' && head.readUInt32BE(0) >= MP4_HEAD_BYTES;
 
 /** Whether a stored file is an MP4 by its first box, `ftyp`. Loads no media library. */
 export function isMp4(source: MediaSource): Promise<boolean> {
   return withReader(source, async (reader) => {
-    if (reader.size < HEAD_BYTES) return false;
-    const head = await gather(await reader.read(0, HEAD_BYTES));
-    return head.toString('latin1', 4, 8) === 'ftyp' && head.readUInt32BE(0) >= HEAD_BYTES;
+    if (reader.size < MP4_HEAD_BYTES) return false;
+    return beginsAsMp4(await gather(await reader.read(0, MP4_HEAD_BYTES)));
   });
 }
 
