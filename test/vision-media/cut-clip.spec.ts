@@ -37,7 +37,7 @@ async function expectPlayable(frames: Frame[]): Promise<void> {
   expect(film.video.map(frameOf)).toEqual(frames);
   expect(film.video[0]).toMatchObject({ type: 'key', seconds: 0 });
   film.video.forEach(({ seconds }, index) => expect(seconds).toBeCloseTo(index / FPS, 4));
-  expect(film.durationSeconds).toBeCloseTo(frames.length / FPS, 3);
+  expect(film.durationSeconds).toBeCloseTo(frames.length / FPS, 6);
   expect(boxesOf(await readFile(target)).map(({ name }) => name)).toEqual(['ftyp', 'moov', 'free', 'mdat']);
 }
 
@@ -184,7 +184,6 @@ describe('a clip', () => {
     expect(await cut(chunks, ...range)).toEqual({
       startTime: at(starts),
       endTime: at(ends),
-      durationSeconds: expect.closeTo(frames.length / FPS, 6),
       sizeBytes: (await stat(target)).size,
       missing: missing.map(([from, to]) => ({ startTime: at(from), endTime: at(to) })),
     });

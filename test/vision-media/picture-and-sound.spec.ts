@@ -53,7 +53,7 @@ describe('B-frames', () => {
     expect(hashes(film.video)).toEqual(hashes([...first, ...last]));
     expectSteady(film, film.video.length);
     expect(clip).toMatchObject({ startTime: at(4), missing: [] });
-    expect(clip.durationSeconds).toBeCloseTo(film.durationSeconds, 3);
+    expect(film.durationSeconds).toBeCloseTo((clip.endTime.getTime() - at(4).getTime()) / 1000, 3);
   });
 
   it.each([0, 1, 2, 3, 4, 5])(
@@ -65,7 +65,7 @@ describe('B-frames', () => {
       const over = (clip.endTime.getTime() - at(end).getTime()) / 1000;
       expect(over).toBeGreaterThanOrEqual(0);
       expect(over).toBeLessThanOrEqual(4 * FRAME + 0.001);
-      expect(clip.durationSeconds).toBeCloseTo(1 + frames * FRAME + over, 2);
+      expect(film.durationSeconds).toBeCloseTo(1 + frames * FRAME + over, 2);
     },
   );
 

@@ -64,11 +64,6 @@ export class ClipWriter {
     return writer;
   }
 
-  /** Length of what was written, in seconds. */
-  get durationSeconds(): number {
-    return this.videoEnd;
-  }
-
   /** `seconds`: when the frame is shown, from the start of the piece. Frames come in decode order. */
   async addVideo(packet: EncodedPacket, seconds: number): Promise<void> {
     const timestamp = this.base + seconds;

@@ -22,8 +22,6 @@ export interface ClipOrder {
 }
 
 export interface Clip extends TimeRange {
-  /** Length of the clip when played, not rounded: gaps are closed, so it is less than the range where some is missing. */
-  readonly durationSeconds: number;
   readonly sizeBytes: number;
   /** What of the asked range was not recorded, oldest first. */
   readonly missing: TimeRange[];
@@ -61,7 +59,6 @@ export async function cutClip({ chunks, range, target, signal }: ClipOrder): Pro
     return {
       ...asRange({ from: first.from, to: end }),
       sizeBytes: await writer.finish(),
-      durationSeconds: writer.durationSeconds,
       missing: gaps.map(asRange),
     };
   });
