@@ -7,7 +7,7 @@ import { epochMillis, formatInstant, type Instant, instantOf, parseInstant } fro
 import { reasonOf } from '../database/reason.js';
 import { AppError } from '../errors/app-error.js';
 import { MediaError } from '../vision/hosted/media/media-error.js';
-import { probeMp4 } from '../vision/hosted/media/probe-mp4.js';
+import { durationOfMp4 } from '../vision/hosted/media/probe-mp4.js';
 import type { HostedRecordings } from '../vision/hosted/recordings.service.js';
 import { CommandFailed } from './command-failed.js';
 import { FailedWithAnswer } from './command-line.js';
@@ -93,7 +93,7 @@ async function importFilm(recordings: HostedRecordings, path: string, options: I
   if (options.startTime === undefined) throw new AppError('invalid', `it ${NO_START}`);
   const startTime = parseInstant(options.startTime);
   if (startTime === undefined) throw new AppError('invalid', `its name gives no real time: ${options.startTime}`);
-  const { durationSeconds } = await probeMp4(path);
+  const durationSeconds = await durationOfMp4(path);
   const endTime = instantOf(new Date(epochMillis(startTime) + Math.round(durationSeconds * 1000)));
   const told = { file, startTime: formatInstant(startTime), endTime: formatInstant(endTime) };
   const query = readInput(HostedRecordingQuery, { ...options, startTime, endTime });

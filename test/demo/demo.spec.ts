@@ -3,7 +3,9 @@ import type { Side } from '../../src/config/env.js';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { welcome } from '../../src/demo/welcome.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { probeMp4 } from '../../src/vision/hosted/media/probe-mp4.js';
+import type { ByteRangeReader } from '../../src/vision/hosted/media/byte-range-reader.js';
+import { withFilm } from '../../src/vision/hosted/media/film.js';
+import { durationOfMp4 } from '../../src/vision/hosted/media/probe-mp4.js';
 import { eventually } from '../support/eventually.js';
 
 let service: TestApp;
@@ -91,10 +93,10 @@ describe('the demo', () => {
       headers: { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` },
     });
     const bytes = Buffer.from(await content.arrayBuffer());
-    const probed = await probeMp4({ size: bytes.length, read: (start, end) => bytes.subarray(start, end) });
-    expect(probed.video).not.toBeNull();
+    const stored: ByteRangeReader = { size: bytes.length, read: (start, end) => bytes.subarray(start, end) };
+    expect(await withFilm(stored, ({ video }) => Promise.resolve(video))).not.toBeNull();
     const seconds = (Date.parse(body.endTime) - Date.parse(body.startTime)) / 1_000;
-    expect(Math.abs(probed.durationSeconds - seconds)).toBeLessThan(1);
+    expect(Math.abs((await durationOfMp4(stored)) - seconds)).toBeLessThan(1);
     const inside = ({ startTime }: { startTime: string }) => startTime > body.startTime && startTime < body.endTime;
     await eventually(async () => {
       const chunks = await list<{ startTime: string }>('/recordings?source=continuous&cameraId=front&pageSize=100');

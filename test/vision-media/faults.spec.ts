@@ -194,9 +194,9 @@ describe('a service that cuts nothing', () => {
       registerTypeScript();
       registerHooks({ resolve: (name, context, next) => ((loaded += name === 'mediabunny'), next(name, context)) });
       await import('./src/vision/hosted/media/cut-clip.ts');
-      const { isMp4, probeMp4 } = await import('./src/vision/hosted/media/probe-mp4.ts');
+      const { isMp4, durationOfMp4 } = await import('./src/vision/hosted/media/probe-mp4.ts');
       const film = ${JSON.stringify(demo(0))};
-      console.log(await isMp4(film), loaded, (await probeMp4(film)).durationSeconds, loaded);`;
+      console.log(await isMp4(film), loaded, await durationOfMp4(film), loaded);`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
     expect(stdout.trim()).toBe('true 0 60 1');
   });

@@ -3,15 +3,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO_CAMERAS } from '../../src/demo/demo-recordings.js';
-import type { ByteRangeReader } from '../../src/vision/hosted/media/byte-range-reader.js';
+import type { ByteRangeReader, MediaSource } from '../../src/vision/hosted/media/byte-range-reader.js';
+import { readAudioFacts, readVideoFacts } from '../../src/vision/hosted/media/film-facts.js';
 import { withFilm } from '../../src/vision/hosted/media/film.js';
-import { isMp4, probeMp4 } from '../../src/vision/hosted/media/probe-mp4.js';
+import { durationOfMp4, isMp4 } from '../../src/vision/hosted/media/probe-mp4.js';
 import { B_FRAMES, boxesOf, colossus, demo, remux, streamed } from './films.js';
 
 const whole = (bytes: Buffer): ByteRangeReader => ({
   size: bytes.length,
   read: (start, end) => bytes.subarray(start, end),
 });
+
+/** How long it is said to last, and what its tracks hold. */
+async function heldBy(source: MediaSource) {
+  return {
+    durationSeconds: await durationOfMp4(source),
+    ...(await withFilm(source, async ({ video, audio }) => ({
+      video: video && (await readVideoFacts(video)),
+      audio: audio && (await readAudioFacts(audio)),
+    }))),
+  };
+}
 
 let folder: string;
 beforeAll(async () => {
@@ -30,9 +42,9 @@ describe("the demo's recordings", () => {
   });
 
   it.each(films)('%s is a minute with a key frame each second', async (path) => {
-    expect(await probeMp4(path)).toEqual({
+    expect(await heldBy(path)).toMatchObject({
       durationSeconds: 60,
-      video: { codec: 'avc1.42c015', width: 320, height: 180 },
+      video: { codecString: 'avc1.42c015', width: 320, height: 180 },
       audio: null,
     });
     const seconds = Array.from({ length: 60 }, (_, second) => second);
@@ -46,12 +58,12 @@ describe("the demo's recordings", () => {
 describe('what an MP4 holds', () => {
   const held = {
     durationSeconds: 12,
-    video: { codec: 'avc1.4d400b', width: 160, height: 90 },
-    audio: { codec: 'mp4a.40.2', sampleRate: 32_000, channels: 1 },
+    video: { codecString: 'avc1.4d400b', width: 160, height: 90 },
+    audio: { codecString: 'mp4a.40.2', sampleRate: 32_000, channels: 1 },
   };
 
   it('picture and sound', async () => {
-    expect(await probeMp4(B_FRAMES)).toEqual(held);
+    expect(await heldBy(B_FRAMES)).toMatchObject(held);
   });
 
   it.each([
@@ -59,21 +71,21 @@ describe('what an MP4 holds', () => {
     ['fragments', { fastStart: 'fragmented' }],
     ['a clock that does not begin at zero', { shift: 3600 }],
   ] as const)('with %s', async (name, how) => {
-    const probed = await probeMp4(await remux(B_FRAMES, join(folder, `${name}.mp4`), how));
+    const probed = await heldBy(await remux(B_FRAMES, join(folder, `${name}.mp4`), how));
     const toMilliseconds = (seconds: number) => Math.round(seconds * 1000) / 1000;
-    expect({ ...probed, durationSeconds: toMilliseconds(probed.durationSeconds) }).toEqual(held);
+    expect({ ...probed, durationSeconds: toMilliseconds(probed.durationSeconds) }).toMatchObject(held);
   });
 
   it('through streams of a storage, all of them ended', async () => {
     const reader = await streamed(B_FRAMES);
-    expect(await probeMp4(reader)).toEqual(held);
+    expect(await heldBy(reader)).toMatchObject(held);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(reader.open).toBe(0);
   });
 
   it('of 3 GiB, reading less than 2 MiB of them', async () => {
     const reader = await colossus(demo(3));
-    expect(await probeMp4(reader)).toMatchObject({ durationSeconds: 60 });
+    expect(await durationOfMp4(reader)).toBe(60);
     expect(reader.asked).toBeLessThan(2 * 1024 ** 2);
   });
 });
@@ -89,17 +101,29 @@ describe('what is no MP4', () => {
     ['a box too small for a brand', Buffer.from('000000086674797000000000', 'hex')],
   ])('%s', async (_, bytes) => {
     expect(await isMp4(whole(bytes))).toBe(false);
-    await expect(probeMp4(whole(bytes))).rejects.toMatchObject({ name: 'MediaError', fault: 'not-mp4' });
+    await expect(durationOfMp4(whole(bytes))).rejects.toMatchObject({ name: 'MediaError', fault: 'not-mp4' });
   });
 
   it('an ftyp box alone is one, but holds nothing', async () => {
     expect(await isMp4(whole(ftyp))).toBe(true);
-    await expect(probeMp4(whole(ftyp))).rejects.toMatchObject({ fault: 'unreadable' });
+    await expect(durationOfMp4(whole(ftyp))).rejects.toMatchObject({ fault: 'unreadable' });
   });
 
   it.each([100, 1000, 3000])('a table of contents cut at %i bytes is unreadable', async (length) => {
     const bytes = (await readFile(demo(0))).subarray(0, length);
-    await expect(probeMp4(whole(bytes))).rejects.toMatchObject({ fault: 'unreadable' });
+    await expect(durationOfMp4(whole(bytes))).rejects.toMatchObject({ fault: 'unreadable' });
+  });
+
+  it.each([
+    ['picture', ['avc1']],
+    ['sound', ['mp4a', 'esds']],
+  ])('a %s of an unknown codec is unreadable', async (what, names) => {
+    const bytes = await readFile(B_FRAMES);
+    for (const name of names) bytes.write('none', bytes.indexOf(name, bytes.indexOf('moov')));
+    await expect(durationOfMp4(whole(bytes))).rejects.toMatchObject({
+      fault: 'unreadable',
+      message: `the film has a ${what} of an unknown codec`,
+    });
   });
 
   it('a table of contents full of noise is unreadable', async () => {
@@ -108,13 +132,13 @@ describe('what is no MP4', () => {
     bytes.fill(0xa5, (moov?.start ?? 0) + 8, (moov?.start ?? 0) + (moov?.size ?? 0));
     const path = join(folder, 'noise.mp4');
     await writeFile(path, bytes);
-    await expect(probeMp4(path)).rejects.toMatchObject({ fault: 'unreadable' });
+    await expect(durationOfMp4(path)).rejects.toMatchObject({ fault: 'unreadable' });
   });
 });
 
 describe('faults of the storage arrive as they are', () => {
   it('a file that is not there', async () => {
-    await expect(probeMp4(join(folder, 'absent.mp4'))).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(durationOfMp4(join(folder, 'absent.mp4'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('a storage that refuses in the middle', async () => {
@@ -123,7 +147,7 @@ describe('faults of the storage arrive as they are', () => {
     const reader = { size: bytes.length, read: (start: number, end: number) => refuseAfterHead(start, end) };
     const refuseAfterHead = (start: number, end: number) =>
       end <= 12 ? bytes.subarray(start, end) : Promise.reject(refused);
-    await expect(probeMp4(reader)).rejects.toBe(refused);
+    await expect(durationOfMp4(reader)).rejects.toBe(refused);
   });
 
   it.each([
@@ -142,6 +166,6 @@ describe('faults of the storage arrive as they are', () => {
       read: (start: number, end: number) =>
         end <= 12 ? bytes.subarray(start, end) : as(bytes.subarray(start, start + 100)),
     };
-    await expect(probeMp4(reader)).rejects.toThrow(/^the storage sent \d+ bytes where \d+ were asked for$/);
+    await expect(durationOfMp4(reader)).rejects.toThrow(/^the storage sent \d+ bytes where \d+ were asked for$/);
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
 import type { CreateVideoResponse, ListVideosResponse, Video } from '../../../src/contracts/vision/vision.dto.js';
-import { probeMp4 } from '../../../src/vision/hosted/media/probe-mp4.js';
+import { durationOfMp4 } from '../../../src/vision/hosted/media/probe-mp4.js';
 import { describeApiKeys } from '../../shared/api-key.battery.js';
 import { type ErrorAnswer, pathsOf } from '../../shared/hosted-endpoint.js';
 import { issueKey } from '../../support/api-keys.js';
@@ -64,8 +64,8 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
       durationSeconds: 60,
     });
     const bytes = await bytesOf(video);
-    const probed = await probeMp4({ size: bytes.length, read: (start, end) => bytes.subarray(start, end) });
-    expect(probed.durationSeconds).toBeCloseTo(60, 0);
+    const seconds = await durationOfMp4({ size: bytes.length, read: (start, end) => bytes.subarray(start, end) });
+    expect(seconds).toBeCloseTo(60, 0);
   });
 
   it('is what there is where a part was not recorded, and says so (decision 44)', async () => {

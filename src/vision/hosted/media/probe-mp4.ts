@@ -1,26 +1,7 @@
 import { type FilmBytes, type MediaSource, withReader } from './byte-range-reader.js';
-import { type AudioFacts, readAudioFacts, readExtent, readVideoFacts, type VideoFacts } from './film-facts.js';
+import { readAudioFacts, readExtent, readVideoFacts } from './film-facts.js';
 import { withFilm } from './film.js';
 import { MediaError } from './media-error.js';
-
-interface ProbedVideo {
-  readonly codec: string;
-  readonly width: number;
-  readonly height: number;
-}
-
-interface ProbedAudio {
-  readonly codec: string;
-  readonly sampleRate: number;
-  readonly channels: number;
-}
-
-export interface ProbedMp4 {
-  /** Of the picture; without one, of the sound. In seconds, not rounded. */
-  readonly durationSeconds: number;
-  readonly video: ProbedVideo | null;
-  readonly audio: ProbedAudio | null;
-}
 
 /** The length of a box and its name; of an `ftyp` box the brand follows. */
 export const MP4_HEAD_BYTES = 12;
@@ -38,32 +19,20 @@ export function isMp4(source: MediaSource): Promise<boolean> {
 }
 
 /**
- * Reads what an MP4 holds from its table of contents alone, in a few small ranges whatever its size.
+ * How long an MP4 lasts, in seconds, not rounded: its picture; without one, its sound. Read from its table of contents
+ * alone, in a few small ranges whatever its size.
  * @throws MediaError `not-mp4`, `unreadable`; faults of the storage as they are.
  */
-export async function probeMp4(source: MediaSource): Promise<ProbedMp4> {
+export async function durationOfMp4(source: MediaSource): Promise<number> {
   if (!(await isMp4(source))) throw new MediaError('not-mp4', 'this is not an MP4: it has no ftyp box');
   return withFilm(source, async ({ leading, video, audio }) => {
     const extent = await readExtent(leading);
-    return {
-      durationSeconds: Math.max(0, extent.end - extent.first),
-      video: video && probedVideo(await readVideoFacts(video)),
-      audio: audio && probedAudio(await readAudioFacts(audio)),
-    };
+    // They refuse a codec that no clip could be cut out of.
+    if (video) await readVideoFacts(video);
+    if (audio) await readAudioFacts(audio);
+    return Math.max(0, extent.end - extent.first);
   });
 }
-
-const probedVideo = (facts: VideoFacts): ProbedVideo => ({
-  codec: facts.codecString,
-  width: facts.width,
-  height: facts.height,
-});
-
-const probedAudio = (facts: AudioFacts): ProbedAudio => ({
-  codec: facts.codecString,
-  sampleRate: facts.sampleRate,
-  channels: facts.channels,
-});
 
 async function gather(bytes: FilmBytes): Promise<Buffer> {
   const parts: Uint8Array[] = [];
