@@ -1,3 +1,5 @@
+import { storageName } from './storage-name.js';
+
 /** A file that a row tells of. */
 export interface KeptFile {
   readonly id: string;
@@ -31,7 +33,6 @@ export interface KeptIn {
   readonly folder: string;
   /** Which rows have a file, as SQL over the table's columns. */
   readonly where: string;
-  readonly nameOf: (id: string) => string;
 }
 
 interface Row {
@@ -41,7 +42,7 @@ interface Row {
 }
 
 /** Of a table with the columns `id uuid`, `size_bytes` and `sha256`; names and SQL are constants of the code. */
-export function keeperOf(runner: Runner, { table, folder, where, nameOf }: KeptIn): FileKeeper {
+export function keeperOf(runner: Runner, { table, folder, where }: KeptIn): FileKeeper {
   return {
     folder,
     table,
@@ -51,7 +52,7 @@ export function keeperOf(runner: Runner, { table, folder, where, nameOf }: KeptI
          WHERE ($1::uuid IS NULL OR id > $1) AND ${where} ORDER BY id LIMIT $2`,
         [id ?? null, limit],
       );
-      return rows.map((row) => ({ id: row.id, name: nameOf(row.id), size: Number(row.size), sha256: row.sha256 }));
+      return rows.map(({ size, ...row }) => ({ ...row, name: storageName(folder, row.id), size: Number(size) }));
     },
     async holding(ids) {
       const sql = `SELECT id FROM ${table} WHERE id = ANY ($1::uuid[]) AND ${where}`;

@@ -12,12 +12,10 @@ import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { defineStates } from '../../jobs/states.js';
 import { STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
-import { storageName } from '../../storage/storage-name.js';
-import { chunksOf, type Film } from './film-tables.js';
+import { chunksOf, type Film, filmName } from './film-tables.js';
 import { ClipFolders } from './clip-folders.js';
 import type { Clip } from './media/cut-clip.js';
 import { MediaError } from './media/media-error.js';
-import { recordingName } from './recordings.service.js';
 
 /** Decision 39. */
 export const VIDEO_REQUEST_STATES = defineStates('a video request', {
@@ -27,8 +25,6 @@ export const VIDEO_REQUEST_STATES = defineStates('a video request', {
 });
 
 export const CLIP_WORK = 'hosted clips';
-
-export const clipName = (id: string) => storageName('hosted-clips', id);
 
 interface RequestRow {
   readonly id: string;
@@ -94,7 +90,7 @@ export class ClipPreparation implements OnModuleInit {
   }
 
   private recordedChunk({ id, startTime, endTime, sizeBytes }: Film) {
-    const read = (start: number, end: number) => this.storage.read(recordingName(id), { start, end: end - 1 });
+    const read = (start: number, end: number) => this.storage.read(filmName('recordings', id), { start, end: end - 1 });
     return {
       startTime: new Date(formatInstant(startTime)),
       endTime: new Date(formatInstant(endTime)),
@@ -110,13 +106,13 @@ export class ClipPreparation implements OnModuleInit {
       await this.enter(run, id, clip, stored);
     } catch (error) {
       // The commit may have arrived, and a row must have its file; one without a row is told by `doctor`.
-      if (!isDatabaseUnavailable(error)) await this.storage.delete(clipName(id));
+      if (!isDatabaseUnavailable(error)) await this.storage.delete(filmName('clips', id));
       throw error;
     }
   }
 
   private async store(id: string, clip: Clip, path: string): Promise<Stored> {
-    const writer = await this.storage.writer(clipName(id), { resume: false });
+    const writer = await this.storage.writer(filmName('clips', id), { resume: false });
     try {
       await writer.begin(undefined, clip.sizeBytes);
       for await (const chunk of createReadStream(path)) await writer.append(chunk as Buffer);

@@ -6,10 +6,8 @@ import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
 import { sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
-import { clipName } from './clip-preparation.js';
-import { findFilm } from './film-tables.js';
-import { DownloadLinks, type LinkKind } from './links.js';
-import { recordingName } from './recordings.service.js';
+import { type FilmKind, filmName, findFilm } from './film-tables.js';
+import { DownloadLinks } from './links.js';
 
 /** The files behind the download links (decision 46). */
 @Injectable()
@@ -20,16 +18,15 @@ export class HostedFiles {
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
 
-  async send(kind: LinkKind, id: string, request: Request, response: Response): Promise<void> {
+  async send(kind: FilmKind, id: string, request: Request, response: Response): Promise<void> {
     this.links.verify(kind, id, request.query['expires'], request.query['signature']);
     const film = isUuid(id) ? await findFilm(this.dataSource, kind, 'id', id) : undefined;
     if (film === undefined) throw apiError(VISION_API, 'notFound', 'the file is no longer there');
-    const name = kind === 'clips' ? clipName(id) : recordingName(id);
     await sendFile(request, response, {
       size: film.sizeBytes,
       etag: `"${film.sha256}"`,
       contentType: 'video/mp4',
-      open: (range) => this.storage.read(name, range),
+      open: (range) => this.storage.read(filmName(kind, id), range),
     });
   }
 }

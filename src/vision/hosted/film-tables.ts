@@ -2,8 +2,20 @@ import type { DataSource } from 'typeorm';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { instantSql } from '../../database/instant-sql.js';
+import { storageName } from '../../storage/storage-name.js';
 import type { TruckCamera } from './cameras.js';
 import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';
+
+/** What trucks have recorded, and what was cut out of it. */
+export type FilmKind = 'recordings' | 'clips';
+
+/** Of the storage; the platform side has a `recordings` of its own there. */
+export const FILM_FOLDERS: Readonly<Record<FilmKind, string>> = {
+  recordings: 'hosted-recordings',
+  clips: 'hosted-clips',
+};
+
+export const filmName = (kind: FilmKind, id: string): string => storageName(FILM_FOLDERS[kind], id);
 
 /** A stored recording or clip, as its row tells. */
 export interface Film {
@@ -50,12 +62,12 @@ const CLIPS: DayCounted = {
   columns: [...COLUMNS, 'request_id AS "requestId"'],
 };
 
-export const FILM_TABLES = { recordings: RECORDINGS, clips: CLIPS } as const;
+const FILM_TABLES: Readonly<Record<FilmKind, DayCounted>> = { recordings: RECORDINGS, clips: CLIPS };
 
 /** What overlaps `[startTime, endTime)`, oldest first, then by id (decision 42). */
 export function listFilms(
   dataSource: DataSource,
-  kind: keyof typeof FILM_TABLES,
+  kind: FilmKind,
   { customerId, truckId, cameras, startTime, endTime }: FilmQuery,
   page: PageRequest,
 ): Promise<{ rows: Film[]; total: number }> {
@@ -76,7 +88,7 @@ const ofSeveralTrucks = (cameras: readonly TruckCamera[]) => ({
 
 export async function findFilm(
   dataSource: DataSource,
-  kind: keyof typeof FILM_TABLES,
+  kind: FilmKind,
   column: 'id' | 'request_id',
   id: string,
 ): Promise<Film | undefined> {

@@ -6,9 +6,7 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { withoutFinalSlashes } from '../../contracts/common/text.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
-
-/** What a link may lead to. */
-export type LinkKind = 'recordings' | 'clips';
+import type { FilmKind } from './film-tables.js';
 
 export const FILES_PREFIX = '/media/v1';
 
@@ -37,7 +35,7 @@ export class DownloadLinks {
     return `${request.protocol}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : `${localAddress}:${localPort}`}`;
   }
 
-  sign(base: LinkBase, kind: LinkKind, id: string, now = Date.now()): DownloadLink {
+  sign(base: LinkBase, kind: FilmKind, id: string, now = Date.now()): DownloadLink {
     const expires = Math.floor((now + this.env.VISION_LINK_TTL) / 1000);
     const signature = this.signature(kind, id, expires);
     return {
@@ -50,7 +48,7 @@ export class DownloadLinks {
    * `unauthorized` where anything of the link was changed, `gone` where its time is over. Compared as text, not as what it
    * stands for: the same bytes and the same number have several spellings, of which we give one.
    */
-  verify(kind: LinkKind, id: string, expires: unknown, signature: unknown, now = Date.now()): void {
+  verify(kind: FilmKind, id: string, expires: unknown, signature: unknown, now = Date.now()): void {
     const seconds = typeof expires === 'string' && /^[1-9]\d{0,11}$/.test(expires) ? Number(expires) : undefined;
     const given = Buffer.from(typeof signature === 'string' ? signature : '');
     const expected = Buffer.from(this.signature(kind, id, seconds ?? 0));
@@ -60,7 +58,7 @@ export class DownloadLinks {
     if (seconds * 1000 <= now) throw apiError(VISION_API, 'gone', 'the link has expired: list the videos again');
   }
 
-  private signature(kind: LinkKind, id: string, expires: number): string {
+  private signature(kind: FilmKind, id: string, expires: number): string {
     return createHmac('sha256', this.key).update(`${kind}/${id}/${expires}`).digest('base64url');
   }
 }

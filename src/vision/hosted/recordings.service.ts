@@ -13,11 +13,9 @@ import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, violated } from '../../errors/app-error.js';
 import { STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
-import { storageName } from '../../storage/storage-name.js';
 import { HostedCameras } from './cameras.js';
+import { filmName } from './film-tables.js';
 import { beginsAsMp4, MP4_HEAD_BYTES } from './media/probe-mp4.js';
-
-export const recordingName = (id: string) => storageName('hosted-recordings', id);
 
 /** What trucks have recorded: the chunks of the continuous list, and what clips are cut from. */
 @Injectable()
@@ -35,13 +33,13 @@ export class HostedRecordings {
     const camera = { ...query, cameraId };
     if (await this.exists(camera)) throw taken(camera);
     const id = uuidv7();
-    const writer = await this.storage.writer(recordingName(id), { resume: false });
+    const writer = await this.storage.writer(filmName('recordings', id), { resume: false });
     const { size, sha256 } = await receive(writer, body);
     try {
       await this.enter(id, query, size, sha256);
     } catch (error) {
       // The commit may have arrived, and a row must have its file; one without a row is told by `doctor`.
-      if (!isDatabaseUnavailable(error)) await this.storage.delete(recordingName(id));
+      if (!isDatabaseUnavailable(error)) await this.storage.delete(filmName('recordings', id));
       throw isUniqueViolation(error, 'hosted_recordings_start_key') ? taken(camera) : error;
     }
     return { id, sizeBytes: size, sha256 };

@@ -17,7 +17,7 @@ import type {
 import { apiError } from '../../errors/app-error.js';
 import { HostedCameras, type TruckCamera } from './cameras.js';
 import { assertOrder, ClipOrders } from './clip-orders.js';
-import { type Film, findFilm, listFilms } from './film-tables.js';
+import { type Film, type FilmKind, findFilm, listFilms } from './film-tables.js';
 import { DownloadLinks, type LinkBase } from './links.js';
 import { HostedVideoRequests } from './video-requests.store.js';
 import type { VisionCaller } from './vision-caller.js';
@@ -109,7 +109,7 @@ export class HostedVisionApi {
     };
   }
 
-  private recording(film: Film, kind: 'recordings' | 'clips', base: LinkBase): Recording {
+  private recording(film: Film, kind: FilmKind, base: LinkBase): Recording {
     const { id, customerId, truckId, cameraId, startTime, endTime } = film;
     return {
       id,

@@ -3,8 +3,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ContinuousResponse, CreateVideoResponse } from '../../../src/contracts/vision/vision.dto.js';
 import { STORAGE, type Storage } from '../../../src/storage/storage.js';
-import { clipName } from '../../../src/vision/hosted/clip-preparation.js';
-import { recordingName } from '../../../src/vision/hosted/recordings.service.js';
+import { filmName } from '../../../src/vision/hosted/film-tables.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -70,7 +69,7 @@ it.concurrent('a recording whose commit arrives after its connection was given u
     return ids;
   }, COMMIT_SECONDS * 1000);
   await usualCommits('hosted_recordings');
-  for (const id of added) expect(await storage.stat(recordingName(id))).toBeDefined();
+  for (const id of added) expect(await storage.stat(filmName('recordings', id))).toBeDefined();
 });
 
 it.concurrent('so does a clip', async () => {
@@ -84,7 +83,7 @@ it.concurrent('so does a clip', async () => {
   }, COMMIT_SECONDS * 2000);
   await usualCommits('hosted_videos');
   // The service has given up before, and would have deleted it by then.
-  for (const id of added) expect(await storage.stat(clipName(id))).toBeDefined();
+  for (const id of added) expect(await storage.stat(filmName('clips', id))).toBeDefined();
 });
 
 it('a clip that cannot be published leaves no bytes behind', async () => {
@@ -119,7 +118,7 @@ async function recorded(minute: number): Promise<{ id: string; downloadUrl: stri
 
 it('a film that the storage cannot open just now is 503, and tells when to come back', async () => {
   const { id, downloadUrl } = await recorded(2);
-  const path = join(root, recordingName(id));
+  const path = join(root, filmName('recordings', id));
   await rename(path, `${path}.aside`);
   await symlink(path, path);
   const response = await fetch(downloadUrl);
@@ -148,7 +147,7 @@ it.each([
 
 it('a film whose file is lost is told as any failure, not as a film', async () => {
   const recording = await recorded(3);
-  await storage.delete(recordingName(recording.id));
+  await storage.delete(filmName('recordings', recording.id));
   const response = await fetch(recording.downloadUrl, { headers: { Range: 'bytes=0-9' } });
   expect(response.status).toBe(500);
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);
