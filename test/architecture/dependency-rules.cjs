@@ -1,4 +1,4 @@
-/** Who may import whom (design/architecture.md). Levels 2 and 3 never import a neighbour, but for what is named here. */
+/** Who may import whom: the levels of CONTRIBUTING.md. 2 and 3 never import a neighbour, but for what is named here. */
 const room = (...names) => `^src/(${names.join('|')})/`;
 const L0 = ['contracts', 'config'];
 const L1 = ['chunked-work', 'database', 'errors', 'http', 'observability', 'outbound'];

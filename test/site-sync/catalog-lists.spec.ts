@@ -11,7 +11,7 @@ interface Page {
   readonly pagination: unknown;
 }
 
-/** `GET /sites`, `/kiosks`, `/materials` and `/sync-runs` of design/operating.md. */
+/** `GET /sites`, `/kiosks`, `/materials` and `/sync-runs` of the admin API. */
 describe('the administration of what was synchronised', () => {
   let scene: SiteScene;
   let otherHauler: string;

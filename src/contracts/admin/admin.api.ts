@@ -1,6 +1,6 @@
 import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
 
-/** The admin API of design/operating.md: bearer token, the common error body. */
+/** The admin API, under paths of our own: bearer token, the common error body. */
 export const ADMIN_API = defineApi({
   name: 'admin',
   title: 'Admin API',

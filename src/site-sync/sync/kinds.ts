@@ -2,7 +2,7 @@
 export const KINDS = ['sites', 'kiosks', 'materials'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What a run did with the records of one kind (design/operating.md). */
+/** What a run did with the records of one kind, as the admin sees it. */
 export interface KindCounts {
   /** Elements of the array. */
   readonly received: number;

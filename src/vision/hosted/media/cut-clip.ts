@@ -28,8 +28,8 @@ export interface Clip extends TimeRange {
 }
 
 /**
- * Cuts the asked range out of the chunks and joins it to one MP4, without encoding anything anew (issue 4; decisions 42,
- * 44). The answer's `startTime` is that of the first frame, the key frame at or before the asked start, and `endTime`
+ * Cuts the asked range out of the chunks and joins it to one MP4, without encoding anything anew (decisions 42, 44).
+ * The answer's `startTime` is that of the first frame, the key frame at or before the asked start, and `endTime`
  * the end of the last one, which B-frames may put some frames past the asked end. Pieces follow each other at once, also
  * over a gap: every player plays such a file, and `missing` says what is left out. Sound is kept where there is some.
  * Memory does not grow with the length of the films, apart from one entry per frame for the table of contents.
