@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { LONGEST_REQUEST_ID } from '../../src/contracts/vision/vision.dto.js';
 import { PUBLICATIONS } from '../../src/docs/documents.js';
+import { MOST_CLIPS } from '../../src/vision/requests/match-video.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type Documented, operationsOf, type ServedDocument, servedDocuments } from '../support/documents.js';
 
@@ -154,5 +156,14 @@ describe('values in the documents', () => {
     const codes = documents.get('account')?.components.schemas['BillingAddress']?.properties?.['state']?.enum;
     expect(codes).toHaveLength(62);
     expect(codes).toEqual(expect.arrayContaining(['TX', 'DC', 'PR', 'AE']));
+  });
+
+  it.each([
+    ['VideoRequestPart', MOST_CLIPS],
+    ['VideoRequest', 1_000 * MOST_CLIPS],
+  ])("a %s has room for a partner's longest id, and for all clips that may be kept", (name, clips) => {
+    const told = documents.get('admin')?.components.schemas[name]?.properties;
+    expect(told?.['partnerRequestId']?.maxLength).toBe(LONGEST_REQUEST_ID);
+    expect(told?.['recordingIds']?.maxItems).toBe(clips);
   });
 });

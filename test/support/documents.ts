@@ -12,6 +12,8 @@ export interface ServedSchema {
   readonly allOf?: readonly ServedSchema[];
   readonly type?: string;
   readonly enum?: readonly unknown[];
+  readonly maxLength?: number;
+  readonly maxItems?: number;
   readonly items?: ServedSchema;
   readonly properties?: Readonly<Record<string, ServedSchema>>;
   readonly example?: unknown;

@@ -4,6 +4,7 @@ import { IntegerField } from '../common/fields/number-fields.js';
 import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
+import { LONGEST_REQUEST_ID } from '../vision/vision.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
@@ -25,8 +26,15 @@ export const VIDEO_REQUEST_STATUSES = [
 type VideoRequestStatus = (typeof VIDEO_REQUEST_STATUSES)[number];
 
 const STATUS = { description: 'Where it stands', values: VIDEO_REQUEST_STATUSES, example: 'processing' };
-const PARTNER_ID = { description: "The partner's id of the request", max: 255, optional: true, example: 'req-4711' };
-const RECORDING_IDS = { description: 'The clips', maxLength: 36, max: 100_000, example: [ID] };
+const PARTNER_ID = {
+  description: "The partner's id of the request",
+  max: LONGEST_REQUEST_ID,
+  optional: true,
+  example: 'req-4711',
+};
+const MOST_PARTS = 1_000;
+/** Of one part, as many as are fetched of it. */
+const RECORDING_IDS = { description: 'The clips', maxLength: 36, max: 1_000, example: [ID] };
 
 export class OrderVideoRequest {
   @UuidField(CONNECTION)
@@ -66,7 +74,7 @@ export class VideoRequestQuery extends PageQuery {
 
 /** One piece of a request, as the partner is asked for it (decision 42). */
 export class VideoRequestPart {
-  @IntegerField({ description: 'Place in the request, from 1', min: 1, max: 1_000, example: 1 })
+  @IntegerField({ description: 'Place in the request, from 1', min: 1, max: MOST_PARTS, example: 1 })
   number!: number;
 
   @InstantField(START)
@@ -122,10 +130,10 @@ export class VideoRequest {
   @TextField({ ...PARTNER_ID, description: "The partner's id of a request with a single part" })
   partnerRequestId?: string;
 
-  @ArrayField(() => VideoRequestPart, { description: 'The pieces it was cut into', max: 1_000 })
+  @ArrayField(() => VideoRequestPart, { description: 'The pieces it was cut into', max: MOST_PARTS })
   parts!: VideoRequestPart[];
 
-  @TextListField(RECORDING_IDS)
+  @TextListField({ ...RECORDING_IDS, max: MOST_PARTS * RECORDING_IDS.max })
   recordingIds!: string[];
 
   @InstantField({ description: 'When it expires if the partner has not delivered', example: '2026-02-01T08:30:00Z' })
