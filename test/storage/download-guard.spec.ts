@@ -32,7 +32,7 @@ test.each([
   const downloaded = createDownloader(storage, { allowPrivate: false }).download({ url: url(), name: newName() });
   await expect(downloaded).rejects.toMatchObject({
     kind: 'address-refused',
-    advice: 'give-up',
+    keepsBytes: false,
     message: expect.not.stringContaining(LINK_SECRET),
   });
   expect(host.asked).toEqual([]);

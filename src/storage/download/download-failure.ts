@@ -1,32 +1,32 @@
 import { retryAfterMs } from '../../outbound/retry-after.js';
 import { errorCode, type NotAFilm, sentenceOf } from '../storage-errors.js';
 
-/** What the caller may do about a failure: come back, ask for a fresh link, or give the file up. */
-export type Advice = 'retry' | 'relink' | 'give-up';
-
-/** Every way a download ends without its file; `StorageUnavailable` alone comes beside them. */
-const DOWNLOAD_FAILURES = {
+/**
+ * Every way a download ends without its file, and whether the bytes that came are kept for another try; whether there is
+ * one is for the caller to decide. `StorageUnavailable` alone comes beside them.
+ */
+const KEEPS_BYTES = {
   /** The host is busy or away, the connection broke, the body was cut off, a time limit passed. */
-  retryable: 'retry',
+  retryable: true,
   /** The signal was given. */
-  cancelled: 'retry',
+  cancelled: true,
   /** 401, 403, 404, 410. */
-  'link-refused': 'relink',
+  'link-refused': true,
   /** The guard of decision 50. */
-  'address-refused': 'give-up',
-  'bad-answer': 'give-up',
-  'too-large': 'give-up',
-  'wrong-length': 'give-up',
-  empty: 'give-up',
+  'address-refused': false,
+  'bad-answer': false,
+  'too-large': false,
+  'wrong-length': false,
+  empty: false,
   /** Not an MP4, or not whole in its boxes. */
-  'not-a-film': 'give-up',
-} as const satisfies Record<string, Advice>;
+  'not-a-film': false,
+} as const satisfies Record<string, boolean>;
 
-export type DownloadFailureKind = keyof typeof DOWNLOAD_FAILURES;
+export type DownloadFailureKind = keyof typeof KEEPS_BYTES;
 
 /** `message` is a sentence for an admin; it names hosts, never paths or queries, since signed links are secrets. */
 export class DownloadFailed extends Error {
-  readonly advice: Advice;
+  readonly keepsBytes: boolean;
   /** What the host asked for by `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
@@ -37,7 +37,7 @@ export class DownloadFailed extends Error {
   ) {
     super(message, { cause: options.cause });
     this.name = 'DownloadFailed';
-    this.advice = DOWNLOAD_FAILURES[kind];
+    this.keepsBytes = KEEPS_BYTES[kind];
     this.retryAfterMs = options.retryAfterMs;
   }
 }

@@ -59,7 +59,7 @@ function failureFor(error: unknown, signal: AbortSignal): unknown {
 /** Bytes are worth keeping where another try may use them, and where they do not themselves fill the disk. */
 function worthKeeping(error: unknown): boolean {
   if (error instanceof StorageUnavailable) return error.trouble !== 'full';
-  return error instanceof DownloadFailed && error.advice !== 'give-up';
+  return error instanceof DownloadFailed && error.keepsBytes;
 }
 
 export function createDownloader(

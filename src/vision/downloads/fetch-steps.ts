@@ -7,7 +7,7 @@ import { type Downloaded, DOWNLOADER, type Downloader } from '../../storage/down
 import { StorageUnavailable } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { fetchBy } from './fetch-by.js';
-import { type NextStep, nextStep, relinkOrEnd } from './next-step.js';
+import { isBroken, type NextStep, nextStep, relinkOrEnd } from './next-step.js';
 import { RecordingMoves } from './recording-moves.js';
 import { recordingFile, type RecordingKey, type RecordingRow } from './recording-row.js';
 import { Relink } from './relink.js';
@@ -127,10 +127,9 @@ export class FetchSteps {
       expiresAt: row.expires_at?.getTime(),
     };
     const step = nextStep(state, { kind, retryAfterMs, fruitless }, Date.now());
-    const counted = fruitless || kind === 'wrong-length' || kind === 'empty' || kind === 'not-a-film';
     const progress = {
       received_bytes: Math.max(best, received),
-      fruitless: counted ? row.fruitless + 1 : received > best ? 0 : row.fruitless,
+      fruitless: isBroken({ kind, fruitless }) ? row.fruitless + 1 : received > best ? 0 : row.fruitless,
     };
     await run.update(progress);
     return this.take(run, row, step, message);

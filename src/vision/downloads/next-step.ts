@@ -34,13 +34,11 @@ export type NextStep =
   | { readonly step: 'end'; readonly status: 'failed' | 'expired' };
 
 /** What may be another file, or a whole one, the next time: a page that says "in a moment" comes with status 200 too. */
-const MAY_PASS: ReadonlySet<DownloadFailureKind> = new Set([
-  'retryable',
-  'cancelled',
-  'wrong-length',
-  'empty',
-  'not-a-film',
-]);
+const BROKEN: ReadonlySet<DownloadFailureKind> = new Set(['wrong-length', 'empty', 'not-a-film']);
+
+/** Whether the host sent a broken body, which it is not asked for without end. */
+export const isBroken = ({ kind, fruitless }: Pick<FetchFailure, 'kind' | 'fruitless'>): boolean =>
+  fruitless || BROKEN.has(kind);
 
 /**
  * What becomes of a recording after a try that failed. A refused link is replaced; a host that is away is waited for as
@@ -49,9 +47,8 @@ const MAY_PASS: ReadonlySet<DownloadFailureKind> = new Set([
  */
 export function nextStep(state: FetchState, failure: FetchFailure, now: number): NextStep {
   if (failure.kind === 'link-refused') return relinkOrEnd(state);
-  if (!MAY_PASS.has(failure.kind)) return { step: 'end', status: 'failed' };
-  const broken = failure.fruitless || failure.kind !== 'retryable';
-  if (broken && state.fruitless + 1 >= MOST_FRUITLESS) return { step: 'end', status: 'failed' };
+  if (failure.kind !== 'retryable' && !BROKEN.has(failure.kind)) return { step: 'end', status: 'failed' };
+  if (isBroken(failure) && state.fruitless + 1 >= MOST_FRUITLESS) return { step: 'end', status: 'failed' };
   if (state.expiresAt === undefined && now - state.listedAt > LONGEST_WITHOUT_EXPIRY_MS) return relinkOrEnd(state);
   return { step: 'retry', afterMs: Math.min(retryMs(state, failure), longestWaitMs(state, now)) };
 }
