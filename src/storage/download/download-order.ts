@@ -12,15 +12,10 @@ export interface DownloadOrder {
   readonly resume?: boolean;
   /** Refuses what is no MP4 film, whole in its boxes. */
   readonly film?: boolean;
-  readonly onProgress?: (progress: DownloadProgress) => void;
+  /** Told of every chunk, and when the file is published: its bytes so far, those of earlier attempts included. */
+  readonly onReceived?: (bytes: number) => void;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<DownloadLimits>;
-}
-
-interface DownloadProgress {
-  /** Bytes, those of earlier attempts included. */
-  readonly received: number;
-  readonly total: number | undefined;
 }
 
 export interface Downloaded {

@@ -5,7 +5,7 @@ import { type Kept, isKept } from './answer-rules.js';
 import { bodyOf } from './body.js';
 import { DownloadFailed, noFilm, tooLarge } from './download-failure.js';
 import type { Downloaded, Downloader } from './download-order.js';
-import { DOWNLOAD_LIMITS, type DownloadLimits } from './limits.js';
+import { DOWNLOAD_LIMITS } from './limits.js';
 import { type LinkAnswer, linkOpener } from './link-request.js';
 import { type Running, startTransfer, type Transfer } from './transfer.js';
 
@@ -13,15 +13,12 @@ import { type Running, startTransfer, type Transfer } from './transfer.js';
 async function receive(writer: StorageWriter, transfer: Transfer, { order, limits }: Running): Promise<void> {
   const { total, answer } = transfer;
   const { host } = answer;
-  let told = performance.now();
   for await (const { bytes, release } of bodyOf(answer, limits)) {
     if (writer.length + bytes.length > (total ?? Infinity))
       throw new DownloadFailed('wrong-length', `${host} sent more than ${total} bytes.`);
     if (writer.length + bytes.length > limits.maxBytes) throw tooLarge(host, limits.maxBytes);
     await writer.append(bytes, release);
-    if (performance.now() - told < limits.progressMs) continue;
-    told = performance.now();
-    order.onProgress?.({ received: writer.length, total });
+    order.onReceived?.(writer.length);
   }
   if (writer.length === 0) throw new DownloadFailed('empty', `${host} sent an empty file.`);
   if (total !== undefined && writer.length !== total)
@@ -41,7 +38,7 @@ async function fetchInto(writer: StorageWriter, running: Running): Promise<Downl
       await receive(writer, transfer, running);
     }
     const published = await writer.publish();
-    running.order.onProgress?.({ received: published.size, total: published.size });
+    running.order.onReceived?.(published.size);
     return { ...published, resumedFrom };
   } catch (error) {
     throw error instanceof NotAFilm ? noFilm(answer?.host, answer?.response.headers['content-type'], error) : error;
@@ -62,15 +59,11 @@ function worthKeeping(error: unknown): boolean {
   return error instanceof DownloadFailed && error.keepsBytes;
 }
 
-export function createDownloader(
-  storage: Storage,
-  policy: OutboundPolicy,
-  defaults: Partial<DownloadLimits> = {},
-): Downloader {
+export function createDownloader(storage: Storage, policy: OutboundPolicy): Downloader {
   const openLink = linkOpener(policy);
   return {
     async download(order) {
-      const limits = { ...DOWNLOAD_LIMITS, ...defaults, ...order.limits };
+      const limits = { ...DOWNLOAD_LIMITS, ...order.limits };
       const signal = order.signal ?? new AbortController().signal;
       const { name, resume = true, film = false } = order;
       const writer = await storage.writer(name, { resume, film });

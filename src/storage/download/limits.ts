@@ -9,8 +9,6 @@ export interface DownloadLimits {
   readonly slowestRate: number;
   readonly slowMs: number;
   readonly maxRedirects: number;
-  /** At most one call of `onProgress` in so many milliseconds. */
-  readonly progressMs: number;
 }
 
 /** Decision 47 where it says so; each may be given otherwise. */
@@ -21,5 +19,4 @@ export const DOWNLOAD_LIMITS: DownloadLimits = {
   slowestRate: 1024,
   slowMs: 60_000,
   maxRedirects: 3,
-  progressMs: 500,
 };

@@ -59,10 +59,9 @@ export class FetchSteps {
     const resume = interrupted || run.attempt > 1 || row.relinks > 0;
     const current: RecordingRow = { ...row, status: 'downloading' };
     let received = 0;
-    // Told of every chunk: whether a broken try got anywhere decides what becomes of it.
-    const onProgress = (progress: { readonly received: number }) => void (received = progress.received);
-    const { signal } = run;
-    const order = { url, name, film: true, resume, signal, onProgress, limits: { progressMs: 0 } };
+    // Whether a broken try got anywhere decides what becomes of it.
+    const onReceived = (bytes: number) => void (received = bytes);
+    const order = { url, name, film: true, resume, signal: run.signal, onReceived };
     const fetched = await this.downloader.download(order).catch((error: unknown) => error);
     if (isDownloaded(fetched)) return this.stored(run, current, fetched, begun);
     if (run.signal.aborted) throw run.signal.reason;
