@@ -7,11 +7,12 @@ import { type Downloaded, DOWNLOADER, type Downloader } from '../../storage/down
 import { StorageUnavailable } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { fetchBy } from './fetch-by.js';
+import { Later } from './later.js';
 import { isBroken, type NextStep, nextStep, relinkOrEnd } from './next-step.js';
 import { RecordingMoves } from './recording-moves.js';
 import { recordingFile, type RecordingKey, type RecordingRow } from './recording-row.js';
 import { Relink } from './relink.js';
-import { Later, StoragePause } from './storage-pause.js';
+import { StoragePause } from './storage-pause.js';
 
 /** A recording without a link waits behind those whose links die within this time. */
 const BEHIND_MS = 300_000;
