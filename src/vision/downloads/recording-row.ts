@@ -13,7 +13,6 @@ export interface RecordingKey {
 export interface RecordingRow extends RecordingKey {
   readonly connection_id: string;
   readonly part_id: string | null;
-  readonly source: 'on-demand' | 'continuous';
   readonly partner_recording_id: string;
   readonly truck_id: string;
   readonly camera_id: string;
@@ -30,13 +29,10 @@ export interface RecordingRow extends RecordingKey {
   readonly created_at: Date;
 }
 
-/** So that a claim hands over all that its download needs. */
+/** So that a claim hands over, besides the key, all that its download needs. */
 export const RECORDING_COLUMNS: readonly (keyof RecordingRow)[] = [
-  'hauler_id',
-  'id',
   'connection_id',
   'part_id',
-  'source',
   'partner_recording_id',
   'truck_id',
   'camera_id',
