@@ -1,5 +1,5 @@
 import { retryAfterMs } from '../outbound/retry-after.js';
-import { partnerError, saidText } from './error-body.js';
+import { saidText } from './error-body.js';
 import type { RawAnswer } from './exchange.js';
 import { SENTENCES } from './failure-sentences.js';
 import type { KeyScrubber } from './key-scrubber.js';
@@ -10,10 +10,7 @@ const UNAVAILABLE: readonly number[] = [502, 503, 504];
 /** The failure that a status which is no answer stands for, with what the partner said about it. */
 export function statusFailure(raw: RawAnswer, host: string, scrubber: KeyScrubber, now: Date): PartnerFailure {
   const { status } = raw;
-  const said = partnerError(raw.bytes);
-  const code = said.code === undefined ? undefined : scrubber.sentence(said.code);
-  const message = said.message === undefined ? undefined : scrubber.sentence(said.message);
-  const text = saidText({ ...(code === undefined ? {} : { code }), ...(message === undefined ? {} : { message }) });
+  const text = saidText(raw.bytes, scrubber);
   const retryAfter = retryAfterMs(raw.header('retry-after'), now);
   const facts: FailureFacts = {
     status,

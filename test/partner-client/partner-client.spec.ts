@@ -507,6 +507,28 @@ describe('our key', () => {
     }
   });
 
+  const LONG_KEY = 'pk_live_5f0c1f2e7a3b4c8d9e0f1a2b3c4d5e6f7a8';
+  const LONG_KEY_64 = Buffer.from(LONG_KEY).toString('base64');
+
+  test.each<[string, string, string]>([
+    ['the end of a message', 'X', `${'x'.repeat(458)}${LONG_KEY}`],
+    ['the end of a message, where the one before it leaves room', 'X', `${'x'.repeat(420)}${LONG_KEY} ${LONG_KEY}`],
+    ['the end of a message, in base64', 'X', `${'x'.repeat(480)}${LONG_KEY_64}`],
+    [
+      'the end of a message, behind a character that is not kept',
+      'X',
+      `${'x'.repeat(470)}${LONG_KEY.slice(0, 9)}\0${LONG_KEY.slice(9)}`,
+    ],
+    ['the end of a code', `${'X'.repeat(80)}${LONG_KEY}`, 'no'],
+  ])('is not in an error in part either, across %s', async (_, code, message) => {
+    partner.on(SITES, partnerDoes.refuses(400, code, message));
+    const failure = await failureOf(partnerClient(dataSource).call(await connect({ key: LONG_KEY }), getSites));
+    const text = shown(failure);
+    for (const form of [LONG_KEY, LONG_KEY_64]) {
+      for (let at = 0; at + 8 <= form.length; at++) expect(text).not.toContain(form.slice(at, at + 8));
+    }
+  });
+
   test('is not in what is read from an answer that echoes it, nor in a breach of it', async () => {
     const escaped = [...KEY].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
     const body = `{"success":true,"data":{"sites":[{"name":${JSON.stringify(echo)},"${KEY}":"${escaped}"}]}}`;
