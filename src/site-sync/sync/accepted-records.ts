@@ -1,5 +1,4 @@
-import type { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
-import { contentDigest, type PartnerRecord } from './content-digest.js';
+import { contentCells, contentDigest, type PartnerRecord } from './content.js';
 import type { Kind } from './kinds.js';
 import type { Cell } from './send-rows.js';
 
@@ -11,31 +10,6 @@ interface Accepted<K extends Kind> {
   /** Why it is flagged. */
   readonly doubt: string | undefined;
 }
-
-/** Content columns of each kind's table, with their types. */
-export const CONTENT_COLUMNS = {
-  sites: { name: 'text', line1: 'text', city: 'text', state: 'text', country: 'text', zip_code: 'text' },
-  kiosks: { site_external_id: 'uuid', name: 'text' },
-  materials: { site_external_id: 'uuid', kiosk_external_id: 'uuid', material_type: 'text', measure_unit: 'text' },
-} as const;
-
-const contentOf: { readonly [K in Kind]: (record: PartnerRecord<K>) => Cell[] } = {
-  sites: ({ name, address: at }: Site) => [
-    name,
-    at?.line1 ?? null,
-    at?.city ?? null,
-    at?.state ?? null,
-    at?.country ?? null,
-    at?.zipCode ?? null,
-  ],
-  kiosks: ({ siteId, name }: Kiosk) => [siteId, name],
-  materials: ({ siteId, kioskId, materialType, measureUnit }: Material) => [
-    siteId ?? null,
-    kioskId ?? null,
-    materialType,
-    measureUnit,
-  ],
-};
 
 /** What decides about a record; `position` is its place here, and null where it is only known not to be absent. */
 export const JUDGED_COLUMNS = {
@@ -72,7 +46,7 @@ export class AcceptedRecords<K extends Kind = Kind> {
   /** Some of them in the order of `JUDGED_COLUMNS` and the kind's `CONTENT_COLUMNS`. */
   *whole(positions: Iterable<number>): Generator<Cell[]> {
     for (const position of positions) {
-      yield [...this.judgedCells(position), ...contentOf[this.kind](this.at(position).record)];
+      yield [...this.judgedCells(position), ...contentCells(this.kind, this.at(position).record)];
     }
   }
 

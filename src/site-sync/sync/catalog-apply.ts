@@ -1,7 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { uuidv7 } from '../../database/uuid.js';
-import { type AcceptedRecords, CONTENT_COLUMNS, JUDGED_COLUMNS } from './accepted-records.js';
+import { type AcceptedRecords, JUDGED_COLUMNS } from './accepted-records.js';
 import { CATALOG_SQL, type CatalogSql, ORPHANED } from './catalog-sql.js';
+import { CONTENT_COLUMNS } from './content.js';
 import type { Intake } from './intake.js';
 import { type Kind, type KindCounts, KINDS, NO_KIND_COUNTS, type RunCounts } from './kinds.js';
 import { holdsRemovals } from './removal-guard.js';

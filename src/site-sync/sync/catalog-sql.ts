@@ -1,4 +1,5 @@
-import { CONTENT_COLUMNS, JUDGED_COLUMNS } from './accepted-records.js';
+import { JUDGED_COLUMNS } from './accepted-records.js';
+import { CONTENT_COLUMNS } from './content.js';
 import { forEachKind, type Kind } from './kinds.js';
 
 /** The statements that bring one kind of records into the catalog; $1 is the hauler, $2 the connection. */

@@ -4,7 +4,7 @@ import { type Read, readerOf } from '../../contracts/common/reader.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
 import { AcceptedRecords } from './accepted-records.js';
-import type { PartnerRecord } from './content-digest.js';
+import type { PartnerRecord } from './content.js';
 import { forEachKind, type Kind } from './kinds.js';
 import type { KnownParents } from './known-parents.js';
 import { brokenLink, doubtfulLink } from './links.js';

@@ -1,6 +1,6 @@
 import { isWithoutParent } from '../../contracts/site/material-parents.js';
 import type { Kiosk, Material } from '../../contracts/site/site.dto.js';
-import type { PartnerRecord } from './content-digest.js';
+import type { PartnerRecord } from './content.js';
 import type { Kind } from './kinds.js';
 import type { KnownParents } from './known-parents.js';
 
