@@ -9,7 +9,6 @@ import type { PartnerAnswer } from './partner-answer.js';
 import { type PartnerCall, PartnerClient } from './partner-client.js';
 import type { PartnerInterface } from './partner-connection.js';
 import { type FailureKind, PartnerFailure } from './partner-failure.js';
-import { ONE_TRY } from './retry-policy.js';
 import { SealBroken } from './sealed-keys.js';
 
 /** One harmless call of each interface, and what its answer is held to. */
@@ -61,7 +60,7 @@ export class ConnectionCheckService {
       const answer = await this.client.call(connection, {
         ...call(connection),
         accept: [200, 404],
-        retry: ONE_TRY,
+        once: true,
         breaker: false,
       });
       const { conforms, findings } = await (answer.status === 404 ? noDataFindings(answer) : judge(answer));

@@ -16,7 +16,7 @@ import type { PartnerConnection } from './partner-connection.js';
 import { PartnerFailure } from './partner-failure.js';
 import { PARTNER_SETTINGS, type PartnerSettings } from './partner-settings.js';
 import type { Place } from './places.js';
-import { nextTryMs, ONE_TRY, READ_RETRY, type RetryPolicy } from './retry-policy.js';
+import { nextTryMs } from './retry-policy.js';
 import { statusFailure } from './status-failure.js';
 
 /** One call of a partner's API: where it goes is the contract's business, what counts as an answer the caller's. */
@@ -30,8 +30,8 @@ export interface PartnerCall {
   readonly ifNoneMatch?: string;
   /** The statuses that are answers; every other one is a `PartnerFailure`. Default: 200. */
   readonly accept?: readonly number[];
-  /** Default: `READ_RETRY` for GET, else one try. */
-  readonly retry?: RetryPolicy;
+  /** One try, also of a GET; nothing else is ever sent twice. */
+  readonly once?: boolean;
   /** `false`: called though the partner was down a moment ago, because somebody wants to know. */
   readonly breaker?: boolean;
   /**
@@ -85,7 +85,7 @@ export class PartnerClient {
   }
 
   private async retrying<T>(connection: PartnerConnection, call: PartnerCall, run: () => Promise<T>): Promise<T> {
-    const policy = call.retry ?? (call.route.method === 'GET' ? READ_RETRY : ONE_TRY);
+    const once = call.once === true || call.route.method !== 'GET';
     let last: PartnerFailure | undefined;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -98,7 +98,7 @@ export class PartnerClient {
         last = error;
       }
       const timing = { baseMs: this.settings.retryBaseMs, now: new Date(), random: Math.random() };
-      const wait = nextTryMs(last, attempt, policy, timing);
+      const wait = once ? undefined : nextTryMs(last, attempt, timing);
       if (wait === undefined) throw last;
       call.place?.leave();
       await delay(wait, undefined, call.signal === undefined ? {} : { signal: call.signal }).catch(() => {

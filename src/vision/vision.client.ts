@@ -14,7 +14,6 @@ import {
 import { formatInstant } from '../contracts/common/instant.js';
 import type { PartnerAnswer } from '../partner-client/partner-answer.js';
 import { PartnerClient } from '../partner-client/partner-client.js';
-import { ONE_TRY } from '../partner-client/retry-policy.js';
 import { type ListedPage, NoList, readList } from './client/read-list.js';
 import { type Acknowledgement, readAcknowledgement } from './client/read-acknowledgement.js';
 import type { VisionConnection } from './vision-connections.js';
@@ -46,7 +45,6 @@ export class VisionClient implements VisionApi<VisionCall> {
       body: { ...request, startTime: formatInstant(request.startTime), endTime: formatInstant(request.endTime) },
       // Partners that answer 200 or 201 have accepted it as well.
       accept: [202, 200, 201],
-      retry: ONE_TRY,
       ...(signal === undefined ? {} : { signal }),
     });
     const read = readAcknowledgement(jsonOrNothing(answer));

@@ -10,7 +10,6 @@ import type { PartnerCall } from '../../src/partner-client/partner-client.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
 import { Places } from '../../src/partner-client/places.js';
-import { READ_RETRY } from '../../src/partner-client/retry-policy.js';
 import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
 import { eventually } from '../support/eventually.js';
 import { held } from '../support/held.js';
@@ -202,7 +201,7 @@ describe('a failure', () => {
     const started = Date.now();
     const call = client.call(await connect({ baseUrl: `https://127.0.0.1:${port}` }), {
       ...getSites,
-      retry: { tries: 1, on: new Set(), maxWaitMs: 0 },
+      once: true,
     });
     const failure = await failureOf(call);
     expect(failure).toMatchObject({ kind: 'unreachable' });
@@ -251,17 +250,26 @@ describe('another try', () => {
     expect(Math.round(((failure.retryAt?.getTime() ?? 0) - Date.now()) / 1000)).toBe(301);
   });
 
-  test('of a POST is made only where the caller says so', async () => {
+  const LOST: [string, ScriptedReply][] = [
+    ['is not available', partnerDoes.html(503)],
+    ['breaks', partnerDoes.breaks('{}', 1)],
+    ['fails', partnerDoes.html(500)],
+    ['does not answer', partnerDoes.hangs()],
+  ];
+
+  test.each(LOST)('of a POST is never made, where the partner %s', async (_, reply) => {
     const call = { api: VISION_API, route: VISION_API.routes.requestVideo, body: {}, accept: [202] };
-    const client = partnerClient(dataSource, { answerMs: 200, breakAfter: 100 });
+    partner.on(SUBMIT, reply, partnerDoes.json(EMPTY, { status: 202 }));
     const connection = await connect({ interface: 'vision' });
-    partner.on(SUBMIT, partnerDoes.html(503));
-    await failureOf(client.call(connection, call));
+    await failureOf(partnerClient(dataSource, { answerMs: 200 }).call(connection, call));
     expect(partner.asked).toHaveLength(1);
-    partner.on(SUBMIT, partnerDoes.hangs(), partnerDoes.html(500), partnerDoes.json(EMPTY, { status: 202 }));
-    const retry = { ...READ_RETRY, on: new Set(['timedOut', 'failed'] as const) };
-    await client.call(connection, { ...call, retry });
-    expect(partner.asked).toHaveLength(4);
+  });
+
+  test.each(LOST)('of a GET is not made where the caller wants one, and the partner %s', async (_, reply) => {
+    partner.on(SITES, reply, partnerDoes.json(EMPTY));
+    const client = partnerClient(dataSource, { answerMs: 200 });
+    await failureOf(client.call(await connect(), { ...getSites, once: true }));
+    expect(partner.asked).toHaveLength(1);
   });
 
   test.each<[string, ScriptedReply]>([

@@ -22,7 +22,7 @@ interface BadAnswer {
 
 export interface PartnerFault extends BadAnswer {
   readonly does: string;
-  /** Requests of a call that is made with `READ_RETRY`. */
+  /** Requests of one GET. */
   readonly tries: number;
 }
 
