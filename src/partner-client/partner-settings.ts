@@ -2,8 +2,6 @@ import type { SettledEnv } from '../config/env.js';
 
 /** How long and how much a call may take: never a library's default. */
 export interface PartnerSettings {
-  /** Until a connection stands, name resolution and TLS included. */
-  readonly connectMs: number;
   /** Until the whole answer of one try is here. */
   readonly answerMs: number;
   /** Bytes of an answer after decompression. */
@@ -19,10 +17,9 @@ export interface PartnerSettings {
 export const PARTNER_SETTINGS = Symbol('PARTNER_SETTINGS');
 
 export function partnerSettings(
-  env: Pick<SettledEnv, 'PARTNER_CONNECT_TIMEOUT' | 'PARTNER_ANSWER_TIMEOUT' | 'PARTNER_BODY_LIMIT'>,
+  env: Pick<SettledEnv, 'PARTNER_ANSWER_TIMEOUT' | 'PARTNER_BODY_LIMIT'>,
 ): PartnerSettings {
   return {
-    connectMs: env.PARTNER_CONNECT_TIMEOUT,
     answerMs: env.PARTNER_ANSWER_TIMEOUT,
     maxBytes: env.PARTNER_BODY_LIMIT,
     retryBaseMs: 500,

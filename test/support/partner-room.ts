@@ -12,14 +12,19 @@ import { sealKey } from '../../src/partner-client/sealed-keys.js';
 
 const SECRETS_KEY = randomBytes(32);
 
+interface ClientOptions {
+  readonly allowPrivate?: boolean;
+  readonly connectMs?: number;
+}
+
 /** A client as the module makes it, with limits that a test can wait for. */
 export function partnerClient(
   dataSource: DataSource,
-  { allowPrivate = true, ...settings }: Partial<PartnerSettings> & { allowPrivate?: boolean } = {},
+  { allowPrivate = true, connectMs = 500, ...settings }: Partial<PartnerSettings> & ClientOptions = {},
 ): PartnerClient {
   const env = {
     OUTBOUND_ALLOW_PRIVATE: allowPrivate,
-    PARTNER_CONNECT_TIMEOUT: settings.connectMs ?? 500,
+    PARTNER_CONNECT_TIMEOUT: connectMs,
     PARTNER_ANSWER_TIMEOUT: 1_000,
     PARTNER_BODY_LIMIT: 1_048_576,
     SECRETS_KEY,
