@@ -1,22 +1,22 @@
 import type { Violation } from '../contracts/common/violation.js';
 
-/** What each kind of failure means for the next try, and whether it speaks of a partner that is down. */
-const KINDS = {
-  addressRefused: { trips: false },
-  unreachable: { trips: true },
-  broken: { trips: true },
-  timedOut: { trips: true },
-  tooLarge: { trips: false },
-  unauthorized: { trips: false },
-  redirected: { trips: false },
-  notJson: { trips: false },
-  breach: { trips: false },
-  rejected: { trips: false },
-  rateLimited: { trips: false },
-  unavailable: { trips: true },
-  failed: { trips: true },
-  circuitOpen: { trips: false },
-  withdrawn: { trips: false },
+/** Whether a failure of this kind speaks of a partner that is down. */
+const TRIPS = {
+  addressRefused: false,
+  unreachable: true,
+  broken: true,
+  timedOut: true,
+  tooLarge: false,
+  unauthorized: false,
+  redirected: false,
+  notJson: false,
+  breach: false,
+  rejected: false,
+  rateLimited: false,
+  unavailable: true,
+  failed: true,
+  circuitOpen: false,
+  withdrawn: false,
 } as const;
 
 /**
@@ -26,7 +26,7 @@ const KINDS = {
  * 502, 503, 504; `failed` another 5xx; `circuitOpen` not even tried, since it failed again and again; `withdrawn` not tried
  * either, since an admin has deleted the connection or moved it to another address.
  */
-export type FailureKind = keyof typeof KINDS;
+export type FailureKind = keyof typeof TRIPS;
 
 export interface FailureFacts {
   readonly status?: number;
@@ -59,6 +59,6 @@ export class PartnerFailure extends Error {
 
   /** Counts for the circuit breaker. */
   get trips(): boolean {
-    return KINDS[this.kind].trips;
+    return TRIPS[this.kind];
   }
 }
