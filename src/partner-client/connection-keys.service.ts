@@ -10,7 +10,6 @@ import { openKey, sealKey } from './sealed-keys.js';
 export interface KeySlot {
   readonly sealed: string;
   readonly key: string;
-  readonly isNext: boolean;
 }
 
 /** The two key slots of connections: sealed in the database, open only here and in the header of a call. */
@@ -38,13 +37,8 @@ export class ConnectionKeys {
     );
     if (row === undefined) throw new PartnerFailure('withdrawn', SENTENCES.withdrawn());
     const { sealed_key: sealedKey, sealed_next_key: sealedNextKey } = row;
-    const slot = (sealed: string, isNext: boolean) => ({
-      sealed,
-      key: openKey(this.env.SECRETS_KEY, id, sealed),
-      isNext,
-    });
-    const current = slot(sealedKey, false);
-    return sealedNextKey === null ? [current] : [current, slot(sealedNextKey, true)];
+    const slot = (sealed: string) => ({ sealed, key: openKey(this.env.SECRETS_KEY, id, sealed) });
+    return sealedNextKey === null ? [slot(sealedKey)] : [slot(sealedKey), slot(sealedNextKey)];
   }
 
   /**

@@ -28,7 +28,7 @@ export interface PartnerCall {
   readonly body?: unknown;
   /** Asks for the body only if it is another one; then 304 must be among `accept`. */
   readonly ifNoneMatch?: string;
-  /** The statuses that are answers; every other one is a `PartnerFailure`. Default: 200. */
+  /** The statuses that are answers, never 401; every other one is a `PartnerFailure`. Default: 200. */
   readonly accept?: readonly number[];
   /** One try, also of a GET; nothing else is ever sent twice. */
   readonly once?: boolean;
@@ -120,12 +120,12 @@ export class PartnerClient {
     let refused: KeySlot | undefined;
     for (const slot of slots) {
       const raw = await this.send(slot, call, url, accept);
-      if (raw.status === 401 && !accept.includes(401)) {
+      if (raw.status === 401) {
         refused = slot;
         continue;
       }
       if (!accept.includes(raw.status)) throw statusFailure(raw, host, scrubber, new Date());
-      if (slot.isNext && refused !== undefined) await this.keys.promote(connection, slot, refused);
+      if (refused !== undefined) await this.keys.promote(connection, slot, refused);
       const etag = raw.header('etag');
       const safe = etag !== undefined && scrubber.sentence(etag) === etag ? etag : undefined;
       return new PartnerAnswer(raw.status, safe, raw.bytes, host, scrubber);
