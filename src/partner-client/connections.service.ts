@@ -20,6 +20,10 @@ import { ConnectionEntity } from './connection.entity.js';
 import { connectionViolations, INTERVALS, normalBaseUrl } from './connection-rules.js';
 import { OUTBOUND_POLICY } from './outbound-policy.js';
 
+/**
+ * $1 the hauler, $2 the connection; $3 its address, $4 its key, $5 its next key, $6 its customer, $7 its interval in
+ * seconds, $8 whether it is enabled, each null where it stays; $9 whether the change may mend it.
+ */
 const UPDATE = `
   UPDATE connections SET
     base_url = coalesce($3, base_url), sealed_key = coalesce($4, sealed_key),
@@ -48,7 +52,7 @@ export interface ConnectionWork {
   wake(): void;
 }
 
-/** The connections of haulers to partners: their administration, and `find` for the rooms that use them. */
+/** The administration of haulers' connections to partners. */
 @Injectable()
 export class ConnectionsService {
   private readonly works: ConnectionWork[] = [];
@@ -116,16 +120,10 @@ export class ConnectionsService {
     return shown(await this.required(id));
   }
 
-  /** The row itself, for the rooms that call the partner; undefined once it is deleted. */
-  async find(id: string): Promise<ConnectionEntity | undefined> {
-    const row = await this.dataSource.manager.findOneBy(ConnectionEntity, { id, deletedAt: IsNull() });
-    return row ?? undefined;
-  }
-
-  /** As `find`; an unknown id is `notFound`. */
+  /** The row itself; an unknown id is `notFound`, and so is that of a deleted one. */
   async required(id: string): Promise<ConnectionEntity> {
-    const row = await this.find(id);
-    if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
+    const row = await this.dataSource.manager.findOneBy(ConnectionEntity, { id, deletedAt: IsNull() });
+    if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
     return row;
   }
 
