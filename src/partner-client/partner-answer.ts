@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { Breather } from '../chunked-work/breather.js';
 import type { Piece } from '../chunked-work/record-cutter.js';
 import { JsonSplitFault } from '../chunked-work/json-split-fault.js';
 import { splitJson } from '../chunked-work/split-json.js';
@@ -11,9 +12,6 @@ import { shallowJson } from './shallow-json.js';
 
 /** The largest body that is parsed at one go: some 20 ms. What may be larger is read by `records`. */
 const MAX_WHOLE_BYTES = 4_194_304;
-
-/** Milliseconds of parsing after which the event loop gets its turn. */
-const TURN_MS = 10;
 
 /** Records of one list that lie side by side in the answer. */
 interface RecordBatch {
@@ -29,7 +27,7 @@ export interface RecordAnswer {
   /** The whole answer with its lists empty; a list that the partner did not send is not there. */
   readonly envelope: unknown;
   /** All records, in the order of the answer. May be read once more from the beginning. */
-  batches(signal?: AbortSignal): AsyncGenerator<RecordBatch>;
+  batches(): AsyncGenerator<RecordBatch>;
 }
 
 /**
@@ -83,15 +81,12 @@ export class PartnerAnswer {
     const parsePiece = (piece: Piece) => this.parsePiece(piece);
     return {
       envelope: this.parse(split.envelope),
-      async *batches(signal) {
-        let turn = performance.now();
+      async *batches() {
+        const breather = new Breather();
         for (const piece of split.pieces) {
           signal?.throwIfAborted();
           yield { list: piece.list, first: piece.first, records: parsePiece(piece) };
-          if (performance.now() - turn > TURN_MS) {
-            await new Promise((resolve) => setImmediate(resolve));
-            turn = performance.now();
-          }
+          if (breather.isDue) await breather.rest();
         }
       },
     };

@@ -38,7 +38,7 @@ export class AnswerReader {
     const intake = new Intake(new KnownParents(await this.storedParents(haulerId)), new Date());
     for (const kind of KINDS) if (data[kind] !== undefined) intake.begin(kind);
     const breather = new Breather();
-    for await (const { list, first, records: batch } of records.batches(signal)) {
+    for await (const { list, first, records: batch } of records.batches()) {
       const kind = LISTS.get(list) as Kind;
       for (const [i, record] of batch.entries()) {
         if (breather.isDue) await breather.rest();
