@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Breather } from '../../chunked-work/breather.js';
 import { type Instant } from '../../contracts/common/instant.js';
-import { readerOf } from '../../contracts/common/reader.js';
-import type { Violation } from '../../contracts/common/violation.js';
 import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { DataSource } from 'typeorm';
 import { instantSql } from '../../database/instant-sql.js';
@@ -50,16 +48,11 @@ export class AnswerReader {
   }
 
   private envelope(answer: PartnerAnswer, envelope: unknown): GetSitesResponse['data'] {
-    const violations: Violation[] = [];
-    const { success, data } = readerOf(GetSitesResponse)(envelope, '', violations);
-    if (violations.length === 0 && !success) {
-      violations.push({
-        path: 'success',
-        rule: 'isTrue',
-        message: 'success must be true in an answer with status 200',
-      });
+    const { success, data } = answer.read(GetSitesResponse, envelope);
+    if (!success) {
+      const message = 'success must be true in an answer with status 200';
+      throw answer.breach([{ path: 'success', rule: 'isTrue', message }]);
     }
-    if (violations.length > 0) throw answer.breach(violations);
     return data;
   }
 
