@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DatabaseConnectionError } from './postgres-errors.js';
+import { DatabaseConnectionError, isSocketFailure } from './postgres-errors.js';
 
 /** How long a statement may take before the server cancels it; `inTransaction` can ask for more. */
 export const STATEMENT_TIMEOUT_MS = 4000;
@@ -15,8 +15,8 @@ const ANSWER_MARGIN_MS = 500;
 
 /**
  * A pg client that never hangs. Two things that pg leaves open: a query that times out on our side leaves its
- * connection waiting for that answer, so it is cut and the pool makes a new one; and an error of connecting does not
- * say that it was the database's.
+ * connection waiting for that answer, so it is cut and the pool makes a new one; and an error of connecting, or of the
+ * connection under way, does not say that it was the database's.
  */
 export class PoolClient extends pg.Client {
   private budgetMs: number | undefined = STATEMENT_TIMEOUT_MS;
@@ -64,7 +64,7 @@ export class PoolClient extends pg.Client {
       const settle = (error: Error | null, result: unknown) => {
         clearTimeout(watch);
         if (error === null || error === undefined) resolve(result);
-        else reject(error);
+        else reject(isSocketFailure(error) ? new DatabaseConnectionError(error) : error);
       };
       super.query(...([...parameters, settle] as unknown as Parameters<pg.Client['query']>));
     });

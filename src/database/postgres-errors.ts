@@ -17,7 +17,7 @@ export const SQLSTATE = {
   queryCanceled: '57014',
 } as const;
 
-/** The server could not be reached, or did not take the connection; `cause` says why. */
+/** The server could not be reached, did not take the connection, or the connection broke; `cause` says why. */
 export class DatabaseConnectionError extends Error {
   constructor(cause: unknown) {
     super('no connection to the database', { cause });
@@ -31,10 +31,13 @@ interface PostgresError {
   readonly message?: string;
 }
 
+/** Every SQLSTATE has a digit, and so `EPIPE` is none. */
+const SQLSTATE_FORM = /^(?=.*\d)[0-9A-Z]{5}$/;
+
 /** The SQLSTATE of an error of pg or TypeORM; undefined for any other. */
 export function sqlState(error: unknown): string | undefined {
   const code = driverError(error)?.code;
-  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+  return code !== undefined && SQLSTATE_FORM.test(code) ? code : undefined;
 }
 
 /** True for a breach of exactly this unique constraint or index: a violation is expected by name, never in general. */
@@ -81,18 +84,23 @@ const UNAVAILABLE_MESSAGES =
 
 const SOCKET_CODES = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/;
 
+/** Whether a connection failed, be it to the database or to anyone else. */
+export function isSocketFailure(error: unknown): boolean {
+  return SOCKET_CODES.test(driverError(error)?.code ?? '');
+}
+
 /**
  * True where the database is away or overloaded (decision 13, answered with 503): refused, cut or timed-out
  * connections, a server that starts or stops, too many connections, a pool without a free one, a statement timeout.
  * A partner's refused connection is not meant, and not matched.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseConnectionError) return true;
+  const cause = driverError(error);
+  if (cause instanceof DatabaseConnectionError) return true;
   const state = sqlState(error);
   if (state !== undefined) return UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.test(state);
-  const cause = driverError(error);
   if (UNAVAILABLE_MESSAGES.test(cause?.message ?? '')) return true;
-  return error instanceof QueryFailedError && SOCKET_CODES.test(cause?.code ?? '');
+  return error instanceof QueryFailedError && isSocketFailure(error);
 }
 
 /** Of those: it is there, and a statement took too long or waited too long for a lock. */
@@ -102,7 +110,8 @@ export function isDatabaseSlow(error: unknown): boolean {
   return driverError(error)?.message?.startsWith('Query read timeout') ?? false;
 }
 
+/** By its shape, as errors of sockets may come from another realm than this module's (Jest's, for one). */
 function driverError(error: unknown): PostgresError | undefined {
   if (error instanceof QueryFailedError) return error.driverError as PostgresError;
-  return error instanceof Error ? error : undefined;
+  return typeof error === 'object' && error !== null ? error : undefined;
 }

@@ -1,3 +1,4 @@
+import { QueryFailedError } from 'typeorm';
 import { InvalidEnvironment } from '../config/env.js';
 import { StartRefused } from './embedded/start-refused.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from './postgres-errors.js';
@@ -24,7 +25,8 @@ export function databaseAway(error: unknown): string | undefined {
 }
 
 function innermost(error: Error): string {
-  if (error.cause instanceof Error) return innermost(error.cause);
+  const cause: unknown = error instanceof QueryFailedError ? error.driverError : error.cause;
+  if (cause instanceof Error) return innermost(cause);
   // A name with several addresses, none of which took the connection: the sum of them has no message.
   if (error instanceof AggregateError) return error.errors.map((each) => innermost(each as Error)).join(', ');
   return error.message;

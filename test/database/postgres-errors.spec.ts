@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { DataSource } from 'typeorm';
+import { DataSource, QueryFailedError } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
-import { isDatabaseUnavailable, isTransient, isUniqueViolation } from '../../src/database/postgres-errors.js';
+import {
+  DatabaseConnectionError,
+  isDatabaseUnavailable,
+  isTransient,
+  isUniqueViolation,
+  sqlState,
+} from '../../src/database/postgres-errors.js';
 import { held } from '../support/held.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -72,6 +78,14 @@ describe('the database is away or overloaded', () => {
     const one = await pool(database.url).initialize();
     expect(isDatabaseUnavailable(await failureOf(one.query(sql ?? '')))).toBe(true);
     await one.destroy();
+  });
+
+  test.each(['ECONNRESET', 'EPIPE', 'ETIMEDOUT'])('after a socket failed by %s', (code) => {
+    const failure = Object.assign(new Error(`write ${code}`), { code });
+    expect(sqlState(failure)).toBeUndefined();
+    for (const cause of [failure, new DatabaseConnectionError(failure)]) {
+      expect(isDatabaseUnavailable(new QueryFailedError('SELECT 1', [], cause))).toBe(true);
+    }
   });
 
   test('when nobody listens', async () => {
@@ -149,7 +163,13 @@ describe('all else is not the database being away', () => {
     expect(isDatabaseUnavailable(error)).toBe(false);
   });
 
-  test.each([undefined, null, 'ECONNREFUSED', new Error('no')])('%s', (error) => {
+  test.each([
+    undefined,
+    null,
+    'ECONNREFUSED',
+    new Error('no'),
+    Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }),
+  ])('%s', (error) => {
     expect(isDatabaseUnavailable(error)).toBe(false);
   });
 });

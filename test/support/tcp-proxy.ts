@@ -12,6 +12,8 @@ export interface TcpProxy {
   pass(delayMs?: number): void;
   /** Connections are cut, new ones refused. */
   cut(): void;
+  /** Connections are reset, as by a balancer that knows them no more; new ones are taken. */
+  reset(): void;
   /** Connections stay and are taken, but nothing passes any more. */
   freeze(): void;
   close(): Promise<void>;
@@ -64,6 +66,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       mode = 'cut';
       end();
     },
+    reset: () => sockets.forEach((socket) => socket.resetAndDestroy()),
     freeze: () => void (mode = 'freeze'),
     close: held(async () => {
       end();

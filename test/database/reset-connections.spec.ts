@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { type Connection, onConnection } from '../../src/database/connection.js';
+import { HotPathPool } from '../../src/database/hot-path-pool.js';
+import { PoolClient } from '../../src/database/pool-client.js';
+import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
+import { TicketIngestion } from '../../src/scale/ticket-ingestion.js';
+import { STORAGE, type Storage } from '../../src/storage/storage.js';
+import { recordingName } from '../../src/vision/hosted/recordings.service.js';
+import type { Reply } from '../support/app.js';
+import { DatabaseStage } from '../support/database-stage.js';
+import { eventually } from '../support/eventually.js';
+import { upload } from '../support/hosted-vision.js';
+import type { TicketReply } from '../support/scale-house.js';
+
+let stage: DatabaseStage;
+/** Past the proxy. */
+let direct: DataSource;
+beforeAll(async () => {
+  stage = await DatabaseStage.open();
+  direct = await stage.database.connect(3);
+});
+beforeEach(() => void jest.restoreAllMocks());
+afterAll(() => stage.close());
+
+/** The server processes that wait for a lock: they do not notice meanwhile that nobody listens to them any more. */
+async function waiting(): Promise<Set<number>> {
+  const rows = await direct.query<{ pid: number }[]>(
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  );
+  return new Set(rows.map(({ pid }) => pid));
+}
+
+/** Resolves when others wait than before. */
+const untilOthersWait = (before = new Set<number>()) =>
+  eventually(async () => {
+    const now = await waiting();
+    expect([...now].filter((pid) => !before.has(pid))).not.toEqual([]);
+    return now;
+  });
+
+/** Nothing can be written to `table` while `work` runs; it is given what lets go early. */
+async function locked(table: string, work: (unlock: () => Promise<void>) => Promise<void>): Promise<void> {
+  const runner = direct.createQueryRunner();
+  await runner.startTransaction();
+  await runner.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+  try {
+    await work(() => runner.commitTransaction());
+  } finally {
+    if (runner.isTransactionActive) await runner.rollbackTransaction();
+    await runner.release();
+  }
+}
+
+function expectAway({ status, headers, body }: Reply<{ readonly error?: unknown }>): void {
+  const error = { code: 'INTERNAL_ERROR', message: 'the service cannot reach its database; try again shortly' };
+  expect({ status, error: body.error }).toEqual({ status: 503, error });
+  expect(headers.get('Retry-After')).toMatch(/^[1-9]\d*$/);
+}
+
+describe('a connection that is reset while a statement is under way', () => {
+  const SLEEP = 'SELECT pg_sleep($1)';
+  const sleep = (connection: Pick<Connection, 'query'>) => connection.query(SLEEP, [3]);
+  const ASLEEP = 'FROM pg_stat_activity WHERE query = $1 AND datname = current_database()';
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['of the ordinary pool', () => onConnection(stage.service.dataSource, sleep)],
+    ['of TypeORM', () => stage.service.dataSource.query(SLEEP, [3])],
+    ['of the hot path', () => stage.service.app.get(HotPathPool).lend(sleep)],
+    ['of the hot path, shared', () => stage.service.app.get(HotPathPool).share(sleep)],
+  ])('%s: the database is away', async (_, work) => {
+    const failure = work().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    await eventually(async () => expect(await direct.query(`SELECT 1 ${ASLEEP}`, [SLEEP])).toHaveLength(1));
+    stage.proxy.reset();
+    await direct.query(`SELECT pg_terminate_backend(pid, 5000) ${ASLEEP}`, [SLEEP]);
+    expect(isDatabaseUnavailable(await failure)).toBe(true);
+  });
+});
+
+describe('a push whose connection is reset', () => {
+  const BATCH = 10;
+  let number = 0;
+  type Kind = 'with a flow' | 'without flows' | 'with an Idempotency-Key';
+  const push = (kind: Kind): Promise<Reply<TicketReply>> => {
+    const inboundFlow = { ticketNumber: `R${number++}`, updatedAt: '2026-01-31T08:30:00Z' };
+    const headers: Record<string, string> =
+      kind === 'with an Idempotency-Key' ? { 'Idempotency-Key': `R${number}` } : {};
+    return stage.house.push(stage.house.ticket(kind === 'without flows' ? {} : { inboundFlow }), headers);
+  };
+
+  // Without a key one statement is a whole transaction, which the server commits all the same; with one it is rolled back.
+  test.each<[Kind, number, number]>([
+    ['with a flow', 1, BATCH + 1],
+    ['without flows', 1, BATCH + 1],
+    ['with an Idempotency-Key', 2, 0],
+  ])('%s: 503, and it is not written again, alone or in a batch', async (kind, connections, stored) => {
+    const submitted = jest.spyOn(stage.service.app.get(TicketIngestion), 'submit');
+    const before = await stage.house.count();
+    await locked('tickets', async (unlock) => {
+      const alone = push(kind);
+      await eventually(async () => expect((await waiting()).size).toBe(1));
+      const beside = push(kind);
+      await eventually(() => expect(submitted).toHaveBeenCalledTimes(2));
+      const batch = Array.from({ length: BATCH }, () => push(kind));
+      await eventually(() => expect(submitted).toHaveBeenCalledTimes(2 + BATCH));
+      const first = await eventually(async () => {
+        const now = await waiting();
+        expect(now.size).toBe(connections);
+        return now;
+      });
+      stage.proxy.reset();
+      for (const reply of await Promise.all([alone, beside])) expectAway(reply);
+      await untilOthersWait(first);
+      stage.proxy.reset();
+      await unlock();
+      for (const reply of await Promise.all(batch)) expectAway(reply);
+    });
+    await eventually(async () => expect((await stage.house.count()) - before).toBeGreaterThanOrEqual(stored));
+  });
+});
+
+describe('a recording whose connection breaks while its commit is under way keeps its file', () => {
+  const COMMIT_LOCK = 4711;
+  let minute = 0;
+
+  beforeAll(() =>
+    direct.query(`
+      CREATE FUNCTION slow_commit() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_advisory_xact_lock_shared(${COMMIT_LOCK}); RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON hosted_recordings DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION slow_commit()`),
+  );
+
+  const uploaded = async (breakIt: () => void): Promise<Reply<{ readonly error?: unknown }>> => {
+    const runner = direct.createQueryRunner();
+    await runner.startTransaction();
+    try {
+      await runner.query('SELECT pg_advisory_xact_lock($1)', [COMMIT_LOCK]);
+      const reply = upload<{ readonly error?: unknown }>(stage.service, minute++);
+      await untilOthersWait();
+      breakIt();
+      return await reply;
+    } finally {
+      await runner.rollbackTransaction();
+      await runner.release();
+    }
+  };
+
+  const expectKept = async () => {
+    const { id } = await eventually(async () => {
+      const ids = await direct.query<{ id: string }[]>('SELECT id FROM hosted_recordings ORDER BY id DESC');
+      expect(ids).toHaveLength(minute);
+      return ids[0]!;
+    });
+    const storage = stage.service.app.get<Storage>(STORAGE, { strict: false });
+    expect(await storage.stat(recordingName(id))).toBeDefined();
+  };
+
+  test('reset from outside', async () => {
+    expectAway(await uploaded(() => stage.proxy.reset()));
+    await expectKept();
+  });
+
+  test('or told by the next write', async () => {
+    const asked = jest.spyOn(PoolClient.prototype, 'query');
+    const breakIt = () => {
+      const insert = asked.mock.calls.findIndex(([text]) => String(text).startsWith('INSERT INTO hosted_recordings'));
+      const client = asked.mock.contexts[insert] as PoolClient;
+      client.cut(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    };
+    expectAway(await uploaded(breakIt));
+    await expectKept();
+  });
+});
