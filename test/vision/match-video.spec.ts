@@ -2,6 +2,7 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { epochMillis, formatInstant, instantOf } from '../../src/contracts/common/instant.js';
 import type { Video } from '../../src/contracts/vision/vision.dto.js';
+import { covers } from '../../src/vision/requests/covers.js';
 import { disbelieved, Matching, matchVideos, MOST_CLIPS, type Wanted } from '../../src/vision/requests/match-video.js';
 import { isSameCamera, mayBeOneTruck, mayBeSameCamera, nameOf } from '../../src/vision/spelling.js';
 
@@ -105,6 +106,16 @@ test('clips are matched as each with each would be', () => {
       const expected = plainly(wanted, listed, taken);
       expect([...matchVideos(wanted, listed, taken)]).toEqual(expected.found);
       expect(disbelieved(wanted, listed).map(({ finding }) => finding.reason)).toEqual(expected.strange);
+    }),
+    { seed: 38, numRuns: 3_000 },
+  );
+});
+
+test('what is recognised by its range shows all of its part', () => {
+  fc.assert(
+    fc.property(parts, videos, (wanted, listed) => {
+      const nameless = wanted.map((part) => ({ ...part, partnerRequestId: null }));
+      for (const [part, clips] of matchVideos(nameless, listed)) expect(covers(clips, part)).toBe(true);
     }),
     { seed: 38, numRuns: 3_000 },
   );

@@ -3,6 +3,7 @@ import { laysBy, nextWindow } from '../../src/vision/continuous/windows.js';
 import { coverageOf, gapsOf, type Piece } from '../../src/vision/coverage.js';
 import { atRisk } from '../../src/vision/downloads/at-risk.js';
 import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
+import { covers } from '../../src/vision/requests/covers.js';
 import { disbelieved, MOST_CLIPS, type Wanted, matchVideos } from '../../src/vision/requests/match-video.js';
 import { partStateOf } from '../../src/vision/requests/part-of-clips.js';
 import { concernsQuestion, endsAskingAlone, endsRound } from '../../src/vision/requests/poll-failures.js';
@@ -321,6 +322,56 @@ describe('recognising clips (decision 38)', () => {
     const late = wanted({ id: 'b', startTime: '2026-01-31T09:00:00.000000Z', endTime: '2026-01-31T10:00:00.000000Z' });
     const clip = video({ requestId: 'r1', startTime: late.startTime, endTime: late.endTime });
     expect([...matchVideos([early, late], [clip]).keys()]).toEqual([late]);
+  });
+});
+
+describe('whether clips show all of a part', () => {
+  const at = (seconds: number) => new Date(Date.parse('2026-01-31T08:00:00Z') + seconds * 1_000).toISOString();
+  const range = ([start, end]: readonly [number, number]) => ({ startTime: at(start), endTime: at(end) });
+  const pieces = (count: number) => Array.from({ length: count }, (_, n): [number, number] => [n * 4, n * 4 + 4]);
+
+  test.each<[string, number, [number, number][], boolean]>([
+    ['one', 300, [[0, 300]], true],
+    ['one that key frames have cut', 300, [[10, 290]], true],
+    ['one that begins too late', 300, [[11, 300]], false],
+    ['one that ends too early', 300, [[0, 289]], false],
+    ['one of a short part that lacks a quarter at most', 8, [[2, 6]], true],
+    ['one of a short part that lacks more', 8, [[3, 8]], false],
+    [
+      'two that meet, in any order',
+      300,
+      [
+        [150, 300],
+        [0, 150],
+      ],
+      true,
+    ],
+    [
+      'two with a gap that is too long',
+      300,
+      [
+        [0, 140],
+        [151, 300],
+      ],
+      false,
+    ],
+    [
+      'one within another',
+      300,
+      [
+        [0, 280],
+        [20, 40],
+        [281, 300],
+      ],
+      true,
+    ],
+    ['one of two', 300, [[0, 150]], false],
+    ['all pieces', 60, pieces(15), true],
+    ['all pieces but the last one', 60, pieces(14), false],
+    ['all pieces but one between', 60, pieces(15).toSpliced(7, 1), false],
+    ['more than was asked for', 300, [[-60, 400]], true],
+  ])('%s', (_, length, clips, expected) => {
+    expect(covers(clips.map(range), range([0, length]))).toBe(expected);
   });
 });
 

@@ -9,15 +9,20 @@ export interface Shown {
   readonly endTime: Instant;
 }
 
-/** Partners cut at key frames: a clip's ends may lie that far from what was asked for. */
 const TOLERANCE_MS = 10_000;
 const TOLERANCE_SHARE = 0.25;
 
-/** A part with its times, in milliseconds. */
-interface Timed<P> {
-  readonly part: P;
+/** Partners cut at key frames: a clip's ends may lie that far from what was asked for. */
+export const toleranceMs = ({ start, end }: Times): number => Math.min(TOLERANCE_MS, (end - start) * TOLERANCE_SHARE);
+
+/** In milliseconds. */
+interface Times {
   readonly start: number;
   readonly end: number;
+}
+
+interface Timed<P> extends Times {
+  readonly part: P;
   readonly place: number;
 }
 
@@ -58,7 +63,10 @@ export class ClosestParts<P extends Shown> {
 
 const OTHER_KIND = { placement: 'number', number: 'placement' } as const;
 
-const timesOf = ({ startTime, endTime }: Shown) => ({ start: epochMillis(startTime), end: epochMillis(endTime) });
+export const timesOf = ({ startTime, endTime }: Pick<Shown, 'startTime' | 'endTime'>): Times => ({
+  start: epochMillis(startTime),
+  end: epochMillis(endTime),
+});
 
 /** Of parts with the same times the first one: the others are never nearer. */
 function byStart<K, P>(groups: ReadonlyMap<K, readonly Timed<P>[]>): Map<K, readonly Timed<P>[]> {
@@ -69,7 +77,7 @@ function byStart<K, P>(groups: ReadonlyMap<K, readonly Timed<P>[]>): Map<K, read
   return new Map(sorted);
 }
 
-function nearest<P>(parts: readonly Timed<P>[] = [], clip: Pick<Timed<P>, 'start' | 'end'>): P | undefined {
+function nearest<P>(parts: readonly Timed<P>[] = [], clip: Times): P | undefined {
   let best: { readonly timed: Timed<P>; readonly distance: number } | undefined;
   for (let i = firstFrom(parts, clip.start - TOLERANCE_MS); i < parts.length; i++) {
     const timed = parts[i];
@@ -93,8 +101,8 @@ function firstFrom(parts: readonly Timed<unknown>[], start: number): number {
 }
 
 /** In milliseconds; undefined where the ranges do not belong together. */
-function distanceOf<P>(part: Timed<P>, clip: Pick<Timed<P>, 'start' | 'end'>): number | undefined {
-  const most = Math.min(TOLERANCE_MS, (part.end - part.start) * TOLERANCE_SHARE);
+function distanceOf<P>(part: Timed<P>, clip: Times): number | undefined {
+  const most = toleranceMs(part);
   const [start, end] = [Math.abs(clip.start - part.start), Math.abs(clip.end - part.end)];
   return start <= most && end <= most ? start + end : undefined;
 }

@@ -20,8 +20,8 @@ export class PollAsking {
   ) {}
 
   /**
-   * One part is asked for by its id; several by the customer's list, and by their ids only when it is time. A failure of
-   * the partner ends the round, and does not undo what was learnt before.
+   * One part is asked for by its id; several by the customer's list, and by their ids only when it is time, or when the
+   * list first shows some clips of theirs. A failure of the partner ends the round, and does not undo what was learnt before.
    */
   async ask(parts: readonly Part[], asking: Asking): Promise<Round> {
     const [first] = parts;
@@ -35,7 +35,8 @@ export class PollAsking {
   private async listFirst(parts: readonly Part[], due: readonly Part[], asking: Asking): Promise<Round> {
     const listed = await this.list.ask(parts, asking);
     const over = listed.failure !== undefined && endsRound(listed.failure);
-    const rest = due.filter((part) => (listed.learnt.get(part)?.kind ?? 'some') === 'some');
+    const waiting = due.filter((part) => (listed.learnt.get(part)?.kind ?? 'some') === 'some');
+    const rest = new Set([...waiting, ...parts.filter((part) => isBegun(part, listed.learnt.get(part)))]);
     return roundOf(parts, listed, over ? NOT_ASKED : await this.askOneByOne(rest, asking));
   }
 
@@ -47,7 +48,7 @@ export class PollAsking {
     return roundOf(parts, over ? NOT_LISTED : await this.list.ask(rest, asking), own);
   }
 
-  private async askOneByOne(parts: readonly Part[], asking: Asking): Promise<Own> {
+  private async askOneByOne(parts: Iterable<Part>, asking: Asking): Promise<Own> {
     const learnt = new Map<Part, Learnt>();
     for (const part of parts) {
       const { learnt: own, failure } = await this.alone.ask(part, asking);
@@ -58,14 +59,25 @@ export class PollAsking {
   }
 }
 
+/** Of which some clips are listed for the first time: whether these are all is known by its own id alone. */
+const isBegun = ({ hasClips, partnerRequestId }: Part, listed: Learnt | undefined): boolean =>
+  listed?.kind === 'some' && !hasClips && partnerRequestId !== null;
+
 function roundOf(parts: readonly Part[], listed: Listed, own: Own): Round {
+  const owns = [...own.learnt].map(([part, learnt]) => [part, withClips(learnt, listed.learnt.get(part))] as const);
   return {
-    learnt: new Map([...listed.learnt, ...own.learnt]),
+    learnt: new Map([...listed.learnt, ...owns]),
     asked: new Set([...(listed.pages > 0 ? parts : []), ...own.learnt.keys()]),
     alone: new Set(own.learnt.keys()),
     nextPage: listed.nextPage,
     failure: own.failure ?? listed.failure,
   };
+}
+
+/** What the list has shown is there, also where the question by the part's own id brought nothing. */
+function withClips(own: Learnt, listed: Learnt | undefined): Learnt {
+  if (listed?.kind !== 'some' || (own.kind !== 'open' && own.kind !== 'unknown')) return own;
+  return { ...own, kind: 'some', clips: listed.clips };
 }
 
 /** A round that fails again may take minutes over it. */

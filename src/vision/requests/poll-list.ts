@@ -7,6 +7,7 @@ import { pastTheEnd } from '../client/past-the-end.js';
 import type { ListedPage } from '../client/read-list.js';
 import { VisionFindings } from '../findings.js';
 import { VisionClient } from '../vision.client.js';
+import { covers } from './covers.js';
 import { Matching } from './match-video.js';
 import { type Part, PartsStore } from './parts.store.js';
 import { isUnknown } from './poll-failures.js';
@@ -57,7 +58,11 @@ export class PollList {
     findings.push(...matching.disbelieved().map(({ finding }) => finding));
     await this.findings.record(asking.connection, findings);
     const { found } = matching;
-    const learnt = new Map([...found].map(([part, clips]) => [part, { kind: kindOf(part), clips } as const]));
+    const learnt = new Map<Part, Learnt>();
+    for (const [part, clips] of found) {
+      learnt.set(part, { kind: kindOf(part, clips), clips });
+      if (breather.isDue) await breather.rest();
+    }
     // The page that failed may be there no more.
     return { learnt, pages, nextPage: failure !== undefined || found.size === parts.length ? 1 : page, failure };
   }
@@ -94,8 +99,12 @@ function listQuery(parts: readonly Part[]): ListVideosQuery {
   };
 }
 
-/** The list has no state: of what was said to come in several clips, these may not be all. */
-const kindOf = ({ hasClips }: Part): 'some' | 'clips' => (hasClips ? 'some' : 'clips');
+/**
+ * The list has no state, and may go on: clips that leave something out may not be all, nor those of a part that was said to
+ * come in several. What is recognised by its range shows all of it.
+ */
+const kindOf = (part: Part, clips: readonly Video[]): 'some' | 'clips' =>
+  part.hasClips || !covers(clips, part) ? 'some' : 'clips';
 
 const unknownAll = (parts: readonly Part[], { message: reason }: PartnerFailure): Map<Part, Learnt> =>
   new Map(parts.map((part) => [part, { kind: 'unknown', reason }]));
