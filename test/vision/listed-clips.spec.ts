@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { film } from '../support/films.js';
-import { json, refuses, type ScriptedReply } from '../support/scripted-partner.js';
+import { json, raw, refuses, type ScriptedReply } from '../support/scripted-partner.js';
 import { orderVideo, RANGE, readRequest, requestBecomes } from '../support/video-requests.js';
 import {
   accepts,
@@ -46,9 +46,9 @@ const clip = (fields: Element = {}): Element =>
 
 /** What is asked by its own id is answered so; the customer's list as the contract says. */
 const alone =
-  (reply: ScriptedReply): ScriptedReply =>
+  (reply: ScriptedReply, list = listed): ScriptedReply =>
   (response, asked) =>
-    (asked.query.has('requestId') ? reply : listed)(response, asked);
+    (asked.query.has('requestId') ? reply : list)(response, asked);
 
 /** With the state that the partner tells of each. */
 const saying = (status: string): ScriptedReply =>
@@ -58,9 +58,9 @@ const saying = (status: string): ScriptedReply =>
   });
 
 /** The front camera's request and the rear one's, both with the partner, of whom nothing is listed yet. */
-async function twoOpen(): Promise<string> {
+async function twoOpen(taken = names): Promise<string> {
   clips = [];
-  partner.on(POST, names);
+  partner.on(POST, taken);
   partner.on(VIDEOS, listed);
   const { id } = await connectVision(app, partner.url);
   const front = await orderVideo(app, id);
@@ -72,7 +72,9 @@ async function twoOpen(): Promise<string> {
 
 const idle = () =>
   eventually(async () => {
-    const polls = await app.dataSource.query<unknown[]>('SELECT lease_token IS NULL AS idle FROM video_polls');
+    const polls = await app.dataSource.query<unknown[]>(
+      'SELECT lease_token IS NULL AND due_at > now() AS idle FROM video_polls',
+    );
     expect(polls).toEqual([{ idle: true }]);
   });
 
@@ -164,4 +166,53 @@ test('the clips of a part that stand on two pages of the list are all fetched', 
   );
   const shown = await requestBecomes(app, id, { status: 'stored' });
   expect(shown.recordingIds).toHaveLength(120);
+});
+
+describe('the list of a partner that has its own length of pages and tells no totals', () => {
+  /** 20 a page, whatever is asked for. */
+  const inTwenties: ScriptedReply = (response, asked) => {
+    const page = Number(asked.query.get('page') ?? 1);
+    json({ success: true, data: { videos: clips.slice((page - 1) * 20, page * 20) } })(response, asked);
+  };
+  const others = (count: number) =>
+    Array.from({ length: count }, () => element({ requestId: 'another', downloadUrl: 'https://x.example/a' }));
+
+  test.each<[string, ScriptedReply, string | undefined]>([
+    ['of a request', names, FRONT],
+    ['of one whose 202 told no id', raw('ok', { status: 202 }), undefined],
+  ])('is read on for the clip %s', async (_, taken, requestId) => {
+    const front = await twoOpen(taken);
+    partner.on(VIDEOS, alone(refuses(500, 'INTERNAL_ERROR', 'oops'), inTwenties));
+    clips = [...others(25), clip({ requestId })];
+    await requestBecomes(app, front, { status: 'stored' });
+  });
+
+  test('is asked for one page more than it has, and not again', async () => {
+    await twoOpen();
+    partner.on(VIDEOS, inTwenties);
+    clips = others(5);
+    const from = partner.askedOf(VIDEOS).length;
+    await hurry(app);
+    await idle();
+    const pages = partner
+      .askedOf(VIDEOS)
+      .slice(from)
+      .map(({ query }) => query.get('page'));
+    expect(pages).toEqual(['1', '2']);
+  });
+
+  test('is read once where each page is the same one', async () => {
+    await twoOpen();
+    partner.on(VIDEOS, (response, asked) => json({ success: true, data: { videos: clips } })(response, asked));
+    clips = others(5);
+    await app.dataSource.query('UPDATE video_polls SET next_page = 3');
+    const from = partner.askedOf(VIDEOS).length;
+    await hurry(app);
+    await idle();
+    const pages = partner
+      .askedOf(VIDEOS)
+      .slice(from)
+      .map(({ query }) => query.get('page'));
+    expect(pages).toEqual(['3', '4']);
+  });
 });

@@ -62,7 +62,7 @@ async function readOnce<T>(
     }
     // A partner that ignores `page` sends the same one for ever.
     const nothingNew = fingerprints.size === before;
-    if (nothingNew || isLast(page, number)) {
+    if (nothingNew || isLastPage(page, number)) {
       const [total] = totals;
       const whole = total === undefined ? number === 1 : totals.size === 1 && fingerprints.size >= total;
       const isRepeated = nothingNew && number > 1 && page.received > 0;
@@ -89,7 +89,7 @@ async function pageOrEnd<T>(
 }
 
 /** By its totals, where a page that is not full agrees with them; without totals only an empty page is the last. */
-function isLast({ received, pagination }: ListedPage<unknown>, number: number): boolean {
+export function isLastPage({ received, pagination }: ListedPage<unknown>, number: number): boolean {
   if (received === 0) return true;
   const { pageSize, totalItems } = pagination;
   const pages = pagesIn(pagination);

@@ -5,6 +5,7 @@ import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Finding } from '../client/finding.js';
 import { pastTheEnd } from '../client/past-the-end.js';
 import type { ListedPage } from '../client/read-list.js';
+import { isLastPage } from '../client/read-pages.js';
 import { VisionFindings } from '../findings.js';
 import { VisionClient } from '../vision.client.js';
 import { covers } from './covers.js';
@@ -29,6 +30,7 @@ export class PollList {
     const breather = new Breather();
     const findings: Finding[] = [];
     const taken = new Set<string>();
+    const fingerprints = new Set<string>();
     let page = asking.page;
     let pages = 0;
     let failure: PartnerFailure | undefined;
@@ -42,11 +44,13 @@ export class PollList {
           matching.take(video, taken);
           if (breather.isDue) await breather.rest();
         }
-        const { totalPages, pageSize = PAGE_SIZE } = read.pagination;
-        const last = read.received === 0 || (totalPages === undefined ? read.received < pageSize : page >= totalPages);
+        // A partner that ignores `page` sends the same one for ever.
+        const before = fingerprints.size;
+        for (const fingerprint of read.fingerprints) fingerprints.add(fingerprint);
+        const last = fingerprints.size === before || isLastPage(read, page);
+        const isWhole = last && (page === 1 || asking.page === 1);
         page = last ? 1 : page + 1;
-        if (last && asking.page === 1) break;
-        if (matching.found.size === parts.length || page === asking.page) break;
+        if (isWhole || matching.found.size === parts.length || page === asking.page) break;
       }
     } catch (error) {
       if (!(error instanceof PartnerFailure)) throw error;
