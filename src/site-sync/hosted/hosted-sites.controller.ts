@@ -1,16 +1,17 @@
-import { Get, Query, type StreamableFile } from '@nestjs/common';
+import { Get, Query, Req, type StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { FailsWith } from '../../auth/error-replies.js';
 import { HostedApi } from '../../auth/hosted-api.js';
+import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
 import { GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { send, streamed } from '../../http/answer.js';
 import { ENCODING_HEADER, ETAG_HEADERS, IF_NONE_MATCH_HEADER } from './etag-documentation.js';
 import { HostedSiteApi } from './site-api.service.js';
-import { AskedBy, type SiteCaller } from './site-caller.js';
+import { siteCallerOf } from './site-caller.js';
 
 @HostedApi(SITE_API)
-export class HostedSitesController implements SiteApi<SiteCaller, StreamableFile | undefined> {
+export class HostedSitesController implements SiteApi<AuthenticatedRequest, StreamableFile | undefined> {
   constructor(private readonly sites: HostedSiteApi) {}
 
   @Get(SITE_API.routes.getSites.path)
@@ -26,7 +27,8 @@ export class HostedSitesController implements SiteApi<SiteCaller, StreamableFile
   })
   @ApiResponse({ status: 304, description: 'The data is still what `If-None-Match` names', headers: ETAG_HEADERS })
   @FailsWith({ notFound: 'There is no data of this hauler' })
-  async getSites(@Query() { haulerId }: GetSitesQuery, @AskedBy() caller: SiteCaller) {
+  async getSites(@Query() { haulerId }: GetSitesQuery, @Req() call: AuthenticatedRequest) {
+    const caller = siteCallerOf(call);
     const body = send(caller.response, await this.sites.getSites(haulerId, caller));
     return body === undefined ? undefined : streamed(caller.response, body);
   }

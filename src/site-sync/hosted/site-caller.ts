@@ -1,5 +1,5 @@
-import { createParamDecorator } from '@nestjs/common';
 import type { Response } from 'express';
+import { principalOf } from '../../auth/hosted-call.js';
 import type { AuthenticatedRequest, Principal } from '../../auth/principal.js';
 
 /** Who asks, how it wants to be answered, and where the answer's headers go. */
@@ -10,14 +10,12 @@ export interface SiteCaller {
   readonly response: Response;
 }
 
-export const AskedBy = createParamDecorator((_data: unknown, context): SiteCaller => {
-  const http = context.switchToHttp();
-  const request = http.getRequest<AuthenticatedRequest>();
-  if (request.principal === undefined) throw new Error('@AskedBy() stands on a route without an API-key guard');
+export function siteCallerOf(call: AuthenticatedRequest): SiteCaller {
+  if (call.res === undefined) throw new Error('the request came without its response');
   return {
-    principal: request.principal,
-    acceptsGzip: request.acceptsEncodings(['gzip', 'identity']) === 'gzip',
-    ifNoneMatch: request.headers['if-none-match'],
-    response: http.getResponse<Response>(),
+    principal: principalOf(call),
+    acceptsGzip: call.acceptsEncodings(['gzip', 'identity']) === 'gzip',
+    ifNoneMatch: call.headers['if-none-match'],
+    response: call.res,
   };
-});
+}

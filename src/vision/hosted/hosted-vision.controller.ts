@@ -1,7 +1,8 @@
-import { Get, HttpCode, Post, Query } from '@nestjs/common';
+import { Get, HttpCode, Post, Query, Req } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { FailsPlainlyWith, FailsWith, TakesJson } from '../../auth/error-replies.js';
 import { HostedApi } from '../../auth/hosted-api.js';
+import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { VISION_API, type VisionApi } from '../../contracts/vision/vision.api.js';
 import {
   ContinuousQuery,
@@ -13,13 +14,12 @@ import {
 } from '../../contracts/vision/vision.dto.js';
 import { JsonBody } from '../../http/json-body.js';
 import { HostedVisionApi } from './vision-api.service.js';
-import { AskedBy, type VisionCaller } from './vision-caller.js';
 
 const { requestVideo, listVideos, listContinuous } = VISION_API.routes;
 const UNKNOWN = { notFound: 'The customer, the truck or the camera is unknown' };
 
 @HostedApi(VISION_API)
-export class HostedVisionController implements VisionApi<VisionCaller> {
+export class HostedVisionController implements VisionApi<AuthenticatedRequest> {
   constructor(private readonly vision: HostedVisionApi) {}
 
   @Post(requestVideo.path)
@@ -33,8 +33,8 @@ export class HostedVisionController implements VisionApi<VisionCaller> {
   @TakesJson(CreateVideoRequest)
   @FailsWith(UNKNOWN)
   @ApiAcceptedResponse({ description: 'The request was accepted', type: CreateVideoResponse })
-  requestVideo(@JsonBody() body: CreateVideoRequest, @AskedBy() caller: VisionCaller): Promise<CreateVideoResponse> {
-    return this.vision.requestVideo(body, caller);
+  requestVideo(@JsonBody() body: CreateVideoRequest, @Req() call: AuthenticatedRequest): Promise<CreateVideoResponse> {
+    return this.vision.requestVideo(body, call);
   }
 
   @Get(listVideos.path)
@@ -44,8 +44,8 @@ export class HostedVisionController implements VisionApi<VisionCaller> {
   })
   @ApiOkResponse({ description: 'A page of clips', type: ListVideosResponse })
   @FailsWith(UNKNOWN)
-  listVideos(@Query() query: ListVideosQuery, @AskedBy() caller: VisionCaller): Promise<ListVideosResponse> {
-    return this.vision.listVideos(query, caller);
+  listVideos(@Query() query: ListVideosQuery, @Req() call: AuthenticatedRequest): Promise<ListVideosResponse> {
+    return this.vision.listVideos(query, call);
   }
 
   @Get(listContinuous.path)
@@ -55,7 +55,7 @@ export class HostedVisionController implements VisionApi<VisionCaller> {
   })
   @ApiOkResponse({ description: 'A page of recording chunks', type: ContinuousResponse })
   @FailsPlainlyWith(UNKNOWN)
-  listContinuous(@Query() query: ContinuousQuery, @AskedBy() caller: VisionCaller): Promise<ContinuousResponse> {
-    return this.vision.listContinuous(query, caller);
+  listContinuous(@Query() query: ContinuousQuery, @Req() call: AuthenticatedRequest): Promise<ContinuousResponse> {
+    return this.vision.listContinuous(query, call);
   }
 }

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { principalOf } from '../../auth/hosted-call.js';
+import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { formatInstant, secondsBetween } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { isUuid } from '../../contracts/common/text.js';
@@ -20,7 +22,6 @@ import { assertOrder, ClipOrders } from './clip-orders.js';
 import { type Film, type FilmKind, findFilm, listFilms } from './film-tables.js';
 import { DownloadLinks, type LinkBase } from './links.js';
 import { HostedVideoRequests } from './video-requests.store.js';
-import type { VisionCaller } from './vision-caller.js';
 
 /** The reference partner's side of Vision (sections 4.4 to 4.6). */
 @Injectable()
@@ -33,9 +34,9 @@ export class HostedVisionApi {
     private readonly orders: ClipOrders,
   ) {}
 
-  async requestVideo(request: CreateVideoRequest, caller: VisionCaller): Promise<CreateVideoResponse> {
+  async requestVideo(request: CreateVideoRequest, call: AuthenticatedRequest): Promise<CreateVideoResponse> {
     this.orders.assertRange(request);
-    assertCustomer(request.customerId, caller);
+    assertCustomer(request.customerId, call);
     await this.cameras.known(request);
     const requestId = await this.requests.add(request);
     this.orders.begin();
@@ -43,33 +44,34 @@ export class HostedVisionApi {
   }
 
   /** On-demand clips only (decision 44); with a `requestId` also its state (decision 40). */
-  async listVideos(query: ListVideosQuery, caller: VisionCaller): Promise<ListVideosResponse> {
+  async listVideos(query: ListVideosQuery, call: AuthenticatedRequest): Promise<ListVideosResponse> {
     assertOrder(query.startTime, query.endTime);
-    assertCustomer(query.customerId, caller);
+    assertCustomer(query.customerId, call);
     const cameras = await this.cameras.known(query);
-    if (query.requestId !== undefined)
-      return this.listByRequest(query, query.requestId, cameras, this.links.baseOf(caller.request));
+    const base = this.links.baseOf(call);
+    if (query.requestId !== undefined) return this.listByRequest(query, query.requestId, cameras, base);
     const page = pageRequest(query);
     const { rows, total } = await listFilms(this.dataSource, 'clips', filmQuery(query, cameras), page);
     return {
       success: true,
       data: {
-        videos: rows.map((film) => this.video(film, this.links.baseOf(caller.request))),
+        videos: rows.map((film) => this.video(film, base)),
         pagination: paginationOf(page, total),
       },
     };
   }
 
-  async listContinuous(query: ContinuousQuery, caller: VisionCaller): Promise<ContinuousResponse> {
+  async listContinuous(query: ContinuousQuery, call: AuthenticatedRequest): Promise<ContinuousResponse> {
     assertOrder(query.startTime, query.endTime);
-    assertCustomer(query.customerId, caller);
+    assertCustomer(query.customerId, call);
     const cameras = await this.cameras.known(query);
+    const base = this.links.baseOf(call);
     const page = pageRequest(query);
     const { rows, total } = await listFilms(this.dataSource, 'recordings', filmQuery(query, cameras), page);
     return {
       success: true,
       data: {
-        recordings: rows.map((film) => this.recording(film, 'recordings', this.links.baseOf(caller.request))),
+        recordings: rows.map((film) => this.recording(film, 'recordings', base)),
         pagination: paginationOf(page, total),
       },
     };
@@ -125,8 +127,9 @@ export class HostedVisionApi {
 }
 
 /** A key that is limited to a customer knows no other (decision 17). */
-function assertCustomer(customerId: string, { principal }: VisionCaller): void {
-  if (principal.customerId === null || principal.customerId === customerId) return;
+function assertCustomer(customerId: string, call: AuthenticatedRequest): void {
+  const { customerId: limit } = principalOf(call);
+  if (limit === null || limit === customerId) return;
   throw apiError(VISION_API, 'notFound', 'the customer is unknown: check customerId');
 }
 
