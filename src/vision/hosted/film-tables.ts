@@ -39,15 +39,16 @@ export interface FilmQuery {
   readonly endTime: Instant | undefined;
 }
 
-const shown = (column: string, name: string) => `${instantSql(column)} AS "${name}"`;
+/** A column of time as the canonical `Instant`, under a name of its own. */
+export const instantAs = (column: string, name: string): string => `${instantSql(column)} AS "${name}"`;
 
 const COLUMNS = [
   'id',
   'customer_id AS "customerId"',
   'truck_id AS "truckId"',
   'camera_id AS "cameraId"',
-  shown('start_time', 'startTime'),
-  shown('end_time', 'endTime'),
+  instantAs('start_time', 'startTime'),
+  instantAs('end_time', 'endTime'),
   'size_bytes::float8 AS "sizeBytes"',
   'sha256',
 ];

@@ -4,15 +4,14 @@ import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contract
 import type { List } from '../../contracts/admin/list.dto.js';
 import { formatInstant, type Instant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
-import { instantSql } from '../../database/instant-sql.js';
+import { countRows } from '../../database/count.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
-
-const shown = (column: string, name: string) => `${instantSql(column)} AS "${name}"`;
+import { instantAs } from './film-tables.js';
 
 const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
-  ${shown('start_time', 'startTime')}, ${shown('end_time', 'endTime')}, status, message,
-  ${shown('created_at', 'createdAt')}, ${shown('finished_at', 'finishedAt')}`;
+  ${instantAs('start_time', 'startTime')}, ${instantAs('end_time', 'endTime')}, status, message,
+  ${instantAs('created_at', 'createdAt')}, ${instantAs('finished_at', 'finishedAt')}`;
 
 type Row = Omit<HostedVideoRequest, 'message' | 'finishedAt'> & {
   readonly message: string | null;
@@ -50,17 +49,14 @@ export class HostedVideoRequests {
   async list(query: HostedVideoRequestQuery): Promise<List<HostedVideoRequest>> {
     const page = pageRequest(query);
     const status = query.status ?? null;
-    const filter = '($1::text IS NULL OR status = $1)';
-    const [counted] = await this.dataSource.query<{ total: number }[]>(
-      `SELECT count(*)::integer AS total FROM hosted_video_requests WHERE ${filter}`,
-      [status],
-    );
+    const found = 'FROM hosted_video_requests WHERE ($1::text IS NULL OR status = $1)';
+    const total = await countRows(this.dataSource, `SELECT 1 ${found}`, [status]);
     const rows = await this.dataSource.query<Row[]>(
-      `SELECT ${COLUMNS} FROM hosted_video_requests WHERE ${filter}
+      `SELECT ${COLUMNS} ${found}
        ORDER BY hosted_video_requests.created_at DESC, id DESC OFFSET $2 LIMIT $3`,
       [status, page.offset, page.pageSize],
     );
-    return { data: rows.map(requestOf), pagination: paginationOf(page, counted?.total ?? 0) };
+    return { data: rows.map(requestOf), pagination: paginationOf(page, total) };
   }
 }
 
