@@ -3,7 +3,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { formatInstant, instantOf } from '../../contracts/common/instant.js';
+import { epochMillis, formatInstant, instantOf } from '../../contracts/common/instant.js';
+import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -14,11 +15,11 @@ import { defineStates } from '../../jobs/states.js';
 import { STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
 import { chunksOf, type Film, filmName } from './film-tables.js';
 import { ClipFolders } from './clip-folders.js';
-import type { Clip } from './media/cut-clip.js';
+import { type Clip, cutClip } from './media/cut-clip.js';
 import { MediaError } from './media/media-error.js';
 
 /** Decision 39. */
-export const VIDEO_REQUEST_STATES = defineStates('a video request', {
+const VIDEO_REQUEST_STATES = defineStates('a video request', {
   processing: ['ready', 'failed'],
   ready: [],
   failed: [],
@@ -33,12 +34,12 @@ interface RequestRow {
   readonly camera_id: string;
   readonly start_time: Date;
   readonly end_time: Date;
-  readonly status: string;
+  readonly status: VideoStatus;
 }
 
 type Stored = Awaited<ReturnType<StorageWriter['publish']>>;
 
-/** Cuts what was asked for out of the recordings, one request at a time and instance after instance (decisions 39, 44). */
+/** Cuts what was asked for out of the recordings, a few requests at a time in each instance (decisions 39, 44). */
 @Injectable()
 export class ClipPreparation implements OnModuleInit {
   constructor(
@@ -60,7 +61,7 @@ export class ClipPreparation implements OnModuleInit {
   }
 
   private async prepare(run: Run<RequestRow>): Promise<Next> {
-    if (VIDEO_REQUEST_STATES.isFinal(run.row.status as 'ready')) return 'done';
+    if (VIDEO_REQUEST_STATES.isFinal(run.row.status)) return 'done';
     const folder = await this.folders.make();
     try {
       const target = join(folder, 'clip.mp4');
@@ -79,8 +80,6 @@ export class ClipPreparation implements OnModuleInit {
     const camera = { customerId: row.customer_id, truckId: row.truck_id, cameraId: row.camera_id };
     const range = { startTime: instantOf(row.start_time), endTime: instantOf(row.end_time) };
     const chunks = await chunksOf(this.dataSource, camera, range);
-    // Loaded where it is used: a service that prepares no clip never needs the media library.
-    const { cutClip } = await import('./media/cut-clip.js');
     return cutClip({
       chunks: chunks.map((chunk) => this.recordedChunk(chunk)),
       range: { startTime: row.start_time, endTime: row.end_time },
@@ -92,8 +91,8 @@ export class ClipPreparation implements OnModuleInit {
   private recordedChunk({ id, startTime, endTime, sizeBytes }: Film) {
     const read = (start: number, end: number) => this.storage.read(filmName('recordings', id), { start, end: end - 1 });
     return {
-      startTime: new Date(formatInstant(startTime)),
-      endTime: new Date(formatInstant(endTime)),
+      startTime: new Date(epochMillis(startTime)),
+      endTime: new Date(epochMillis(endTime)),
       source: { size: sizeBytes, read },
     };
   }
@@ -142,7 +141,7 @@ export class ClipPreparation implements OnModuleInit {
     message: string | null,
     manager?: Parameters<Run['finish']>[2],
   ): Promise<void> {
-    VIDEO_REQUEST_STATES.assertMove('processing', status);
+    VIDEO_REQUEST_STATES.assertMove(run.row.status, status);
     await run.finish('done', { status, message, finished_at: new Date() }, manager);
   }
 }
