@@ -20,16 +20,16 @@ interface Variable<T, D> {
   readonly parse: Parse<T>;
   readonly fallback: D;
   readonly meaning: string;
-  /** Shown by `--help` and in the README where the default depends on another variable. */
-  readonly shownDefault?: string;
+  /** As the table of README.md tells it; a test compares them. */
+  readonly shownDefault: string;
 }
 
 const declare = <T, D extends T | undefined>(
   parse: Parse<T>,
   fallback: D,
   meaning: string,
-  shownDefault?: string,
-): Variable<T, D> => ({ parse, fallback, meaning, ...(shownDefault === undefined ? {} : { shownDefault }) });
+  shownDefault = String(fallback),
+): Variable<T, D> => ({ parse, fallback, meaning, shownDefault });
 
 /** Every variable, once. What depends on another one is settled in `readEnv`. */
 export const VARIABLES = {
@@ -44,7 +44,7 @@ export const VARIABLES = {
   WEB_CONCURRENCY: declare(
     integer(1, 64),
     1,
-    'processes behind the port, each an instance with connections of its own',
+    'processes behind the port, each an instance with connections of its own; `/metrics` tells of the one that answers',
   ),
   DATABASE_URL: declare(
     url('postgres', 'postgresql'),
