@@ -80,7 +80,12 @@ export const VARIABLES = {
     'true with DEMO, else false',
   ),
   PUBLIC_URL: declare(baseUrl, undefined, 'the address in download links', 'the host that was asked'),
-  HTTP_BODY_LIMIT: declare(size('1b', '2gb'), 1_048_576, 'largest JSON body', '1mb'),
+  HTTP_BODY_LIMIT: declare(
+    size('1b', '2gb'),
+    1_048_576,
+    "largest JSON body (the partner side's site data: always up to 256 MB)",
+    '1mb',
+  ),
   RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key and minute (0: off)'),
   PARTNER_CONNECT_TIMEOUT: declare(duration('1ms', '1d'), 5_000, "until a connection to a partner's API stands", '5s'),
   PARTNER_ANSWER_TIMEOUT: declare(
