@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rm, stat, statfs, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileFailure, isFolder } from './file-durability.js';
 import { openFileWriter } from './file-writer.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
 import { errorCode, NotStored, sentenceOf } from './storage-errors.js';
-import { isStorageFolder, isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
+import { isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
 
 const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
 
@@ -39,15 +39,12 @@ async function readFile(root: string, name: string, range: ByteRange = { start: 
   return handle.createReadStream({ ...range, highWaterMark: 256 * 1024 });
 }
 
-async function* listFiles(root: string, folder?: string): AsyncGenerator<StoredFile> {
-  const folders = folder === undefined ? await entriesOf(root) : [safeFolder(folder)];
-  for (const name of folders.filter(isStorageFolder)) {
-    for (const spread of await entriesOf(join(root, name))) {
-      for (const entry of await entriesOf(join(root, name, spread))) {
-        const full = `${name}/${spread}/${entry}`;
-        const found = isStorageName(full) ? await statFile(root, full) : undefined;
-        if (found !== undefined) yield found;
-      }
+async function* listFiles(root: string, folder: string): AsyncGenerator<StoredFile> {
+  for (const spread of await entriesOf(join(root, safeFolder(folder)))) {
+    for (const entry of await entriesOf(join(root, folder, spread))) {
+      const name = `${folder}/${spread}/${entry}`;
+      const found = isStorageName(name) ? await statFile(root, name) : undefined;
+      if (found !== undefined) yield found;
     }
   }
 }
@@ -64,8 +61,7 @@ async function checkFiles(root: string): Promise<StorageHealth> {
       await handle.close();
       await unlink(probe);
     }
-    const { bavail, bsize } = await statfs(root);
-    return { writable: true, freeBytes: bavail * bsize };
+    return { writable: true };
   } catch (error) {
     return { writable: false, reason: sentenceOf(fileFailure(error)) };
   }

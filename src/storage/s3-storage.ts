@@ -34,9 +34,8 @@ async function* objects({ client, bucket }: S3Place, prefix: string): AsyncGener
   } while (token !== undefined);
 }
 
-async function* listObjects(place: S3Place, folder?: string): AsyncGenerator<StoredFile> {
-  const below = folder === undefined ? '' : `${safeFolder(folder)}/`;
-  for await (const { key, size, modifiedAt } of objects(place, place.prefix + below)) {
+async function* listObjects(place: S3Place, folder: string): AsyncGenerator<StoredFile> {
+  for await (const { key, size, modifiedAt } of objects(place, `${place.prefix}${safeFolder(folder)}/`)) {
     const name = key.slice(place.prefix.length);
     if (isStorageName(name)) yield { name, size, modifiedAt };
   }

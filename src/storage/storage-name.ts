@@ -18,10 +18,8 @@ export function safeName(name: string): string {
   return name;
 }
 
-export const isStorageFolder = (folder: string): boolean => new RegExp(`^${FOLDER}$`).test(folder);
-
 export function safeFolder(folder: string): string {
-  if (!isStorageFolder(folder)) throw new TypeError('not a storage folder');
+  if (!new RegExp(`^${FOLDER}$`).test(folder)) throw new TypeError('not a storage folder');
   return folder;
 }
 

@@ -18,8 +18,6 @@ export interface StoredFile {
 
 export interface StorageHealth {
   readonly writable: boolean;
-  /** Bytes; absent where the storage cannot tell (S3). */
-  readonly freeBytes?: number;
   /** A sentence; only when not writable. */
   readonly reason?: string;
 }
@@ -71,8 +69,8 @@ export interface Storage {
   read(name: string, range?: ByteRange): Promise<Readable>;
   /** Nothing happens when there is no such file. */
   delete(name: string): Promise<void>;
-  /** Every published file of a folder (`recordings`), or of all; in no promised order. */
-  list(folder?: string): AsyncIterable<StoredFile>;
+  /** Every published file of a folder (`recordings`), in no promised order. */
+  list(folder: string): AsyncIterable<StoredFile>;
   /** Writes and removes a probe; never rejects. */
   check(): Promise<StorageHealth>;
   /** Removes temporaries that nobody has touched for so many milliseconds; the number removed. */
