@@ -5,11 +5,12 @@ import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { instantSql } from '../../database/instant-sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { keepCameraNames } from '../camera-names.store.js';
-import { isSameCamera, mayBeSameCamera, nameOf } from '../spelling.js';
+import { nameOf } from '../spelling.js';
 import { MOST_CLIPS } from '../requests/match-video.js';
 import type { Part } from '../requests/parts.store.js';
 import type { VisionConnection } from '../vision-connections.js';
 import { fetchBy } from './fetch-by.js';
+import { distinctChunks, isOutgrown, type Known, knownByCamera } from './known-chunks.js';
 
 /** A partner that reckons its times anew at each listing must not have its chunks fetched each time. */
 const JITTER = "interval '1 second'";
@@ -21,20 +22,6 @@ const JITTER = "interval '1 second'";
 const MOST_ALIKE = 20;
 
 type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
-
-/** A listed chunk beside what is stored of it. */
-interface Known {
-  readonly place: number;
-  readonly id: string;
-  readonly status: string;
-  readonly camera: string;
-  readonly same_range: boolean;
-  /** All of the listed time is in the stored one's, but for less than what counts. */
-  readonly covered: boolean;
-}
-
-/** A chunk whose file was fetched, or given up, and that has grown since: what is listed now is another file. */
-const isOutgrown = ({ status, covered }: Known): boolean => !covered && (status === 'stored' || status === 'failed');
 
 /** Takes listed recordings in: each row is a file to fetch. */
 @Injectable()
@@ -59,7 +46,8 @@ export class RecordingStore {
   /**
    * The chunks of one page. A known one that waits gets the link if that lives longer, and the range that is listed now;
    * one that had expired is fetched after all; one that has grown since it was fetched is fetched again, beside the
-   * former. Returns how many are to be fetched now that were not before. To be called in a transaction of its own: it takes a lock for its connection.
+   * former. Returns how many are to be fetched now that were not before. To be called in a transaction of its own: it
+   * takes a lock for its connection.
    */
   async addChunks(manager: EntityManager, connection: VisionConnection, chunks: readonly Recording[]): Promise<number> {
     const { haulerId, id: connectionId } = connection;
@@ -204,42 +192,3 @@ const columnsOf = (listed: readonly Recording[]): unknown[][] => [
 /** What a clip of one part is recognised by. */
 const clipOf = ({ cameraId, startTime, endTime }: ClipRow): string =>
   JSON.stringify([nameOf(cameraId), startTime, endTime]);
-
-const rangeOf = ({ truckId, cameraId, startTime, endTime }: Recording): string =>
-  JSON.stringify([truckId, cameraId, startTime, endTime]);
-
-/** The first row of each chunk. One under another name of its camera counts where no listed chunk has it under its own. */
-function knownByCamera(chunks: readonly Recording[], rows: readonly Known[]): Map<number, Known> {
-  const known = new Map<number, Known>();
-  const taken = new Set<string>();
-  const take = (row: Known): void => {
-    known.set(row.place, row);
-    taken.add(row.id);
-  };
-  const listedCamera = ({ place }: Known): string => chunks[place]?.cameraId ?? '';
-  for (const row of rows) {
-    if (!known.has(row.place) && isSameCamera(row.camera, listedCamera(row))) take(row);
-  }
-  for (const row of rows) {
-    const free = !known.has(row.place) && !taken.has(row.id);
-    if (free && mayBeSameCamera(row.camera, listedCamera(row))) take(row);
-  }
-  return known;
-}
-
-/** One page may list a chunk twice; the later one has the younger link. */
-function distinctChunks(chunks: readonly Recording[]): Recording[] {
-  const kept = new Map<string, Recording>();
-  const keyOfId = new Map<string, string>();
-  for (const chunk of chunks) {
-    const { id, truckId, cameraId, startTime, endTime } = chunk;
-    const named = JSON.stringify([id, truckId, cameraId]);
-    const former = kept.get(keyOfId.get(named) ?? '');
-    const again = former !== undefined && former.startTime < endTime && former.endTime > startTime;
-    const key = again ? (keyOfId.get(named) ?? '') : rangeOf(chunk);
-    kept.set(key, chunk);
-    keyOfId.set(named, key);
-  }
-  // Of two ids with one range, too, there is one row.
-  return [...new Map([...kept.values()].map((chunk) => [rangeOf(chunk), chunk])).values()];
-}
