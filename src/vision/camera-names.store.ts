@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Recording } from '../contracts/vision/vision.dto.js';
-import { mayBeOneCamera, type NamePair, namesOf } from './camera-names.js';
+import { type NamePair, namesOf } from './camera-names.js';
+import { isSameCamera, mayBeAliases } from './spelling.js';
 
 /** The camera that a partner was asked for. */
 export interface AskedCamera {
@@ -17,7 +18,9 @@ export async function keepCameraNames(
   answers: readonly Recording[],
 ): Promise<void> {
   const ofTruck = answers.filter((answer) => answer.truckId === truckId).map(({ cameraId }) => cameraId);
-  const others = [...new Set(ofTruck)].filter((name) => name !== asked && mayBeOneCamera(asked, name)).sort();
+  // Another placement, or another number, is another camera.
+  const isOther = (name: string) => name !== asked && (isSameCamera(asked, name) || mayBeAliases(asked, name));
+  const others = [...new Set(ofTruck)].filter(isOther).sort();
   if (others.length === 0) return;
   await manager.query(
     `INSERT INTO partner_camera_names (hauler_id, connection_id, truck_id, asked, answered)

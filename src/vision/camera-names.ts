@@ -1,4 +1,4 @@
-import { isSameCamera, mayBeSameCamera, nameOf } from './spelling.js';
+import { comparableName } from './spelling.js';
 
 /** By which name a camera was asked for, and by which one the partner has answered. */
 export interface NamePair {
@@ -6,19 +6,15 @@ export interface NamePair {
   readonly answered: string;
 }
 
-/** Placement and number may be one camera (section 2.5a), and so may two spellings; two placements are two cameras. */
-export const mayBeOneCamera = (one: string, other: string): boolean =>
-  isSameCamera(one, other) || mayBeSameCamera(one, other);
-
 /**
  * Every name that a truck's camera is known by. Another name is its own only where it is the one other, and it that one's: a
  * partner that heeds no camera answers each name with all of its cameras, which says nothing about any.
  */
 export function namesOf(camera: string, pairs: readonly NamePair[]): string[] {
-  const own = nameOf(camera);
+  const own = comparableName(camera);
   const other = otherNameOf(own, pairs);
   const known = pairs.flatMap(({ asked, answered }) => [asked, answered]);
-  return [...new Set([camera, ...known.filter((name) => nameOf(name) === own || nameOf(name) === other)])];
+  return [...new Set([camera, ...known.filter((name) => [own, other].includes(comparableName(name)))])];
 }
 
 function otherNameOf(own: string, pairs: readonly NamePair[]): string | undefined {
@@ -29,7 +25,7 @@ function otherNameOf(own: string, pairs: readonly NamePair[]): string | undefine
 
 function counterparts(own: string, pairs: readonly NamePair[]): Set<string> {
   const others = pairs.flatMap(({ asked, answered }) => {
-    const [one, other] = [nameOf(asked), nameOf(answered)];
+    const [one, other] = [comparableName(asked), comparableName(answered)];
     if (one === other) return [];
     return one === own ? [other] : other === own ? [one] : [];
   });

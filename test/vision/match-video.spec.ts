@@ -4,7 +4,7 @@ import { epochMillis, formatInstant, instantOf } from '../../src/contracts/commo
 import type { Video } from '../../src/contracts/vision/vision.dto.js';
 import { covers } from '../../src/vision/requests/covers.js';
 import { disbelieved, Matching, matchVideos, MOST_CLIPS, type Wanted } from '../../src/vision/requests/match-video.js';
-import { isSameCamera, mayBeOneTruck, mayBeSameCamera, nameOf } from '../../src/vision/spelling.js';
+import { comparableName, isSameCamera, mayBeAliases, mayBeOneTruck } from '../../src/vision/spelling.js';
 
 const START = Date.parse('2026-01-31T08:00:00Z');
 
@@ -32,7 +32,7 @@ function plainly(wanted: readonly Wanted[], videos: readonly Video[], taken: Rea
 }
 
 function plainlyBelieved(part: Wanted, video: Video): boolean {
-  if (nameOf(part.truckId) !== nameOf(video.truckId)) {
+  if (comparableName(part.truckId) !== comparableName(video.truckId)) {
     return mayBeOneTruck(part.truckId, video.truckId) && distanceOf(part, video) !== undefined;
   }
   return video.startTime < part.endTime && video.endTime > part.startTime;
@@ -41,14 +41,15 @@ function plainlyBelieved(part: Wanted, video: Video): boolean {
 function plainlyClosest(candidates: readonly Wanted[], video: Video): Wanted | undefined {
   let best: { part: Wanted; distance: number } | undefined;
   for (const part of candidates) {
-    const distance = nameOf(part.truckId) === nameOf(video.truckId) ? distanceOf(part, video) : undefined;
+    const distance =
+      comparableName(part.truckId) === comparableName(video.truckId) ? distanceOf(part, video) : undefined;
     if (distance !== undefined && (best === undefined || distance < best.distance)) best = { part, distance };
   }
   return best?.part;
 }
 
 function distanceOf(part: Wanted, video: Video): number | undefined {
-  const alias = mayBeSameCamera(part.cameraId, video.cameraId);
+  const alias = mayBeAliases(part.cameraId, video.cameraId);
   if (!alias && !isSameCamera(part.cameraId, video.cameraId)) return undefined;
   const [start, end] = [epochMillis(part.startTime), epochMillis(part.endTime)];
   const [before, behind] = [epochMillis(video.startTime) - start, epochMillis(video.endTime) - end].map(Math.abs);

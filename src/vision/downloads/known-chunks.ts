@@ -1,5 +1,5 @@
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { isSameCamera, mayBeSameCamera } from '../spelling.js';
+import { isSameCamera, mayBeAliases } from '../spelling.js';
 
 /** A listed chunk beside what is stored of it. */
 export interface Known {
@@ -30,7 +30,7 @@ export function knownByCamera(chunks: readonly Recording[], rows: readonly Known
   }
   for (const row of rows) {
     const free = !known.has(row.place) && !taken.has(row.id);
-    if (free && mayBeSameCamera(row.camera, listedCamera(row))) take(row);
+    if (free && mayBeAliases(row.camera, listedCamera(row))) take(row);
   }
   return known;
 }

@@ -5,7 +5,7 @@ import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { instantSql } from '../../database/instant-sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { keepCameraNames } from '../camera-names.store.js';
-import { nameOf } from '../spelling.js';
+import { comparableName } from '../spelling.js';
 import { MOST_CLIPS } from '../requests/match-video.js';
 import type { Part } from '../requests/parts.store.js';
 import type { VisionConnection } from '../vision-connections.js';
@@ -191,4 +191,4 @@ const columnsOf = (listed: readonly Recording[]): unknown[][] => [
 
 /** What a clip of one part is recognised by. */
 const clipOf = ({ cameraId, startTime, endTime }: ClipRow): string =>
-  JSON.stringify([nameOf(cameraId), startTime, endTime]);
+  JSON.stringify([comparableName(cameraId), startTime, endTime]);

@@ -5,7 +5,7 @@ import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { ListedPage } from '../client/read-list.js';
 import { readWhole } from '../client/read-pages.js';
 import { PartsStore } from '../requests/parts.store.js';
-import { isSameCamera, mayBeSameCamera } from '../spelling.js';
+import { isSameCamera, mayBeAliases } from '../spelling.js';
 import { type VisionCall, VisionClient } from '../vision.client.js';
 import { VisionConnections } from '../vision-connections.js';
 import type { RecordingRow } from './recording-row.js';
@@ -41,7 +41,7 @@ export class Relink {
       await readWhole<Recording>(page, async ({ items }) => {
         const found = items.filter((item) => isSame(row, item));
         same = found.find(({ cameraId }) => isSameCamera(cameraId, row.camera_id)) ?? same;
-        maybe = found.find(({ cameraId }) => mayBeSameCamera(cameraId, row.camera_id)) ?? maybe;
+        maybe = found.find(({ cameraId }) => mayBeAliases(cameraId, row.camera_id)) ?? maybe;
       });
     } catch (error) {
       // Once the recording was seen in it the list may shift or break off as it likes.

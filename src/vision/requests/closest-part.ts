@@ -1,5 +1,5 @@
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
-import { cameraKind, nameOf } from '../spelling.js';
+import { cameraKind, comparableName } from '../spelling.js';
 
 /** Which camera of which truck shows what time. */
 export interface Shown {
@@ -41,9 +41,9 @@ export class ClosestParts<P extends Shown> {
 
   constructor(parts: readonly P[]) {
     const timed = parts.map((part, place) => ({ part, ...timesOf(part), place }));
-    for (const [truck, own] of Map.groupBy(timed, ({ part }) => nameOf(part.truckId))) {
+    for (const [truck, own] of Map.groupBy(timed, ({ part }) => comparableName(part.truckId))) {
       this.trucks.set(truck, {
-        byCamera: byStart(Map.groupBy(own, ({ part }) => nameOf(part.cameraId))),
+        byCamera: byStart(Map.groupBy(own, ({ part }) => comparableName(part.cameraId))),
         byKind: byStart(Map.groupBy(own, ({ part }) => cameraKind(part.cameraId))),
       });
     }
@@ -51,10 +51,10 @@ export class ClosestParts<P extends Shown> {
 
   /** Of those as near the first one; one under an alias of the clip's camera where there is none under its name. */
   to(clip: Shown): P | undefined {
-    const truck = this.trucks.get(nameOf(clip.truckId));
+    const truck = this.trucks.get(comparableName(clip.truckId));
     if (truck === undefined) return undefined;
     const times = timesOf(clip);
-    const own = nearest(truck.byCamera.get(nameOf(clip.cameraId)), times);
+    const own = nearest(truck.byCamera.get(comparableName(clip.cameraId)), times);
     if (own !== undefined) return own;
     const kind = cameraKind(clip.cameraId);
     return kind === undefined ? undefined : nearest(truck.byKind.get(OTHER_KIND[kind]), times);

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../contracts/common/instant.js';
 import type { Video } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from '../client/finding.js';
-import { mayBeOneTruck, nameOf } from '../spelling.js';
+import { comparableName, mayBeOneTruck } from '../spelling.js';
 import { ClosestParts, type Shown } from './closest-part.js';
 
 /** What of a part its clips are recognised by (decision 38). */
@@ -104,7 +104,7 @@ const shown = ({ truckId, cameraId, startTime, endTime }: Shown) =>
  */
 function isBelieved<W extends Wanted>(part: W, video: Video, closest: ClosestParts<W>): boolean {
   const { truckId, startTime, endTime } = part;
-  if (nameOf(truckId) !== nameOf(video.truckId)) {
+  if (comparableName(truckId) !== comparableName(video.truckId)) {
     return mayBeOneTruck(truckId, video.truckId) && closest.to({ ...video, truckId }) === part;
   }
   return video.startTime < endTime && video.endTime > startTime;

@@ -5,7 +5,7 @@ import type { Finding } from '../client/finding.js';
 import type { ListedPage, ReadRequestState } from '../client/read-list.js';
 import { readWhole, UnstableList } from '../client/read-pages.js';
 import { VisionFindings } from '../findings.js';
-import { nameOf } from '../spelling.js';
+import { comparableName } from '../spelling.js';
 import { VisionClient } from '../vision.client.js';
 import { disbelieved, matchVideos, MOST_CLIPS } from './match-video.js';
 import type { Part } from './parts.store.js';
@@ -121,7 +121,7 @@ const open = (reason: string | undefined): Learnt => ({ kind: 'open', ...(reason
 
 /** Of one request, so without the clip's id, which partners make anew for each listing. */
 const keyOf = ({ truckId, cameraId, startTime, endTime }: Video): string =>
-  JSON.stringify([nameOf(truckId), nameOf(cameraId), startTime, endTime]);
+  JSON.stringify([comparableName(truckId), comparableName(cameraId), startTime, endTime]);
 
 /** Malformed elements have no other than their own. */
 const fingerprintsOf = ({ items, received, fingerprints }: ListedPage<Video>): readonly string[] =>
