@@ -97,6 +97,19 @@ describe('a list (decision 38)', () => {
     },
   );
 
+  test('a duration up to a leap second is computed', () => {
+    const range = { startTime: '2016-12-31T23:59:30Z', endTime: '2016-12-31T23:59:60Z' };
+    const { items, findings } = read({ videos: [element({ ...link, ...range, durationSeconds: undefined })] });
+    expect(items[0]).toMatchObject({ durationSeconds: 30 });
+    expect(findings).toEqual([]);
+  });
+
+  test('a duration of years is computed as the longest that there is', () => {
+    const range = { startTime: '2016-01-01T00:00:00Z', endTime: '2026-01-01T00:00:00Z' };
+    const { items } = read({ videos: [element({ ...link, ...range, durationSeconds: undefined })] });
+    expect(items[0]).toMatchObject({ durationSeconds: 31_536_000 });
+  });
+
   test('what PostgreSQL cannot hold is taken out of the message of data.request', () => {
     const request = { requestId: 'r', status: 'ready', message: 'part\0ly \ud800' };
     expect(read({ request }).request).toEqual({ requestId: 'r', status: 'ready', message: 'partly \ufffd' });

@@ -42,7 +42,7 @@ export function readElements<T extends Recording>(
     }
     const [first] = violations;
     if (first === undefined) {
-      item.durationSeconds ??= secondsBetween(item.startTime, item.endTime);
+      if (isJsonObject(raw) && !isDuration(raw['durationSeconds'])) item.durationSeconds = secondsOf(item);
       items.push(item);
     } else findings.push({ path: first.path, reason: summarise(violations), raw });
   });
@@ -66,10 +66,9 @@ function completed(raw: JsonObject, customerId: string, place: string, findings:
   }
   for (const name of NAMES) if (typeof element[name] === 'number') element[name] = String(element[name]);
   element['customerId'] ??= customerId;
-  const { durationSeconds, startTime, endTime, expiresAt } = element;
-  if (!isDuration(durationSeconds)) {
-    element['durationSeconds'] = computedSeconds(startTime, endTime);
-  }
+  // In its place until its times are read, from which it is reckoned.
+  if (!isDuration(element['durationSeconds'])) element['durationSeconds'] = 0;
+  const { expiresAt } = element;
   if (expiresAt != null && (typeof expiresAt !== 'string' || parseInstant(expiresAt) === undefined)) {
     element['expiresAt'] = undefined;
     findings.push({
@@ -84,8 +83,5 @@ function completed(raw: JsonObject, customerId: string, place: string, findings:
 const isDuration = (value: unknown): boolean =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_SECONDS;
 
-/** Of texts that are checked by the reader afterwards. */
-function computedSeconds(startTime: unknown, endTime: unknown): number {
-  const seconds = Math.round((Date.parse(String(endTime)) - Date.parse(String(startTime))) / 1000);
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), LONGEST_SECONDS) : 0;
-}
+const secondsOf = ({ startTime, endTime }: Recording): number =>
+  Math.min(secondsBetween(startTime, endTime), LONGEST_SECONDS);

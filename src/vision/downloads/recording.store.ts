@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { epochMillis, secondsBetween } from '../../contracts/common/instant.js';
+import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { instantSql } from '../../database/instant-sql.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -135,7 +135,7 @@ export class RecordingStore {
         links.map(({ chunk }) => fetchBy(chunk.expiresAt, now)),
         links.map(({ chunk }) => chunk.startTime),
         links.map(({ chunk }) => chunk.endTime),
-        links.map(({ chunk }) => secondsIn(chunk)),
+        links.map(({ chunk }) => chunk.durationSeconds),
       ],
     );
     return revived;
@@ -167,7 +167,7 @@ export class RecordingStore {
         ...columnsOf(listed),
         listed.map(() => uuidv7()),
         listed.map(({ customerId }) => customerId),
-        listed.map(secondsIn),
+        listed.map(({ durationSeconds }) => durationSeconds),
         listed.map(({ downloadUrl }) => downloadUrl),
         listed.map(({ expiresAt }) => expiresAt ?? null),
         listed.map(({ expiresAt }) => fetchBy(expiresAt, now)),
@@ -176,9 +176,6 @@ export class RecordingStore {
     return rows.length;
   }
 }
-
-const secondsIn = ({ durationSeconds, startTime, endTime }: Recording): number =>
-  durationSeconds ?? secondsBetween(startTime, endTime);
 
 /** Partner's id, truck, camera, start, end: one array each. */
 const columnsOf = (listed: readonly Recording[]): unknown[][] => [
