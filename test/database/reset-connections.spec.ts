@@ -6,7 +6,7 @@ import { PoolClient } from '../../src/database/pool-client.js';
 import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
 import { TicketIngestion } from '../../src/scale/ticket-ingestion.js';
 import { STORAGE, type Storage } from '../../src/storage/storage.js';
-import { recordingName } from '../../src/vision/hosted/recordings.service.js';
+import { filmName } from '../../src/vision/hosted/film-tables.js';
 import type { Reply } from '../support/app.js';
 import { DatabaseStage } from '../support/database-stage.js';
 import { eventually } from '../support/eventually.js';
@@ -156,7 +156,7 @@ describe('a recording whose connection breaks while its commit is under way keep
       return ids[0]!;
     });
     const storage = stage.service.app.get<Storage>(STORAGE, { strict: false });
-    expect(await storage.stat(recordingName(id))).toBeDefined();
+    expect(await storage.stat(filmName('recordings', id))).toBeDefined();
   };
 
   test('reset from outside', async () => {
