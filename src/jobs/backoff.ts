@@ -22,7 +22,12 @@ interface RetryAdvice {
 export function backoffMs(rule: Backoff, attempt: number, random: number): number {
   // The exponent is bounded: 2 ** 1024 is no number to calculate with.
   const grown = rule.firstMs * rule.factor ** Math.min(Math.max(attempt, 1) - 1, 100);
-  return Math.round(Math.min(grown, rule.maxMs) * (1 + rule.jitter * (2 * random - 1)));
+  return varied(Math.min(grown, rule.maxMs), rule.jitter, random);
+}
+
+/** A delay that is up to that share of it longer or shorter, in whole milliseconds. `random` is in [0, 1). */
+export function varied(delayMs: number, jitter: number, random: number): number {
+  return Math.round(delayMs * (1 + jitter * (2 * random - 1)));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { LONGEST_ADVICE_MS } from '../../jobs/backoff.js';
+import { backoffMs, LONGEST_ADVICE_MS, varied } from '../../jobs/backoff.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -14,7 +14,7 @@ const OWN_WORD_MS = 5 * MINUTE_MS;
 
 /** Milliseconds until the next run after one that did not fail. `random` is in [0, 1). */
 export function nextRunMs(intervalSeconds: number, random: number): number {
-  return varied(intervalSeconds * 1000, random);
+  return varied(intervalSeconds * 1000, JITTER, random);
 }
 
 export interface Failed {
@@ -30,11 +30,7 @@ export interface Failed {
 export function nextRunAfterFailureMs({ intervalSeconds, failures, retryAt, now }: Failed, random: number): number {
   const asked = retryAt === undefined ? 0 : retryAt.getTime() - now.getTime();
   if (asked > OWN_WORD_MS) return Math.min(asked, LONGEST_ADVICE_MS);
-  const interval = intervalSeconds * 1000;
-  const grown = interval * 2 ** Math.min(failures - 1, 30);
-  return Math.max(asked, varied(Math.min(grown, Math.max(interval, LONGEST_BACKOFF_MS)), random));
-}
-
-function varied(milliseconds: number, random: number): number {
-  return Math.round(milliseconds * (1 + JITTER * (2 * random - 1)));
+  const firstMs = intervalSeconds * 1000;
+  const rule = { firstMs, factor: 2, maxMs: Math.max(firstMs, LONGEST_BACKOFF_MS), jitter: JITTER };
+  return Math.max(asked, backoffMs(rule, failures, random));
 }

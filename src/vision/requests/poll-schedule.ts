@@ -1,3 +1,5 @@
+import { varied } from '../../jobs/backoff.js';
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
@@ -26,8 +28,7 @@ export function pollDelayMs({ asked, openMs }: PollProgress): number {
 }
 
 /** ±20 %: `random` is in [0, 1). One round has one, so that those who are asked about together stay together. */
-export const jittered = (delayMs: number, random: number): number =>
-  Math.round(delayMs * (1 + JITTER * (2 * random - 1)));
+export const jittered = (delayMs: number, random: number): number => varied(delayMs, JITTER, random);
 
 /**
  * Whether a part goes along in a round that is held anyhow: it is due, or would be soon. So the parts of a customer come
