@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { Querying } from './querying.js';
 
 /** Counting more rows than this costs more than a page is worth: beyond it the planner's estimate is told. */
 const COUNTED_ROWS = 1_000_000;
@@ -7,11 +7,7 @@ const COUNTED_ROWS = 1_000_000;
  * How many rows `query` has, for the pagination of a list: exact up to a million, from there on about as many as
  * PostgreSQL expects.
  */
-export async function countRows(
-  database: Pick<DataSource, 'query'>,
-  query: string,
-  parameters: readonly unknown[],
-): Promise<number> {
+export async function countRows(database: Querying, query: string, parameters: readonly unknown[]): Promise<number> {
   const limited = `SELECT count(*)::int AS rows FROM (${query} LIMIT ${COUNTED_ROWS + 1}) AS counted`;
   const [counted] = await database.query<[{ rows: number }]>(limited, [...parameters]);
   if (counted.rows <= COUNTED_ROWS) return counted.rows;

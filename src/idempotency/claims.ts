@@ -1,4 +1,4 @@
-import type { EntityManager } from 'typeorm';
+import type { Querying } from '../database/querying.js';
 import type { Answer } from '../http/answer.js';
 
 /** The right to answer one request: scope (hauler and path), the caller's key, SHA-256 of the body (decision 16). */
@@ -27,9 +27,6 @@ export interface KeptAnswer {
   readonly answer: Answer;
 }
 
-/** What runs the SQL: an `EntityManager` inside the caller's transaction. */
-export type Runner = Pick<EntityManager, 'query'>;
-
 /** How long an answer is kept (decision 16), as PostgreSQL reads it. */
 export const KEPT_FOR = '24 hours';
 
@@ -54,7 +51,7 @@ interface AnsweredRow extends KeyRow {
  * Claims keys inside the caller's transaction, which must be READ COMMITTED: one outcome per claim, in their order.
  * A key that another transaction holds is waited for until that one ends. What is claimed is released by a rollback.
  */
-export async function claim(runner: Runner, claims: readonly Claim[]): Promise<Outcome[]> {
+export async function claim(runner: Querying, claims: readonly Claim[]): Promise<Outcome[]> {
   const firsts = new Map<string, Claim>();
   for (const one of claims) if (!firsts.has(nameOf(one))) firsts.set(nameOf(one), one);
   const claimed = new Set((await insert(runner, [...firsts.values()])).map(nameOfRow));
@@ -67,7 +64,7 @@ export async function claim(runner: Runner, claims: readonly Claim[]): Promise<O
 }
 
 /** Keeps the answers of claimed keys, in the transaction that did what they tell of. */
-export async function keep(runner: Runner, answers: readonly KeptAnswer[]): Promise<void> {
+export async function keep(runner: Querying, answers: readonly KeptAnswer[]): Promise<void> {
   if (answers.length === 0) return;
   await runner.query(
     `UPDATE idempotency_keys AS kept
@@ -85,7 +82,7 @@ export async function keep(runner: Runner, answers: readonly KeptAnswer[]): Prom
 }
 
 /** Takes what is new or too old. Waiting for one another in one order, batches cannot deadlock. */
-async function insert(runner: Runner, claims: Claim[]): Promise<KeyRow[]> {
+async function insert(runner: Querying, claims: Claim[]): Promise<KeyRow[]> {
   if (claims.length === 0) return [];
   const sorted = claims.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   return runner.query<KeyRow[]>(
@@ -100,7 +97,7 @@ async function insert(runner: Runner, claims: Claim[]): Promise<KeyRow[]> {
 }
 
 /** A statement of its own: its snapshot shows what the transaction that was waited for has committed. */
-async function select(runner: Runner, claims: readonly Claim[]): Promise<AnsweredRow[]> {
+async function select(runner: Querying, claims: readonly Claim[]): Promise<AnsweredRow[]> {
   if (claims.length === 0) return [];
   return runner.query<AnsweredRow[]>(
     `SELECT hauler_id, path, key, fingerprint, status, headers, body FROM idempotency_keys

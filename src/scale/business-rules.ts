@@ -1,18 +1,11 @@
 import type { Violation } from '../contracts/common/violation.js';
-import type { CatalogFindings } from '../site-sync/catalog/catalog.service.js';
-
-/** What a ticket refers to, by the partner's ids. */
-export interface References {
-  readonly haulerId: string;
-  readonly siteId: string;
-  readonly materialIds: readonly string[];
-}
+import type { CatalogFindings, CatalogLookup } from '../site-sync/catalog/catalog.service.js';
 
 /**
  * Decision 24: the site exists, every material exists and belongs to the site. Every offending element is listed. Of an
  * unknown site nothing can belong to it, so its materials are only held to exist.
  */
-export function brokenRules({ haulerId, siteId, materialIds }: References, catalog: CatalogFindings): Violation[] {
+export function brokenRules({ haulerId, siteId, materialIds }: CatalogLookup, catalog: CatalogFindings): Violation[] {
   const knowsSite = catalog.hasSite(haulerId, siteId);
   const violations = knowsSite ? [] : [violation('siteId', 'siteExists', `must be ${known('a site')}`)];
   materialIds.forEach((materialId, i) => {

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { SharedConnection } from '../database/connection.js';
 import { rowArrays } from '../database/sql-rows.js';
 import { CATALOG_LAYOUT, type CatalogLayout, MATERIAL_AT_SITE } from '../site-sync/catalog/catalog-checks.js';
+import type { CatalogLookup } from '../site-sync/catalog/catalog.service.js';
 import { KnownMaterials } from '../site-sync/catalog/known-materials.js';
-import type { References } from './business-rules.js';
 import type { BookChanges } from './ticket-book.js';
 import { BODY, NEW_TICKET } from './ticket-columns.js';
 import { WRITE_NEW, WRITE_NEW_OF_KNOWN } from './ticket-sql.js';
@@ -21,7 +21,7 @@ export class NewTickets {
   async write(
     connection: SharedConnection,
     changes: BookChanges,
-    references: readonly References[],
+    references: readonly CatalogLookup[],
   ): Promise<ReadonlySet<string>> {
     const layouts = this.materials.layoutsOf(references);
     const written =
@@ -39,7 +39,7 @@ export class NewTickets {
   private async writeLookingUp(
     connection: SharedConnection,
     changes: BookChanges,
-    references: readonly References[],
+    references: readonly CatalogLookup[],
   ): Promise<Written[]> {
     const named = references.flatMap(({ materialIds, ...at }) =>
       materialIds.map((materialId) => ({ ...at, materialId })),

@@ -50,7 +50,7 @@ export const flowKey = (direction: Direction) =>
 export type TicketColumn = keyof typeof TICKET;
 
 /** A ticket as the database shows it. */
-export type TicketRow = Record<TicketColumn, string | number | null> & {
+export interface TicketRow {
   readonly hauler_id: string;
   readonly id: string;
   readonly site_id: string;
@@ -64,7 +64,7 @@ export type TicketRow = Record<TicketColumn, string | number | null> & {
   readonly custom_fields: string | null;
   readonly created_at: string;
   readonly updated_at: string;
-};
+}
 
 export function ticketOf(row: TicketRow): Ticket {
   return {

@@ -7,8 +7,8 @@ import { AppError, violated } from '../errors/app-error.js';
 import { errorReply } from '../errors/error-body.js';
 import { claim, keep, type KeptAnswer, type Outcome as ClaimOutcome } from '../idempotency/claims.js';
 import { keyReused } from '../idempotency/idempotency-key.js';
-import { CatalogService } from '../site-sync/catalog/catalog.service.js';
-import { brokenRules, type References } from './business-rules.js';
+import { type CatalogLookup, CatalogService } from '../site-sync/catalog/catalog.service.js';
+import { brokenRules } from './business-rules.js';
 import { NewTickets } from './new-tickets.js';
 import type { Outcome, Submission } from './submission.js';
 import { TicketBook } from './ticket-book.js';
@@ -113,7 +113,7 @@ export class TicketWriter {
 
 const isMost = (count: number, of: readonly unknown[]) => count * 2 > of.length;
 
-const referencesOf = ({ push, materialIds }: Submission): References => ({
+const referencesOf = ({ push, materialIds }: Submission): CatalogLookup => ({
   haulerId: push.haulerId,
   siteId: push.siteId,
   materialIds,

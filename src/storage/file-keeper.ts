@@ -1,3 +1,4 @@
+import type { Querying } from '../database/querying.js';
 import { storageName } from './storage-name.js';
 
 /** A file that a row tells of. */
@@ -23,11 +24,6 @@ export interface FileKeeper {
   holding(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** Runs SQL: a `DataSource`. */
-interface Runner {
-  query<T>(sql: string, parameters: unknown[]): Promise<T>;
-}
-
 export interface KeptIn {
   readonly table: string;
   readonly folder: string;
@@ -42,7 +38,7 @@ interface Row {
 }
 
 /** Of a table with the columns `id uuid`, `size_bytes` and `sha256`; names and SQL are constants of the code. */
-export function keeperOf(runner: Runner, { table, folder, where }: KeptIn): FileKeeper {
+export function keeperOf(runner: Querying, { table, folder, where }: KeptIn): FileKeeper {
   return {
     folder,
     table,

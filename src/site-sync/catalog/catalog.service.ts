@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Querying } from '../../database/querying.js';
 
 /** What one ticket refers to, by the partner's ids, in lower case. */
 export interface CatalogLookup {
@@ -12,11 +13,6 @@ export interface CatalogFindings {
   hasSite(haulerId: string, siteId: string): boolean;
   /** The sites that a material belongs to, directly or through its kiosk; `undefined` for an unknown material. */
   sitesOf(haulerId: string, materialId: string): ReadonlySet<string> | undefined;
-}
-
-/** Whatever can run a statement: a data source, a query runner, one connection. */
-export interface Querying {
-  query(sql: string, parameters: unknown[]): Promise<unknown>;
 }
 
 interface FoundRow {
@@ -47,8 +43,7 @@ export class CatalogService {
     const materials = distinct(
       lookups.flatMap(({ haulerId, materialIds }) => materialIds.map((id) => [haulerId, id] as const)),
     );
-    const rows = (await database.query(FIND, [...sites, ...materials])) as FoundRow[];
-    return new Findings(rows);
+    return new Findings(await database.query<FoundRow[]>(FIND, [...sites, ...materials]));
   }
 }
 

@@ -1,6 +1,7 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { Injectable } from '@nestjs/common';
 import { storableText } from '../../contracts/common/text.js';
+import type { Querying } from '../../database/querying.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { CatalogOwner } from './catalog-apply.js';
 import { NO_COUNTS, type RunCounts } from './kinds.js';
@@ -31,8 +32,6 @@ const REMARKS: RowTarget = {
     SELECT $1, $2, r.* FROM ${rows} AS r`,
   parameters: [],
 };
-
-type Querying = Pick<DataSource | EntityManager, 'query'>;
 
 /** Statements over the rows of runs and of their remarks. */
 @Injectable()

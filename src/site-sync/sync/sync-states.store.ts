@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import type { Querying } from '../../database/querying.js';
 import type { CatalogOwner } from './catalog-apply.js';
 import { ORPHANED } from './catalog-sql.js';
 import { forEachKind, type RunCounts } from './kinds.js';
@@ -22,7 +23,7 @@ export class SyncStates {
    * nobody's, nothing is settled: the run has to take them over.
    */
   async settled(
-    database: Pick<DataSource, 'query'>,
+    database: Querying,
     { haulerId, connectionId }: CatalogOwner,
     baseUrl: string,
   ): Promise<SettledAnswer | undefined> {
@@ -69,7 +70,7 @@ export class SyncStates {
   }
 
   /** How often the hauler's catalog has changed. */
-  async changeNumber(database: Pick<DataSource, 'query'>, haulerId: string): Promise<string> {
+  async changeNumber(database: Querying, haulerId: string): Promise<string> {
     const [row] = await database.query<{ number: string }[]>(
       'SELECT number FROM catalog_changes WHERE hauler_id = $1',
       [haulerId],
