@@ -5,6 +5,7 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import type { QuarantinedRecord, SyncRun, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { type PageQuery, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { countRows } from '../../database/count.js';
 import { apiError } from '../../errors/app-error.js';
 import type { RunCounts } from './kinds.js';
 import type { RunStatus } from './run-states.js';
@@ -37,7 +38,7 @@ export class SyncRunQueries {
       `SELECT ${COLUMNS} FROM sync_runs WHERE ${FILTER} ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`,
       [...filter, page.pageSize, page.offset],
     );
-    const total = await this.count(`sync_runs WHERE ${FILTER}`, filter);
+    const total = await countRows(this.dataSource, `SELECT FROM sync_runs WHERE ${FILTER}`, filter);
     return { data: rows.map(shownRun), pagination: paginationOf(page, total) };
   }
 
@@ -55,16 +56,8 @@ export class SyncRunQueries {
       `SELECT severity, kind, path, reason, raw FROM sync_remarks WHERE run_id = $1 ORDER BY position LIMIT $2 OFFSET $3`,
       [id, page.pageSize, page.offset],
     );
-    const total = await this.count('sync_remarks WHERE run_id = $1', [id]);
+    const total = await countRows(this.dataSource, 'SELECT FROM sync_remarks WHERE run_id = $1', [id]);
     return { data: rows.map((row) => ({ ...row, raw: rawOf(row.raw) })), pagination: paginationOf(page, total) };
-  }
-
-  private async count(from: string, parameters: unknown[]): Promise<number> {
-    const [row] = await this.dataSource.query<{ count: number }[]>(
-      `SELECT count(*)::integer AS count FROM ${from}`,
-      parameters,
-    );
-    return row?.count ?? 0;
   }
 }
 
