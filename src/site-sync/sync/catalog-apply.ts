@@ -4,7 +4,7 @@ import { type AcceptedRecords, JUDGED_COLUMNS } from './accepted-records.js';
 import { CATALOG_SQL, type CatalogSql, ORPHANED } from './catalog-sql.js';
 import { CONTENT_COLUMNS } from './content.js';
 import type { Intake } from './intake.js';
-import { type Kind, type KindCounts, KINDS, NO_KIND_COUNTS, type RunCounts } from './kinds.js';
+import { forEachKind, type Kind, type KindCounts, KINDS, NO_COUNTS, NO_KIND_COUNTS, type RunCounts } from './kinds.js';
 import { holdsRemovals } from './removal-guard.js';
 import { type Cell, type RowTarget, sendRows } from './send-rows.js';
 
@@ -34,7 +34,7 @@ interface Judgement {
 export async function applyIntake(manager: EntityManager, owner: CatalogOwner, intake: Intake): Promise<Applied> {
   await lockCatalog(manager, owner.haulerId);
   await adoptOrphans(manager, owner);
-  const counts: Record<Kind, KindCounts> = { sites: NO_KIND_COUNTS, kiosks: NO_KIND_COUNTS, materials: NO_KIND_COUNTS };
+  const counts: Record<Kind, KindCounts> = { ...NO_COUNTS };
   for (const kind of KINDS) {
     const fromAnswer = {
       ...NO_KIND_COUNTS,
@@ -50,7 +50,7 @@ export async function applyIntake(manager: EntityManager, owner: CatalogOwner, i
 
 /** Removals that were held, applied after all. Returns how many there were of each kind. */
 export async function applyHeld(manager: EntityManager, owner: CatalogOwner): Promise<Record<Kind, number>> {
-  const removed = { sites: 0, kiosks: 0, materials: 0 };
+  const removed = forEachKind(() => 0);
   for (const kind of KINDS) {
     removed[kind] = await affected(manager, CATALOG_SQL[kind].deactivateHeld, [owner.haulerId, owner.connectionId]);
   }

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { Querying } from '../../database/querying.js';
 import type { CatalogOwner } from './catalog-apply.js';
 import { ORPHANED } from './catalog-sql.js';
-import { forEachKind, type RunCounts } from './kinds.js';
+import { forEachKind, NO_KIND_COUNTS, type RunCounts } from './kinds.js';
 
 /** The last answer that was applied as a whole and left nothing in doubt: the same answer again changes nothing. */
 export interface SettledAnswer {
@@ -100,15 +100,6 @@ export class SyncStates {
 export function repeatedCounts(counts: RunCounts): RunCounts {
   return forEachKind((kind) => {
     const { received, quarantined, flagged } = counts[kind];
-    return {
-      ...counts[kind],
-      received,
-      quarantined,
-      flagged,
-      created: 0,
-      updated: 0,
-      deactivated: 0,
-      unchanged: received - quarantined,
-    };
+    return { ...NO_KIND_COUNTS, received, quarantined, flagged, unchanged: received - quarantined };
   });
 }
