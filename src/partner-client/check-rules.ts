@@ -3,6 +3,7 @@ import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { isWithoutParent } from '../contracts/site/material-parents.js';
 import { GetSitesResponse, Kiosk, Material, Site } from '../contracts/site/site.dto.js';
+import { VIDEO_LISTS } from '../contracts/vision/vision.api.js';
 import { Video } from '../contracts/vision/vision.dto.js';
 import { ownField } from './own-field.js';
 import type { PartnerAnswer } from './partner-answer.js';
@@ -59,10 +60,10 @@ function linkViolations(record: object, path: string, list: string, ids: Set<str
   return [{ path, rule: 'hasParent', message: `${path} has neither a siteId nor a kioskId` }];
 }
 
-/** Under which a partner may list videos (decision 38), the contract's own name first. */
-const VIDEO_LISTS = ['videos', 'items', 'recordings'] as const;
-
-/** The first page of `GET /videos`, as leniently as it is read later (decision 38). */
+/**
+ * The first page of `GET /videos` against the contract, but for what decision 38 says a client takes. What else is forgiven
+ * where it is read later, such as an id that is a number, is told here.
+ */
 export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
   const body = answer.json();
   const data = ownField(body, 'data');

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A disposal ticket (decision 20) as the administration reads it; `ticket-store.ts` writes it. */
+/** A disposal ticket (decision 20) as the administration reads it; written by `new-tickets.ts`, or by `ticket-store.ts`. */
 @Entity('tickets')
 export class TicketEntity {
   @PrimaryColumn('uuid', { name: 'hauler_id' })

@@ -1,7 +1,7 @@
 import type { Instant } from '../contracts/common/instant.js';
 import type { TicketResult } from '../contracts/scale/ticket-result.js';
 
-/** The two weighings of a ticket (section 2.2). */
+/** The two flows of a ticket (section 2.2). */
 export const DIRECTIONS = ['inbound', 'outbound'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
 

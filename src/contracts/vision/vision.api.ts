@@ -25,6 +25,9 @@ export const VISION_API = defineApi({
   plainErrorPaths: ['/video-platform/v1/videos/continuous'],
 });
 
+/** The names under which partners send their lists (decision 38). */
+export const VIDEO_LISTS = ['videos', 'items', 'recordings'] as const;
+
 /** The hosted controller and the outbound client both implement this. */
 export interface VisionApi<Caller> {
   requestVideo(request: CreateVideoRequest, caller: Caller): Promise<CreateVideoResponse>;

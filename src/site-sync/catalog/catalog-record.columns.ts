@@ -1,6 +1,6 @@
 import { Column, PrimaryColumn } from 'typeorm';
 
-/** What a site, a kiosk and a material have in common; embedded into their entities without a prefix. */
+/** What a site, a kiosk and a material have in common; extended by their entities. */
 export class CatalogRecord {
   @PrimaryColumn('uuid', { name: 'hauler_id' })
   haulerId!: string;

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import type { DtoClass } from '../../contracts/common/reader.js';
 import { storableText } from '../../contracts/common/text.js';
+import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
 import {
   type Recording,
   VIDEO_STATUSES,
@@ -37,9 +38,6 @@ export interface ListedPage<T> {
  */
 const MOST_ELEMENTS = 30_000;
 
-/** The names under which partners send their lists (decision 38). */
-const LISTS = ['videos', 'items', 'recordings'];
-
 /** The answer is no list at all; `message` says why. */
 export class NoList extends Error {}
 
@@ -67,9 +65,9 @@ export function readList<T extends Recording>(type: DtoClass<T>, body: unknown, 
 function elementsOf(data: unknown): { elements: readonly unknown[]; path: string } {
   if (Array.isArray(data)) return { elements: data, path: 'data' };
   const lists = data as Readonly<Record<string, unknown>>;
-  const name = LISTS.find((list) => Array.isArray(lists[list]));
+  const name = VIDEO_LISTS.find((list) => Array.isArray(lists[list]));
   if (name !== undefined) return { elements: lists[name] as unknown[], path: `data.${name}` };
-  const wrong = LISTS.find((list) => lists[list] != null);
+  const wrong = VIDEO_LISTS.find((list) => lists[list] != null);
   if (wrong !== undefined) throw new NoList(`data.${wrong} must be an array`);
   return { elements: [], path: 'data' };
 }
