@@ -11,7 +11,7 @@ import { apiError } from '../errors/app-error.js';
 import type { JsonList } from '../http/json-list.js';
 import { piecesOf, type RowSize } from './page-pieces.js';
 import { TicketEntity } from './ticket.entity.js';
-import { filterOfTickets } from './ticket-page.js';
+import { filterOfTickets } from './ticket-filter.js';
 import { TicketRevisionEntity } from './ticket-revision.entity.js';
 
 /** A DTO with its stored JSON unread. */

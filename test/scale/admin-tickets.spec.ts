@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { filterOfTickets } from '../../src/scale/ticket-page.js';
+import { filterOfTickets } from '../../src/scale/ticket-filter.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { onServer } from '../support/test-server.js';
 import { CatalogFixture } from '../support/catalog.js';

@@ -6,7 +6,7 @@ import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
 import { GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { send, streamed } from '../../http/answer.js';
-import { ENCODING_HEADER, ETAG_HEADERS, IF_NONE_MATCH_HEADER } from './etag-documentation.js';
+import { ENCODING_HEADER, ETAG_HEADERS, IF_NONE_MATCH_HEADER } from './answer-headers.js';
 import { HostedSiteApi } from './site-api.service.js';
 import { siteCallerOf } from './site-caller.js';
 

@@ -1,4 +1,4 @@
-/** How the documents tell of decision 37's headers. */
+/** How the documents tell of the headers of site data: decision 37's, and what caches and compression add. */
 export const IF_NONE_MATCH_HEADER = {
   name: 'If-None-Match',
   required: false,
