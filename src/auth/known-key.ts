@@ -1,4 +1,5 @@
 import type { ApiContract, InterfaceName } from '../contracts/common/api-contract.js';
+import { endOf } from './api-key-row.js';
 import type { Principal } from './principal.js';
 
 /** What the hot path knows of an issued key. */
@@ -36,7 +37,7 @@ export function knownKey(row: KnownKeyRow): KnownKey {
       customerId: row.customer_id,
       interfaces: new Set(row.interfaces),
     },
-    endsAt: Math.min(row.expires_at?.getTime() ?? Infinity, row.retires_at?.getTime() ?? Infinity),
+    endsAt: endOf({ expiresAt: row.expires_at, retiresAt: row.retires_at }),
     dormant: row.dormant,
     lastUsedAt: row.last_used_at?.getTime() ?? 0,
   };
