@@ -352,6 +352,19 @@ describe('every page of a list', () => {
     await expect(collect(fetch)).rejects.toThrow(failure);
   });
 
+  test('no further than is enough, and not once more', async () => {
+    const { fetch, calls } = pages(
+      () => all(45),
+      20,
+      () => ({}),
+    );
+    const seen: Recording[] = [];
+    const onPage = async ({ items }: ListedPage<Recording>) => void seen.push(...items);
+    await readWhole(fetch, onPage, () => seen.length > 20);
+    expect(seen).toHaveLength(40);
+    expect(calls()).toBe(2);
+  });
+
   test('all of it, though a page has the ranges of the one before it under other ids', async () => {
     const streams = ['sub', 'main'].map((stream) => all(20).map((item, n) => ({ ...item, id: `${stream}-${n}` })));
     const { fetch } = pages(

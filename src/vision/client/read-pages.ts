@@ -1,5 +1,5 @@
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
-import { pastTheEnd } from './past-the-end.js';
+import { pageOrEnd } from './past-the-end.js';
 import type { ListedPage } from './read-list.js';
 
 /** Pages of one reading; a list that is longer is not believed. */
@@ -26,15 +26,17 @@ interface Reading {
  * Reads every page of a list, though elements come and go meanwhile and shift the others from page to page, and though
  * the totals may be wrong: until one reading is whole by its own totals, or two readings in a row found the same.
  * `onPage` is given each page as it comes, those of repeated readings too; one past the end that the partner refused as an
- * empty one, with a finding. Throws `UnstableList`, and what `fetchPage` throws.
+ * empty one, with a finding. Where `isEnough` says so after a page, no other is asked for. Throws `UnstableList`, and what
+ * `fetchPage` throws.
  */
 export async function readWhole<T>(
   fetchPage: (page: number) => Promise<ListedPage<T>>,
   onPage: (page: ListedPage<T>) => Promise<void>,
+  isEnough: () => boolean = () => false,
 ): Promise<void> {
   let last: Reading | undefined;
   for (let i = 0; i < MOST_READINGS; i++) {
-    const reading = await readOnce(fetchPage, onPage);
+    const reading = await readOnce(fetchPage, onPage, isEnough);
     if (reading.whole || (last !== undefined && agree(reading, last))) return;
     last = reading;
   }
@@ -44,14 +46,20 @@ export async function readWhole<T>(
 async function readOnce<T>(
   fetchPage: (page: number) => Promise<ListedPage<T>>,
   onPage: (page: ListedPage<T>) => Promise<void>,
+  isEnough: () => boolean,
 ): Promise<Reading> {
   const fingerprints = new Set<string>();
   const ranges = new Set<string>();
   const totals = new Set<number | undefined>();
   let pages: number | undefined;
   for (let number = 1; number <= MOST_PAGES; number++) {
-    const page = await pageOrEnd(fetchPage, number, pages);
+    const { page, isEnd } = await pageOrEnd(fetchPage, number);
+    if (isEnd && pages !== undefined && number <= pages) {
+      // Refused though the list's own totals count it: it is missing.
+      throw new UnstableList(`The partner's list has ${pages} pages, but page ${number} of it was refused.`);
+    }
     await onPage(page);
+    if (isEnough()) return { ranges, total: undefined, whole: true };
     pages = pagesIn(page.pagination);
     totals.add(page.pagination.totalItems);
     const before = fingerprints.size;
@@ -70,22 +78,6 @@ async function readOnce<T>(
     }
   }
   throw new UnstableList(`The partner's list has more than ${MOST_PAGES} pages.`);
-}
-
-/** A page that is refused though the list's own totals count it is missing: it is not the end. */
-async function pageOrEnd<T>(
-  fetchPage: (page: number) => Promise<ListedPage<T>>,
-  number: number,
-  pages = 0,
-): Promise<ListedPage<T>> {
-  try {
-    return await fetchPage(number);
-  } catch (error) {
-    const end = pastTheEnd(number, error);
-    if (end === undefined) throw error;
-    if (number > pages) return end;
-    throw new UnstableList(`The partner's list has ${pages} pages, but page ${number} of it was refused.`);
-  }
 }
 
 /** By its totals, where a page that is not full agrees with them; without totals only an empty page is the last. */

@@ -28,15 +28,6 @@ interface Listing {
   readonly failure: PartnerFailure | UnstableList | undefined;
 }
 
-const NOTHING: ListedPage<Video> = {
-  items: [],
-  received: 0,
-  fingerprints: [],
-  ranges: [],
-  pagination: {},
-  findings: [],
-};
-
 /** Asks for one part by its own id, for all pages of its clips. */
 @Injectable()
 export class PollAlone {
@@ -65,17 +56,18 @@ export class PollAlone {
     let request: ReadRequestState | undefined;
     let failure: PartnerFailure | UnstableList | undefined;
     const fetchPage = async (page: number): Promise<ListedPage<Video>> => {
-      // One more tells that there are more. An empty list of one page is a whole one, and ends the reading.
-      if (videos.size > MOST_CLIPS || request?.status === 'failed') return NOTHING;
       const { read } = await this.client.listVideos({ ...query, page }, asking);
       if (page === 1) request = read.request?.requestId === part.partnerRequestId ? read.request : undefined;
       return { ...read, fingerprints: fingerprintsOf(read) };
     };
+    const onPage = async (page: ListedPage<Video>): Promise<void> => {
+      for (const video of page.items) videos.set(keyOf(video), video);
+      findings.push(...page.findings);
+    };
+    // One more tells that there are more.
+    const isEnough = () => videos.size > MOST_CLIPS || request?.status === 'failed';
     try {
-      await readWhole(fetchPage, async (page) => {
-        for (const video of page.items) videos.set(keyOf(video), video);
-        findings.push(...page.findings);
-      });
+      await readWhole(fetchPage, onPage, isEnough);
     } catch (error) {
       if (!(error instanceof PartnerFailure) && !(error instanceof UnstableList)) throw error;
       failure = error;

@@ -3,8 +3,7 @@ import { Breather } from '../../chunked-work/breather.js';
 import type { ListVideosQuery, Video } from '../../contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Finding } from '../client/finding.js';
-import { pastTheEnd } from '../client/past-the-end.js';
-import type { ListedPage } from '../client/read-list.js';
+import { pageOrEnd } from '../client/past-the-end.js';
 import { isLastPage } from '../client/read-pages.js';
 import { VisionFindings } from '../findings.js';
 import { VisionClient } from '../vision.client.js';
@@ -31,12 +30,14 @@ export class PollList {
     const findings: Finding[] = [];
     const taken = new Set<string>();
     const fingerprints = new Set<string>();
+    const query = { ...listQuery(parts), pageSize: PAGE_SIZE };
+    const fetchPage = async (n: number) => (await this.client.listVideos({ ...query, page: n }, asking)).read;
     let page = asking.page;
     let pages = 0;
     let failure: PartnerFailure | undefined;
     try {
       while (pages < most) {
-        const read = await this.page({ ...listQuery(parts), page, pageSize: PAGE_SIZE }, asking);
+        const { page: read } = await pageOrEnd(fetchPage, page);
         pages++;
         findings.push(...read.findings);
         for (const id of await this.takenIn(read.items, parts)) taken.add(id);
@@ -78,16 +79,6 @@ export class PollList {
     const ours = new Set(parts.map(({ partnerRequestId }) => partnerRequestId));
     const ids = videos.map(({ requestId }) => requestId).filter((id) => id !== undefined && !ours.has(id));
     return ids.length === 0 ? [] : this.parts.knownRequests(nameless, ids);
-  }
-
-  private async page(query: ListVideosQuery & { page: number }, asking: Asking): Promise<ListedPage<Video>> {
-    try {
-      return (await this.client.listVideos(query, asking)).read;
-    } catch (error) {
-      const end = pastTheEnd(query.page, error);
-      if (end === undefined) throw error;
-      return end;
-    }
   }
 }
 
