@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { epochMillis, formatInstant, instantOf } from '../../src/contracts/common/instant.js';
 import type { Video } from '../../src/contracts/vision/vision.dto.js';
 import { covers } from '../../src/vision/requests/covers.js';
-import { disbelieved, Matching, matchVideos, MOST_CLIPS, type Wanted } from '../../src/vision/requests/match-video.js';
+import { Matching, MOST_CLIPS, type Wanted } from '../../src/vision/requests/match-video.js';
 import { comparableName, isSameCamera, mayBeAliases, mayBeOneTruck } from '../../src/vision/spelling.js';
+import { matchingOf } from '../support/matching.js';
 
 const START = Date.parse('2026-01-31T08:00:00Z');
 
@@ -105,8 +106,9 @@ test('clips are matched as each with each would be', () => {
     fc.property(parts, videos, fc.subarray([...ids, 'r5']), (wanted, listed, known) => {
       const taken = new Set(known);
       const expected = plainly(wanted, listed, taken);
-      expect([...matchVideos(wanted, listed, taken)]).toEqual(expected.found);
-      expect(disbelieved(wanted, listed).map(({ finding }) => finding.reason)).toEqual(expected.strange);
+      const matching = matchingOf(wanted, listed, taken);
+      expect([...matching.found]).toEqual(expected.found);
+      expect(matching.disbelieved().map(({ reason }) => reason)).toEqual(expected.strange);
     }),
     { seed: 38, numRuns: 3_000 },
   );
@@ -116,7 +118,7 @@ test('what is recognised by its range shows all of its part', () => {
   fc.assert(
     fc.property(parts, videos, (wanted, listed) => {
       const nameless = wanted.map((part) => ({ ...part, partnerRequestId: null }));
-      for (const [part, clips] of matchVideos(nameless, listed)) expect(covers(clips, part)).toBe(true);
+      for (const [part, clips] of matchingOf(nameless, listed).found) expect(covers(clips, part)).toBe(true);
     }),
     { seed: 38, numRuns: 3_000 },
   );
@@ -131,8 +133,8 @@ test('of parts as near as each other the first one gets the clip, whichever begi
   const [late, early] = [5_000, -5_000].map((ms): Wanted => ({ id: `${ms}`, ...common, ...at(ms) }));
   const clip = { id: 'v', customerId: 'c', durationSeconds: 60, downloadUrl: 'https://x.example', ...common, ...at(0) };
   if (late === undefined || early === undefined) throw new Error('two parts are needed');
-  expect([...matchVideos([late, early], [clip]).keys()]).toEqual([late]);
-  expect([...matchVideos([early, late], [clip]).keys()]).toEqual([early]);
+  expect([...matchingOf([late, early], [clip]).found.keys()]).toEqual([late]);
+  expect([...matchingOf([early, late], [clip]).found.keys()]).toEqual([early]);
 });
 
 test.each<[string, string | null, string | undefined]>([

@@ -4,7 +4,7 @@ import { coverageOf, gapsOf, type Piece } from '../../src/vision/coverage.js';
 import { atRisk } from '../../src/vision/downloads/at-risk.js';
 import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
 import { covers } from '../../src/vision/requests/covers.js';
-import { disbelieved, MOST_CLIPS, type Wanted, matchVideos } from '../../src/vision/requests/match-video.js';
+import { MOST_CLIPS, type Wanted } from '../../src/vision/requests/match-video.js';
 import { partStateOf } from '../../src/vision/requests/part-of-clips.js';
 import { concernsQuestion, endsAskingAlone, endsRound } from '../../src/vision/requests/poll-failures.js';
 import { asksAlone, goesAlong, jittered, pollDelayMs } from '../../src/vision/requests/poll-schedule.js';
@@ -13,6 +13,7 @@ import { splitRange } from '../../src/vision/requests/split-range.js';
 import { submitVerdict } from '../../src/vision/requests/submit-rules.js';
 import type { Video } from '../../src/contracts/vision/vision.dto.js';
 import { tell } from '../support/faults.js';
+import { matchingOf } from '../support/matching.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -203,7 +204,7 @@ describe('recognising clips (decision 38)', () => {
     ...fields,
   });
   const matches = (part: Partial<Wanted>, clip: Partial<Video>) =>
-    matchVideos([wanted(part)], [video(clip)]).size === 1;
+    matchingOf([wanted(part)], [video(clip)]).found.size === 1;
 
   test.each<[string, Partial<Wanted>, Partial<Video>, boolean]>([
     ['by its id', {}, { requestId: 'r1' }, true],
@@ -273,22 +274,24 @@ describe('recognising clips (decision 38)', () => {
 
   test('an exact camera is better than an alias', () => {
     const [front, one] = [wanted({ id: 'a' }), wanted({ id: 'b', cameraId: '1' })];
-    const found = matchVideos([front, one], [video({ id: 'x', cameraId: '1' }), video({ id: 'y' })]);
+    const { found } = matchingOf([front, one], [video({ id: 'x', cameraId: '1' }), video({ id: 'y' })]);
     expect(found.get(front)?.map(({ id }) => id)).toEqual(['y']);
     expect(found.get(one)?.map(({ id }) => id)).toEqual(['x']);
   });
 
   test('an id that is known to be of another request is not one of which the 202 told us nothing', () => {
     const [nameless, clip] = [wanted({ partnerRequestId: null }), video({ requestId: 'r2' })];
-    expect(matchVideos([nameless], [clip], new Set(['r2'])).size).toBe(0);
-    expect([...matchVideos([nameless, wanted({ partnerRequestId: 'r2' })], [clip]).keys()]).not.toContain(nameless);
+    expect(matchingOf([nameless], [clip], new Set(['r2'])).found.size).toBe(0);
+    expect([...matchingOf([nameless, wanted({ partnerRequestId: 'r2' })], [clip]).found.keys()]).not.toContain(
+      nameless,
+    );
   });
 
   test('the nearest of those without an id gets the clip', () => {
     const [front, one] = [wanted({ partnerRequestId: null }), wanted({ partnerRequestId: null, cameraId: '1' })];
     const named = wanted({ partnerRequestId: 'r3' });
     const clips = [video({ requestId: 'r2', cameraId: '1' })];
-    expect([...matchVideos([named, front, one], clips).keys()]).toEqual([one]);
+    expect([...matchingOf([named, front, one], clips).found.keys()]).toEqual([one]);
   });
 
   test.each<[string, Partial<Video>, boolean]>([
@@ -298,30 +301,31 @@ describe('recognising clips (decision 38)', () => {
     ['another id', { requestId: 'r2', truckId: 'T2' }, false],
     ['no id', { requestId: undefined, truckId: 'T2' }, false],
   ])('a clip under our id that shows %s is told', (_, clip, told) => {
-    const found = disbelieved([wanted()], [video({ requestId: 'r1', ...clip })]);
+    const found = matchingOf([wanted()], [video({ requestId: 'r1', ...clip })]).disbelieved();
     expect(found).toHaveLength(told ? 1 : 0);
-    for (const { finding } of found) {
-      expect(finding.reason).toContain('r1');
-      expect(finding.reason).toContain(String(Object.values(clip)[0]).slice(0, 10));
-      expect(finding.reason).toContain('T1');
+    for (const { reason } of found) {
+      expect(reason).toContain('r1');
+      expect(reason).toContain(String(Object.values(clip)[0]).slice(0, 10));
+      expect(reason).toContain('T1');
     }
   });
 
   test('of thousands of clips under one id the first ones are taken, and that is told', () => {
     const part = wanted();
     const clips = Array.from({ length: MOST_CLIPS + 1 }, (_, n) => video({ id: `v${n}`, requestId: 'r1' }));
-    expect(matchVideos([part], clips).get(part)).toEqual(clips.slice(0, MOST_CLIPS));
-    expect(disbelieved([part], clips).map(({ finding }) => finding.reason)).toEqual([
+    const matching = matchingOf([part], clips);
+    expect(matching.found.get(part)).toEqual(clips.slice(0, MOST_CLIPS));
+    expect(matching.disbelieved().map(({ reason }) => reason)).toEqual([
       'Request r1 has more than 1000 clips; the first ones are fetched.',
     ]);
-    expect(disbelieved([part], clips.slice(1))).toEqual([]);
+    expect(matchingOf([part], clips.slice(1)).disbelieved()).toEqual([]);
   });
 
   test('a reused id is told apart by the range', () => {
     const early = wanted({ id: 'a' });
     const late = wanted({ id: 'b', startTime: '2026-01-31T09:00:00.000000Z', endTime: '2026-01-31T10:00:00.000000Z' });
     const clip = video({ requestId: 'r1', startTime: late.startTime, endTime: late.endTime });
-    expect([...matchVideos([early, late], [clip]).keys()]).toEqual([late]);
+    expect([...matchingOf([early, late], [clip]).found.keys()]).toEqual([late]);
   });
 });
 

@@ -13,12 +13,6 @@ export interface Wanted extends Shown {
 /** Clips of one part: an hour in pieces of four seconds. What a partner lists beyond that is not fetched. */
 export const MOST_CLIPS = 1_000;
 
-/** A clip under the id of one part, which is not that part's by what it shows. */
-export interface Disbelieved<W> {
-  readonly part: W;
-  readonly finding: Finding;
-}
-
 /**
  * Which listed clips answer which parts, clip by clip. By `requestId`; where a partner gave one id to several requests, or
  * gives none, by truck, camera and range. So does an id that nobody knows answer a part of whose id the 202 told us
@@ -32,7 +26,7 @@ export class Matching<W extends Wanted> {
   private readonly nameless: ClosestParts<W>;
   private readonly ofOneId = new Map<string, ClosestParts<W>>();
   private readonly counts = new Map<string, number>();
-  private readonly strange: Disbelieved<W>[] = [];
+  private readonly strange: Finding[] = [];
 
   constructor(wanted: readonly W[]) {
     this.byRequest = Map.groupBy(wanted, ({ partnerRequestId }) => partnerRequestId ?? undefined);
@@ -50,14 +44,13 @@ export class Matching<W extends Wanted> {
   }
 
   /** What was passed over though its id is known, for an admin to see. */
-  disbelieved(): Disbelieved<W>[] {
-    const surplus = [...this.counts].flatMap(([id, count]) => {
-      const [part] = count > MOST_CLIPS ? (this.byRequest.get(id) ?? []) : [];
-      if (part === undefined) return [];
-      const reason = `Request ${id} has more than ${MOST_CLIPS} clips; the first ones are fetched.`;
-      return [{ part, finding: { path: 'data.videos[].requestId', reason } }];
-    });
-    return [...surplus, ...this.strange];
+  disbelieved(): Finding[] {
+    const surplus = [...this.counts].filter(([, count]) => count > MOST_CLIPS);
+    const told = surplus.map(([id]) => ({
+      path: 'data.videos[].requestId',
+      reason: `Request ${id} has more than ${MOST_CLIPS} clips; the first ones are fetched.`,
+    }));
+    return [...told, ...this.strange];
   }
 
   private partOf(video: Video, taken: ReadonlySet<string>): W | undefined {
@@ -72,27 +65,9 @@ export class Matching<W extends Wanted> {
     if (parts.length > 1) return closest.to(video);
     if (isBelieved(part, video, closest)) return part;
     const reason = `The clip ${video.id} under request ${requestId} shows ${shown(video)}, not ${shown(part)}.`;
-    this.strange.push({ part, finding: { path: 'data.videos[].requestId', reason, raw: video } });
+    this.strange.push({ path: 'data.videos[].requestId', reason, raw: video });
     return undefined;
   }
-}
-
-/** The same of all clips at once, by the part. */
-export function matchVideos<W extends Wanted>(
-  wanted: readonly W[],
-  videos: readonly Video[],
-  taken?: ReadonlySet<string>,
-): Map<W, Video[]> {
-  const matching = new Matching(wanted);
-  for (const video of videos) matching.take(video, taken);
-  return matching.found;
-}
-
-/** What `matchVideos` passes over though its id is known. */
-export function disbelieved<W extends Wanted>(wanted: readonly W[], videos: readonly Video[]): Disbelieved<W>[] {
-  const matching = new Matching(wanted);
-  for (const video of videos) matching.take(video);
-  return matching.disbelieved();
 }
 
 const shown = ({ truckId, cameraId, startTime, endTime }: Shown) =>

@@ -7,7 +7,7 @@ import { readWhole, UnstableList } from '../client/read-pages.js';
 import { VisionFindings } from '../findings.js';
 import { comparableName } from '../spelling.js';
 import { VisionClient } from '../vision.client.js';
-import { disbelieved, matchVideos, MOST_CLIPS } from './match-video.js';
+import { Matching, MOST_CLIPS } from './match-video.js';
 import type { Part } from './parts.store.js';
 import { concernsQuestion, isUnknown } from './poll-failures.js';
 import { type Asking, type Learnt, PAGE_SIZE } from './poll-round.js';
@@ -39,9 +39,11 @@ export class PollAlone {
   /** A failure that speaks of the part alone is what was learnt of it, unless clips had come before. */
   async ask(part: Part, asking: Asking): Promise<Answered> {
     const { videos, request, findings, failure } = await this.listing(part, asking);
-    const strange = disbelieved([part], videos).map(({ finding }) => finding);
+    const matching = new Matching([part]);
+    for (const video of videos) matching.take(video);
+    const strange = matching.disbelieved();
     await this.findings.record(asking.connection, [...findings, ...strange]);
-    const clips = matchVideos([part], videos).get(part);
+    const clips = matching.found.get(part);
     const learnt =
       failure === undefined
         ? learntFrom(clips ?? known(part, request), request, strange[0]?.reason)

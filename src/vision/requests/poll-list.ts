@@ -60,7 +60,7 @@ export class PollList {
       }
       failure = error;
     }
-    findings.push(...matching.disbelieved().map(({ finding }) => finding));
+    findings.push(...matching.disbelieved());
     await this.findings.record(asking.connection, findings);
     const { found } = matching;
     const learnt = new Map<Part, Learnt>();
