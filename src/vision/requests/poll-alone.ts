@@ -89,13 +89,10 @@ function learntFrom(
   strange: string | undefined,
 ): Learnt {
   const { status, guessed, message } = request ?? {};
-  const said = message === undefined ? {} : { message };
-  if (status === 'failed') return { kind: 'failed', ...said };
-  if (clips !== undefined && status === 'processing' && guessed !== true) {
-    return { kind: 'some', clips, ...(message === undefined ? {} : { reason: message }) };
-  }
-  if (clips !== undefined) return { kind: 'clips', clips, ...said };
-  return open(strange);
+  if (status === 'failed') return { kind: 'failed', reason: message };
+  if (clips === undefined) return { kind: 'open', reason: strange };
+  if (status === 'processing' && guessed !== true) return { kind: 'some', clips, reason: message };
+  return { kind: 'clips', clips, reason: message };
 }
 
 /** From one that was not. */
@@ -106,12 +103,10 @@ function learntBefore(
 ): Learnt | undefined {
   const { message: reason } = failure;
   if (clips !== undefined) return { kind: 'some', clips, reason };
-  if (failure instanceof UnstableList) return open(strange ?? reason);
+  if (failure instanceof UnstableList) return { kind: 'open', reason: strange ?? reason };
   if (!concernsQuestion(failure)) return undefined;
   return { kind: isUnknown(failure) ? 'unknown' : 'open', reason };
 }
-
-const open = (reason: string | undefined): Learnt => ({ kind: 'open', ...(reason === undefined ? {} : { reason }) });
 
 /** Of one request, so without the clip's id, which partners make anew for each listing. */
 const keyOf = ({ truckId, cameraId, startTime, endTime }: Video): string =>

@@ -3,7 +3,7 @@ import type { Part } from './parts.store.js';
 import { PollAlone } from './poll-alone.js';
 import { endsAskingAlone, endsRound } from './poll-failures.js';
 import { PollList } from './poll-list.js';
-import type { Asking, Learnt, Listed, Round } from './poll-round.js';
+import { type Asking, type Learnt, type Listed, progressOf, type Round } from './poll-round.js';
 import { asksAlone } from './poll-schedule.js';
 
 type Own = Pick<Round, 'learnt' | 'failure'>;
@@ -82,8 +82,8 @@ function withClips(own: Learnt, listed: Learnt | undefined): Learnt {
 
 /** A round that fails again may take minutes over it. */
 function isTime(part: Part, { now, again }: Asking): boolean {
-  const openMs = again ? Infinity : now.getTime() - (part.submittedAt?.getTime() ?? 0);
-  return asksAlone(now.getTime() - askedAt(part), { asked: part.polls + 1, openMs });
+  const { asked, openMs } = progressOf(part, now);
+  return asksAlone(now.getTime() - askedAt(part), { asked: asked + 1, openMs: again ? Infinity : openMs });
 }
 
 const askedAt = ({ askedAloneAt, submittedAt }: Part): number => (askedAloneAt ?? submittedAt)?.getTime() ?? 0;

@@ -65,7 +65,7 @@ export class PollList {
     const { found } = matching;
     const learnt = new Map<Part, Learnt>();
     for (const [part, clips] of found) {
-      learnt.set(part, { kind: kindOf(part, clips), clips });
+      learnt.set(part, { kind: kindOf(part, clips), clips, reason: undefined });
       if (breather.isDue) await breather.rest();
     }
     // The page that failed may be there no more.

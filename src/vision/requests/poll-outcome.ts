@@ -7,8 +7,8 @@ import type { Run } from '../../jobs/run.js';
 import { DOWNLOADS } from '../downloads/recording-row.js';
 import { RecordingStore } from '../downloads/recording.store.js';
 import { type Customer, type Part, PartsStore } from './parts.store.js';
-import type { Learnt, Round } from './poll-round.js';
-import { jittered, MOST_NOT_FOUND, pollDelayMs, type PollProgress } from './poll-schedule.js';
+import { type Learnt, progressOf, type Round } from './poll-round.js';
+import { jittered, MOST_NOT_FOUND, pollDelayMs } from './poll-schedule.js';
 
 /** The poll of one customer. */
 export interface PollRow extends Customer {
@@ -50,7 +50,7 @@ export class PollOutcome {
         return true;
       }
       case 'failed': {
-        const said = learnt.message === undefined ? ' without saying why.' : `: ${learnt.message}`;
+        const said = learnt.reason === undefined ? ' without saying why.' : `: ${learnt.reason}`;
         await this.end(run, part, 'failed', `The partner could not prepare the video${said}`);
         return true;
       }
@@ -62,7 +62,7 @@ export class PollOutcome {
       case 'clips': {
         await this.write(run, async (manager) => {
           await this.recordings.addClips(manager, part, learnt.clips);
-          await this.parts.move(manager, part, 'ready', learnt.message ?? null);
+          await this.parts.move(manager, part, 'ready', learnt.reason ?? null);
           // Of clips that came while it was prepared all may be stored by now.
           if (part.hasClips) await this.parts.settle(manager, part.haulerId, part.id);
         });
@@ -86,7 +86,7 @@ export class PollOutcome {
     const next = waiting.map((part) =>
       jittered(pollDelayMs({ ...progressOf(part, now), asked: part.polls + 1 }), random),
     );
-    const reasons = waiting.map((part) => (alone.has(part) ? reasonIn(learnt.get(part)) : part.reason));
+    const reasons = waiting.map((part) => (alone.has(part) ? (learnt.get(part)?.reason ?? null) : part.reason));
     await this.write(run, async (manager) => {
       await manager.query(
         `UPDATE video_request_parts AS part SET polls = part.polls + 1,
@@ -134,12 +134,3 @@ export class PollOutcome {
     });
   }
 }
-
-function reasonIn(learnt: Learnt | undefined): string | null {
-  return (learnt !== undefined && 'reason' in learnt ? learnt.reason : undefined) ?? null;
-}
-
-export const progressOf = ({ polls, submittedAt }: Part, now: Date): PollProgress => ({
-  asked: polls,
-  openMs: submittedAt === null ? 0 : now.getTime() - submittedAt.getTime(),
-});

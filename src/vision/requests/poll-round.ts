@@ -2,16 +2,16 @@ import type { Video } from '../../contracts/vision/vision.dto.js';
 import type { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { VisionConnection } from '../vision-connections.js';
 import type { Part } from './parts.store.js';
+import type { PollProgress } from './poll-schedule.js';
 
-/** What a round has learnt of one part. */
+/** What a round has learnt of one part; `reason`: what the partner says of it, or why there is no clip. */
 export type Learnt =
-  | { readonly kind: 'clips'; readonly clips: readonly Video[]; readonly message?: string }
-  /** Clips of a request that the partner still prepares; `reason`: what it says of it. */
-  | { readonly kind: 'some'; readonly clips: readonly Video[]; readonly reason?: string }
-  | { readonly kind: 'failed'; readonly message?: string }
+  | { readonly kind: 'clips'; readonly clips: readonly Video[]; readonly reason: string | undefined }
+  /** Clips that may not be all. */
+  | { readonly kind: 'some'; readonly clips: readonly Video[]; readonly reason: string | undefined }
+  | { readonly kind: 'failed'; readonly reason: string | undefined }
   | { readonly kind: 'unknown'; readonly reason: string }
-  /** `reason`: why there is no clip, where the part was asked for by its own id. */
-  | { readonly kind: 'open'; readonly reason?: string };
+  | { readonly kind: 'open'; readonly reason: string | undefined };
 
 export interface Round {
   readonly learnt: ReadonlyMap<Part, Learnt>;
@@ -43,3 +43,8 @@ export type Listed = Pick<Round, 'learnt' | 'nextPage' | 'failure'> & {
 
 /** For one page. */
 export const PAGE_SIZE = 100;
+
+export const progressOf = ({ polls, submittedAt }: Part, now: Date): PollProgress => ({
+  asked: polls,
+  openMs: submittedAt === null ? 0 : now.getTime() - submittedAt.getTime(),
+});

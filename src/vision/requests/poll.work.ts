@@ -6,7 +6,8 @@ import { VisionConnections } from '../vision-connections.js';
 import { notBeyond } from './not-beyond.js';
 import { type Part, PartsStore } from './parts.store.js';
 import { PollAsking } from './poll-asking.js';
-import { PollOutcome, type PollRow, progressOf } from './poll-outcome.js';
+import { PollOutcome, type PollRow } from './poll-outcome.js';
+import { progressOf } from './poll-round.js';
 import { goesAlong } from './poll-schedule.js';
 
 export const POLL = 'vision poll';
