@@ -3,11 +3,8 @@ import type { DtoClass } from '../contracts/common/reader.js';
 import { VISION_API, type VisionApi } from '../contracts/vision/vision.api.js';
 import {
   type ContinuousQuery,
-  type ContinuousResponse,
   type CreateVideoRequest,
-  type CreateVideoResponse,
   type ListVideosQuery,
-  type ListVideosResponse,
   Recording,
   Video,
 } from '../contracts/vision/vision.dto.js';
@@ -24,21 +21,16 @@ export interface VisionCall {
   readonly signal?: AbortSignal;
 }
 
-/** An answer of the contract, and what of it was not as the contract says. */
-export type Acknowledged = CreateVideoResponse & { readonly read: Acknowledgement };
-export type ListedVideos = ListVideosResponse & { readonly read: ListedPage<Video> };
-export type ListedRecordings = ContinuousResponse & { readonly read: ListedPage<Recording> };
-
 /**
  * Calls a partner's side of the Vision API (sections 4.4 to 4.6), reading its answers leniently (decision 38). Whatever
  * else goes wrong is a `PartnerFailure`.
  */
 @Injectable()
-export class VisionClient implements VisionApi<VisionCall> {
+export class VisionClient implements VisionApi<VisionCall, Acknowledgement, ListedPage<Video>, ListedPage<Recording>> {
   constructor(private readonly partners: PartnerClient) {}
 
   /** One POST, never a second one by itself: whoever calls counts the tries (decision 41). */
-  async requestVideo(request: CreateVideoRequest, { connection, signal }: VisionCall): Promise<Acknowledged> {
+  async requestVideo(request: CreateVideoRequest, { connection, signal }: VisionCall): Promise<Acknowledgement> {
     const answer = await this.partners.call(connection, {
       api: VISION_API,
       route: VISION_API.routes.requestVideo,
@@ -47,20 +39,15 @@ export class VisionClient implements VisionApi<VisionCall> {
       accept: [202, 200, 201],
       ...(signal === undefined ? {} : { signal }),
     });
-    const read = readAcknowledgement(jsonOrNothing(answer));
-    const { requestId = '', status, message } = read;
-    return { success: status !== 'failed', requestId, status, ...(message === undefined ? {} : { message }), read };
+    return readAcknowledgement(jsonOrNothing(answer));
   }
 
-  async listVideos(query: ListVideosQuery, call: VisionCall): Promise<ListedVideos> {
-    const read = await this.list(Video, VISION_API.routes.listVideos, query, call);
-    const request = read.request === undefined ? {} : { request: read.request };
-    return { success: true, data: { videos: read.items, pagination: read.pagination, ...request }, read };
+  listVideos(query: ListVideosQuery, call: VisionCall): Promise<ListedPage<Video>> {
+    return this.list(Video, VISION_API.routes.listVideos, query, call);
   }
 
-  async listContinuous(query: ContinuousQuery, call: VisionCall): Promise<ListedRecordings> {
-    const read = await this.list(Recording, VISION_API.routes.listContinuous, query, call);
-    return { success: true, data: { recordings: read.items, pagination: read.pagination }, read };
+  listContinuous(query: ContinuousQuery, call: VisionCall): Promise<ListedPage<Recording>> {
+    return this.list(Recording, VISION_API.routes.listContinuous, query, call);
   }
 
   private async list<T extends Recording>(

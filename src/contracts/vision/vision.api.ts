@@ -28,9 +28,14 @@ export const VISION_API = defineApi({
 /** The names under which partners send their lists (decision 38). */
 export const VIDEO_LISTS = ['videos', 'items', 'recordings'] as const;
 
-/** The hosted controller and the outbound client both implement this. */
-export interface VisionApi<Caller> {
-  requestVideo(request: CreateVideoRequest, caller: Caller): Promise<CreateVideoResponse>;
-  listVideos(query: ListVideosQuery, caller: Caller): Promise<ListVideosResponse>;
-  listContinuous(query: ContinuousQuery, caller: Caller): Promise<ContinuousResponse>;
+/** The hosted controller and the outbound client both implement this; the client answers with what it could read. */
+export interface VisionApi<
+  Caller,
+  Accepted = CreateVideoResponse,
+  Videos = ListVideosResponse,
+  Recordings = ContinuousResponse,
+> {
+  requestVideo(request: CreateVideoRequest, caller: Caller): Promise<Accepted>;
+  listVideos(query: ListVideosQuery, caller: Caller): Promise<Videos>;
+  listContinuous(query: ContinuousQuery, caller: Caller): Promise<Recordings>;
 }

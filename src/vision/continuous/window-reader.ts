@@ -49,7 +49,7 @@ export class WindowReader {
       pageSize: PAGE_SIZE,
     };
     await readWhole<Recording>(
-      async (page) => (await this.client.listContinuous({ ...query, page }, { connection, signal })).read,
+      (page) => this.client.listContinuous({ ...query, page }, { connection, signal }),
       async ({ items, findings }) => {
         const added = await inTransaction(this.dataSource, async (manager) => {
           if (watched.camera_id !== null) {

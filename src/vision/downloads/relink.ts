@@ -60,11 +60,11 @@ export class Relink {
     const around = { truckId: row.truck_id, ...range, pageSize: PAGE_SIZE };
     if (row.part_id === null) {
       const { customerId } = call.connection;
-      return async (page) => (await this.client.listContinuous({ customerId, ...around, page }, call)).read;
+      return (page) => this.client.listContinuous({ customerId, ...around, page }, call);
     }
     const { customerId, partnerRequestId: requestId } = await this.parts.find(row.hauler_id, row.part_id);
     const query = requestId === null ? around : { requestId, pageSize: PAGE_SIZE };
-    return async (page) => (await this.client.listVideos({ customerId, ...query, page }, call)).read;
+    return (page) => this.client.listVideos({ customerId, ...query, page }, call);
   }
 }
 

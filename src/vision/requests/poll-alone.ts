@@ -58,7 +58,7 @@ export class PollAlone {
     let request: ReadRequestState | undefined;
     let failure: PartnerFailure | UnstableList | undefined;
     const fetchPage = async (page: number): Promise<ListedPage<Video>> => {
-      const { read } = await this.client.listVideos({ ...query, page }, asking);
+      const read = await this.client.listVideos({ ...query, page }, asking);
       if (page === 1) request = read.request?.requestId === part.partnerRequestId ? read.request : undefined;
       return { ...read, fingerprints: fingerprintsOf(read) };
     };

@@ -31,7 +31,7 @@ export class PollList {
     const taken = new Set<string>();
     const fingerprints = new Set<string>();
     const query = { ...listQuery(parts), pageSize: PAGE_SIZE };
-    const fetchPage = async (n: number) => (await this.client.listVideos({ ...query, page: n }, asking)).read;
+    const fetchPage = (n: number) => this.client.listVideos({ ...query, page: n }, asking);
     let page = asking.page;
     let pages = 0;
     let failure: PartnerFailure | undefined;

@@ -57,7 +57,7 @@ export class SubmitWork implements OnModuleInit {
     try {
       const { customerId, truckId, cameraId, startTime, endTime } = part;
       const request = { customerId, truckId, cameraId, startTime, endTime };
-      const { read } = await this.client.requestVideo(request, { connection, signal: run.signal });
+      const read = await this.client.requestVideo(request, { connection, signal: run.signal });
       return await this.outcome.accepted(run, part, connection, read);
     } catch (error) {
       if (!(error instanceof PartnerFailure)) throw error;
