@@ -17,21 +17,13 @@ export class VisionConnections {
 
   /** Undefined where there is none, one that is deleted, or one of another interface. */
   async find(id: string): Promise<VisionConnection | undefined> {
-    const [row] = await this.dataSource.query<ConnectionRow[]>(
-      `SELECT hauler_id, id, base_url, customer_id, interval_seconds, enabled FROM connections
-       WHERE id = $1 AND interface = 'vision' AND deleted_at IS NULL`,
+    const [connection] = await this.dataSource.query<VisionConnection[]>(
+      `SELECT hauler_id AS "haulerId", id, base_url AS "baseUrl", customer_id AS "customerId",
+         interval_seconds AS "intervalSeconds", enabled
+       FROM connections WHERE id = $1 AND interface = 'vision' AND deleted_at IS NULL`,
       [id],
     );
-    return row === undefined
-      ? undefined
-      : {
-          id: row.id,
-          haulerId: row.hauler_id,
-          baseUrl: row.base_url,
-          customerId: row.customer_id,
-          intervalSeconds: row.interval_seconds,
-          enabled: row.enabled,
-        };
+    return connection;
   }
 
   /** Whether there is or was one: what came through one that is deleted stays, and can be asked for. */
@@ -42,13 +34,4 @@ export class VisionConnections {
     );
     return rows.length > 0;
   }
-}
-
-interface ConnectionRow {
-  readonly hauler_id: string;
-  readonly id: string;
-  readonly base_url: string;
-  readonly customer_id: string;
-  readonly interval_seconds: number;
-  readonly enabled: boolean;
 }

@@ -39,13 +39,14 @@ export interface Customer {
 }
 
 /** Instants keep their microseconds; a JavaScript date would lose them. */
-const INSTANT = (column: string) => `${instantSql(column)} AS ${column}`;
-
-const COLUMNS = `hauler_id, id, request_id, connection_id, customer_id, truck_id, camera_id, ${INSTANT('start_time')},
-  ${INSTANT('end_time')}, status, reason, partner_request_id, submit_tries, submitted_at, deadline_at,
-  deadline_at <= now() AS overdue, polls, next_poll_at, asked_alone_at, not_found,
+const COLUMNS = `hauler_id AS "haulerId", id, request_id AS "requestId", connection_id AS "connectionId",
+  customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
+  ${instantSql('start_time')} AS "startTime", ${instantSql('end_time')} AS "endTime", status, reason,
+  partner_request_id AS "partnerRequestId", submit_tries AS "submitTries", submitted_at AS "submittedAt",
+  deadline_at AS "deadlineAt", deadline_at <= now() AS overdue, polls, next_poll_at AS "nextPollAt",
+  asked_alone_at AS "askedAloneAt", not_found AS "notFound",
   EXISTS (SELECT 1 FROM recordings AS clip WHERE clip.hauler_id = video_request_parts.hauler_id
-          AND clip.part_id = video_request_parts.id) AS has_clips`;
+          AND clip.part_id = video_request_parts.id) AS "hasClips"`;
 
 /** The rows of parts, and the requests that follow from them. */
 @Injectable()
@@ -53,12 +54,12 @@ export class PartsStore {
   constructor(private readonly dataSource: DataSource) {}
 
   async find(haulerId: string, id: string, manager?: EntityManager): Promise<Part> {
-    const [row] = await (manager ?? this.dataSource).query<PartRow[]>(
+    const [row] = await (manager ?? this.dataSource).query<Part[]>(
       `SELECT ${COLUMNS} FROM video_request_parts WHERE hauler_id = $1 AND id = $2`,
       [haulerId, id],
     );
     if (row === undefined) throw new Error(`there is no part ${id}`);
-    return partFromRow(row);
+    return row;
   }
 
   /**
@@ -66,13 +67,13 @@ export class PartsStore {
    * clock set when they are due.
    */
   async open({ hauler_id, connection_id, customer_id }: Customer): Promise<{ open: Part[]; now: Date }> {
-    const rows = await this.dataSource.query<(PartRow & { readonly now: Date })[]>(
+    const rows = await this.dataSource.query<(Part & { readonly now: Date })[]>(
       `SELECT ${COLUMNS}, now() AS now FROM video_request_parts
        WHERE connection_id = $1 AND customer_id = $2 AND hauler_id = $3 AND next_poll_at IS NOT NULL
        ORDER BY video_request_parts.next_poll_at`,
       [connection_id, customer_id, hauler_id],
     );
-    return { open: rows.map(partFromRow), now: rows[0]?.now ?? new Date() };
+    return { open: rows, now: rows[0]?.now ?? new Date() };
   }
 
   /** Those of `ids` that the partner has given to parts of this connection, ended ones too. */
@@ -138,54 +139,4 @@ export class PartsStore {
       [...key, status, reason],
     );
   }
-}
-
-interface PartRow {
-  readonly hauler_id: string;
-  readonly id: string;
-  readonly request_id: string;
-  readonly connection_id: string;
-  readonly customer_id: string;
-  readonly truck_id: string;
-  readonly camera_id: string;
-  readonly start_time: Instant;
-  readonly end_time: Instant;
-  readonly status: RequestState;
-  readonly reason: string | null;
-  readonly partner_request_id: string | null;
-  readonly submit_tries: number;
-  readonly submitted_at: Date | null;
-  readonly deadline_at: Date;
-  readonly overdue: boolean;
-  readonly polls: number;
-  readonly next_poll_at: Date | null;
-  readonly asked_alone_at: Date | null;
-  readonly not_found: number;
-  readonly has_clips: boolean;
-}
-
-function partFromRow(row: PartRow): Part {
-  return {
-    haulerId: row.hauler_id,
-    id: row.id,
-    requestId: row.request_id,
-    connectionId: row.connection_id,
-    customerId: row.customer_id,
-    truckId: row.truck_id,
-    cameraId: row.camera_id,
-    startTime: row.start_time,
-    endTime: row.end_time,
-    status: row.status,
-    reason: row.reason,
-    partnerRequestId: row.partner_request_id,
-    submitTries: row.submit_tries,
-    submittedAt: row.submitted_at,
-    deadlineAt: row.deadline_at,
-    overdue: row.overdue,
-    polls: row.polls,
-    nextPollAt: row.next_poll_at,
-    askedAloneAt: row.asked_alone_at,
-    notFound: row.not_found,
-    hasClips: row.has_clips,
-  };
 }
