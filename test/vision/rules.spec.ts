@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { laysBy, nextWindow } from '../../src/vision/continuous/windows.js';
-import { coverageOf, gapsOf, type Piece } from '../../src/vision/coverage.js';
+import { eachCovered, type Followed, gapsOf, type Piece } from '../../src/vision/recordings/coverage.js';
 import { atRisk } from '../../src/vision/downloads/at-risk.js';
 import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
 import { covers } from '../../src/vision/requests/covers.js';
@@ -563,6 +563,9 @@ describe('coverage (decision 49)', () => {
     state,
     ...(recordingId === undefined ? {} : { recordingId }),
   });
+  const covered = (pieces: readonly Piece[], from: number, to: number, followed: readonly Followed[] = []) => [
+    ...eachCovered([...pieces, ...gapsOf(followed)], from, to),
+  ];
   const brief = (pieces: readonly Piece[]) =>
     pieces.map(({ start, end, state, recordingId = '' }) => [start, end, state, recordingId].join(' ').trim());
 
@@ -589,7 +592,7 @@ describe('coverage (decision 49)', () => {
       ['0 5 stored a', '5 8 stored b', '8 10 missing'],
     ],
     ['an empty piece', [piece(4, 4, 'stored', 'a')], ['0 10 missing']],
-  ])('%s', (_, pieces, expected) => expect(brief(coverageOf(pieces, 0, 10))).toEqual(expected));
+  ])('%s', (_, pieces, expected) => expect(brief(covered(pieces, 0, 10))).toEqual(expected));
 
   test('covers every moment once, whatever the pieces', () => {
     let seed = 7;
@@ -604,7 +607,7 @@ describe('coverage (decision 49)', () => {
           `r${i}`,
         );
       });
-      const result = coverageOf(pieces, 10, 90);
+      const result = covered(pieces, 10, 90);
       expect(result[0]?.start).toBe(10);
       expect(result.at(-1)?.end).toBe(90);
       result.forEach(({ start, end }, i) => {
@@ -615,8 +618,8 @@ describe('coverage (decision 49)', () => {
   });
 
   test('says why nothing is known', () => {
-    const gaps = gapsOf([{ start: 10, readUntil: 50, holes: [{ start: 20, end: 30, reason: 'it answered 500.' }] }]);
-    expect(coverageOf([], 0, 60, gaps).map(({ start, end, reason }) => `${start} ${end} ${reason}`)).toEqual([
+    const followed = [{ start: 10, readUntil: 50, holes: [{ start: 20, end: 30, reason: 'it answered 500.' }] }];
+    expect(covered([], 0, 60, followed).map(({ start, end, reason }) => `${start} ${end} ${reason}`)).toEqual([
       '0 10 No subscription follows the truck at this time.',
       '10 20 The partner lists no recording.',
       '20 30 Not read yet: it answered 500.',
@@ -625,10 +628,26 @@ describe('coverage (decision 49)', () => {
     ]);
   });
 
+  test('tells of a recording that failed before a hole, and of a hole before what another subscription has read', () => {
+    const holes = [{ start: 20, end: 30, reason: 'it answered 500.' }];
+    const followed = [
+      { start: 0, readUntil: 60, holes: [] },
+      { start: 10, readUntil: 50, holes },
+    ];
+    const found = covered([piece(22, 28, 'missing', 'a')], 15, 35, followed);
+    expect(found.map(({ start, end, recordingId, reason }) => `${start} ${end} ${recordingId ?? reason}`)).toEqual([
+      '15 20 The partner lists no recording.',
+      '20 22 Not read yet: it answered 500.',
+      '22 28 a',
+      '28 30 Not read yet: it answered 500.',
+      '30 35 The partner lists no recording.',
+    ]);
+  });
+
   test('says why a subscription cannot be read, behind its holes and what it has read', () => {
     const hole = { start: 20, end: 30, reason: 'it answered 500.' };
-    const gaps = gapsOf([{ start: 10, readUntil: 50, holes: [hole], reason: 'it answered 404.' }]);
-    expect(gaps(0, 60).map(({ start, end, reason }) => `${start} ${end} ${reason}`)).toEqual([
+    const followed = [{ start: 10, readUntil: 50, holes: [hole], reason: 'it answered 404.' }];
+    expect(covered([], 0, 60, followed).map(({ start, end, reason }) => `${start} ${end} ${reason}`)).toEqual([
       '0 10 No subscription follows the truck at this time.',
       '10 20 The partner lists no recording.',
       '20 30 Not read yet: it answered 500.',
@@ -639,9 +658,9 @@ describe('coverage (decision 49)', () => {
 
   test('says of all that is not read that it will not be, once the connection was deleted', () => {
     const hole = { start: 20, end: 30, reason: 'it answered 500.' };
-    const gaps = gapsOf([{ start: 10, readUntil: 50, holes: [hole], reason: 'it answered 404.', isOver: true }]);
+    const followed = [{ start: 10, readUntil: 50, holes: [hole], reason: 'it answered 404.', isOver: true }];
     const over = 'Not read: the connection was deleted, and nothing is read any more.';
-    expect(gaps(10, 60).map(({ start, end, reason }) => `${start} ${end} ${reason}`)).toEqual([
+    expect(covered([], 10, 60, followed).map(({ start, end, reason }) => `${start} ${end} ${reason}`)).toEqual([
       '10 20 The partner lists no recording.',
       `20 30 ${over}`,
       '30 50 The partner lists no recording.',

@@ -8,10 +8,10 @@ import { violated } from '../../errors/app-error.js';
 import { Breather } from '../../chunked-work/breather.js';
 import { camerasOf, namesOf } from '../camera-names.js';
 import { namePairsOf } from '../camera-names.store.js';
-import { type CoverageState, eachCovered, type Followed, gapsOf, type Piece } from '../coverage.js';
 import type { RecordingState } from '../downloads/recording-states.js';
 import { noConnection } from '../requests/video-requests.service.js';
 import { VisionConnections } from '../vision-connections.js';
+import { type CoverageState, eachCovered, type Followed, gapsOf, type Piece } from './coverage.js';
 
 const LONGEST_MS = 31 * 86_400_000;
 
@@ -73,7 +73,7 @@ export class CoverageService {
         .filter(({ camera_id }) => camera_id === null || camera.names.has(camera_id))
         .map(followedOf);
       let startTime = formatInstant(new Date(from));
-      for (const piece of eachCovered(pieces, from, to, gapsOf(watched))) {
+      for (const piece of eachCovered([...pieces, ...gapsOf(watched)], from, to)) {
         const interval = intervalOf(piece, camera.name, startTime);
         data.push(interval);
         // There are no gaps: each interval begins where the one before ended, and a time is written once.
