@@ -58,11 +58,11 @@ const slowCommits = (table: string): Promise<unknown> =>
 const usualCommits = (table: string): Promise<unknown> =>
   service.dataSource.query(`DROP FUNCTION slow_${table} CASCADE`);
 
-/** Both at the same time, each on a table of its own: nearly all that they do is wait. */
+/** Both at the same time, each with a table and a camera of its own: nearly all that they do is wait. */
 it.concurrent('a recording whose commit arrives after its connection was given up keeps its file', async () => {
   const before = await idsOf('hosted_recordings');
   await slowCommits('hosted_recordings');
-  expect((await upload(service, 1)).status).toBe(503);
+  expect((await upload(service, 1, { cameraId: 'rear' })).status).toBe(503);
   const added = await eventually(async () => {
     const ids = (await idsOf('hosted_recordings')).filter((id) => !before.includes(id));
     expect(ids).toHaveLength(1);
