@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { reasonOf } from '../database/reason.js';
 import { AppError } from '../errors/app-error.js';
+import { StorageUnavailable } from '../storage/storage-errors.js';
 import { accountCommands } from './account.commands.js';
 import { actionOn, type CommandGroup, type Streams } from './command-line.js';
 import { CommandFailed } from './command-failed.js';
@@ -35,7 +36,7 @@ export async function runCommandLine(words: readonly string[], streams: Streams)
   } catch (error) {
     // Commander has said what is wrong, or was asked for help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE;
-    streams.err(`error: ${reasonOf(error, AppError, CommandFailed)}\n`);
+    streams.err(`error: ${reasonOf(error, AppError, CommandFailed, StorageUnavailable)}\n`);
     return error instanceof AppError && error.kind === 'invalid' ? USAGE : FAILURE;
   }
 }

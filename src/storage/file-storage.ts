@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { fileFailure, isFolder } from './file-durability.js';
 import { openFileWriter } from './file-writer.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
-import { errorCode, NotStored, sentenceOf } from './storage-errors.js';
+import { errorCode, ifNotStored, NotStored, sentenceOf } from './storage-errors.js';
 import { isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
 
 const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
@@ -30,6 +30,11 @@ const entriesOf = (path: string): Promise<string[]> => readdir(path).catch(absen
 async function statFile(root: string, name: string): Promise<StoredFile | undefined> {
   const found = await stat(join(root, safeName(name))).catch(absentAs(undefined));
   return found?.isFile() ? { name, size: found.size, modifiedAt: found.mtime } : undefined;
+}
+
+async function deleteFile(root: string, name: string): Promise<void> {
+  const path = join(root, safeName(name));
+  await unlink(path).catch(async (error: unknown) => ifNotStored(await absence(root, name, error)));
 }
 
 async function readFile(root: string, name: string, range: ByteRange = { start: 0 }): Promise<Readable> {
@@ -98,7 +103,7 @@ export function fileStorage(root: string): Storage {
     writer: async (name, options) => openFileWriter(root, safeName(name), options),
     stat: (name) => statFile(root, name),
     read: (name, range) => readFile(root, name, range),
-    delete: async (name) => unlink(join(root, safeName(name))).catch(absentAs(undefined)),
+    delete: (name) => deleteFile(root, name),
     list: (folder) => listFiles(root, folder),
     check: () => checkFiles(root),
     sweep: (olderThanMs) => sweepFiles(root, olderThanMs),

@@ -14,7 +14,7 @@ import { isAbsent, isUnsupported, type S3Place, s3Place, viaS3 } from './s3-clie
 import { abortUpload, readState } from './s3-state.js';
 import { openS3Writer } from './s3-writer.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
-import { NotStored, sentenceOf } from './storage-errors.js';
+import { ifNotStored, NotStored, sentenceOf } from './storage-errors.js';
 import { isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
 
 interface Found {
@@ -41,12 +41,14 @@ async function* listObjects(place: S3Place, folder: string): AsyncGenerator<Stor
   }
 }
 
-async function statObject({ client, bucket, prefix }: S3Place, name: string): Promise<StoredFile | undefined> {
-  const Key = prefix + safeName(name);
+async function statObject(place: S3Place, name: string): Promise<StoredFile | undefined> {
+  const at = { Bucket: place.bucket, Key: place.prefix + safeName(name) };
   return viaS3(async () => {
-    const found = await client.send(new HeadObjectCommand({ Bucket: bucket, Key })).catch((error: unknown) => {
-      if (isAbsent(error)) return undefined;
-      throw error;
+    const found = await place.client.send(new HeadObjectCommand(at)).catch(async (error: unknown) => {
+      if (!isAbsent(error)) throw error;
+      // No body comes with it that would say what is not there, and the whole bucket may be it.
+      (await readObject(place, name).catch(ifNotStored))?.destroy();
+      return undefined;
     });
     return found && { name, size: found.ContentLength ?? 0, modifiedAt: found.LastModified ?? new Date(0) };
   });

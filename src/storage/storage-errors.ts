@@ -21,6 +21,11 @@ export class NotStored extends Error {
   }
 }
 
+/** For `catch`, where a file that is not stored is no trouble. */
+export function ifNotStored(error: unknown): undefined {
+  if (!(error instanceof NotStored)) throw error;
+}
+
 /** The bytes are no whole MP4 film; nothing of them was published. `message` says what they are, after "it". */
 export class NotAFilm extends Error {
   constructor(message: string) {

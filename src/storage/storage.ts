@@ -63,11 +63,14 @@ export interface WriterOptions {
 /** Video bytes, in files or S3; names are those of `storageName` only. Rejects with `StorageUnavailable`. */
 export interface Storage {
   writer(name: string, options?: WriterOptions): Promise<StorageWriter>;
-  /** Undefined when there is no such file. */
+  /** Undefined when there is no such file. A folder whose mount is missing looks like one that was never made: `read` tells. */
   stat(name: string): Promise<StoredFile | undefined>;
-  /** Rejects with `NotStored` when there is no such file. The reader must consume or destroy the stream. */
+  /**
+   * Of a file that has to be there: rejects with `NotStored` when it is lost, and with `StorageUnavailable` where its mount
+   * is missing. The reader must consume or destroy the stream.
+   */
   read(name: string, range?: ByteRange): Promise<Readable>;
-  /** Nothing happens when there is no such file. */
+  /** Nothing happens when there is no such file, unless its mount is missing. */
   delete(name: string): Promise<void>;
   /** Every published file of a folder (`recordings`), in no promised order. */
   list(folder: string): AsyncIterable<StoredFile>;

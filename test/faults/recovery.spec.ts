@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
@@ -121,6 +121,18 @@ describe('doctor: storage and database that disagree', () => {
     renameSync(`${file}.aside`, file);
     expect((await doctor('--checksums')).code).toBe(0);
   });
+
+  test.each(['.', 'hosted-recordings', 'hosted-clips', 'recordings'])(
+    'a mount that is missing is told, and none of its films as lost: %s',
+    async (folder) => {
+      const path = resolve(videosOf(service), folder);
+      renameSync(path, `${path}.aside`);
+      const told = [await runCommand('doctor'), await runCommand('doctor', '--json')];
+      renameSync(`${path}.aside`, path);
+      const err = expect.stringMatching(/^error: The video storage failed: .+\.\n$/);
+      expect(told).toEqual([1, 2].map(() => ({ code: 1, out: '', err })));
+    },
+  );
 
   test.each([
     ['hosted_recordings', 'hosted-recordings', 'recordings'],

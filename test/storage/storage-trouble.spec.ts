@@ -111,6 +111,7 @@ describe('a storage that is away', () => {
     await expect(failed).rejects.toThrow(StorageUnavailable);
     await expect(failed).rejects.toMatchObject({ trouble: 'failed' });
     await expect(failed).rejects.not.toMatchObject({ message: expect.stringContaining(folder) });
+    await expect(storage.delete(name)).rejects.toThrow(StorageUnavailable);
     await rm(root, { recursive: true, force: true });
     await rename(`${root}.aside`, root);
     (await storage.read(name)).destroy();
@@ -134,6 +135,9 @@ describe('a storage that is away', () => {
     const name = await stored(storage);
     await rename(server.directory, `${server.directory}.aside`);
     await expect(storage.read(name)).rejects.toThrow(StorageUnavailable);
+    await expect(storage.stat(name)).rejects.toThrow('NoSuchBucket');
+    await expect(storage.delete(name)).rejects.toThrow(StorageUnavailable);
+    await expect(storage.list('recordings')[Symbol.asyncIterator]().next()).rejects.toThrow(StorageUnavailable);
     await expect(stored(storage)).rejects.toThrow(StorageUnavailable);
     await rename(`${server.directory}.aside`, server.directory);
     (await storage.read(name)).destroy();

@@ -1,4 +1,7 @@
+import { rename } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { StorageUnavailable } from '../../../src/storage/storage-errors.js';
 import { Retention } from '../../../src/vision/recordings/retention.js';
 import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from '../../support/download-scene.js';
@@ -59,6 +62,22 @@ describe('retention', () => {
     await becomesStill(app, id);
     const off = await scene.service();
     expect(await off.app.get(Retention, { strict: false }).run()).toEqual({ recordings: 0, bytes: 0 });
+  });
+
+  test('of a film that cannot be deleted, as its mount is missing, the row stays as it is', async () => {
+    partner.reset();
+    const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
+    const id = await scene.follow(app, () => [chunk(1, partner.link(film(1_000)))]);
+    await eventually(async () => expect(await recordings(app, id)).toMatchObject([{ status: 'stored' }]));
+    await app.dataSource.query(`UPDATE recordings SET stored_at = now() - interval '31 days'`);
+    const retention = app.app.get(Retention, { strict: false });
+    const folder = fileURLToPath(`${app.env.STORAGE_URL}/recordings`);
+    await rename(folder, `${folder}.aside`);
+    await expect(retention.run()).rejects.toThrow(StorageUnavailable);
+    expect(await recordings(app, id)).toMatchObject([{ status: 'stored' }]);
+    await rename(`${folder}.aside`, folder);
+    expect(await retention.run()).toMatchObject({ recordings: 1 });
+    expect(await filesOf(app, 'recordings')).toEqual([]);
   });
 
   const becomesStill = async (app: TestApp, id: string): Promise<void> => {
