@@ -5,8 +5,8 @@ import { parseJson, textOf } from '../contracts/common/json.js';
 import { placed } from '../contracts/common/json-place.js';
 import { AppError, invalid } from '../errors/app-error.js';
 import { FaultyBody } from '../errors/validation.pipe.js';
-import { type BodyReader, bodyReader, type ReadLimits, readLimits, setReadLimits } from './read-limits.js';
-import { hasBody } from './server-limits.js';
+import { type BodyReader, bodyReader, type ReadLimits, readLimits, setReadLimits } from './body-reader.js';
+import { hasBody } from './unread-bodies.js';
 
 /** A request whose body was read by `@JsonBody()`; `rawBody` is it, as it was sent but for any content coding. */
 export interface BodyRequest extends Request {

@@ -5,7 +5,8 @@ import { JSON_TYPE } from './answer.js';
 import { ExactRoutes, type RouteHandler } from './exact-routes.js';
 import { readLiterally } from './literal-path.js';
 import type { RequestHook } from './request-hook.js';
-import { answerUnreadable, type ServerLimits } from './server-limits.js';
+import type { ServerLimits } from './server-limits.js';
+import { answerUnreadable } from './unreadable-request.js';
 import type { CountedResponse } from './whole-answer.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { AppError } from '../errors/app-error.js';
-import { readLimits } from './read-limits.js';
+import { readLimits } from './body-reader.js';
 
 /** The body, chunk by chunk, where it is announced as `video/mp4`. A sender that pauses too long is `requestTimeout`. */
 export function requireVideo(request: Request): AsyncIterable<Buffer> {

@@ -1,10 +1,8 @@
 import type { Application, Request, RequestHandler } from 'express';
+import type { ServerLimits } from './server-limits.js';
 
-/** What the readers of bodies hold a sender to, in milliseconds. */
-export interface ReadLimits {
-  readonly jsonBody: number;
-  readonly uploadPause: number;
-}
+/** What the readers of bodies hold a sender to. */
+export type ReadLimits = Pick<ServerLimits, 'jsonBody' | 'uploadPause'>;
 
 /** Where the Express application keeps them. */
 const LIMITS = 'haulbridge read limits';
