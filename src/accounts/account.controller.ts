@@ -1,12 +1,12 @@
 import { HttpCode, Post, Req } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
-import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { HostedApi } from '../auth/hosted-api.js';
 import { ACCOUNT_API, type AccountApi } from '../contracts/accounts/account.api.js';
 import { CreateAccountRequest, CreateAccountResponse } from '../contracts/accounts/account.dto.js';
 import { send } from '../http/answer.js';
 import { JsonBody } from '../http/json-body.js';
+import { FailsWith, TakesJson } from '../http/route-documentation.js';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER } from '../idempotency/documentation.js';
 import { claimOf } from '../idempotency/idempotency-key.js';
 import { AccountService } from './account.service.js';

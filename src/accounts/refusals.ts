@@ -1,5 +1,5 @@
-import { exampleOf, type Failure } from '../auth/error-replies.js';
 import { ACCOUNT_API } from '../contracts/accounts/account.api.js';
+import { exampleOf, type Failure } from '../http/route-documentation.js';
 import { REPLAYED_HEADER } from '../idempotency/documentation.js';
 import { keyReused } from '../idempotency/idempotency-key.js';
 import { nameTaken } from './account.service.js';

@@ -2,9 +2,9 @@ import { Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AccountQueries } from '../accounts/account-queries.js';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith } from '../auth/error-replies.js';
 import { Account, AccountQuery } from '../contracts/admin/account.dto.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
+import { FailsWith } from '../http/route-documentation.js';
 
 @AdminApi('accounts')
 export class AccountsController {

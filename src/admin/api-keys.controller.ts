@@ -1,7 +1,6 @@
 import { Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { KeyRotation } from '../auth/key-rotation.service.js';
 import {
@@ -14,6 +13,7 @@ import {
 } from '../contracts/admin/api-key.dto.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
+import { FailsWith, TakesJson } from '../http/route-documentation.js';
 
 const UNKNOWN = { notFound: 'There is no such key' };
 

@@ -1,9 +1,9 @@
 import { HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith } from '../auth/error-replies.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { RequestedSyncRun } from '../contracts/admin/sync-run.dto.js';
+import { FailsWith } from '../http/route-documentation.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 
 @AdminApi('connections')

@@ -1,7 +1,6 @@
 import { Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import {
   Connection,
   CONNECTION_CHANGES,
@@ -13,6 +12,7 @@ import {
 } from '../contracts/admin/connection.dto.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
+import { FailsWith, TakesJson } from '../http/route-documentation.js';
 import { ConnectionCheckService } from '../partner-client/connection-check.service.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
 

@@ -1,12 +1,12 @@
 import { Get, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { HaulersService } from '../auth/haulers.service.js';
 import { CreateHaulerRequest, Hauler, HAULER_EXAMPLES } from '../contracts/admin/hauler.dto.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';
+import { FailsWith, TakesJson } from '../http/route-documentation.js';
 
 @AdminApi('haulers')
 export class HaulersController {

@@ -1,7 +1,6 @@
 import { Param, Put } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
-import { TakesJson } from '../auth/error-replies.js';
 import {
   HOSTED_SITE_DATA_MAX_BYTES,
   HostedHaulerParam,
@@ -9,6 +8,7 @@ import {
 } from '../contracts/admin/hosted-site-data.dto.js';
 import { SiteData } from '../contracts/site/site.dto.js';
 import { JsonBytes } from '../http/json-body.js';
+import { TakesJson } from '../http/route-documentation.js';
 import { HostedSiteData } from '../site-sync/hosted/site-data.service.js';
 
 @AdminApi('hosted/haulers')

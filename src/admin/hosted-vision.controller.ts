@@ -2,7 +2,6 @@ import { Get, HttpCode, Post, Put, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiCreatedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import {
   HostedCamera,
   HostedRecording,
@@ -12,6 +11,7 @@ import {
 } from '../contracts/admin/hosted-vision.dto.js';
 import { List, listOf } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
+import { FailsWith, TakesJson } from '../http/route-documentation.js';
 import { requireVideo } from '../http/video-body.js';
 import { HostedCameras } from '../vision/hosted/cameras.js';
 import { HostedRecordings } from '../vision/hosted/recordings.service.js';

@@ -2,10 +2,10 @@ import { Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith } from '../auth/error-replies.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { RecordingQuery, StoredRecording } from '../contracts/admin/recording.dto.js';
 import { OUT_OF_RANGE, SendsFile } from '../http/file-documentation.js';
+import { FailsWith } from '../http/route-documentation.js';
 import { RecordingContent } from '../vision/recordings/recording-content.js';
 import { RecordingQueries } from '../vision/recordings/recording.queries.js';
 

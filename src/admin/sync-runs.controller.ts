@@ -1,10 +1,10 @@
 import { Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith } from '../auth/error-replies.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { QuarantinedRecord, SyncRun, SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
+import { FailsWith } from '../http/route-documentation.js';
 import { SyncRunQueries } from '../site-sync/sync/sync-run-queries.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 

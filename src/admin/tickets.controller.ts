@@ -2,12 +2,12 @@ import { Get, Param, Query, Res, type StreamableFile } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith } from '../auth/error-replies.js';
 import { IdParam, listOf } from '../contracts/admin/list.dto.js';
 import { Ticket, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { jsonText } from '../http/answer.js';
 import { streamedList } from '../http/json-list.js';
+import { FailsWith } from '../http/route-documentation.js';
 import { TicketQueries } from '../scale/ticket-queries.js';
 
 /** The response is for its headers: what a route returns is still sent by Nest. */

@@ -1,7 +1,6 @@
 import { Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import {
   OrderedVideoRequest,
@@ -10,6 +9,7 @@ import {
   VideoRequestQuery,
 } from '../contracts/admin/video-request.dto.js';
 import { JsonBody } from '../http/json-body.js';
+import { FailsWith, TakesJson } from '../http/route-documentation.js';
 import { VideoRequestQueries } from '../vision/requests/video-request.queries.js';
 import { VideoRequests } from '../vision/requests/video-requests.service.js';
 

@@ -1,7 +1,6 @@
 import { Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
-import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import {
   ChangeVideoSubscription,
@@ -10,6 +9,7 @@ import {
   VideoSubscriptionQuery,
 } from '../contracts/admin/video-subscription.dto.js';
 import { JsonBody } from '../http/json-body.js';
+import { FailsWith, TakesJson } from '../http/route-documentation.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
 
 const UNKNOWN = { notFound: 'There is no such subscription' };

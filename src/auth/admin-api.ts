@@ -1,8 +1,8 @@
 import { applyDecorators, Controller, UseGuards } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { FailsWith, OF_ALL } from '../http/route-documentation.js';
 import { AdminGuard } from './admin.guard.js';
-import { FailsWith, OF_ALL } from './error-replies.js';
 
 /** Name of the admin API's security scheme in its document. */
 export const ADMIN_SECURITY = 'ADMIN-TOKEN';

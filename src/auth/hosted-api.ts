@@ -1,8 +1,8 @@
 import { applyDecorators, Controller, SetMetadata, UseGuards } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
 import type { ApiContract } from '../contracts/common/api-contract.js';
+import { FailsWith, OF_ALL, OF_KEYS } from '../http/route-documentation.js';
 import { ApiKeyGuard, HOSTED_CONTRACT } from './api-key.guard.js';
-import { FailsWith, OF_ALL, OF_KEYS } from './error-replies.js';
 
 /** One line above a controller names its contract: prefix, key, documentation and error replies come with it. */
 export function HostedApi(api: ApiContract): ClassDecorator {

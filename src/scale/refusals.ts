@@ -1,6 +1,6 @@
-import { exampleOf, type Failure } from '../auth/error-replies.js';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { violated } from '../errors/app-error.js';
+import { exampleOf, type Failure } from '../http/route-documentation.js';
 import { REPLAYED_HEADER } from '../idempotency/documentation.js';
 import { keyReused } from '../idempotency/idempotency-key.js';
 import { brokenRules } from './business-rules.js';

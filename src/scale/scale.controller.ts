@@ -1,6 +1,5 @@
 import { HttpCode, Post, Req } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { FailsWith, TakesJson } from '../auth/error-replies.js';
 import { HostedApi } from '../auth/hosted-api.js';
 import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
 import { SCALE_API, type ScaleApi } from '../contracts/scale/scale.api.js';
@@ -8,6 +7,7 @@ import { CreateScaleTicketRequest, CreateScaleTicketResponse } from '../contract
 import { RESULT_HEADER, TICKET_RESULTS } from '../contracts/scale/ticket-result.js';
 import { send } from '../http/answer.js';
 import { JsonBody, rawBodyOf } from '../http/json-body.js';
+import { FailsWith, TakesJson } from '../http/route-documentation.js';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER } from '../idempotency/documentation.js';
 import { claimOf } from '../idempotency/idempotency-key.js';
 import { REFUSED } from './refusals.js';

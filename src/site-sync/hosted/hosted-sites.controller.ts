@@ -1,11 +1,11 @@
 import { Get, Query, Req, type StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
-import { FailsWith } from '../../auth/error-replies.js';
 import { HostedApi } from '../../auth/hosted-api.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
 import { GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { send, streamed } from '../../http/answer.js';
+import { FailsWith } from '../../http/route-documentation.js';
 import { ENCODING_HEADER, ETAG_HEADERS, IF_NONE_MATCH_HEADER } from './answer-headers.js';
 import { HostedSiteApi } from './site-api.service.js';
 import { siteCallerOf } from './site-caller.js';

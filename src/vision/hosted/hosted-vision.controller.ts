@@ -1,6 +1,5 @@
 import { Get, HttpCode, Post, Query, Req } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { FailsPlainlyWith, FailsWith, TakesJson } from '../../auth/error-replies.js';
 import { HostedApi } from '../../auth/hosted-api.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { VISION_API, type VisionApi } from '../../contracts/vision/vision.api.js';
@@ -13,6 +12,7 @@ import {
   ListVideosResponse,
 } from '../../contracts/vision/vision.dto.js';
 import { JsonBody } from '../../http/json-body.js';
+import { FailsPlainlyWith, FailsWith, TakesJson } from '../../http/route-documentation.js';
 import { HostedVisionApi } from './vision-api.service.js';
 
 const { requestVideo, listVideos, listContinuous } = VISION_API.routes;
