@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { laysBy, nextWindow } from '../../src/vision/continuous/windows.js';
+import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
+import { UnstableList } from '../../src/vision/client/read-pages.js';
+import { laysBy } from '../../src/vision/continuous/window-failures.js';
+import { nextWindow } from '../../src/vision/continuous/windows.js';
 import { eachCovered, type Followed, gapsOf, type Piece } from '../../src/vision/recordings/coverage.js';
 import { atRisk } from '../../src/vision/downloads/at-risk.js';
 import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
@@ -450,7 +453,12 @@ describe('windows (decision 48)', () => {
     ['rejected', 404, 9, false],
     ['unauthorized', 401, 9, false],
   ] as const)('a window that %s with %s at try %i is laid by: %s', (kind, status, attempt, expected) => {
-    expect(laysBy({ kind, status }, attempt)).toBe(expected);
+    const failure = new PartnerFailure(kind, 'x', status === undefined ? {} : { status });
+    expect(laysBy(failure, attempt)).toBe(expected);
+  });
+
+  test('so is one whose list cannot be read to its end', () => {
+    expect([2, 3].map((attempt) => laysBy(new UnstableList('x'), attempt))).toEqual([false, true]);
   });
 });
 

@@ -8,7 +8,8 @@ import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionConnections } from '../vision-connections.js';
-import { laysBy, nextWindow, type Reading, type Window } from './windows.js';
+import { laysBy } from './window-failures.js';
+import { nextWindow, type Reading, type Window } from './windows.js';
 import { type Watched, WindowReader } from './window-reader.js';
 
 export const CRAWL = 'vision crawl';
@@ -79,7 +80,7 @@ export class CrawlWork implements OnModuleInit {
     } catch (error) {
       if (signal.aborted) throw error;
       const failure = this.failureOf(row, error as Error);
-      if (!laysBy(failure as object, run.attempt)) throw error;
+      if (!laysBy(failure, run.attempt)) throw error;
       await this.layBy(run, { ...window, now }, next, failure.message);
       return 'done';
     }

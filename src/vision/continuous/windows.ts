@@ -13,9 +13,6 @@ const CLOSED_MS = MINUTE;
 /** Chunks that were listed late are looked for so far back. */
 const REREAD_MS = 6 * HOUR;
 
-/** So many failures of one window, and the others are read before it. */
-const TRIES_BEFORE_OTHERS = 3;
-
 export interface Reading {
   readonly startTime: number;
   /** Up to where windows were read or laid by. */
@@ -40,18 +37,4 @@ export function nextWindow(
   const last = start + LONGEST_MS >= closed;
   const end = last ? Math.max(closed, readUntil) : start + LONGEST_MS;
   return start < end ? { start, end, last } : undefined;
-}
-
-/**
- * Whether a window that failed is laid by, to be tried by itself, so that the ones behind it are read before their links
- * die. A partner that cannot be reached at all would fail those as well; a gateway's 504 mostly says that this one is too
- * much for it.
- */
-export function laysBy(
-  failure: { readonly kind?: string; readonly status?: number | undefined },
-  attempt: number,
-): boolean {
-  if (attempt < TRIES_BEFORE_OTHERS) return false;
-  const own = ['failed', 'timedOut', 'breach', 'notJson', 'tooLarge', 'rejected', undefined];
-  return failure.status === 504 || (own.includes(failure.kind) && failure.status !== 404);
 }
