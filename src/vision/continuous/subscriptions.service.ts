@@ -10,6 +10,7 @@ import {
 } from '../../contracts/admin/video-subscription.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { countRows } from '../../database/count.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, violated } from '../../errors/app-error.js';
@@ -83,12 +84,8 @@ export class VideoSubscriptions {
       `${filtered} ORDER BY id DESC LIMIT ${page.pageSize} OFFSET ${page.offset}`,
       parameters,
     );
-    const [counted] = await this.dataSource.query<[{ total: number }]>(
-      `SELECT count(*)::int AS total FROM video_subscriptions WHERE deleted_at IS NULL
-       AND ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)`,
-      parameters,
-    );
-    return { data: rows.map(shown), pagination: paginationOf(page, counted.total) };
+    const total = await countRows(this.dataSource, filtered, parameters);
+    return { data: rows.map(shown), pagination: paginationOf(page, total) };
   }
 
   async get(id: string): Promise<VideoSubscription> {
