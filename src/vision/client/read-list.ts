@@ -36,7 +36,7 @@ export interface ListedPage<T> {
  * Elements of one page: 100 are asked for. A partner that knows no pages may send all that it has, but no more of them
  * than this have room in the longest answer that is taken.
  */
-const MOST_ELEMENTS = 30_000;
+const MOST_ON_A_PAGE = 30_000;
 
 /** The answer is no list at all; `message` says why. */
 export class NoList extends Error {}
@@ -48,7 +48,7 @@ export function readList<T extends Recording>(type: DtoClass<T>, body: unknown, 
   const data = body['data'];
   if (!isJsonObject(data) && !Array.isArray(data)) throw new NoList('data must be an object');
   const { elements, path } = elementsOf(data);
-  if (elements.length > MOST_ELEMENTS) throw new NoList(`${path} must not have more than ${MOST_ELEMENTS} elements`);
+  if (elements.length > MOST_ON_A_PAGE) throw new NoList(`${path} must not have more than ${MOST_ON_A_PAGE} elements`);
   const { items, findings } = readElements(type, elements, path, customerId);
   const request = isJsonObject(data) ? requestState(data['request'], findings) : undefined;
   return {

@@ -9,13 +9,10 @@ import type { Run } from '../../jobs/run.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionConnections } from '../vision-connections.js';
 import { laysBy } from './window-failures.js';
-import { nextWindow, type Reading, type Window } from './windows.js';
+import { nextWindow, PAUSED_MS, type Reading, type Window } from './windows.js';
 import { type Watched, WindowReader } from './window-reader.js';
 
 export const CRAWL = 'vision crawl';
-
-/** How often is looked whether a connection that is paused goes on. */
-const PAUSED_MS = 60_000;
 
 interface SubscriptionRow extends Watched {
   readonly hauler_id: string;

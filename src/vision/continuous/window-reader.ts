@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { instantOf } from '../../contracts/common/instant.js';
+import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import { JobsService } from '../../jobs/jobs.service.js';
@@ -12,8 +13,6 @@ import { VisionFindings } from '../findings.js';
 import { VisionClient } from '../vision.client.js';
 import type { VisionConnection } from '../vision-connections.js';
 import type { Window } from './windows.js';
-
-const PAGE_SIZE = 100;
 
 /** Whose recordings are read. */
 export interface Watched {
@@ -46,7 +45,7 @@ export class WindowReader {
       ...(watched.camera_id === null ? {} : { cameraId: watched.camera_id }),
       startTime: instantOf(new Date(start)),
       endTime: instantOf(new Date(end)),
-      pageSize: PAGE_SIZE,
+      pageSize: MAX_PAGE_SIZE,
     };
     await readWhole<Recording>(
       (page) => this.client.listContinuous({ ...query, page }, { connection, signal }),

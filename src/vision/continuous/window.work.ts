@@ -5,11 +5,10 @@ import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { VisionConnections } from '../vision-connections.js';
+import { PAUSED_MS } from './windows.js';
 import { type Watched, WindowReader } from './window-reader.js';
 
 export const WINDOWS = 'vision windows';
-
-const PAUSED_MS = 60_000;
 
 interface WindowRow {
   readonly hauler_id: string;

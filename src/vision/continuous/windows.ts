@@ -7,6 +7,9 @@ export interface Window {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
+/** How often is looked whether what is paused goes on. */
+export const PAUSED_MS = MINUTE;
+
 const LONGEST_MS = 24 * HOUR;
 /** What ended less than this ago may not be listed yet. */
 const CLOSED_MS = MINUTE;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Instant, instantOf } from '../../contracts/common/instant.js';
+import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { ListedPage } from '../client/read-list.js';
@@ -9,8 +10,6 @@ import { isSameCamera, mayBeAliases } from '../spelling.js';
 import { type VisionCall, VisionClient } from '../vision.client.js';
 import { VisionConnections } from '../vision-connections.js';
 import type { RecordingRow } from './recording-row.js';
-
-const PAGE_SIZE = 100;
 
 /** Asks the partner that a recording came from for a new link to it, by listing it again (decision 47). */
 @Injectable()
@@ -57,13 +56,13 @@ export class Relink {
     call: VisionCall,
   ): Promise<(page: number) => Promise<ListedPage<Recording>>> {
     const range = { startTime: instantOf(row.start_time), endTime: instantAfter(row.end_time) };
-    const around = { truckId: row.truck_id, ...range, pageSize: PAGE_SIZE };
+    const around = { truckId: row.truck_id, ...range, pageSize: MAX_PAGE_SIZE };
     if (row.part_id === null) {
       const { customerId } = call.connection;
       return (page) => this.client.listContinuous({ customerId, ...around, page }, call);
     }
     const { customerId, partnerRequestId: requestId } = await this.parts.find(row.hauler_id, row.part_id);
-    const query = requestId === null ? around : { requestId, pageSize: PAGE_SIZE };
+    const query = requestId === null ? around : { requestId, pageSize: MAX_PAGE_SIZE };
     return (page) => this.client.listVideos({ customerId, ...query, page }, call);
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { Video } from '../../contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Finding } from '../client/finding.js';
@@ -10,7 +11,7 @@ import { VisionClient } from '../vision.client.js';
 import { Matching, MOST_CLIPS } from './match-video.js';
 import type { Part } from './parts.store.js';
 import { concernsQuestion, isUnknown } from './poll-failures.js';
-import { type Asking, type Learnt, PAGE_SIZE } from './poll-round.js';
+import type { Asking, Learnt } from './poll-round.js';
 
 /** What the question for one part has brought: one of the two at least. */
 export interface Answered {
@@ -52,7 +53,7 @@ export class PollAlone {
   }
 
   private async listing(part: Part, asking: Asking): Promise<Listing> {
-    const query = { customerId: part.customerId, requestId: part.partnerRequestId ?? '', pageSize: PAGE_SIZE };
+    const query = { customerId: part.customerId, requestId: part.partnerRequestId ?? '', pageSize: MAX_PAGE_SIZE };
     const videos = new Map<string, Video>();
     const findings: Finding[] = [];
     let request: ReadRequestState | undefined;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Breather } from '../../chunked-work/breather.js';
+import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { ListVideosQuery, Video } from '../../contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Finding } from '../client/finding.js';
@@ -11,7 +12,7 @@ import { covers } from './covers.js';
 import { Matching } from './match-video.js';
 import { type Part, PartsStore } from './parts.store.js';
 import { isUnknown } from './poll-failures.js';
-import { type Asking, type Learnt, type Listed, PAGE_SIZE } from './poll-round.js';
+import type { Asking, Learnt, Listed } from './poll-round.js';
 
 /** Asks for the parts of one customer by the customer's list. */
 @Injectable()
@@ -24,13 +25,13 @@ export class PollList {
 
   /** At most a page more than the parts would fill: what else the customer has is read on in the next round. */
   async ask(parts: readonly Part[], asking: Asking): Promise<Listed> {
-    const most = Math.ceil(parts.length / PAGE_SIZE) + 1;
+    const most = Math.ceil(parts.length / MAX_PAGE_SIZE) + 1;
     const matching = new Matching(parts);
     const breather = new Breather();
     const findings: Finding[] = [];
     const taken = new Set<string>();
     const fingerprints = new Set<string>();
-    const query = { ...listQuery(parts), pageSize: PAGE_SIZE };
+    const query = { ...listQuery(parts), pageSize: MAX_PAGE_SIZE };
     const fetchPage = (n: number) => this.client.listVideos({ ...query, page: n }, asking);
     let page = asking.page;
     let pages = 0;

@@ -41,9 +41,6 @@ export type Listed = Pick<Round, 'learnt' | 'nextPage' | 'failure'> & {
   readonly pages: number;
 };
 
-/** For one page. */
-export const PAGE_SIZE = 100;
-
 export const progressOf = ({ polls, submittedAt }: Part, now: Date): PollProgress => ({
   asked: polls,
   openMs: submittedAt === null ? 0 : now.getTime() - submittedAt.getTime(),
