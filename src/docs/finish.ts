@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { type ApiContract, type ErrorKind, KIND_STATUS } from '../contracts/common/api-contract.js';
+import { type ApiContract, kindOf } from '../contracts/common/api-contract.js';
 import { ErrorBody, PlainErrorBody } from '../contracts/common/error-body.dto.js';
 
 interface Response {
@@ -104,7 +104,7 @@ function leaveEmpty(parameter: Parameter): void {
 
 /** The code of each failure in an example, where a route has none of its own; a 400 has the violations of its schema. */
 function showError(api: ApiContract, status: string, { description = '', content = {} }: Response): void {
-  const kind = (Object.keys(KIND_STATUS) as ErrorKind[]).find((each) => String(KIND_STATUS[each]) === status);
+  const kind = kindOf(Number(status));
   const json = content['application/json'];
   if (kind === undefined || kind === 'invalid' || json === undefined || json.examples !== undefined) return;
   json.example = { success: false, error: { code: api.errors[kind], message: description.replace(/;.*/, '') } };

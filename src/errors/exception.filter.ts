@@ -7,7 +7,7 @@ import {
   NotFoundException,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { ErrorKind } from '../contracts/common/api-contract.js';
+import { type ErrorKind, kindOf } from '../contracts/common/api-contract.js';
 import { AppError } from './app-error.js';
 import { errorReply } from './error-body.js';
 
@@ -17,18 +17,11 @@ export type Translate = (error: unknown, request: Request) => AppError | undefin
 /** The methods that the path of a request has; none where the one that was asked is among them. */
 export type AllowedMethods = (path: string, asked: string) => readonly string[];
 
-const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
-  400: 'invalid',
-  404: 'notFound',
-  405: 'methodNotAllowed',
-  413: 'tooLarge',
-  415: 'unsupportedMediaType',
-  429: 'tooManyRequests',
-  503: 'unavailable',
-};
-
 /** What is still to come of such a body is not waited for at all. */
 const HOPELESS: ReadonlySet<ErrorKind> = new Set(['tooLarge', 'requestTimeout']);
+
+/** What a layer below may have told already of the file that it then did not send. */
+const OF_CONTENT = ['Content-Type', 'Content-Length', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Cache-Control'];
 
 /** Makes the common error body out of everything that can go wrong in any route (decisions 3 to 14). */
 @Catch()
@@ -55,6 +48,7 @@ export class CommonErrorFilter implements ExceptionFilter {
     const { status, headers, body } = errorReply(error, request.path);
     // What is left of a refused body is not worth reading: the connection ends with the answer.
     if (!request.complete && HOPELESS.has(error.kind)) response.set('Connection', 'close');
+    for (const name of OF_CONTENT) response.removeHeader(name);
     response.status(status).set(headers).json(body);
   }
 
@@ -66,7 +60,7 @@ export class CommonErrorFilter implements ExceptionFilter {
     }
     if (exception instanceof NotFoundException) return this.unknownRoute(request);
     if (exception instanceof HttpException) {
-      const kind = KIND_OF_STATUS[exception.getStatus()];
+      const kind = kindOfRefusal(exception.getStatus());
       return kind === undefined ? undefined : new AppError(kind, exception.message);
     }
     return undefined;
@@ -88,4 +82,14 @@ export class CommonErrorFilter implements ExceptionFilter {
       details: { requestId },
     });
   }
+}
+
+/**
+ * What a layer below has refused. Such a status of the caller's that has no kind, and so no code, is told as the 400 that
+ * HTTP takes any unknown one for; of the server's only 503 is a refusal, and every other one a surprise.
+ */
+function kindOfRefusal(status: number): ErrorKind | undefined {
+  const kind = kindOf(status);
+  if (status >= 400 && status < 500) return kind ?? 'invalid';
+  return kind === 'unavailable' ? kind : undefined;
 }

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { ScaleHouse, TICKETS } from '../support/scale-house.js';
 
@@ -47,6 +48,22 @@ describe('what no route answers (decisions 3, 10)', () => {
     expect([status, headers.get('location')]).toEqual([302, '/docs']);
     const { status: refused, headers: told } = await service.call('POST', '/');
     expect([refused, told.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it.each([
+    [416, 'a range beyond the end', { Range: 'bytes=99999999-' }],
+    // No kind of failure has 412.
+    [400, 'a condition that does not hold', { 'If-Match': '"x"' }],
+  ])("%i: %s of one of Swagger UI's files is refused, and no surprise", async (refused, _what, sent) => {
+    const logged = jest.spyOn(Logger.prototype, 'error');
+    const { status, headers, body } = await service.call<ErrorAnswer>('GET', '/docs/swagger-ui.css', { headers: sent });
+    expect(status).toBe(refused);
+    expect(body).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
+    // Nothing is told of the file.
+    const told = ['etag', 'last-modified', 'cache-control', 'accept-ranges'].filter((name) => headers.has(name));
+    expect(told).toEqual([]);
+    expect(logged).not.toHaveBeenCalled();
+    logged.mockRestore();
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(

@@ -18,6 +18,13 @@ export const KIND_STATUS = {
 
 export type ErrorKind = keyof typeof KIND_STATUS;
 
+const KINDS = Object.keys(KIND_STATUS) as ErrorKind[];
+
+/** The kind of failure that has this status; undefined where none has it. */
+export function kindOf(status: number): ErrorKind | undefined {
+  return KINDS.find((kind) => KIND_STATUS[kind] === status);
+}
+
 /** The four interfaces of the specification, and the scopes that an API key may carry (decision 2). */
 export const INTERFACES = ['scale', 'account', 'site', 'vision'] as const;
 export type InterfaceName = (typeof INTERFACES)[number];
