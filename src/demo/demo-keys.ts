@@ -20,11 +20,16 @@ interface ShownKey {
   readonly revokedAt: string | null;
 }
 
-/** The keys of the demo, in `DATA_DIR/demo-keys.json` (mode 0600): the database knows only their hashes. */
-export async function demoKeys(admin: AdminClient, dataDir: string): Promise<DemoKeys> {
-  const file = join(dataDir, 'demo-keys.json');
-  const kept = readKeys(file);
-  if (kept !== undefined && (await stillValid(admin, kept))) return kept;
+const fileIn = (dataDir: string): string => join(dataDir, 'demo-keys.json');
+
+/** The keys of an earlier start; undefined where one of them opens nothing any more. */
+export async function keptKeys(admin: AdminClient, dataDir: string): Promise<DemoKeys | undefined> {
+  const kept = readKeys(fileIn(dataDir));
+  return kept !== undefined && (await stillValid(admin, kept)) ? kept : undefined;
+}
+
+/** New ones, kept in `DATA_DIR/demo-keys.json` (mode 0600): the database knows only their hashes. */
+export async function issueKeys(admin: AdminClient, dataDir: string): Promise<DemoKeys> {
   // With a database of one's own nobody has made it before.
   mkdirSync(dataDir, { recursive: true });
   const issued: IssuedKey[] = [];
@@ -38,7 +43,7 @@ export async function demoKeys(admin: AdminClient, dataDir: string): Promise<Dem
       platform: await issue({ interfaces: ['scale', 'account'], name: 'Demo: platform', haulerId: DEMO.haulerId }),
       partner: await issue({ interfaces: ['site', 'vision'], name: 'Demo: partner' }),
     };
-    writeFileSync(file, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
+    writeFileSync(fileIn(dataDir), `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
     return keys;
   } catch (error) {
     // Nobody would ever know them, and the next start issues others.

@@ -117,4 +117,16 @@ describe('the demo', () => {
     }
     expect((await list('/video-requests')).length).toBe(1);
   });
+
+  it('set up again after its keys were revoked tells the new ones to its connections', async () => {
+    const issued = await list<{ id: string; name: string }>('/api-keys');
+    const partner = issued.find(({ name }) => name === 'Demo: partner');
+    expect((await service.admin('DELETE', `/api-keys/${partner?.id}`)).status).toBe(204);
+    const again = await seedDemo(service.env, service.url);
+    expect(again.keys.partner).not.toBe(demo.keys.partner);
+    for (const { id } of await list<{ id: string }>('/connections')) {
+      const check = await service.admin('POST', `/connections/${id}/check`);
+      expect(check.body).toMatchObject({ authorized: true, conforms: true });
+    }
+  });
 });
