@@ -82,18 +82,25 @@ export class Doctor {
 
   private async examineRow(kept: KeptFile, { checksums }: DoctorOptions): Promise<Omit<Finding, 'table'> | undefined> {
     const { id, name: file, size, sha256 } = kept;
+    const lost = { finding: 'file-lost', id, file, message: 'the row is there, its file is not' } as const;
     const found = await this.storage.stat(file);
-    if (found === undefined) return { finding: 'file-lost', id, file, message: 'the row is there, its file is not' };
+    if (found === undefined) return lost;
     if (found.size !== size) {
       return { finding: 'file-differs', id, file, message: `the file has ${found.size} bytes, its row says ${size}` };
     }
-    if (checksums !== true || (await this.sha256Of(file)) === sha256) return undefined;
+    if (checksums !== true) return undefined;
+    const sum = await this.sha256Of(file);
+    if (sum === undefined) return lost;
+    if (sum === sha256) return undefined;
     return { finding: 'file-differs', id, file, message: 'the SHA-256 of the file is not the one in its row' };
   }
 
-  private async sha256Of(name: string): Promise<string> {
+  /** Undefined where the file went meanwhile. */
+  private async sha256Of(name: string): Promise<string | undefined> {
+    const content = await this.storage.read(name).catch(ifNotStored);
+    if (content === undefined) return undefined;
     const sum = createHash('sha256');
-    for await (const chunk of await this.storage.read(name)) sum.update(chunk as Buffer);
+    for await (const chunk of content) sum.update(chunk as Buffer);
     return sum.digest('hex');
   }
 

@@ -1,10 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Doctor } from '../../src/cli/doctor.js';
 import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
+import { STORAGE, type Storage } from '../../src/storage/storage.js';
 import { storageName } from '../../src/storage/storage-name.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -133,6 +145,49 @@ describe('doctor: storage and database that disagree', () => {
       expect(told).toEqual([1, 2].map(() => ({ code: 1, out: '', err })));
     },
   );
+
+  test('a file that goes while it is looked at is lost, and no fault where its row goes with it', async () => {
+    const storage = service.app.get<Storage>(STORAGE, { strict: false });
+    const file = fileOf('recordings', ids.fetched);
+    const after = (happens: () => Promise<unknown>) => {
+      const racing = Object.create(storage) as Storage;
+      let happened = false;
+      racing.read = async (name, ...range) => {
+        if (name === storageName('recordings', ids.fetched) && !happened) {
+          happened = true;
+          await happens();
+        }
+        return storage.read(name, ...range);
+      };
+      return new Doctor(service.dataSource, racing).examine({ checksums: true });
+    };
+    const lost = await after(async () => renameSync(file, `${file}.aside`));
+    renameSync(`${file}.aside`, file);
+    expect(lost.data).toMatchObject([{ finding: 'file-lost', table: 'recordings', id: ids.fetched }]);
+    const setStatus = (status: string) =>
+      service.dataSource.query('UPDATE recordings SET status = $1 WHERE id = $2', [status, ids.fetched]);
+    const deleted = await after(async () => {
+      await setStatus('deleted');
+      renameSync(file, `${file}.aside`);
+    });
+    renameSync(`${file}.aside`, file);
+    await setStatus('stored');
+    expect(deleted.data).toEqual([]);
+  });
+
+  test('a storage that cannot be asked is told in one sentence', async () => {
+    const file = fileOf('recordings', ids.fetched);
+    renameSync(file, `${file}.aside`);
+    symlinkSync(file, file);
+    const outcome = await runCommand('doctor');
+    rmSync(file);
+    renameSync(`${file}.aside`, file);
+    expect(outcome).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^error: The video storage failed: [^\n]+\n$/),
+    });
+  });
 
   test.each([
     ['hosted_recordings', 'hosted-recordings', 'recordings'],
