@@ -37,10 +37,10 @@ export function apiError<C extends ApiContract>(
   return new AppError(kind, message, options);
 }
 
-/** 400 or 422 with every violation at once (decision 11). */
+/** 409 or 422 with every violation at once (decision 11); a 400 is `invalid` on any route. */
 export function violated<C extends ApiContract>(
   api: C,
-  kind: KindOf<C>,
+  kind: Exclude<KindOf<C>, 'invalid'>,
   violations: readonly Violation[],
   options: AppErrorOptions = {},
 ): AppError {

@@ -32,7 +32,7 @@ export function claimOf(request: BodyRequest, api: ApiContract, path: string, ha
 }
 
 /** The same key with another body: Scale says 422, Account 409 (decision 16). */
-export function keyReused<Api extends ApiContract>(api: Api, kind: KindOf<Api>): AppError {
+export function keyReused<Api extends ApiContract>(api: Api, kind: Exclude<KindOf<Api>, 'invalid'>): AppError {
   const message = `this ${HEADER} was used with another body; a new request needs a new key`;
   return violated(api, kind, [{ path: HEADER, rule: 'isNewKey', message }], {
     details: { reason: 'IDEMPOTENCY_KEY_REUSED' },

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HostedSiteDataCounts } from '../../contracts/admin/hosted-site-data.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { unavailable, violated } from '../../errors/app-error.js';
+import { invalid, unavailable } from '../../errors/app-error.js';
 import { type SiteAnswer, writeSiteAnswer } from './site-answer.js';
 import { readSiteData } from './submitted-site-data.js';
 
@@ -29,7 +28,7 @@ export class HostedSiteData {
   /** Replaces a hauler's data as a whole with that of a JSON body, or throws `invalid` with all violations and changes nothing. */
   async replace(haulerId: string, body: Buffer): Promise<HostedSiteDataCounts> {
     const { data, violations } = await readSiteData(body);
-    if (violations.length > 0) throw violated(ADMIN_API, 'invalid', violations);
+    if (violations.length > 0) throw invalid(violations);
     const counts = { sites: data.sites.length, kiosks: data.kiosks.length, materials: data.materials.length };
     const answer = await writeSiteAnswer(data);
     if (counts.sites + counts.kiosks + counts.materials === 0) await this.remove(haulerId);

@@ -13,7 +13,7 @@ import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto
 import { countRows } from '../../database/count.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { apiError, violated } from '../../errors/app-error.js';
+import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { noConnection } from '../requests/video-requests.service.js';
 import { VisionConnections } from '../vision-connections.js';
@@ -54,7 +54,7 @@ export class VideoSubscriptions {
   /** Read for the first time at once. 400 where the connection is none of Vision. */
   async create(request: CreateVideoSubscription): Promise<VideoSubscription> {
     const connection = await this.connections.find(request.connectionId);
-    if (connection === undefined) throw violated(ADMIN_API, 'invalid', [noConnection()]);
+    if (connection === undefined) throw invalid([noConnection()]);
     const id = uuidv7();
     await this.dataSource.query(
       `INSERT INTO video_subscriptions (hauler_id, id, connection_id, customer_id, truck_id, camera_id, start_time,

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type SettledEnv } from '../../config/env.js';
 import { type Instant, microsBetween } from '../../contracts/common/instant.js';
-import { VISION_API } from '../../contracts/vision/vision.api.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
-import { violated } from '../../errors/app-error.js';
+import { invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { CLIP_WORK } from './clip-preparation.js';
 
@@ -37,5 +36,5 @@ export function assertOrder(startTime: Instant | undefined, endTime: Instant | u
 }
 
 function invalidRange(message: string) {
-  return violated(VISION_API, 'invalid', [{ path: 'endTime', rule: 'isRange', message }]);
+  return invalid([{ path: 'endTime', rule: 'isRange', message }]);
 }

@@ -11,7 +11,7 @@ import { LONGEST_INTERVAL_MS } from '../../database/day-counted-list.js';
 import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { apiError, violated } from '../../errors/app-error.js';
+import { apiError, invalid } from '../../errors/app-error.js';
 import { STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
 import { HostedCameras } from './cameras.js';
 import { filmName } from './film-tables.js';
@@ -71,7 +71,7 @@ function assertRange({ startTime, endTime }: HostedRecordingQuery): void {
   const length = epochMillis(endTime) - epochMillis(startTime);
   if (endTime > startTime && length <= LONGEST_INTERVAL_MS) return;
   const message = 'endTime must be after startTime, and at most 24 hours later';
-  throw violated(ADMIN_API, 'invalid', [{ path: 'endTime', rule: 'isRange', message }]);
+  throw invalid([{ path: 'endTime', rule: 'isRange', message }]);
 }
 
 function taken({ cameraId, startTime }: HostedRecordingQuery) {
@@ -115,7 +115,7 @@ async function append(writer: StorageWriter, chunk: Buffer): Promise<void> {
 function assertMp4(head: Buffer): void {
   if (beginsAsMp4(head)) return;
   const message = 'the body must be an MP4 film: it has to begin with an ftyp box';
-  throw violated(ADMIN_API, 'invalid', [{ path: '', rule: 'isMp4', message }]);
+  throw invalid([{ path: '', rule: 'isMp4', message }]);
 }
 
 function brokenOff(error: unknown): boolean {

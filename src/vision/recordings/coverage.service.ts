@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { Coverage, CoverageInterval, CoverageQuery } from '../../contracts/admin/recording.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { violated } from '../../errors/app-error.js';
+import { invalid } from '../../errors/app-error.js';
 import { Breather } from '../../chunked-work/breather.js';
 import { camerasOf, namesOf } from '../camera-names.js';
 import { namePairsOf } from '../camera-names.store.js';
@@ -56,7 +55,7 @@ export class CoverageService {
     const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
     const violations = rangeViolations(query);
     if (!(await this.connections.wasKnown(query.connectionId))) violations.push(noConnection());
-    if (violations.length > 0) throw violated(ADMIN_API, 'invalid', violations);
+    if (violations.length > 0) throw invalid(violations);
     const { cameraId } = query;
     const pairs = await namePairsOf(this.dataSource, query.connectionId, query.truckId);
     const names = cameraId === undefined ? null : namesOf(cameraId, pairs);

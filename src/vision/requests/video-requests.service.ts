@@ -1,13 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ENV, type SettledEnv } from '../../config/env.js';
-import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { OrderedVideoRequest, OrderVideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { epochMillis } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { violated } from '../../errors/app-error.js';
+import { invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { type VisionConnection, VisionConnections } from '../vision-connections.js';
 import { LAST, type Range, splitRange } from './split-range.js';
@@ -34,7 +33,7 @@ export class VideoRequests {
     const violations = rangeViolations(request, this.env.VISION_MAX_CLIP_MINUTES);
     const connection = await this.connections.find(request.connectionId);
     if (connection === undefined) violations.push(noConnection());
-    if (violations.length > 0 || connection === undefined) throw violated(ADMIN_API, 'invalid', violations);
+    if (violations.length > 0 || connection === undefined) throw invalid(violations);
     const id = uuidv7();
     await this.write(id, request, connection, splitRange(request, this.env.VISION_MAX_CLIP_MINUTES));
     this.jobs.wake(SUBMIT);
