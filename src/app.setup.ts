@@ -43,20 +43,20 @@ export async function createApp(
   limitBodies(express, env.HTTP_BODY_LIMIT, limits);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(
-    new CommonErrorFilter([databaseAway, storageAway(logger)], (...asked) => allowedMethods(express, ...asked)),
+    new CommonErrorFilter([whenDatabaseAway, whenStorageAway(logger)], (...asked) => allowedMethods(express, ...asked)),
   );
   serveDocuments(app, env.SIDES);
   return app;
 }
 
-function databaseAway(error: unknown): AppError | undefined {
+function whenDatabaseAway(error: unknown): AppError | undefined {
   if (!isDatabaseUnavailable(error)) return undefined;
   const what = isDatabaseSlow(error) ? 'the database did not answer in time' : 'the service cannot reach its database';
   return unavailable(`${what}; try again shortly`, { cause: error });
 }
 
 /** Callers learn nothing of disks and buckets: the reason is an operator's, and stands in the log. */
-function storageAway(logger: Logger): Translate {
+function whenStorageAway(logger: Logger): Translate {
   return (error, { method, path, res }) => {
     if (!(error instanceof StorageUnavailable)) return undefined;
     const requestId = res?.getHeader('X-Request-Id');

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SettledEnv } from './config/env.js';
+import { StartRefused } from './database/embedded/start-refused.js';
 
 /** A worker that dies is replaced after so many milliseconds, each time in a row after twice as many. */
 const FIRST_PAUSE_MS = 100;
@@ -90,7 +91,7 @@ function listening({ worker, ended }: Forked): Promise<number> {
   return new Promise((resolve, reject) => {
     worker.once('listening', ({ port }: AddressInfo) => resolve(port));
     void ended.then(({ code, signal }) =>
-      reject(new Error(`a worker ended with ${signal ?? code} before it listened`)),
+      reject(new StartRefused(`a worker ended with ${signal ?? code} before it listened`)),
     );
   });
 }

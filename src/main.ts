@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { readEnv, type SettledEnv } from './config/env.js';
 import { StartRefused } from './database/embedded/start-refused.js';
 import { migrate } from './database/migrate.js';
-import { databaseAway } from './database/reason.js';
+import { reasonOf } from './database/reason.js';
 import { embeddedNotice, settleEnv } from './database/settle-env.js';
 import type { LeanExpressAdapter } from './http/lean-express.adapter.js';
 import { createLogger } from './observability/logger.js';
@@ -119,8 +119,8 @@ function stopOnSignal(serving: Serving, env: SettledEnv, stopDatabase: () => Pro
 }
 
 function fail(error: unknown): void {
-  process.stderr.write(`${databaseAway(error) ?? (error instanceof Error ? error.message : String(error))}\n`);
-  if (process.exitCode === undefined || process.exitCode === 0) process.exit(1);
+  process.stderr.write(`${reasonOf(error)}\n`);
+  process.exit(1);
 }
 
 main().catch(fail);

@@ -18,7 +18,7 @@ export function reasonOf(error: unknown, ...expected: readonly ErrorType[]): str
 }
 
 /** One sentence that names the variable, where the database is what failed. */
-export function databaseAway(error: unknown): string | undefined {
+function databaseAway(error: unknown): string | undefined {
   if (!isDatabaseUnavailable(error)) return undefined;
   const what = isDatabaseSlow(error) ? 'did not answer in time' : 'cannot be reached';
   return `DATABASE_URL: the database ${what}: ${innermost(error as Error)}`;

@@ -78,3 +78,11 @@ describe('an address that cannot be listened on is told in one sentence', () => 
     ]);
   }, 60_000);
 });
+
+test('what nobody expected is told with its stack', async () => {
+  const used = await createTestDatabase({ migrated: false });
+  await (await used.connect(1)).query('CREATE TABLE haulers (id int)');
+  const { code, err } = await runToEnd(SERVICE, { ...SECRETS, DATABASE_URL: used.url });
+  expect([code, err]).toEqual([1, expect.stringMatching(/relation "haulers" already exists\n {4}at /)]);
+  await used.drop();
+}, 60_000);

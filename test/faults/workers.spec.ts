@@ -50,7 +50,10 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
   });
 
   test('a port that is taken ends the boot with its reason', async () => {
-    await expect(start({ PORT: new URL(started.url).port })).rejects.toThrow(/EADDRINUSE/);
+    const refused = start({ PORT: new URL(started.url).port });
+    await expect(refused).rejects.toThrow(/EADDRINUSE/);
+    // The primary tells the end of its workers in a sentence as well.
+    await expect(refused).rejects.toThrow(/\na worker ended with 1 before it listened\n$/);
   });
 
   test('a worker that dies is replaced, and the service goes on meanwhile', async () => {

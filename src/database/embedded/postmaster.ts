@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { StartRefused } from './start-refused.js';
 
 /** What a running server writes into its data folder (`postmaster.pid`). */
 export interface Postmaster {
@@ -43,7 +44,7 @@ export async function stopOrphan(folder: string): Promise<number | undefined> {
       await delay(5);
     }
   }
-  throw new Error(`the PostgreSQL of process ${pid} on ${folder} does not end`);
+  throw new StartRefused(`the PostgreSQL of process ${pid} on ${folder} does not end`);
 }
 
 /** Fast, then immediate shutdown (PostgreSQL manual, 18.5), then by force; with the time that each is given. */

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { placeOf } from './place.js';
 import { clusterName, readPostmaster, STOP_SIGNALS } from './postmaster.js';
 import type { Owner } from './owner.js';
+import { StartRefused } from './start-refused.js';
 
 /** Where the supervisor says what it does; a pino logger fits. */
 export interface SupervisorLog {
@@ -76,7 +77,7 @@ export class Server {
     const child = this.spawn();
     const failed = new Promise<never>((_, reject) => {
       child.once('error', reject);
-      child.once('close', () => reject(new Error(`PostgreSQL did not start: ${this.output.trim()}`)));
+      child.once('close', () => reject(new StartRefused(`PostgreSQL did not start: ${this.output.trim()}`)));
     });
     try {
       await Promise.race([this.ready(child), failed]);
@@ -112,7 +113,7 @@ export class Server {
       if (postmaster?.ready === true && postmaster.pid === child.pid) return;
       if (child.exitCode !== null || child.signalCode !== null) return await once(child, 'close').then(() => undefined);
     }
-    throw new Error(`PostgreSQL was not ready within ${START_TIMEOUT_MS / 1000} s: ${this.output.trim()}`);
+    throw new StartRefused(`PostgreSQL was not ready within ${START_TIMEOUT_MS / 1000} s: ${this.output.trim()}`);
   }
 
   private async restart(reason: string): Promise<void> {
