@@ -25,9 +25,9 @@ export interface Reading {
 }
 
 /**
- * The next window to read (decision 48): at most 24 h, ended a minute ago or earlier. It begins 6 h before the last look,
- * however long ago that was, where it would begin later: what was listed late then is found now. Undefined where nothing
- * is closed yet.
+ * The next window to read (decision 48): at most 24 h, ended a minute ago or earlier. It begins at `readUntil`, or 6 h before
+ * the last look where that is earlier, however long ago that look was: what was listed late then is found now. Undefined
+ * where nothing is closed yet.
  */
 export function nextWindow(
   { startTime, readUntil, lookedAt }: Reading,

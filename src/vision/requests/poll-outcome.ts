@@ -113,7 +113,10 @@ export class PollOutcome {
     });
   }
 
-  /** Due again when the first open part is; a part that is submitted just now is waited for by the lock. */
+  /**
+   * Due when the first open part is next to be asked about or ends. `wakePoll` locks this row, so a part submitted meanwhile
+   * is either seen here or makes the poll due afterwards.
+   */
   async finish(run: Run<PollRow>, set: Readonly<Record<string, unknown>>): Promise<Next> {
     await this.write(run, async (manager) => {
       const { connection_id, customer_id, hauler_id } = run.row;

@@ -76,8 +76,8 @@ export class SubmitOutcome {
 }
 
 /**
- * The customer's poll comes no later than `at`, unless it has failed: when it is tried again the partner may have said. Its
- * row is locked by this, so that a poll that ends now sees the part.
+ * The customer's poll comes no later than `at`, unless it has failed: then its backoff, or the partner's `Retry-After`,
+ * stays. Its row is locked by this, so that a poll that ends now sees the part.
  */
 async function wakePoll(manager: EntityManager, part: Part, at: Date): Promise<void> {
   await manager.query(
