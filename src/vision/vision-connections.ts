@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { Violation } from '../contracts/common/violation.js';
 import type { PartnerConnection } from '../partner-client/partner-connection.js';
 
 /** A connection to a partner's Vision API, as its calls need it. */
@@ -35,3 +36,10 @@ export class VisionConnections {
     return rows.length > 0;
   }
 }
+
+/** A connection of another interface is none here. */
+export const noConnection = (): Violation => ({
+  path: 'connectionId',
+  rule: 'isKnown',
+  message: 'connectionId must be the id of a vision connection',
+});

@@ -15,8 +15,7 @@ import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
-import { noConnection } from '../requests/video-requests.service.js';
-import { VisionConnections } from '../vision-connections.js';
+import { noConnection, VisionConnections } from '../vision-connections.js';
 import { CRAWL } from './crawl.work.js';
 
 interface SubscriptionRow {

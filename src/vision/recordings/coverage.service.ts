@@ -8,8 +8,7 @@ import { Breather } from '../../chunked-work/breather.js';
 import { camerasOf, namesOf } from '../camera-names.js';
 import { namePairsOf } from '../camera-names.store.js';
 import type { RecordingState } from '../downloads/recording-states.js';
-import { noConnection } from '../requests/video-requests.service.js';
-import { VisionConnections } from '../vision-connections.js';
+import { noConnection, VisionConnections } from '../vision-connections.js';
 import { type CoverageState, eachCovered, type Followed, gapsOf, type Piece } from './coverage.js';
 
 const LONGEST_MS = 31 * 86_400_000;

@@ -8,7 +8,7 @@ import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
-import { type VisionConnection, VisionConnections } from '../vision-connections.js';
+import { noConnection, type VisionConnection, VisionConnections } from '../vision-connections.js';
 import { LAST, type Range, splitRange } from './split-range.js';
 import { SUBMIT } from './submit.work.js';
 
@@ -83,10 +83,3 @@ function rangeViolations({ startTime, endTime }: OrderVideoRequest, clipMinutes:
 }
 
 const rangeViolation = (message: string): Violation => ({ path: 'endTime', rule: 'isRange', message });
-
-/** A connection of another interface is none here. */
-export const noConnection = (): Violation => ({
-  path: 'connectionId',
-  rule: 'isKnown',
-  message: 'connectionId must be the id of a vision connection',
-});
