@@ -9,6 +9,7 @@ import {
   QUOTE,
   SHAPE,
 } from '../contracts/common/json-codes.js';
+import { withoutMark } from '../contracts/common/json.js';
 import { MAX_JSON_DEPTH } from '../contracts/common/json-text.js';
 import { JsonSplitFault, notJson } from './json-split-fault.js';
 import { MAX_PIECE_BYTES, type Piece, RecordCutter } from './record-cutter.js';
@@ -56,8 +57,7 @@ export class JsonScanner {
       kept.push(this.bytes.toString('utf8', from, cut.start));
       from = cut.end;
     }
-    const text = kept.join('[]');
-    return text.startsWith('\ufeff') ? text.slice(1) : text;
+    return withoutMark(kept.join('[]'));
   }
 
   /** An object on the way to a list. */

@@ -3,6 +3,7 @@ import { Breather } from '../chunked-work/breather.js';
 import type { Piece } from '../chunked-work/record-cutter.js';
 import { JsonSplitFault } from '../chunked-work/json-split-fault.js';
 import { splitJson } from '../chunked-work/split-json.js';
+import { withoutMark } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { SENTENCES } from './failure-sentences.js';
@@ -52,11 +53,7 @@ export class PartnerAnswer {
       throw new PartnerFailure('tooLarge', SENTENCES.tooLarge(this.host, MAX_WHOLE_BYTES));
     }
     if (!isUtf8(this.bytes)) throw this.notJson();
-    return this.parse(
-      shallowJson(this.bytes)
-        .toString('utf8')
-        .replace(/^\ufeff/, ''),
-    );
+    return this.parse(withoutMark(shallowJson(this.bytes).toString('utf8')));
   }
 
   /**

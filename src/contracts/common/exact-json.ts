@@ -1,4 +1,4 @@
-const BYTE_ORDER_MARK = '\ufeff';
+import { withoutMark } from './json.js';
 
 /** A JSON text, valid as it stands, that goes into an answer unread. */
 export class JsonText {
@@ -6,7 +6,7 @@ export class JsonText {
 
   /** A byte order mark may stand before a document, never inside one. */
   constructor(text: string) {
-    this.text = text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
+    this.text = withoutMark(text);
   }
 }
 
