@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import { AccountQueries } from '../accounts/account-queries.js';
 import { AccountQuery } from '../contracts/admin/account.dto.js';
-import { IdParam } from '../contracts/admin/list.dto.js';
 import type { CommandGroup } from './command-line.js';
-import { readInput } from './input.js';
+import { idOf, readInput } from './input.js';
 
 export const accountCommands: CommandGroup = (action) => {
   const account = new Command('account').description("haulers' customer accounts, as partners have created them");
@@ -19,6 +18,6 @@ export const accountCommands: CommandGroup = (action) => {
     .command('show')
     .description('show an account')
     .argument('<id>', 'id of the account')
-    .action(action((services, id: string) => services.get(AccountQueries).get(readInput(IdParam, { id }).id)));
+    .action(action((services, id: string) => services.get(AccountQueries).get(idOf(id))));
   return account;
 };

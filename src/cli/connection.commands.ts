@@ -5,12 +5,11 @@ import {
   CreateConnectionRequest,
   UpdateConnectionRequest,
 } from '../contracts/admin/connection.dto.js';
-import { IdParam } from '../contracts/admin/list.dto.js';
 import { ConnectionCheckService } from '../partner-client/connection-check.service.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import type { CommandGroup } from './command-line.js';
-import { readInput } from './input.js';
+import { idOf, readInput } from './input.js';
 
 const STDIN = 0;
 
@@ -23,8 +22,6 @@ function secret(text: string): string {
 }
 
 const toBoolean = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
-
-const idOf = (id: string): string => readInput(IdParam, { id }).id;
 
 export const connectionCommands: CommandGroup = (action) => {
   const connection = new Command('connection').description("links of haulers to partners' interfaces");

@@ -108,13 +108,13 @@ export class Doctor {
     let examined = 0;
     let batch: StoredFile[] = [];
     const compare = async () => {
-      const held = await keeper.holding(batch.map(({ name }) => idOf(name)));
+      const held = await keeper.holding(batch.map(({ name }) => idInName(name)));
       for (const { name, modifiedAt } of batch) {
-        if (held.has(idOf(name)) || Date.now() - modifiedAt.getTime() < underWayMs) continue;
+        if (held.has(idInName(name)) || Date.now() - modifiedAt.getTime() < underWayMs) continue;
         findings.push({
           finding: 'row-lost',
           table: keeper.table,
-          id: idOf(name),
+          id: idInName(name),
           file: name,
           message: 'the file is there, no row tells of it',
         });
@@ -131,7 +131,7 @@ export class Doctor {
   }
 }
 
-const idOf = (name: string): string =>
+const idInName = (name: string): string =>
   name
     .split('/')
     .at(-1)

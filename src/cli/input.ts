@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { IdParam } from '../contracts/admin/list.dto.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import { summarise, type Violation } from '../contracts/common/violation.js';
 import { AppError, invalid } from '../errors/app-error.js';
@@ -13,6 +14,9 @@ export function readInput<T extends object>(type: DtoClass<T>, options: object):
   if (violations.length > 0) throw invalid(violations);
   return result;
 }
+
+/** The argument `<id>` of a command. */
+export const idOf = (id: string): string => readInput(IdParam, { id }).id;
 
 /** `a,b` as a list, for an option that takes several values. */
 export function commaSeparated(text: string): string[] {

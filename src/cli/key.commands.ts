@@ -2,9 +2,8 @@ import { Command } from 'commander';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { KeyRotation } from '../auth/key-rotation.service.js';
 import { ApiKeyQuery, IssueApiKeyRequest, RotateApiKeyRequest } from '../contracts/admin/api-key.dto.js';
-import { IdParam } from '../contracts/admin/list.dto.js';
 import type { CommandGroup } from './command-line.js';
-import { commaSeparated, readInput } from './input.js';
+import { commaSeparated, idOf, readInput } from './input.js';
 
 export const keyCommands: CommandGroup = (action) => {
   const key = new Command('key').description('API keys that we issue; a new key is shown once');
@@ -27,14 +26,14 @@ export const keyCommands: CommandGroup = (action) => {
     .action(
       action((services, id: string, options: object) => {
         const { overlapSeconds } = readInput(RotateApiKeyRequest, options);
-        return services.get(KeyRotation).rotate(readInput(IdParam, { id }).id, overlapSeconds);
+        return services.get(KeyRotation).rotate(idOf(id), overlapSeconds);
       }),
     );
   key
     .command('revoke')
     .description('revoke a key for good, on every instance within 5 s')
     .argument('<id>', 'id of the key')
-    .action(action((services, id: string) => services.get(ApiKeyAdmin).revoke(readInput(IdParam, { id }).id)));
+    .action(action((services, id: string) => services.get(ApiKeyAdmin).revoke(idOf(id))));
   key
     .command('list')
     .description('list keys, newest first')

@@ -1,13 +1,10 @@
 import { Command } from 'commander';
-import { IdParam } from '../contracts/admin/list.dto.js';
 import { SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { SyncRunQueries } from '../site-sync/sync/sync-run-queries.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import type { CommandGroup } from './command-line.js';
-import { readInput } from './input.js';
-
-const idOf = (id: string): string => readInput(IdParam, { id }).id;
+import { idOf, readInput } from './input.js';
 
 export const syncRunCommands: CommandGroup = (action) => {
   const run = new Command('sync-run').description('synchronisations of site connections');

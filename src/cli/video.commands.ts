@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { IdParam } from '../contracts/admin/list.dto.js';
 import { RecordingQuery } from '../contracts/admin/recording.dto.js';
 import { OrderVideoRequest, VideoRequestQuery } from '../contracts/admin/video-request.dto.js';
 import { HostedRecordings } from '../vision/hosted/recordings.service.js';
@@ -8,7 +7,7 @@ import { Retention } from '../vision/recordings/retention.js';
 import { VideoRequestQueries } from '../vision/requests/video-request.queries.js';
 import { VideoRequests } from '../vision/requests/video-requests.service.js';
 import type { CommandGroup } from './command-line.js';
-import { readInput } from './input.js';
+import { idOf, readInput } from './input.js';
 import { importFolder } from './recording-import.js';
 
 export const videoRequestCommands: CommandGroup = (action) => {
@@ -41,7 +40,7 @@ export const videoRequestCommands: CommandGroup = (action) => {
     .command('show')
     .description('show a request with its parts')
     .argument('<id>', 'id of the request')
-    .action(action((services, id: string) => services.get(VideoRequestQueries).get(readInput(IdParam, { id }).id)));
+    .action(action((services, id: string) => services.get(VideoRequestQueries).get(idOf(id))));
   return request;
 };
 
