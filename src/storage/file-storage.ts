@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -41,7 +42,12 @@ async function readFile(root: string, name: string, range: ByteRange = { start: 
   const handle = await open(join(root, safeName(name))).catch(async (error: unknown) => {
     throw await absence(root, name, error);
   });
-  return handle.createReadStream({ ...range, highWaterMark: 256 * 1024 });
+  const stream = handle.createReadStream({ ...range, highWaterMark: 256 * 1024 });
+  // The first piece is there before anybody is answered: a disk that fails it can still be told.
+  await once(stream, 'readable').catch((error: unknown) => {
+    throw fileFailure(error);
+  });
+  return stream;
 }
 
 async function* listFiles(root: string, folder: string): AsyncGenerator<StoredFile> {

@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDownloader } from '../../src/storage/download/downloader.js';
@@ -115,6 +115,22 @@ describe('a storage that is away', () => {
     await rm(root, { recursive: true, force: true });
     await rename(`${root}.aside`, root);
     (await storage.read(name)).destroy();
+  });
+
+  /** Linux alone has a file that opens, and fails at its first byte as a dying disk does. */
+  (process.platform === 'linux' ? test : test.skip)('a file that opens, and cannot be read', async () => {
+    const root = await mkdtemp(join(folder, 'dying-'));
+    const storage = await openStorage(`file:${root}`);
+    const path = join(root, await stored(storage));
+    await rm(path);
+    await symlink('/proc/self/mem', path);
+    const failed = storage.read(relative(root, path));
+    await expect(failed).rejects.toThrow(StorageUnavailable);
+    await expect(failed).rejects.toMatchObject({ trouble: 'failed', message: expect.stringContaining('EIO') });
+    const open = await Promise.all(
+      (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+    );
+    expect(open.filter((target) => target.endsWith('/mem'))).toEqual([]);
   });
 
   test('a folder that goes away in the middle: nothing is made in its place, and it is the storage that failed', async () => {
