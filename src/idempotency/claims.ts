@@ -1,5 +1,5 @@
 import type { Querying } from '../database/querying.js';
-import type { Answer } from '../http/answer.js';
+import { type Answer, JSON_TYPE } from '../http/answer.js';
 
 /** The right to answer one request: scope (hauler and path), the caller's key, SHA-256 of the body (decision 16). */
 export interface Claim {
@@ -32,7 +32,7 @@ export const KEPT_FOR = '24 hours';
 
 /** The header of an answer that was given before. */
 export const REPLAYED_MARK = 'Idempotency-Replayed';
-const REPLAYED = { 'Content-Type': 'application/json; charset=utf-8', [REPLAYED_MARK]: 'true' };
+const REPLAYED = { 'Content-Type': JSON_TYPE, [REPLAYED_MARK]: 'true' };
 
 interface KeyRow {
   readonly hauler_id: string;

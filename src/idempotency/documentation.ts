@@ -1,8 +1,10 @@
 import type { ApiHeaderOptions, ApiResponseOptions } from '@nestjs/swagger';
+import { REPLAYED_MARK } from './claims.js';
+import { KEY_HEADER } from './idempotency-key.js';
 
 /** The request header of decision 16, as the OpenAPI documents show it; without an example, which a page would send with every body. */
 export const IDEMPOTENCY_HEADER: ApiHeaderOptions = {
-  name: 'Idempotency-Key',
+  name: KEY_HEADER,
   description:
     'Makes the request safe to send again: the same key with the same body gets the first answer again, for 24 hours',
   required: false,
@@ -11,7 +13,7 @@ export const IDEMPOTENCY_HEADER: ApiHeaderOptions = {
 
 /** The header of a repeated answer. */
 export const REPLAYED_HEADER: NonNullable<Extract<ApiResponseOptions, { headers?: unknown }>['headers']> = {
-  'Idempotency-Replayed': {
+  [REPLAYED_MARK]: {
     description: 'Present where this is the first answer to the `Idempotency-Key` again',
     schema: { type: 'string', enum: ['true'] },
   },

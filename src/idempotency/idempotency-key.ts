@@ -5,7 +5,7 @@ import { type BodyRequest, rawBodyOf } from '../http/json-body.js';
 import { soleHeader } from '../http/sole-header.js';
 import type { Claim } from './claims.js';
 
-const HEADER = 'Idempotency-Key';
+export const KEY_HEADER = 'Idempotency-Key';
 const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
 
 /**
@@ -13,11 +13,11 @@ const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
  * 400 (decision 16).
  */
 function idempotencyKeyOf(request: BodyRequest): string | undefined {
-  if (request.headers[HEADER.toLowerCase()] === undefined) return undefined;
-  const key = soleHeader(request, HEADER);
+  if (request.headers[KEY_HEADER.toLowerCase()] === undefined) return undefined;
+  const key = soleHeader(request, KEY_HEADER);
   if (key !== undefined && ACCEPTABLE.test(key)) return key;
-  const message = `${HEADER} must be sent once, as 1 to 255 visible ASCII characters`;
-  throw invalid([{ path: HEADER, rule: 'isIdempotencyKey', message }]);
+  const message = `${KEY_HEADER} must be sent once, as 1 to 255 visible ASCII characters`;
+  throw invalid([{ path: KEY_HEADER, rule: 'isIdempotencyKey', message }]);
 }
 
 /**
@@ -33,8 +33,8 @@ export function claimOf(request: BodyRequest, api: ApiContract, path: string, ha
 
 /** The same key with another body: Scale says 422, Account 409 (decision 16). */
 export function keyReused<Api extends ApiContract>(api: Api, kind: Exclude<KindOf<Api>, 'invalid'>): AppError {
-  const message = `this ${HEADER} was used with another body; a new request needs a new key`;
-  return violated(api, kind, [{ path: HEADER, rule: 'isNewKey', message }], {
+  const message = `this ${KEY_HEADER} was used with another body; a new request needs a new key`;
+  return violated(api, kind, [{ path: KEY_HEADER, rule: 'isNewKey', message }], {
     details: { reason: 'IDEMPOTENCY_KEY_REUSED' },
   });
 }

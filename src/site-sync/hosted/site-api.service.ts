@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import { apiError } from '../../errors/app-error.js';
-import type { Answer } from '../../http/answer.js';
+import { type Answer, JSON_TYPE } from '../../http/answer.js';
 import { matchesEtag } from '../../http/etag.js';
 import type { SiteCaller } from './site-caller.js';
 import { HostedSiteData, type StoredAnswer } from './site-data.service.js';
@@ -26,7 +26,7 @@ export class HostedSiteApi {
       status: 200,
       headers: {
         ...headers,
-        'Content-Type': 'application/json; charset=utf-8',
+        'Content-Type': JSON_TYPE,
         'Content-Length': String(caller.acceptsGzip ? stored.gzipLength : stored.byteLength),
         ...(caller.acceptsGzip ? { 'Content-Encoding': 'gzip' } : {}),
       },
