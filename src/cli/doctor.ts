@@ -26,8 +26,6 @@ export interface Finding {
 export interface DoctorOptions {
   /** Reads every file and compares its SHA-256. */
   readonly checksums?: boolean;
-  /** How young a file without a row may be, in milliseconds. */
-  readonly underWayMs?: number;
 }
 
 /** Compares the storage with the rows that tell of its files. Changes nothing. */
@@ -47,7 +45,7 @@ export class Doctor {
     let examined = 0;
     for (const keeper of this.keepers) {
       examined += await this.examineRows(keeper, options, data);
-      examined += await this.examineFiles(keeper, options.underWayMs ?? UNDER_WAY_MS, data);
+      examined += await this.examineFiles(keeper, data);
     }
     return { examined, data };
   }
@@ -104,13 +102,13 @@ export class Doctor {
     return sum.digest('hex');
   }
 
-  private async examineFiles(keeper: FileKeeper, underWayMs: number, findings: Finding[]): Promise<number> {
+  private async examineFiles(keeper: FileKeeper, findings: Finding[]): Promise<number> {
     let examined = 0;
     let batch: StoredFile[] = [];
     const compare = async () => {
       const held = await keeper.holding(batch.map(({ name }) => idInName(name)));
       for (const { name, modifiedAt } of batch) {
-        if (held.has(idInName(name)) || Date.now() - modifiedAt.getTime() < underWayMs) continue;
+        if (held.has(idInName(name)) || Date.now() - modifiedAt.getTime() < UNDER_WAY_MS) continue;
         findings.push({
           finding: 'row-lost',
           table: keeper.table,

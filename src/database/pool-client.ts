@@ -19,7 +19,7 @@ const ANSWER_MARGIN_MS = 500;
  * connection under way, does not say that it was the database's.
  */
 export class PoolClient extends pg.Client {
-  private budgetMs: number | undefined = STATEMENT_TIMEOUT_MS;
+  private budgetMs = STATEMENT_TIMEOUT_MS;
 
   /** Set as session parameters, not in the startup packet, which a pooler in between may refuse. */
   static async prepare(this: void, client: pg.ClientBase): Promise<void> {
@@ -33,8 +33,8 @@ export class PoolClient extends pg.Client {
     return (client as unknown as Internals).connection.parsedStatements[name] !== undefined;
   }
 
-  /** The time in milliseconds that statements on this connection have from now on; undefined: no limit. */
-  allow(budgetMs: number | undefined): void {
+  /** The time in milliseconds that statements on this connection have from now on. */
+  allow(budgetMs: number): void {
     this.budgetMs = budgetMs;
   }
 
@@ -53,13 +53,13 @@ export class PoolClient extends pg.Client {
 
   // @ts-expect-error pg declares eight overloads of query; all are passed on unchanged.
   override query(...parameters: Parameters<pg.Client['query']>): unknown {
-    const limit = this.budgetMs === undefined ? undefined : this.budgetMs + ANSWER_MARGIN_MS;
+    const limit = this.budgetMs + ANSWER_MARGIN_MS;
     const promised = awaits(parameters);
-    (this as unknown as Internals).connectionParameters.query_timeout = promised ? false : (limit ?? false);
+    (this as unknown as Internals).connectionParameters.query_timeout = promised ? false : limit;
     if (!promised) return super.query(...parameters);
     // By a callback and with a watch of our own: pg's promise and pg's timeout both keep the parameters alive until the
     // next full collection, which the megabytes of a busy hot path then bring about three times a second.
-    const watch = limit === undefined ? undefined : watchOver(this, limit);
+    const watch = watchOver(this, limit);
     return new Promise((resolve, reject) => {
       const settle = (error: Error | null, result: unknown) => {
         clearTimeout(watch);

@@ -2,10 +2,8 @@ import { QueryFailedError } from 'typeorm';
 
 /** The SQLSTATEs that this service expects, by name (PostgreSQL manual, appendix A). */
 export const SQLSTATE = {
-  notNullViolation: '23502',
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',
-  checkViolation: '23514',
   readOnlyTransaction: '25006',
   idleInTransaction: '25P03',
   invalidStatementName: '26000',

@@ -55,8 +55,7 @@ export function invalid(violations: readonly Violation[]): AppError {
 /** 503 that tells when to come back (decision 13). */
 export function unavailable(
   message: string,
-  options: AppErrorOptions & { readonly retryAfterSeconds?: number } = {},
+  { cause, retryAfterSeconds = 1 }: { readonly cause?: unknown; readonly retryAfterSeconds?: number } = {},
 ): AppError {
-  const headers = { ...options.headers, 'Retry-After': String(options.retryAfterSeconds ?? 1) };
-  return new AppError('unavailable', message, { ...options, headers });
+  return new AppError('unavailable', message, { cause, headers: { 'Retry-After': String(retryAfterSeconds) } });
 }

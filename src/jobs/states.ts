@@ -1,6 +1,3 @@
-/** The allowed moves of a row: every state, and the states that may follow it. Written as a literal, once per kind of row. */
-type MoveTable<State extends string> = Readonly<Record<State, readonly State[]>>;
-
 /** A move that the table does not allow: a fault of the program, never of a partner. */
 export class ForbiddenMove extends Error {
   constructor(subject: string, from: string, to: string) {
@@ -11,7 +8,6 @@ export class ForbiddenMove extends Error {
 
 export interface States<State extends string> {
   readonly all: readonly State[];
-  readonly moves: MoveTable<State>;
   /** Throws `ForbiddenMove` unless the table has it. */
   assertMove(from: State, to: State): void;
   canMove(from: State, to: State): boolean;
@@ -25,7 +21,8 @@ export interface States<State extends string> {
 export type StateOf<S> = S extends States<infer State> ? State : never;
 
 /**
- * Derives the type, the check and the queries from one literal:
+ * Derives the type, the check and the queries from one literal, the allowed moves of a kind of row: every state, and the
+ * states that may follow it:
  * `defineStates('a video request', { processing: ['ready', 'failed'], ready: [], failed: [] })`.
  */
 export function defineStates<const M extends Readonly<Record<string, readonly (keyof M & string)[]>>>(
@@ -37,7 +34,6 @@ export function defineStates<const M extends Readonly<Record<string, readonly (k
   const canMove = (from: State, to: State): boolean => moves[from]?.includes(to) ?? false;
   return {
     all,
-    moves: moves,
     canMove,
     assertMove(from, to) {
       if (!canMove(from, to)) throw new ForbiddenMove(subject, from, to);

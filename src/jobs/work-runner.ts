@@ -23,10 +23,7 @@ export class WorkRunner {
   private stopped = false;
   private faults = new Set<string>();
 
-  constructor(
-    private readonly dueRows: DueRows,
-    private readonly now: () => Date = () => new Date(),
-  ) {
+  constructor(private readonly dueRows: DueRows) {
     this.logger = new Logger(`Jobs ${dueRows.kind.name}`);
   }
 
@@ -131,7 +128,7 @@ export class WorkRunner {
     if (error instanceof LeaseLost || signal.reason instanceof LeaseLost) return;
     const sentence = failureSentence(error);
     const rule = this.kind.backoff ?? DEFAULT_BACKOFF;
-    const delayMs = retryDelayMs(error, rule, run.attempt, this.now(), Math.random());
+    const delayMs = retryDelayMs(error, rule, run.attempt, new Date(), Math.random());
     if (sentence.expected) this.logger.warn(`${describe(run, this.kind)}: ${sentence.text}`);
     else this.logger.error(`${describe(run, this.kind)}: ${sentence.text}`, sentence.stack);
     await this.dueRows.fail(run, sentence.text, delayMs);

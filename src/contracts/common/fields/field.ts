@@ -10,7 +10,6 @@ export interface FieldOptions {
   readonly description: string;
   readonly example?: unknown;
   readonly optional?: boolean;
-  readonly deprecated?: boolean;
   /** In answers: always there, and `null` where there is nothing to tell. */
   readonly nullable?: boolean;
 }
@@ -37,7 +36,6 @@ export function field(
       description: options.description,
       required: options.optional !== true,
       ...(options.example === undefined ? {} : { example: options.example }),
-      ...(options.deprecated === true ? { deprecated: true } : {}),
       ...(options.nullable === true ? { nullable: true } : {}),
     } as ApiPropertyOptions),
     ...(options.optional === true ? [IsOptional()] : []),
