@@ -18,18 +18,14 @@ interface IssuedKey {
 interface ShownKey {
   readonly prefix: string;
   readonly revokedAt: string | null;
+  readonly expiresAt: string | null;
 }
 
-const fileIn = (dataDir: string): string => join(dataDir, 'demo-keys.json');
-
-/** The keys of an earlier start; undefined where one of them opens nothing any more. */
-export async function keptKeys(admin: AdminClient, dataDir: string): Promise<DemoKeys | undefined> {
-  const kept = readKeys(fileIn(dataDir));
-  return kept !== undefined && (await stillValid(admin, kept)) ? kept : undefined;
-}
-
-/** New ones, kept in `DATA_DIR/demo-keys.json` (mode 0600): the database knows only their hashes. */
-export async function issueKeys(admin: AdminClient, dataDir: string): Promise<DemoKeys> {
+/** The keys of the demo, in `DATA_DIR/demo-keys.json` (mode 0600): the database knows only their hashes. */
+export async function demoKeys(admin: AdminClient, dataDir: string): Promise<DemoKeys> {
+  const file = join(dataDir, 'demo-keys.json');
+  const kept = readKeys(file);
+  if (kept !== undefined && (await stillValid(admin, kept))) return kept;
   // With a database of one's own nobody has made it before.
   mkdirSync(dataDir, { recursive: true });
   const issued: IssuedKey[] = [];
@@ -43,7 +39,7 @@ export async function issueKeys(admin: AdminClient, dataDir: string): Promise<De
       platform: await issue({ interfaces: ['scale', 'account'], name: 'Demo: platform', haulerId: DEMO.haulerId }),
       partner: await issue({ interfaces: ['site', 'vision'], name: 'Demo: partner' }),
     };
-    writeFileSync(fileIn(dataDir), `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
+    writeFileSync(file, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
     return keys;
   } catch (error) {
     // Nobody would ever know them, and the next start issues others.
@@ -61,10 +57,13 @@ function readKeys(file: string): DemoKeys | undefined {
   }
 }
 
-/** A data folder whose database was made anew, or whose keys were revoked, needs new ones. */
+/** A data folder whose database was made anew, or whose keys were revoked or have ended, needs new ones. */
 async function stillValid(admin: AdminClient, keys: DemoKeys): Promise<boolean> {
   const known = await admin.get<{ data: ShownKey[] }>('/api-keys?pageSize=100');
   return Object.values(keys).every((key: string) =>
-    known?.data.some(({ prefix, revokedAt }) => revokedAt === null && key.startsWith(prefix)),
+    known?.data.some((shown) => key.startsWith(shown.prefix) && opens(shown)),
   );
 }
+
+const opens = ({ revokedAt, expiresAt }: ShownKey): boolean =>
+  revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now());

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { SettledEnv } from '../config/env.js';
 import { AdminClient } from './admin-client.js';
 import { DEMO, DEMO_ALIASES, DEMO_SITE_DATA } from './demo-data.js';
-import { type DemoKeys, issueKeys, keptKeys } from './demo-keys.js';
+import { demoKeys, type DemoKeys } from './demo-keys.js';
 import { DEMO_CAMERAS, demoRecording } from './demo-recordings.js';
 
 const MINUTE_MS = 60_000;
@@ -31,8 +31,7 @@ export async function seedDemo(env: SettledEnv, baseUrl: string, now = Date.now(
   if ((await admin.get(`/haulers/${DEMO.haulerId}`)) === undefined) {
     await admin.json('POST', '/haulers', { id: DEMO.haulerId, name: DEMO.haulerName });
   }
-  const kept = await keptKeys(admin, env.DATA_DIR);
-  const keys = kept ?? (await issueKeys(admin, env.DATA_DIR));
+  const keys = await demoKeys(admin, env.DATA_DIR);
   const lastMinute = Math.floor(now / MINUTE_MS) - 1;
   if (env.SIDES.has('partner')) {
     await admin.json('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, DEMO_SITE_DATA);
@@ -41,7 +40,7 @@ export async function seedDemo(env: SettledEnv, baseUrl: string, now = Date.now(
   const middle = (lastMinute - RECORDED_MINUTES / 2) * MINUTE_MS;
   const clip = { startTime: instant(middle - 10_000), endTime: instant(middle + 10_000) };
   if (env.SIDES.has('platform') && env.SIDES.has('partner')) {
-    const connectionId = await connect(admin, baseUrl, { apiKey: keys.partner, isNew: kept === undefined });
+    const connectionId = await connect(admin, baseUrl, keys.partner);
     await follow(admin, connectionId, clip, instant((lastMinute - RECORDED_MINUTES) * MINUTE_MS));
   }
   return { keys, clip };
@@ -72,16 +71,10 @@ async function film(camera: 'front' | 'rear', minute: number): Promise<Uint8Arra
   return new Uint8Array(await readFile(demoRecording(camera, new Date(minute * MINUTE_MS))));
 }
 
-/** What the demo partner has issued to the platform. */
-interface PartnerKey {
-  readonly apiKey: string;
-  readonly isNew: boolean;
-}
-
 /** The id of the vision connection. */
-async function connect(admin: AdminClient, baseUrl: string, key: PartnerKey): Promise<string> {
-  await connection(admin, 'site', baseUrl, key);
-  return connection(admin, 'vision', baseUrl, key);
+async function connect(admin: AdminClient, baseUrl: string, apiKey: string): Promise<string> {
+  await connection(admin, 'site', baseUrl, apiKey);
+  return connection(admin, 'vision', baseUrl, apiKey);
 }
 
 /** Once: all that the truck records, and one clip that crosses a chunk boundary. */
@@ -93,22 +86,21 @@ async function follow(admin: AdminClient, connectionId: string, clip: Demo['clip
   await admin.json('POST', '/video-requests', { connectionId, truckId, cameraId: 'front', ...clip });
 }
 
-/** Its id. A demo that moved to another port is told to its connections, and so is a key that replaces a revoked one. */
-async function connection(
-  admin: AdminClient,
-  kind: string,
-  baseUrl: string,
-  { apiKey, isNew }: PartnerKey,
-): Promise<string> {
+/**
+ * Its id. A demo that moved to another port is told to its connections, and so is a key that replaces one which opens
+ * nothing any more: asked for at each start, since the one that issued it may not have come as far as this.
+ */
+async function connection(admin: AdminClient, kind: string, baseUrl: string, apiKey: string): Promise<string> {
   const known = await admin.get<{ data: Connection[] }>('/connections?pageSize=100');
   const existing = known?.data.find((each) => each.haulerId === DEMO.haulerId && each.interface === kind);
   if (existing === undefined) {
     const request = { haulerId: DEMO.haulerId, interface: kind, baseUrl, apiKey };
     return (await admin.json<Connection>('POST', '/connections', request)).id;
   }
-  if (isNew || existing.baseUrl !== baseUrl) {
-    await admin.json('PATCH', `/connections/${existing.id}`, { baseUrl, apiKey });
-  }
+  const path = `/connections/${existing.id}`;
+  const works =
+    existing.baseUrl === baseUrl && (await admin.json<{ authorized: boolean }>('POST', `${path}/check`, {})).authorized;
+  if (!works) await admin.json('PATCH', path, { baseUrl, apiKey });
   return existing.id;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { AdminClient } from '../../src/demo/admin-client.js';
 import { DEMO } from '../../src/demo/demo-data.js';
-import { issueKeys, keptKeys } from '../../src/demo/demo-keys.js';
+import { demoKeys } from '../../src/demo/demo-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { testServer } from '../support/test-database.js';
 
@@ -29,26 +29,25 @@ async function live(): Promise<number> {
 test('the keys are kept in a data folder that was not there, for its owner alone', async () => {
   const dataDir = join(folder, 'new', 'data');
   const before = await live();
-  expect(await keptKeys(admin, dataDir)).toBeUndefined();
-  const keys = await issueKeys(admin, dataDir);
+  const keys = await demoKeys(admin, dataDir);
   const file = join(dataDir, 'demo-keys.json');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(keys);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(await keptKeys(admin, dataDir)).toEqual(keys);
+  expect(await demoKeys(admin, dataDir)).toEqual(keys);
   expect(await live()).toBe(before + 2);
 });
 
 test('none is issued where there can be no data folder', async () => {
   writeFileSync(join(folder, 'file'), '');
   const before = await live();
-  await expect(issueKeys(admin, join(folder, 'file', 'data'))).rejects.toThrow('ENOTDIR');
+  await expect(demoKeys(admin, join(folder, 'file', 'data'))).rejects.toThrow('ENOTDIR');
   expect(await live()).toBe(before);
 });
 
 test('those that cannot be kept are revoked', async () => {
   mkdirSync(join(folder, 'demo-keys.json'));
   const before = await live();
-  await expect(issueKeys(admin, folder)).rejects.toThrow('EISDIR');
+  await expect(demoKeys(admin, folder)).rejects.toThrow('EISDIR');
   expect(await live()).toBe(before);
 });
 
@@ -58,7 +57,7 @@ test('so is the first where the second is not issued', async () => {
   once.json = (method, path, body) =>
     ++asked > 1 ? Promise.reject(new Error('away')) : admin.json(method, path, body);
   const before = await live();
-  await expect(issueKeys(once, folder)).rejects.toThrow('away');
+  await expect(demoKeys(once, folder)).rejects.toThrow('away');
   expect([asked, await live()]).toEqual([2, before]);
   expect(existsSync(join(folder, 'demo-keys.json'))).toBe(false);
 });

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Side } from '../../src/config/env.js';
+import { AdminClient } from '../../src/demo/admin-client.js';
+import { DEMO } from '../../src/demo/demo-data.js';
+import { demoKeys } from '../../src/demo/demo-keys.js';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { welcome } from '../../src/demo/welcome.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -118,15 +121,42 @@ describe('the demo', () => {
     expect((await list('/video-requests')).length).toBe(1);
   });
 
-  it('set up again after its keys were revoked tells the new ones to its connections', async () => {
-    const issued = await list<{ id: string; name: string }>('/api-keys');
-    const partner = issued.find(({ name }) => name === 'Demo: partner');
-    expect((await service.admin('DELETE', `/api-keys/${partner?.id}`)).status).toBe(204);
-    const again = await seedDemo(service.env, service.url);
-    expect(again.keys.partner).not.toBe(demo.keys.partner);
-    for (const { id } of await list<{ id: string }>('/connections')) {
+  const partnerKey = async () => {
+    const issued = await list<{ id: string; name: string; revokedAt: string | null }>('/api-keys');
+    return issued.find(({ name, revokedAt }) => name === 'Demo: partner' && revokedAt === null)?.id;
+  };
+
+  async function expectAuthorized(): Promise<void> {
+    const connections = await list<{ id: string }>('/connections');
+    expect(connections).toHaveLength(2);
+    for (const { id } of connections) {
       const check = await service.admin('POST', `/connections/${id}/check`);
       expect(check.body).toMatchObject({ authorized: true, conforms: true });
     }
+  }
+
+  it('set up again after its keys were revoked tells the new ones to its connections', async () => {
+    expect((await service.admin('DELETE', `/api-keys/${await partnerKey()}`)).status).toBe(204);
+    const again = await seedDemo(service.env, service.url);
+    expect(again.keys.partner).not.toBe(demo.keys.partner);
+    await expectAuthorized();
+  });
+
+  it('tells them also where the start that issued them did not come to its end', async () => {
+    expect((await service.admin('DELETE', `/api-keys/${await partnerKey()}`)).status).toBe(204);
+    await demoKeys(new AdminClient(service.url, service.env.ADMIN_TOKEN), service.env.DATA_DIR);
+    await seedDemo(service.env, service.url);
+    await expectAuthorized();
+  });
+
+  it('issues new ones where a rotated key has ended', async () => {
+    const { body } = await service.admin<{ key: string }>('POST', `/api-keys/${await partnerKey()}/rotate`, {
+      overlapSeconds: 0,
+    });
+    const query = `haulerId=${DEMO.haulerId}`;
+    const used = await fetch(`${service.url}/scale-platform/v1/sites?${query}`, { headers: { 'API-KEY': body.key } });
+    expect(used.status).toBe(200);
+    await seedDemo(service.env, service.url);
+    await expectAuthorized();
   });
 });
