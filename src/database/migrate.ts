@@ -1,4 +1,5 @@
 import { DataSource, MigrationExecutor } from 'typeorm';
+import { StartRefused } from './embedded/start-refused.js';
 import { MIGRATIONS } from './migration-list.js';
 import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
 import { SilentLogger } from './silent-logger.js';
@@ -9,7 +10,8 @@ const MIGRATION_LOCK = 4_867_391_202;
 /**
  * Applies what is pending, all of it or nothing, and returns the names of what was applied.
  * Instances that start together wait for the first one, then find nothing to do. The lock is the transaction's and not
- * the session's, so it holds through a pooler in transaction mode too. Throws `DatabaseConnectionError` where it gets none.
+ * the session's, so it holds through a pooler in transaction mode too. Throws `DatabaseConnectionError` where
+ * it gets none, `StartRefused` where its role may not.
  */
 export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Promise<string[]> {
   const dataSource = new DataSource({
@@ -34,6 +36,10 @@ export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Pro
       const applied = await new MigrationExecutor(dataSource, queryRunner).executePendingMigrations();
       return applied.map(({ name }) => name);
     });
+  } catch (error) {
+    if (sqlState(error) !== SQLSTATE.insufficientPrivilege) throw error;
+    const told = `DATABASE_URL: its role may not do what the migrations need: ${(error as Error).message}`;
+    throw new StartRefused(told, { cause: error });
   } finally {
     await dataSource.destroy();
   }

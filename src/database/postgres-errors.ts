@@ -10,6 +10,7 @@ export const SQLSTATE = {
   serializationFailure: '40001',
   deadlockDetected: '40P01',
   duplicatePreparedStatement: '42P05',
+  insufficientPrivilege: '42501',
   undefinedTable: '42P01',
   lockNotAvailable: '55P03',
   queryCanceled: '57014',
@@ -18,7 +19,9 @@ export const SQLSTATE = {
 /** The server could not be reached, did not take the connection, or the connection broke; `cause` says why. */
 export class DatabaseConnectionError extends Error {
   constructor(cause: unknown) {
-    super('no connection to the database', { cause });
+    // For logs: callers are never told it.
+    const reason = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
+    super(`no connection to the database${reason}`, { cause });
     this.name = 'DatabaseConnectionError';
   }
 }

@@ -7,15 +7,18 @@ type ErrorType = abstract new (...input: never[]) => Error;
 
 /**
  * What to tell an operator of an error: one sentence where it is expected, all of it where it is not. What else than a
- * refused start is expected is for the program to say.
+ * refused start or a failure of the system is expected is for the program to say.
  */
 export function reasonOf(error: unknown, ...expected: readonly ErrorType[]): string {
   if (!(error instanceof Error)) return String(error);
   const away = databaseAway(error);
   if (away !== undefined) return away;
   const told = [StartRefused, InvalidEnvironment, ...expected].some((type) => error instanceof type);
-  return told ? error.message : (error.stack ?? error.message);
+  return told || isOfTheSystem(error) ? error.message : (error.stack ?? error.message);
 }
+
+/** A disk, a folder or a limit, which Node.js tells in a sentence: `ENOSPC: no space left on device, write`. */
+const isOfTheSystem = (error: Error): boolean => 'errno' in error && 'syscall' in error;
 
 /** One sentence that names the variable, where the database is what failed. */
 function databaseAway(error: unknown): string | undefined {

@@ -79,6 +79,38 @@ describe('an address that cannot be listened on is told in one sentence', () => 
   }, 60_000);
 });
 
+describe('what an operator has to mend is told without a stack', () => {
+  test.each([SERVICE, MIGRATE])(
+    'a role that may not create tables: %s',
+    async (program) => {
+      const used = await createTestDatabase({ migrated: false });
+      const owner = await used.connect(1);
+      const role = `mere_${program.slice(0, 4)}_${process.pid}`;
+      await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'mere'`);
+      const url = Object.assign(new URL(used.url), { username: role, password: 'mere' }).href;
+      const { code, err } = await runToEnd(program, { ...SECRETS, DATABASE_URL: url });
+      await owner.query(`DROP ROLE ${role}`);
+      await used.drop();
+      const told = 'DATABASE_URL: its role may not do what the migrations need: permission denied for schema public\n';
+      expect([code, err]).toEqual([1, told]);
+    },
+    60_000,
+  );
+
+  test('a disk without room for the embedded database', async () => {
+    const folder = mkdtempSync(join(testServer().folder, 'boot-'));
+    const { code, err } = await runToEnd(SERVICE, { DATA_DIR: folder }, 'ulimit -f 200');
+    expect([code, err]).toEqual([1, expect.stringMatching(/^initdb ended with 1: [^]*could not write to file/)]);
+    expect(err).not.toMatch(/\n {4}at /);
+  }, 60_000);
+
+  test('a disk without any room', async () => {
+    const folder = mkdtempSync(join(testServer().folder, 'boot-'));
+    const { code, err } = await runToEnd(SERVICE, { DATA_DIR: folder }, 'ulimit -f 0');
+    expect([code, err]).toEqual([1, 'EFBIG: file too large, write\n']);
+  }, 60_000);
+});
+
 test('what nobody expected is told with its stack', async () => {
   const used = await createTestDatabase({ migrated: false });
   await (await used.connect(1)).query('CREATE TABLE haulers (id int)');

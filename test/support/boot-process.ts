@@ -9,9 +9,14 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Runs a program of `test/support` with nothing but these variables, and waits for its end. */
-export async function runToEnd(program: string, variables: Readonly<Record<string, string>>): Promise<Ended> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, program)], {
+/** Runs a program of `test/support` with nothing but these variables, and waits for its end. `first` is for the shell. */
+export async function runToEnd(
+  program: string,
+  variables: Readonly<Record<string, string>>,
+  first = ':',
+): Promise<Ended> {
+  const command = [process.execPath, join(import.meta.dirname, program)];
+  const child = spawn('sh', ['-c', `${first} && exec "$@"`, 'sh', ...command], {
     env: { PATH: process.env['PATH'], ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

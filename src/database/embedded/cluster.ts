@@ -109,7 +109,7 @@ function finished(child: ChildProcess, name: string): Promise<void> {
     child.once('error', reject);
     child.once('close', (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Error(`${name} ended with ${signal ?? code}: ${output.trim()}`));
+      else reject(new StartRefused(`${name} ended with ${signal ?? code}: ${output.trim()}`));
     });
   });
 }
