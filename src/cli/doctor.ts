@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { FileKeeper, KeptFile } from '../storage/file-keeper.js';
-import { ifNotStored } from '../storage/storage-errors.js';
+import { ifNotStored, StorageUnavailable } from '../storage/storage-errors.js';
 import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
 import { hostedFileKeepers } from '../vision/hosted/kept-files.js';
 import { recordingFileKeeper } from '../vision/recordings/kept-files.js';
@@ -60,7 +60,7 @@ export class Doctor {
         const faults = await Promise.all(batch.slice(i, i + AT_ONCE).map((file) => this.examineRow(file, options)));
         const suspects = faults.filter((fault) => fault !== undefined);
         if (suspects.length === 0) continue;
-        await this.expectMount(suspects);
+        await this.expectMount(keeper, suspects);
         // What was deleted a moment ago, with its row, is no fault.
         const still = await keeper.holding(suspects.map(({ id }) => id));
         findings.push(
@@ -72,10 +72,16 @@ export class Doctor {
   }
 
   /** While a mount is missing each of its files looks lost; only who reads one is told. */
-  private async expectMount(suspects: readonly Omit<Finding, 'table'>[]): Promise<void> {
+  private async expectMount({ folder }: FileKeeper, suspects: readonly Omit<Finding, 'table'>[]): Promise<void> {
     const lost = suspects.find(({ finding }) => finding === 'file-lost');
-    const read = lost && (await this.storage.read(lost.file).catch(ifNotStored));
-    read?.destroy();
+    if (lost === undefined) return;
+    try {
+      (await this.storage.read(lost.file)).destroy();
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) return ifNotStored(error);
+      const advice = `Mount ${folder}; where its films are lost for good, make an empty one and ask again.`;
+      throw new StorageUnavailable(error.trouble, `${error.message} ${advice}`, error);
+    }
   }
 
   private async examineRow(kept: KeptFile, { checksums }: DoctorOptions): Promise<Omit<Finding, 'table'> | undefined> {

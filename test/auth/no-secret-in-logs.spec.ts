@@ -29,6 +29,11 @@ test('no key and no token reaches the log, whatever happens to the request', asy
     await first.dataSource.query('ALTER TABLE accounts RENAME TO accounts_gone');
     const failed = await rawRequest(accounts, 'POST', [...json, 'PLATFORM-API-KEY', key], '{"accountName":"Failing"}');
     expect(failed.status).toBe(500);
+    const requestId = failed.headers['x-request-id'];
+    const message = 'An unexpected error happened; it has been logged under the request id';
+    const error = { code: 'INTERNAL_ERROR', message, details: { requestId } };
+    expect(JSON.parse(failed.text)).toEqual({ success: false, error });
+    expect(log).toContain(String(requestId));
     expect(log).toContain('/platform-api/v1/accounts');
     expect(log).toContain('accounts');
     for (const secret of [key, wrong, ADMIN_TOKEN]) expect(log).not.toContain(secret);
