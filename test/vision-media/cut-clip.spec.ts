@@ -1,9 +1,14 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RecordedChunk } from '../../src/vision/hosted/media/choose-pieces.js';
 import { cutClip } from '../../src/vision/hosted/media/cut-clip.js';
+import { fileStorage } from '../../src/storage/file-storage.js';
+import { storageName } from '../../src/storage/storage-name.js';
+import { eventually } from '../support/eventually.js';
 import { at, boxesOf, chunk, demo, readFilm, type ReadPacket, remux, streamed } from './films.js';
 
 /** The demo's films: ten frames a second, a key frame each second. */
@@ -238,6 +243,29 @@ describe('a clip', () => {
     expect((await mediaOf(target)).equals(fromFiles)).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(readers.map(({ open }) => open)).toEqual([0, 0]);
+  });
+
+  it('ends what was fetched ahead of a long film, and needed no more', async () => {
+    const minutes = 100;
+    const name = storageName('recordings', randomUUID());
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    const demos = Array.from({ length: minutes }, (_, n) => chunk(n * 60, n * 60 + 60, demo(n % 10)));
+    await cut(demos, 0, minutes * 60);
+    await rename(target, path);
+    const storage = fileStorage(folder);
+    const lent: Readable[] = [];
+    const read = async (start: number, end: number) => {
+      const stream = await storage.read(name, { start, end: end - 1 });
+      lent.push(stream);
+      return stream;
+    };
+    const { size } = await stat(path);
+    for (let n = 0; n < 30; n++) {
+      const from = (n * 677) % (minutes * 50);
+      await cut([chunk(0, minutes * 60, { size, read })], from, from + 5 + 19 * n);
+    }
+    await eventually(() => expect(lent.filter(({ destroyed }) => !destroyed)).toHaveLength(0));
   });
 
   it('leaves no file open', async () => {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { EncodedPacket, EncodedPacketSink, Input, InputAudioTrack, InputVideoTrack } from 'mediabunny';
 import { type ByteRangeReader, type MediaSource, withReader } from './byte-range-reader.js';
 import { MediaError } from './media-error.js';
@@ -95,6 +96,7 @@ export async function withFilm<T>(source: MediaSource, use: (film: Film) => Prom
       return await use(await openTracks(mediabunny, input, reading));
     } finally {
       input.dispose();
+      reading.end();
     }
   });
 }
@@ -112,13 +114,16 @@ async function openTracks(mediabunny: typeof import('mediabunny'), input: Input,
   return { leading, ...film };
 }
 
-/** Tells the faults of the storage from those of the film. */
+/** What is read of a film: tells the faults of the storage from those of the film, and leaves nothing open. */
 class Reading {
   private storageFault: Error | null = null;
+  private readonly streams = new Set<Readable>();
+  private ended = false;
 
   async fetch(reader: ByteRangeReader, start: number, end: number): Promise<Uint8Array | ReadableStream<Uint8Array>> {
     try {
       const range = await reader.read(start, end);
+      if (range instanceof Readable) this.keep(range);
       if (!(range instanceof Uint8Array)) return ReadableStream.from(this.watch(range, end - start));
       if (range.length !== end - start) throw lost(end - start, range.length);
       return range;
@@ -126,6 +131,22 @@ class Reading {
       this.storageFault = asError(error);
       throw error;
     }
+  }
+
+  /**
+   * Of what was fetched ahead some is never begun, and whoever cancels that leaves it open: a file that the garbage
+   * collector closes ends the process.
+   */
+  end(): void {
+    this.ended = true;
+    for (const stream of this.streams) stream.destroy();
+  }
+
+  private keep(stream: Readable): void {
+    // Its reader is told by the stream itself; one that nobody reads must not end the process.
+    stream.on('error', () => undefined);
+    if (this.ended) stream.destroy();
+    else this.streams.add(stream.once('close', () => this.streams.delete(stream)));
   }
 
   async run<T>(read: () => Promise<T>): Promise<T> {
