@@ -135,6 +135,52 @@ describe('clips in the list of a customer with several open requests', () => {
     await requestBecomes(app, front, { status: 'processing', recordingIds: [expect.any(String)] });
   });
 
+  test.each<[string, () => ScriptedReply]>([
+    ['says that it is ready', () => saying('ready')],
+    ['says nothing of it', () => listed],
+    ['answers with an empty list', () => alone(json({ success: true, data: { videos: [] } }))],
+  ])('are all once they show the range, though some had come before, where the partner %s', async (_, reply) => {
+    const front = await twoOpen();
+    partner.on(VIDEOS, alone(json({ success: true, data: { videos: [] } })));
+    clips = [clip(half)];
+    await rounds(1);
+    await requestBecomes(app, front, { status: 'processing', recordingIds: [expect.any(String)] });
+    partner.on(VIDEOS, reply());
+    clips.push(clip(otherHalf));
+    const whole = await eventually(async () => {
+      await hurry(app);
+      const shown = await readRequest(app, front);
+      expect(shown.status).toBe('stored');
+      return shown;
+    });
+    expect(whole.recordingIds).toHaveLength(2);
+  });
+
+  test('are asked about at once in the round after a failed one too', async () => {
+    const front = await twoOpen();
+    partner.on(VIDEOS, refuses(500, 'INTERNAL_ERROR', 'oops'));
+    const from = questions().length;
+    await eventually(async () => {
+      await hurry(app);
+      expect(questions().length).toBeGreaterThan(from);
+    });
+    await idle();
+    partner.on(VIDEOS, saying('ready'));
+    clips = [clip(half)];
+    await rounds(0);
+    expect((await requestBecomes(app, front, { status: 'stored' })).recordingIds).toHaveLength(1);
+  });
+
+  test('are fetched where the question by its own id shows fewer', async () => {
+    const front = await twoOpen();
+    const request = { requestId: FRONT, status: 'ready' };
+    partner.on(VIDEOS, alone(lists('videos', () => clips.slice(0, 1), { request })));
+    const later = clip({ startTime: '2026-01-31T08:33:00Z', endTime: '2026-01-31T08:34:00Z' });
+    clips = [clip(half), later];
+    await rounds(0);
+    expect((await requestBecomes(app, front, { status: 'stored' })).recordingIds).toHaveLength(2);
+  });
+
   test('are asked for by no own id where they show the range', async () => {
     const front = await twoOpen();
     clips = [

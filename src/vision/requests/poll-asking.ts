@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { covers } from './covers.js';
 import type { Part } from './parts.store.js';
 import { PollAlone } from './poll-alone.js';
 import { endsAskingAlone, endsRound } from './poll-failures.js';
@@ -20,8 +21,8 @@ export class PollAsking {
   ) {}
 
   /**
-   * One part is asked for by its id; several by the customer's list, and by their ids only when it is time, or when the
-   * list first shows some clips of theirs. A failure of the partner ends the round, and does not undo what was learnt before.
+   * One part is asked for by its id; several by the customer's list, and by their ids only when it is time, or where the
+   * list leaves it in doubt whether it shows all of their clips. A failure of the partner ends the round, and does not undo what was learnt before.
    */
   async ask(parts: readonly Part[], asking: Asking): Promise<Round> {
     const [first] = parts;
@@ -34,18 +35,20 @@ export class PollAsking {
 
   private async listFirst(parts: readonly Part[], due: readonly Part[], asking: Asking): Promise<Round> {
     const listed = await this.list.ask(parts, asking);
-    const over = listed.failure !== undefined && endsRound(listed.failure);
     const waiting = due.filter((part) => (listed.learnt.get(part)?.kind ?? 'some') === 'some');
-    const rest = new Set([...waiting, ...parts.filter((part) => isBegun(part, listed.learnt.get(part)))]);
-    return roundOf(parts, listed, over ? NOT_ASKED : await this.askOneByOne(rest, asking));
+    const rest = new Set([...waiting, ...doubtful(parts, listed)]);
+    return roundOf(parts, listed, isOver(listed) ? NOT_ASKED : await this.askOneByOne(rest, asking));
   }
 
   /** After a failure: a list that always fails has the partner left alone, and must not be all that is tried then. */
   private async idsFirst(parts: readonly Part[], due: readonly Part[], asking: Asking): Promise<Round> {
     const own = await this.askOneByOne(due, asking);
     const rest = parts.filter((part) => !own.learnt.has(part));
-    const over = rest.length === 0 || (own.failure !== undefined && endsRound(own.failure));
-    return roundOf(parts, over ? NOT_LISTED : await this.list.ask(rest, asking), own);
+    if (rest.length === 0 || isOver(own)) return roundOf(parts, NOT_LISTED, own);
+    const listed = await this.list.ask(rest, asking);
+    if (own.failure !== undefined || isOver(listed)) return roundOf(parts, listed, own);
+    const { learnt, failure } = await this.askOneByOne(doubtful(rest, listed), asking);
+    return roundOf(parts, listed, { learnt: new Map([...own.learnt, ...learnt]), failure });
   }
 
   private async askOneByOne(parts: Iterable<Part>, asking: Asking): Promise<Own> {
@@ -59,12 +62,23 @@ export class PollAsking {
   }
 }
 
-/** Of which some clips are listed for the first time: whether these are all is known by its own id alone. */
-const isBegun = ({ hasClips, partnerRequestId }: Part, listed: Learnt | undefined): boolean =>
-  listed?.kind === 'some' && !hasClips && partnerRequestId !== null;
+const isOver = ({ failure }: Pick<Round, 'failure'>): boolean => failure !== undefined && endsRound(failure);
+
+/**
+ * Whether these clips are all is known by the part's own id alone. Asked for when some are first listed; then when it is
+ * time, or once the list shows the whole range.
+ */
+const doubtful = (parts: readonly Part[], { learnt }: Listed): Part[] =>
+  parts.filter((part) => {
+    const listed = learnt.get(part);
+    if (listed?.kind !== 'some' || part.partnerRequestId === null) return false;
+    return !part.hasClips || covers(listed.clips, part);
+  });
 
 function roundOf(parts: readonly Part[], listed: Listed, own: Own): Round {
-  const owns = [...own.learnt].map(([part, learnt]) => [part, withClips(learnt, listed.learnt.get(part))] as const);
+  const owns = [...own.learnt].map(
+    ([part, learnt]) => [part, together(part, learnt, listed.learnt.get(part))] as const,
+  );
   return {
     learnt: new Map([...listed.learnt, ...owns]),
     asked: new Set([...(listed.pages > 0 ? parts : []), ...own.learnt.keys()]),
@@ -74,10 +88,14 @@ function roundOf(parts: readonly Part[], listed: Listed, own: Own): Round {
   };
 }
 
-/** What the list has shown is there, also where the question by the part's own id brought nothing. */
-function withClips(own: Learnt, listed: Learnt | undefined): Learnt {
-  if (listed?.kind !== 'some' || (own.kind !== 'open' && own.kind !== 'unknown')) return own;
-  return { ...own, kind: 'some', clips: listed.clips };
+/**
+ * What the list has shown is there, whatever the question by the part's own id has brought: a partner that lists clips of
+ * it and finds nothing by its id looks for it wrongly.
+ */
+function together(part: Part, own: Learnt, listed: Learnt | undefined): Learnt {
+  if (listed?.kind !== 'some' || own.kind === 'failed') return own;
+  if (own.kind === 'clips' || own.kind === 'some') return { ...own, clips: [...listed.clips, ...own.clips] };
+  return { ...own, kind: covers(listed.clips, part) ? 'clips' : 'some', clips: listed.clips };
 }
 
 /** A round that fails again may take minutes over it. */
