@@ -1,10 +1,11 @@
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { demoRecording } from '../../src/demo/demo-recordings.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf as answer, commandsBeside, runCommand as run } from '../support/command-line.js';
+import { eventually } from '../support/eventually.js';
 import { accepts, connectVision, POST, startVisionPartner, type VisionPartner } from '../support/vision-partner.js';
 
 let service: TestApp;
@@ -55,6 +56,18 @@ const imported = (folder: string, ...more: string[]) => [
   ...more,
 ];
 
+/** Of this process; only Linux tells. */
+const openFiles = (): string[] =>
+  process.platform !== 'linux'
+    ? []
+    : readdirSync('/proc/self/fd').flatMap((fd) => {
+        try {
+          return [readlinkSync(`/proc/self/fd/${fd}`)];
+        } catch {
+          return [];
+        }
+      });
+
 test('a folder of films is imported, each from where the one before ended, and again without harm', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'haulbridge-import-'));
   const start = new Date('2026-01-31T08:30:00Z');
@@ -76,6 +89,7 @@ test('a folder of films is imported, each from where the one before ended, and a
         { result: 'known' },
       ],
     });
+    await eventually(() => expect(openFiles().filter((path) => path.startsWith(folder))).toEqual([]));
     writeFileSync(join(folder, 'c.mp4'), 'no film');
     expect(await run(...imported(folder))).toMatchObject({
       code: 1,
