@@ -193,6 +193,32 @@ describe('clips in the list of a customer with several open requests', () => {
   });
 });
 
+test('of many parts of which some clips are listed no more are asked about than a round of 11 calls allows', async () => {
+  clips = [];
+  partner.on(POST, names);
+  partner.on(VIDEOS, saying('processing'));
+  const { id: connectionId } = await connectVision(app, partner.url);
+  const id = await orderVideo(app, connectionId, {
+    startTime: '2026-01-31T00:00:00Z',
+    endTime: '2026-01-31T15:00:00Z',
+  });
+  await eventually(() => expect(partner.askedOf(POST)).toHaveLength(15));
+  await requestBecomes(app, id, { status: 'processing' });
+  await idle();
+  clips = Array.from({ length: 15 }, (_, hour) => {
+    const at = (minutes: number) => new Date(Date.UTC(2026, 0, 31, hour, minutes)).toISOString();
+    const requestId = `front 2026-01-31T${String(hour).padStart(2, '0')}:00:00Z`;
+    return clip({ requestId, startTime: at(0), endTime: at(10), durationSeconds: 600 });
+  });
+  const from = questions().length;
+  await hurry(app);
+  await eventually(() => expect(questions().slice(from)).toContain('list'));
+  await idle();
+  expect(questions().slice(from)).toHaveLength(11);
+  // What is listed is fetched all the same.
+  await eventually(async () => expect((await readRequest(app, id)).recordingIds).toHaveLength(15));
+});
+
 test('the clips of a part that stand on two pages of the list are all fetched', async () => {
   clips = [];
   partner.on(POST, names);

@@ -9,6 +9,9 @@ import { asksAlone } from './poll-schedule.js';
 
 type Own = Pick<Round, 'learnt' | 'failure'>;
 
+/** Of a round, but for questions whose time has come: as many as the list takes that a thousand parts are asked for by. */
+const MOST_CALLS = 11;
+
 const NOT_ASKED: Own = { learnt: new Map(), failure: undefined };
 const NOT_LISTED: Listed = { learnt: new Map(), pages: 0, nextPage: 1, failure: undefined };
 
@@ -65,15 +68,17 @@ export class PollAsking {
 const isOver = ({ failure }: Pick<Round, 'failure'>): boolean => failure !== undefined && endsRound(failure);
 
 /**
- * Whether these clips are all is known by the part's own id alone. Asked for when some are first listed; then when it is
- * time, or once the list shows the whole range.
+ * Whether these clips are all is known by the part's own id alone. Asked for when some are first listed, or once the list
+ * shows the whole range, as long as the round is not too long for it; then when it is time.
  */
-const doubtful = (parts: readonly Part[], { learnt }: Listed): Part[] =>
-  parts.filter((part) => {
-    const listed = learnt.get(part);
-    if (listed?.kind !== 'some' || part.partnerRequestId === null) return false;
-    return !part.hasClips || covers(listed.clips, part);
-  });
+const doubtful = (parts: readonly Part[], { learnt, pages }: Listed): Part[] =>
+  parts
+    .filter((part) => {
+      const listed = learnt.get(part);
+      if (listed?.kind !== 'some' || part.partnerRequestId === null) return false;
+      return !part.hasClips || covers(listed.clips, part);
+    })
+    .slice(0, Math.max(0, MOST_CALLS - pages));
 
 function roundOf(parts: readonly Part[], listed: Listed, own: Own): Round {
   const owns = [...own.learnt].map(
