@@ -19,6 +19,7 @@ import { NumberCatalogChanges1763600860000 } from '../../migrations/176360086000
 import { RememberWhenWindowsWereLaidBy1763600870000 } from '../../migrations/1763600870000-remember-when-windows-were-laid-by.js';
 import { GroupVisionWork1763600890000 } from '../../migrations/1763600890000-group-vision-work.js';
 import { GroupWindowsByConnection1763600930000 } from '../../migrations/1763600930000-group-windows-by-connection.js';
+import { CheckTicketKeysAtOnce1763600940000 } from '../../migrations/1763600940000-check-ticket-keys-at-once.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -42,4 +43,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   RememberWhenWindowsWereLaidBy1763600870000,
   GroupVisionWork1763600890000,
   GroupWindowsByConnection1763600930000,
+  CheckTicketKeysAtOnce1763600940000,
 ];

@@ -4,6 +4,7 @@ import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { migrate, pendingMigrations } from '../../src/database/migrate.js';
 import { MIGRATIONS } from '../../src/database/migration-list.js';
 import { GroupWindowsByConnection1763600930000 } from '../../migrations/1763600930000-group-windows-by-connection.js';
+import { CheckTicketKeysAtOnce1763600940000 } from '../../migrations/1763600940000-check-ticket-keys-at-once.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 class AddKept1900000000000 implements MigrationInterface {
@@ -110,5 +111,26 @@ describe('a window that was laid by', () => {
     const windows: unknown = await dataSource.query('SELECT subscription_id, connection_id FROM video_windows');
     const whole = { subscription_id: SUBSCRIPTION, connection_id: CONNECTION };
     expect(windows).toEqual([whole, whole]);
+  });
+});
+
+describe('the keys of tickets', () => {
+  test('that the first builds made deferrable become such that a push can rely on them', async () => {
+    await migrate(database.url, MIGRATIONS.slice(0, MIGRATIONS.indexOf(CheckTicketKeysAtOnce1763600940000)));
+    const dataSource = await database.connect();
+    await dataSource.query(`
+      ALTER TABLE tickets DROP CONSTRAINT tickets_inbound_key, DROP CONSTRAINT tickets_outbound_key;
+      ALTER TABLE tickets
+        ADD CONSTRAINT tickets_inbound_key UNIQUE (hauler_id, inbound_number, site_id) DEFERRABLE,
+        ADD CONSTRAINT tickets_outbound_key UNIQUE (hauler_id, outbound_number, site_id) DEFERRABLE`);
+    await migrate(database.url);
+    const keys: unknown = await dataSource.query(
+      `SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint
+       WHERE conrelid = 'tickets'::regclass AND contype = 'u' ORDER BY conname`,
+    );
+    expect(keys).toEqual([
+      { name: 'tickets_inbound_key', definition: 'UNIQUE (hauler_id, inbound_number, site_id)' },
+      { name: 'tickets_outbound_key', definition: 'UNIQUE (hauler_id, outbound_number, site_id)' },
+    ]);
   });
 });
