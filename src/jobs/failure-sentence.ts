@@ -1,4 +1,5 @@
 import { storableText } from '../contracts/common/text.js';
+import { isDatabaseSlow, isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { redactUrls } from '../outbound/redaction.js';
 
 /** The longest sentence that a row keeps, in characters. */
@@ -13,7 +14,8 @@ export interface FailureSentence {
 
 /**
  * What a row keeps of an error, for an admin. An error is expected where it says so (`expected`), as a partner's
- * failures do: its message is then a sentence already. Links are cut, for they may be signed.
+ * failures do: its message is then a sentence already. That the database is away is expected too; a statement that took
+ * too long may be a fault of ours. Links are cut, for they may be signed.
  */
 export function failureSentence(error: unknown): FailureSentence {
   const message = error instanceof Error ? error.message : String(error);
@@ -21,6 +23,8 @@ export function failureSentence(error: unknown): FailureSentence {
   // PostgreSQL text holds no U+0000, and an error that could not be stored would be lost.
   const text = redactUrls(storableText(message)).slice(0, LONGEST);
   if (expected) return { text, expected };
+  if (isDatabaseUnavailable(error) && !isDatabaseSlow(error))
+    return { text: `The database was away: ${text}`, expected: true };
   return {
     text: `An unexpected error happened: ${text}`,
     expected,

@@ -110,6 +110,18 @@ describe('running', () => {
       'An unexpected error happened: no at https://x.example/a?[redacted]',
       60_000,
     ],
+    [
+      'a database that is away',
+      new Error('Connection terminated due to connection timeout'),
+      'The database was away: Connection terminated due to connection timeout',
+      60_000,
+    ],
+    [
+      'a statement of ours that is too slow',
+      Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' }),
+      'An unexpected error happened: canceling statement due to statement timeout',
+      60_000,
+    ],
   ])('%s is recorded as a sentence, with the next time', async (_, error, sentence, afterMs) => {
     const [id = ''] = await addParcels(first, 1);
     const runner = runnerOf(first, { run: () => Promise.reject(error) });
