@@ -85,7 +85,8 @@ export async function gauge({ url }: BuiltService, name: string): Promise<number
 function environment({ databaseUrl, env }: BuiltServiceOptions, dataDir: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],
-    TMPDIR: process.env['TMPDIR'],
+    // What a kill leaves there ends with the run.
+    TMPDIR: testServer().folder,
     PORT: '0',
     HOST: '127.0.0.1',
     DATABASE_URL: databaseUrl,

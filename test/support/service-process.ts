@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { SettledEnv } from '../../src/config/env.js';
 import { heldChild } from './held.js';
+import { testServer } from './test-database.js';
 
 export interface ServiceProcess {
   readonly child: ChildProcess;
@@ -21,6 +22,8 @@ export async function startServiceProcess(
   const child = spawn(process.execPath, [join(import.meta.dirname, 'service-main.mjs')], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
+      // What a kill leaves there ends with the run.
+      TMPDIR: testServer().folder,
       DATABASE_URL: env.DATABASE_URL,
       DATA_DIR: env.DATA_DIR,
       ADMIN_TOKEN: env.ADMIN_TOKEN,

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -71,7 +70,7 @@ export class ClipPreparation implements OnModuleInit {
       if (!(error instanceof MediaError)) throw error;
       await this.end(run, 'failed', sentence(error.message));
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await this.folders.remove(folder);
     }
     return 'done';
   }

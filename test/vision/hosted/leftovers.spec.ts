@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -29,14 +29,25 @@ test('an upload that a kill has left half written is swept where only the partne
   expect(await readdir(partial)).toEqual(['young']);
 });
 
-test('so is the folder of a clip that was being cut', async () => {
-  const folders = app.app.get(ClipFolders, { strict: false });
-  const [old, young] = [await folders.make(), await folders.make()];
-  const strange = await mkdtemp(join(tmpdir(), 'somebody-elses-'));
-  await untouchedFor(old, 2);
-  await untouchedFor(strange, 2);
-  expect(await folders.sweep()).toBeGreaterThanOrEqual(1);
-  const left = await readdir(tmpdir());
-  expect([old, young, strange].map((path) => left.includes(basename(path)))).toEqual([false, true, true]);
-  await Promise.all([rm(young, { recursive: true }), rm(strange, { recursive: true })]);
+test('so is the folder of a clip whose process has touched it no more, and at each start; one in use stays', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'clip-folders-'));
+  const [mine, others] = [new ClipFolders(), new ClipFolders()];
+  const [used, dead, young, done] = [
+    await mine.make(place),
+    await others.make(place),
+    await others.make(place),
+    await mine.make(place),
+  ];
+  const strange = await mkdtemp(join(place, 'somebody-elses-'));
+  for (const path of [used, dead, strange]) await untouchedFor(path, 1 / 24);
+  await mine.remove(done);
+  expect(await mine.sweep(place)).toBe(1);
+  expect((await readdir(place)).sort()).toEqual([used, young, strange].map((path) => basename(path)).sort());
+  expect((await stat(used)).mtimeMs).toBeGreaterThan(Date.now() - 60_000);
+
+  const left = await others.make();
+  await untouchedFor(left, 1 / 24);
+  await new ClipFolders().onApplicationBootstrap();
+  await expect(stat(left)).rejects.toThrow('ENOENT');
+  await rm(place, { recursive: true });
 });
