@@ -33,7 +33,8 @@ export function parseInstant(text: string): Instant | undefined {
     return undefined;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  if (month < 1 || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  // A day that the month has not, the 0th too, is one of another month.
+  if (date.getUTCMonth() !== month - 1) return undefined;
   date.setUTCHours(hour, minute - offset, Math.min(second, 59));
   if (second === 60) {
     if (!isLeapSecond(date)) return undefined;
@@ -52,9 +53,9 @@ function isLeapSecond(date: Date): boolean {
 /** How answers write an instant: UTC with `Z`, milliseconds where there are any (decision 7). */
 export function formatInstant(instant: Instant | Date): string {
   const text = instant instanceof Date ? instant.toISOString() : instant;
-  const [seconds = '', fraction = ''] = text.replace(/Z$/, '').split('.');
+  const [seconds = '', fraction = ''] = text.split('.');
   const millis = fraction.slice(0, 3);
-  return millis === '' || Number(millis) === 0 ? `${seconds}Z` : `${seconds}.${millis}Z`;
+  return millis === '000' ? `${seconds}Z` : `${seconds}.${millis}Z`;
 }
 
 /** The canonical form of a JavaScript date. */
