@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { instantOf } from '../../src/contracts/common/instant.js';
 import { HotPathPool } from '../../src/database/hot-path-pool.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { NewTickets } from '../../src/scale/new-tickets.js';
@@ -72,12 +73,16 @@ test('writes what is new, each with its first revision, and tells which', async 
   const pushes = [pushOf({ inbound: flow('A', 1) }), pushOf({ outbound: flow('A', 1) }), pushOf({})];
   expect(await write(pushes)).toEqual(idsOf(pushes));
   const [found] = await find(pushes);
-  expect(found).toMatchObject({ id: pushes[0]?.id, revision: 1, createdAt: pushes[0]?.receivedAt });
-  const kept = await dataSource.query<{ body: string }[]>(
-    `SELECT body FROM ticket_revisions WHERE hauler_id = $1 AND revision = 1 AND result = 'created'`,
+  const receivedAt = pushes[0]?.receivedAt;
+  expect(found).toMatchObject({ id: pushes[0]?.id, revision: 1, createdAt: receivedAt, updatedAt: receivedAt });
+  const kept = await dataSource.query<{ body: string; received_at: Date }[]>(
+    `SELECT body, received_at FROM ticket_revisions WHERE hauler_id = $1 AND revision = 1 AND result = 'created'`,
     [hauler],
   );
   expect(kept.map(({ body }) => body).sort()).toEqual(pushes.map(({ body }) => body).sort());
+  expect(kept.map(({ received_at }) => instantOf(received_at)).sort()).toEqual(
+    pushes.map((pushed) => pushed.receivedAt).sort(),
+  );
 });
 
 test.each([
@@ -111,6 +116,7 @@ describe('what was found right is not looked up again', () => {
   test('while nothing has moved', async () => {
     expect(await isKnown()).toBe(false);
     expect(statements).toEqual(LOOKED_UP);
+    expect(await isKnown()).toBe(true);
     expect(await isKnown()).toBe(true);
   });
 

@@ -46,6 +46,13 @@ describe('identity (decision 20)', () => {
     expect(receive({}, push({}))).toMatchObject({ result: 'created', ticket: { version: null } });
   });
 
+  test.each([
+    ['inbound', { inbound: flow('A', 3) }],
+    ['outbound', { outbound: flow('X', 3) }],
+  ])('a push of an %s flow alone has the version of that flow', (_direction, parts) => {
+    expect(receive({}, push(parts))).toMatchObject({ result: 'created', ticket: { version: at(3) } });
+  });
+
   test('a match through either flow is the same ticket', () => {
     const stored = ticketAfter({ inbound: flow('A', 1), outbound: flow('X', 1) });
     for (const matches of [{ inbound: stored }, { outbound: stored }, { inbound: stored, outbound: stored }]) {
@@ -64,6 +71,12 @@ describe('identity (decision 20)', () => {
     const stored = ticketAfter({ inbound: flow('A', 1), outbound: flow('X', 1) });
     const applied = receive({ inbound: stored }, push({ inbound: flow('A', 2), outbound: flow('Y', 2) }));
     expect(applied).toMatchObject({ result: 'updated', ticket: { flows: { outbound: flow('Y', 2) } } });
+  });
+
+  test('a flow that is equally new renames: the later arrival counts', () => {
+    const stored = ticketAfter({ inbound: flow('A', 1), outbound: flow('X', 1) });
+    const applied = receive({ inbound: stored }, push({ inbound: flow('A', 1), outbound: flow('Y', 1) }));
+    expect(applied).toMatchObject({ result: 'updated', ticket: { flows: { outbound: flow('Y', 1) } } });
   });
 
   test('an older flow renames nothing, even in a push with newer contents', () => {
@@ -138,6 +151,19 @@ describe('the two registers (decision 21)', () => {
     const late = apply(ticket, { inbound: flow('A', 4), outbound: flow('X', 1), contents: 'x' }).ticket;
     expect(late.updatedAt > ticket.updatedAt).toBe(true);
     expect(late.createdAt).toBe(ticket.createdAt);
+  });
+
+  test.each<[string, PushParts, boolean]>([
+    ['moves by equally new contents', { outbound: flow('X', 7), contents: 'new' }, true],
+    ['moves by late contents with a newer flow', { inbound: flow('A', 4), contents: 'late' }, true],
+    ['stays with late contents and the same flow', { inbound: flow('A', 3), contents: 'late' }, false],
+    ['stays with late contents and an older flow', { inbound: flow('A', 2), contents: 'late' }, false],
+  ])('updatedAt %s', (_what, parts, moves) => {
+    const ticket = ticketAfter({ inbound: flow('A', 3), outbound: flow('X', 7), contents: 'stored' });
+    const pushed = push(parts);
+    const applied = receive({ inbound: parts.inbound && ticket, outbound: parts.outbound && ticket }, pushed);
+    const { createdAt, updatedAt } = ticket;
+    expect(applied).toMatchObject({ ticket: { createdAt, updatedAt: moves ? pushed.receivedAt : updatedAt } });
   });
 
   test('whatever the order of arrival, the same state: each register is won by its newest', () => {

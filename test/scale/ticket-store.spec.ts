@@ -3,9 +3,9 @@ import { HotPathPool } from '../../src/database/hot-path-pool.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { TicketBook } from '../../src/scale/ticket-book.js';
 import { findTickets, mayTryAgain, writeTickets } from '../../src/scale/ticket-store.js';
-import type { Push, Ticket } from '../../src/scale/ticket.js';
+import type { Direction, Push, Ticket } from '../../src/scale/ticket.js';
 import { testEnv } from '../support/env.js';
-import { flow, push, type PushParts } from '../support/pushes.js';
+import { at, flow, push, type PushParts } from '../support/pushes.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let database: TestDatabase;
@@ -62,6 +62,15 @@ describe('findTickets', () => {
     });
   });
 
+  test('gives back a changed ticket as it was changed, in every part', async () => {
+    await writeBatch(pushOf({ inbound: flow('A', 1), outbound: flow('X', 1) }));
+    const later = pushOf({ inbound: flow('B', 3), outbound: flow('X', 2) });
+    const [changed] = await writeBatch({ ...later, contents: { materials: '[2]', customFields: '{"a":"b"}' } });
+    const { flows, receivedAt: updatedAt } = later;
+    expect(changed).toMatchObject({ version: at(3), flows, contents: { customFields: '{"a":"b"}' }, updatedAt });
+    expect(await find([later])).toEqual([changed, changed]);
+  });
+
   test('finds by flow only what has that flow, of that hauler, site and direction', async () => {
     const [inbound, outbound] = [pushOf({ inbound: flow('A', 1) }), pushOf({ outbound: flow('A', 1) })];
     const others = [
@@ -78,19 +87,17 @@ describe('findTickets', () => {
 });
 
 describe('writeTickets', () => {
-  test('one batch can hand a number from one ticket to another, and back', async () => {
-    const [one, two] = [
-      pushOf({ inbound: flow('A', 1), outbound: flow('X', 1) }),
-      pushOf({ inbound: flow('B', 1), outbound: flow('Y', 1) }),
-    ];
+  test.each<[Direction, Direction]>([
+    ['inbound', 'outbound'],
+    ['outbound', 'inbound'],
+  ])('one batch can hand an %s number from one ticket to another, and back', async (renamed, matched) => {
+    const parts = (number: string, match: string, version: number) =>
+      pushOf({ [renamed]: flow(number, version), [matched]: flow(match, version) });
+    const [one, two] = [parts('A', 'X', 1), parts('B', 'Y', 1)];
     await writeBatch(one, two);
-    await writeBatch(
-      pushOf({ inbound: flow('Z', 2), outbound: flow('X', 2) }),
-      pushOf({ inbound: flow('A', 2), outbound: flow('Y', 2) }),
-      pushOf({ inbound: flow('B', 3), outbound: flow('X', 3) }),
-    );
-    const stored = await find([pushOf({ outbound: flow('X', 1) }), pushOf({ outbound: flow('Y', 1) })]);
-    expect(stored.map(({ id, flows, revision }) => [id, flows.inbound?.ticketNumber, revision]).sort()).toEqual(
+    await writeBatch(parts('Z', 'X', 2), parts('A', 'Y', 2), parts('B', 'X', 3));
+    const stored = await find([pushOf({ [matched]: flow('X', 1) }), pushOf({ [matched]: flow('Y', 1) })]);
+    expect(stored.map(({ id, flows, revision }) => [id, flows[renamed]?.ticketNumber, revision]).sort()).toEqual(
       [
         [one.id, 'B', 3],
         [two.id, 'A', 2],
@@ -138,6 +145,13 @@ describe('writeTickets', () => {
     await writeBatch(late, bystander);
     expect(await find([bystander])).toHaveLength(1);
   });
+
+  test.each([
+    ['a deadlock', '40P01'],
+    ['a serialization failure', '40001'],
+    ['a prepared statement that is not there', '26000'],
+    ['a prepared statement that is there already', '42P05'],
+  ])('after %s too', (_what, code) => expect(mayTryAgain(Object.assign(new Error('x'), { code }))).toBe(true));
 
   test('any other failure is not tried again', () => {
     for (const error of [new Error('other'), Object.assign(new Error('x'), { code: '23505', constraint: 'other' })])
