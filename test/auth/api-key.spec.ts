@@ -52,6 +52,14 @@ describe('the form of a key (decision 17)', () => {
     },
   );
 
+  test.each([
+    ['another mark', `hb-${'0'.repeat(43)}`, '1k0Uvk'],
+    ['a digit less', `hb_${'0'.repeat(42)}`, '1FLMQD'],
+    ['a character that is no digit', `hb_${'0'.repeat(42)}-`, '1ukaiR'],
+  ])('nor with %s, though the checksum is right', (_what, body, checksum) => {
+    expect(isWellFormedKey(body + checksum)).toBe(false);
+  });
+
   test('the hash is the SHA-256 of the whole key', () => {
     expect(hashKey('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
   });

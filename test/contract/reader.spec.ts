@@ -52,7 +52,12 @@ describe('a DTO class, compiled', () => {
       ['customFields["a.b"]', 'isTextMap'],
       ['customFields.nothing', 'isTextMap'],
     ]);
-    expect(violations[2]?.message).toBe('materials[2].quantity must be a finite number');
+    expect([0, 1, 2, 9].map((i) => violations[i]?.message)).toEqual([
+      'siteId is required',
+      'materials[1] must be an object',
+      'materials[2].quantity must be a finite number',
+      'customFields["a.b"] must be text of at most 4000 characters',
+    ]);
   });
 
   it('counts the entries of a map that has too many once, and looks at none', () => {
@@ -74,7 +79,9 @@ describe('a DTO class, compiled', () => {
   });
 
   it.each([[null], [[]], ['x'], [7]])('refuses %j in place of the body', (value) => {
-    expect(read(CreateScaleTicketRequest, value).paths).toEqual(['']);
+    expect(read(CreateScaleTicketRequest, value).violations).toEqual([
+      { path: '', rule: 'isObject', message: 'the body must be an object' },
+    ]);
   });
 
   it('is not taken in by names of the object prototype', () => {

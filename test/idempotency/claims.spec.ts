@@ -87,6 +87,23 @@ describe('a key', () => {
     expect(states(await batch(claimFor('SCOPE', 'other')))).toEqual(['claimed']);
   });
 
+  test('has the answer of its own hauler and path, where others have the same key', async () => {
+    const claims = [
+      claimFor('own'),
+      claimFor('own', 'body', '/platform-api/v1/tickets'),
+      claimFor('own', 'body', undefined, randomUUID()),
+    ];
+    for (const one of claims) {
+      await tx(async (manager) => {
+        await claim(manager, [one]);
+        await keep(manager, [{ claim: one, answer: { ...ANSWER, body: [one.haulerId, one.path] } }]);
+      });
+    }
+    expect(await batch(...claims)).toMatchObject(
+      claims.map(({ haulerId, path }) => ({ state: 'replay', answer: { body: JSON.stringify([haulerId, path]) } })),
+    );
+  });
+
   test.each([
     ['23 hours 59 minutes 50 seconds', 'replay'],
     ['24 hours 1 second', 'claimed'],
@@ -103,6 +120,16 @@ describe('a key', () => {
     await age('taken-over', '25 hours');
     expect(states(await batch(claimFor('taken-over', 'new')))).toEqual(['claimed']);
     expect(states(await batch(claimFor('taken-over', 'old')))).toEqual(['reused']);
+  });
+
+  test('that nothing was kept for is free, with an older answer too', async () => {
+    for (const body of ['first', 'second']) {
+      expect(states(await tx((manager) => claim(manager, [claimFor('unkept', body)])))).toEqual(['claimed']);
+    }
+    expect(states(await batch(claimFor('unkept', 'third')))).toEqual(['claimed']);
+    await age('unkept', '25 hours');
+    await tx((manager) => claim(manager, [claimFor('unkept', 'third')]));
+    expect(states(await batch(claimFor('unkept', 'third')))).toEqual(['claimed']);
   });
 
   test('is free again after a rollback', async () => {
@@ -192,6 +219,31 @@ describe('the sweep', () => {
     const rest = await new IdempotencySweep(dataSource).sweep(10);
     expect(gone.reduce((sum, n) => sum + n, rest)).toBe(250);
     expect(await rows('sweep-young')).toBe(1);
+  });
+
+  test('leaves the same key of another path and of another hauler', async () => {
+    const old = claimFor('sweep-scope');
+    const others = [
+      claimFor('sweep-scope', 'body', '/platform-api/v1/tickets'),
+      claimFor('sweep-scope', 'body', undefined, randomUUID()),
+    ];
+    await batch(old, ...others);
+    await dataSource.query(
+      "UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE (hauler_id, path, key) = ($1, $2, $3)",
+      [old.haulerId, old.path, old.key],
+    );
+    await new IdempotencySweep(dataSource).sweep();
+    expect(states(await batch(old, ...others))).toEqual(['claimed', 'replay', 'replay']);
+  });
+
+  test('begins no further batch when the service stops', async () => {
+    await batch(claimFor('sweep-stopped'));
+    await age('sweep-stopped', '25 hours');
+    const stopped = new IdempotencySweep(dataSource);
+    stopped.onModuleDestroy();
+    expect(await stopped.sweep()).toBe(0);
+    await new IdempotencySweep(dataSource).sweep();
+    expect(await rows('sweep-stopped')).toBe(0);
   });
 
   test('leaves a key alone that a request takes over at that moment', async () => {
