@@ -27,19 +27,17 @@ export class KeyRotation {
    * `notFound`; `conflict` for a key that is revoked or has expired.
    */
   async rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedApiKey> {
-    const { issued, replaced } = await inTransaction(this.dataSource, async (manager) => {
+    return await inTransaction(this.dataSource, async (manager) => {
       const key = await lockKey(manager, id);
       const replacesId = isDormant(key) ? key.replacesId : key.id;
-      const replaced = await revokeDormant(manager, replacesId);
+      await revokeDormant(manager, replacesId);
       const { haulerId, customerId, interfaces, name, expiresAt } = key;
       const created = createKey();
       const owner = { haulerId, customerId, interfaces, name, expiresAt };
       const row = { ...newKeyRow(created, owner), replacesId, overlapSeconds };
       await manager.insert(ApiKeyEntity, row);
-      return { issued: issuedKey(created, row), replaced };
+      return issuedKey(created, row);
     });
-    for (const hash of replaced) this.cache.forget(hash);
-    return issued;
   }
 
   /**
@@ -70,14 +68,12 @@ function isDormant(key: ApiKeyEntity): boolean {
   return key.replacesId !== null && key.activatedAt === null;
 }
 
-async function revokeDormant(manager: EntityManager, replacesId: string | null): Promise<string[]> {
-  const [rows]: [{ hash: Buffer }[], number] = await manager.query(
-    `UPDATE api_keys SET revoked_at = now()
-      WHERE replaces_id = $1 AND activated_at IS NULL AND revoked_at IS NULL
-      RETURNING hash`,
+/** No cache has to forget it: a dormant key is looked up whenever it comes. */
+async function revokeDormant(manager: EntityManager, replacesId: string | null): Promise<void> {
+  await manager.query(
+    'UPDATE api_keys SET revoked_at = now() WHERE replaces_id = $1 AND activated_at IS NULL AND revoked_at IS NULL',
     [replacesId],
   );
-  return rows.map(({ hash }) => hash.toString('base64url'));
 }
 
 async function activateRow(manager: EntityManager, key: KnownKey): Promise<{ alive: boolean; retired?: string }> {
