@@ -19,6 +19,7 @@ describe('the same name (decision 27)', () => {
     ['full width', 'ＬＯＮＥ　ＳＴＡＲ', 'lone star'],
     ['a ligature', 'O\ufb03ce', 'OFFICE'],
     ['a superscript', 'Area⁵¹', 'area51'],
+    ['case behind a dotless i', 'Sarıyer', 'SARıYER'],
     ['sharp s', 'Straßenbau', 'STRASSENBAU'],
     ['capital sharp s', 'STRAẞENBAU', 'straßenbau'],
     ['final sigma', 'ΟΔΟΣ', 'οδος'],
@@ -75,5 +76,11 @@ describe('the same name (decision 27)', () => {
     expect(nameDigest(longest)).toHaveLength(32);
     expect(nameDigest('Straße')).toEqual(nameDigest(' STRASSE '));
     expect(nameDigest('Straße')).not.toEqual(nameDigest('Strase'));
+  });
+
+  test('a digest is the one that is stored with accounts already: another would let their names in again', () => {
+    expect(nameDigest('Straße').toString('hex')).toBe(
+      'b97805af0949694d12dec848dcd294fef9d063f7965c7bb955a8c5eb51a8088f',
+    );
   });
 });

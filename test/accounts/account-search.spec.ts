@@ -28,6 +28,7 @@ describe('a search', () => {
     'COM',
     'l',
     'L',
+    's',
     'ö'.replace('ö', 'lö'),
     'st',
     'a',
@@ -60,5 +61,9 @@ describe('a search', () => {
     expect(gramsOf('')).toEqual([]);
     expect(gramsOf('ab')).toEqual([]);
     expect(gramsOf('abcabc')).toHaveLength(3);
+  });
+
+  test('grams are those that are stored with accounts already: others would find none of them', () => {
+    expect(gramsOf('abc😀')).toEqual([440920331, -826996234]);
   });
 });
