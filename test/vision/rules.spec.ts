@@ -5,11 +5,12 @@ import { laysBy } from '../../src/vision/continuous/window-failures.js';
 import { nextWindow } from '../../src/vision/continuous/windows.js';
 import { eachCovered, type Followed, gapsOf, type Piece } from '../../src/vision/recordings/coverage.js';
 import { atRisk } from '../../src/vision/downloads/at-risk.js';
-import { type FetchState, nextStep } from '../../src/vision/downloads/next-step.js';
+import { type FetchState, type NextStep, nextStep } from '../../src/vision/downloads/next-step.js';
+import { RECORDING_STATES, type RecordingState } from '../../src/vision/downloads/recording-states.js';
 import { covers } from '../../src/vision/requests/covers.js';
 import { MOST_CLIPS, type Wanted } from '../../src/vision/requests/match-video.js';
 import { partStateOf } from '../../src/vision/requests/part-of-clips.js';
-import { concernsQuestion, endsAskingAlone, endsRound } from '../../src/vision/requests/poll-failures.js';
+import { concernsQuestion, endsAskingAlone, endsRound, isUnknown } from '../../src/vision/requests/poll-failures.js';
 import { asksAlone, goesAlong, jittered, pollDelayMs } from '../../src/vision/requests/poll-schedule.js';
 import { REQUEST_STATES, requestStateOf, type RequestState } from '../../src/vision/requests/request-states.js';
 import { splitRange } from '../../src/vision/requests/split-range.js';
@@ -25,6 +26,7 @@ describe('polling (decision 41)', () => {
   test('5 s, doubling to 60 s for an hour, then every 5 min', () => {
     const delays = [0, 1, 2, 3, 4, 5, 50].map((asked) => pollDelayMs({ asked, openMs: 0 }) / 1000);
     expect(delays).toEqual([5, 10, 20, 40, 60, 60, 60]);
+    expect(pollDelayMs({ asked: 3, openMs: HOUR - 1 })).toBe(40_000);
     expect(pollDelayMs({ asked: 3, openMs: HOUR })).toBe(5 * MINUTE);
   });
 
@@ -39,9 +41,10 @@ describe('polling (decision 41)', () => {
   });
 
   test.each([
-    ['in the first hour', { asked: 20, openMs: 30 * MINUTE }],
-    ['later', { asked: 90, openMs: 2 * HOUR }],
-  ])('asked for by its own id within 15 min, %s', (_, progress) => {
+    ['in the first hour', { asked: 20, openMs: 30 * MINUTE }, 15 * MINUTE - 72_000],
+    ['later', { asked: 90, openMs: 2 * HOUR }, 9 * MINUTE],
+  ])('asked for by its own id within 15 min, %s', (_, progress, least) => {
+    expect([least - 1, least].map((since) => asksAlone(since, progress))).toEqual([false, true]);
     const delay = pollDelayMs(progress) * 1.2;
     let since = 0;
     while (!asksAlone(since, progress)) since += delay;
@@ -56,11 +59,16 @@ describe('what a failed question concerns', () => {
     ['rejected', true],
     ['breach', true],
     ['unavailable', true],
+    ['broken', true],
+    ['tooLarge', true],
+    ['notJson', true],
+    ['redirected', true],
     ['rateLimited', false],
     ['unauthorized', false],
     ['unreachable', false],
     ['circuitOpen', false],
     ['addressRefused', false],
+    ['withdrawn', false],
   ] as const)('%s: that one alone? %s', (kind, alone) => {
     expect(concernsQuestion({ kind })).toBe(alone);
     for (const ends of [endsRound, endsAskingAlone]) {
@@ -75,6 +83,11 @@ describe('what a failed question concerns', () => {
     expect(endsRound({ kind: 'timedOut', retryAt: undefined })).toBe(false);
     expect(endsRound({ kind: 'timedOut', retryAt: new Date() })).toBe(true);
   });
+
+  test('a 404 alone says that nobody knows the customer, the truck or the camera', () => {
+    const refused = [404, 400, 410].map((status) => new PartnerFailure('rejected', 'x', { status }));
+    expect(refused.map(isUnknown)).toEqual([true, false, false]);
+  });
 });
 
 describe('states', () => {
@@ -88,8 +101,28 @@ describe('states', () => {
     expect(() => REQUEST_STATES.assertMove('failed', 'ready')).toThrow('cannot move from failed to ready');
   });
 
+  test('what a request and a recording may become', () => {
+    expect(REQUEST_STATES.all.map((state) => `${state}: ${REQUEST_STATES.before(state).join(' ')}`.trim())).toEqual([
+      'submitting:',
+      'processing: submitting',
+      'ready: submitting processing downloading',
+      'downloading: ready',
+      'stored: ready downloading',
+      'failed: submitting processing ready downloading',
+      'expired: submitting processing ready downloading',
+    ]);
+    expect(RECORDING_STATES.all.map((state) => `${state}: ${RECORDING_STATES.before(state).join(' ')}`)).toEqual([
+      'available: downloading expired',
+      'downloading: available',
+      'expired: available downloading stored',
+      'stored: downloading',
+      'failed: downloading',
+    ]);
+  });
+
   test.each<[RequestState[], RequestState]>([
     [['stored', 'stored'], 'stored'],
+    [['failed', 'stored', 'downloading'], 'downloading'],
     [['stored', 'processing'], 'processing'],
     [['failed', 'processing'], 'processing'],
     [['failed', 'stored'], 'failed'],
@@ -98,7 +131,8 @@ describe('states', () => {
     [['downloading', 'ready'], 'ready'],
     [['submitting', 'downloading'], 'submitting'],
   ])('a request of parts %j is %s', (states, expected) => {
-    expect(requestStateOf(states.map((status, i) => ({ number: i + 1, status, reason: null }))).status).toBe(expected);
+    const parts = states.map((status, i) => ({ number: i + 1, status, reason: null }));
+    expect(requestStateOf(parts)).toEqual({ status: expected, reason: null });
   });
 
   test('a request says which part failed why', () => {
@@ -108,21 +142,22 @@ describe('states', () => {
     ];
     expect(requestStateOf(parts).reason).toBe('Part 2 of 2: Nothing was recorded.');
     expect(requestStateOf(parts.slice(1)).reason).toBe('Nothing was recorded.');
+    const more = [3, 4].map((number) => ({ number, status: 'expired' as const, reason: 'Too late.' }));
+    expect(requestStateOf([...parts, ...more]).reason).toBe('Part 2 of 4: Nothing was recorded. (and 2 more)');
+    expect(requestStateOf([...parts, ...more.slice(1)]).reason).toBe('Part 2 of 3: Nothing was recorded. (and 1 more)');
   });
 
-  test.each([
-    [['stored', 'stored'], 'stored'],
-    [['stored', 'available'], 'ready'],
-    [['downloading', 'available'], 'downloading'],
-    [['stored', 'failed'], 'failed'],
-    [['stored', 'expired'], 'expired'],
-  ] as const)('a part of clips %j is %s', (clips, expected) => {
-    expect(
-      partStateOf(
-        clips.map((status) => ({ status, reason: 'x' })),
-        null,
-      ).status,
-    ).toBe(expected);
+  test.each<[RecordingState[], RequestState, string]>([
+    [['stored', 'stored'], 'stored', 'the partner'],
+    [['stored', 'available'], 'ready', 'the partner'],
+    [['failed', 'available'], 'ready', 'the partner'],
+    [['downloading', 'available'], 'downloading', 'the partner'],
+    [['stored', 'failed'], 'failed', 'clip 2'],
+    [['expired', 'failed', 'failed'], 'failed', 'clip 2'],
+    [['stored', 'expired', 'expired'], 'expired', 'clip 2'],
+  ])('a part of clips %j is %s, for what is said by %s', (clips, status, reason) => {
+    const told = clips.map((clip, i) => ({ status: clip, reason: `clip ${i + 1}` }));
+    expect(partStateOf(told, 'the partner')).toEqual({ status, reason });
   });
 });
 
@@ -147,6 +182,7 @@ describe('splitting a range (decision 42)', () => {
       ['08:00:00.123000-09:00:00.123000'],
     ],
     ['an end that is finer makes no piece', '08:00:00.000000', '09:00:00.000500', ['08:00:00.000000-09:00:00.000000']],
+    ['an end that is not finer stays', '08:00:00.000000', '08:30:00.001000', ['08:00:00.000000-08:30:00.001000']],
     ['nor is anything left out', '08:00:00.000900', '08:30:00.000100', ['08:00:00.000000-08:30:00.001000']],
     ['less than a millisecond', '08:00:00.000100', '08:00:00.000200', ['08:00:00.000000-08:00:00.001000']],
     [
@@ -176,7 +212,14 @@ describe('what becomes of a POST (decision 41)', () => {
     ['unavailable', 2, 'counts'],
     ['broken', 3, 'final'],
     ['timedOut', 3, 'final'],
+    ['tooLarge', 2, 'counts'],
+    ['notJson', 2, 'counts'],
     ['rejected', 1, 'final'],
+    ['redirected', 1, 'final'],
+    ['breach', 1, 'final'],
+    ['addressRefused', 1, 'final'],
+    ['withdrawn', 9, 'waits'],
+    ['circuitOpen', 9, 'waits'],
     ['unauthorized', 9, 'waits'],
     ['rateLimited', 9, 'waits'],
     ['unreachable', 9, 'waits'],
@@ -372,6 +415,16 @@ describe('whether clips show all of a part', () => {
       ],
       true,
     ],
+    [
+      'a short one, and gaps that are longer than half of it',
+      300,
+      [
+        [0, 145],
+        [147, 149],
+        [151, 300],
+      ],
+      false,
+    ],
     ['one of two', 300, [[0, 150]], false],
     ['all pieces', 60, pieces(15), true],
     ['all pieces but the last one', 60, pieces(14), false],
@@ -391,11 +444,15 @@ describe('windows (decision 48)', () => {
     expect(first).toEqual({ start: startTime, end: startTime + 24 * HOUR, last: false });
     const last = nextWindow({ startTime, readUntil: startTime + 48 * HOUR, lookedAt: now }, now);
     expect(last).toEqual({ start: now - 12 * HOUR, end: now - MINUTE, last: true });
+    const whole = now - MINUTE - 24 * HOUR;
+    expect(nextWindow({ startTime: whole, readUntil: whole, lookedAt: undefined }, now)?.last).toBe(true);
   });
 
   const looked = (msAgo: number) => ({ readUntil: now - msAgo - MINUTE, lookedAt: now - msAgo });
 
   test.each([
+    ['no time', 0],
+    ['1 minute', MINUTE],
     ['5 minutes', 5 * MINUTE],
     ['7 hours', 7 * HOUR],
     ['17 hours', 17 * HOUR],
@@ -421,9 +478,9 @@ describe('windows (decision 48)', () => {
   });
 
   test('nothing is closed yet', () => {
-    expect(nextWindow({ startTime: now, readUntil: now, lookedAt: undefined }, now)).toBeUndefined();
-    const later = now + HOUR;
-    expect(nextWindow({ startTime: later, readUntil: later, lookedAt: undefined }, now)).toBeUndefined();
+    for (const startTime of [now + HOUR, now, now - 1, now - MINUTE]) {
+      expect(nextWindow({ startTime, readUntil: startTime, lookedAt: undefined }, now)).toBeUndefined();
+    }
   });
 
   test('never longer than 24 h', () => {
@@ -451,7 +508,16 @@ describe('windows (decision 48)', () => {
     ['circuitOpen', undefined, 9, false],
     ['unreachable', undefined, 9, false],
     ['rejected', 404, 9, false],
+    ['timedOut', undefined, 3, true],
+    ['notJson', 200, 3, true],
+    ['tooLarge', 200, 3, true],
+    ['rejected', 422, 3, true],
     ['unauthorized', 401, 9, false],
+    ['broken', undefined, 9, false],
+    ['redirected', 302, 9, false],
+    ['rateLimited', 429, 9, false],
+    ['addressRefused', undefined, 9, false],
+    ['withdrawn', undefined, 9, false],
   ] as const)('a window that %s with %s at try %i is laid by: %s', (kind, status, attempt, expected) => {
     const failure = new PartnerFailure(kind, 'x', status === undefined ? {} : { status });
     expect(laysBy(failure, attempt)).toBe(expected);
@@ -469,14 +535,15 @@ describe('what becomes of a download', () => {
 
   test('a refused link is replaced, five times, at growing distances', () => {
     const steps = [0, 1, 2, 3, 4, 5].map((relinks) => fails('link-refused', { relinks }));
-    expect(steps.map((step) => ('afterMs' in step ? step.afterMs : step.status))).toEqual([
-      0,
-      1000,
-      2000,
-      4000,
-      8000,
-      'expired',
+    expect(steps).toEqual([
+      ...[0, 1000, 2000, 4000, 8000].map((afterMs) => ({ step: 'relink', afterMs })),
+      { step: 'end', status: 'expired' },
     ]);
+  });
+
+  test('a host that is away is asked again at growing distances', () => {
+    const steps = [1, 2, 3, 6, 7, 2_000].map((attempt) => fails('retryable', { attempt }));
+    expect(steps).toEqual([1_000, 2_000, 4_000, 32_000, MINUTE, MINUTE].map((afterMs) => ({ step: 'retry', afterMs })));
   });
 
   test('a host that is away is waited for as long as the link lives', () => {
@@ -485,18 +552,27 @@ describe('what becomes of a download', () => {
       step: 'retry',
       afterMs: 90_000,
     });
-    expect(
-      nextStep(
-        { ...state, expiresAt: undefined },
-        { kind: 'retryable', retryAfterMs: undefined, fruitless: false },
-        25 * HOUR,
-      ),
-    ).toEqual({ step: 'relink', afterMs: 0 });
+  });
+
+  test.each<[string, number | undefined, number, NextStep]>([
+    [
+      'for a day where its link does not say how long it lives',
+      undefined,
+      24 * HOUR,
+      { step: 'retry', afterMs: 1_000 },
+    ],
+    ['no longer than that', undefined, 24 * HOUR + 1, { step: 'relink', afterMs: 0 }],
+    ['longer where it does', 90 * HOUR, 24 * HOUR + 1, { step: 'retry', afterMs: 1_000 }],
+  ])('it is waited for %s', (_, life, waitedMs, step) => {
+    const [listedAt, failure] = [9 * HOUR, { kind: 'retryable', retryAfterMs: undefined, fruitless: false } as const];
+    const expiresAt = life === undefined ? undefined : listedAt + life;
+    expect(nextStep({ ...state, listedAt, expiresAt }, failure, listedAt + waitedMs)).toEqual(step);
   });
 
   test.each<[string, number | undefined, number]>([
     ['not beyond the end of the link', 9 * HOUR, 8 * HOUR],
     ['not beyond its end where that has come', HOUR, 0],
+    ['not beyond its end where that is past', HOUR - MINUTE, 0],
     ['no longer than a day where the link lives on', 90 * HOUR, 24 * HOUR],
     ['no longer than a day where the link does not say', undefined, 24 * HOUR],
   ])('a host that asks for 30 hours is waited for, but %s', (_, expiresAt, afterMs) => {
@@ -507,7 +583,15 @@ describe('what becomes of a download', () => {
   test('a body that breaks at the same place again and again is given up', () => {
     expect(fails('retryable', { fruitless: 3 }, true).step).toBe('retry');
     expect(fails('retryable', { fruitless: 4 }, true)).toEqual({ step: 'end', status: 'failed' });
-    expect(fails('wrong-length', { fruitless: 4 })).toEqual({ step: 'end', status: 'failed' });
+  });
+
+  test.each(['wrong-length', 'empty', 'not-a-film'] as const)('so is one that is %s', (kind) => {
+    expect(fails(kind, { fruitless: 3 })).toEqual({ step: 'retry', afterMs: 1_000 });
+    expect(fails(kind, { fruitless: 4 })).toEqual({ step: 'end', status: 'failed' });
+  });
+
+  test('a host that is away, or gets on, is not given up for what it sent before', () => {
+    expect(fails('retryable', { fruitless: 4 }).step).toBe('retry');
   });
 
   test.each(['address-refused', 'bad-answer', 'too-large'] as const)('%s is the end', (kind) => {
@@ -525,6 +609,17 @@ describe('at risk', () => {
     expect(atRisk(waiting(7, 20_001), pace, 0)).toBe(1);
     expect(atRisk(waiting(7, undefined), pace, 0)).toBe(0);
     expect(atRisk(waiting(2, -1), pace, 0)).toBe(2);
+    expect(atRisk(waiting(1, 0), pace, 0)).toBe(1);
+  });
+
+  test('what is at risk already takes no place', () => {
+    expect(atRisk([...waiting(2, -1), ...waiting(2, 5_000)], pace, 0)).toBe(2);
+  });
+
+  test('the earliest end comes first, and last what does not say', () => {
+    const mixed = [...waiting(1, undefined), ...waiting(2, 5_000), ...waiting(1, undefined), ...waiting(2, 15_000)];
+    expect(atRisk(mixed, pace, 0)).toBe(0);
+    expect(atRisk(mixed.reverse(), pace, 0)).toBe(0);
   });
 
   test('what all of them together cannot begin', () => {
@@ -598,6 +693,21 @@ describe('coverage (decision 49)', () => {
       'the first of two alike',
       [piece(2, 8, 'stored', 'b'), piece(0, 5, 'stored', 'a')],
       ['0 5 stored a', '5 8 stored b', '8 10 missing'],
+    ],
+    [
+      'the longer one of two that begin together',
+      [piece(0, 5, 'stored', 'a'), piece(0, 8, 'stored', 'b')],
+      ['0 8 stored b', '8 10 missing'],
+    ],
+    [
+      'the better one of all',
+      [
+        piece(0, 10, 'missing', 'd'),
+        piece(0, 8, 'expired', 'c'),
+        piece(0, 4, 'stored', 'a'),
+        piece(0, 6, 'available', 'b'),
+      ],
+      ['0 4 stored a', '4 6 available b', '6 8 expired c', '8 10 missing d'],
     ],
     ['an empty piece', [piece(4, 4, 'stored', 'a')], ['0 10 missing']],
   ])('%s', (_, pieces, expected) => expect(brief(covered(pieces, 0, 10))).toEqual(expected));
