@@ -34,7 +34,7 @@ export function nextWindow(
   now: number,
 ): (Window & { readonly last: boolean }) | undefined {
   const closed = now - CLOSED_MS;
-  if (closed <= startTime || closed <= readUntil - CLOSED_MS) return undefined;
+  if (now <= readUntil) return undefined;
   const settled = lookedAt === undefined ? readUntil : lookedAt - REREAD_MS;
   const start = Math.max(startTime, Math.min(readUntil, settled));
   const last = start + LONGEST_MS >= closed;

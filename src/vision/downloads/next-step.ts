@@ -54,7 +54,7 @@ export function nextStep(state: FetchState, failure: FetchFailure, now: number):
 }
 
 function retryMs({ attempt }: FetchState, { retryAfterMs = 0 }: FetchFailure): number {
-  return Math.max(retryAfterMs, Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), LONGEST_RETRY_MS));
+  return Math.max(retryAfterMs, Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS));
 }
 
 /** Whatever the host asks for: once the link is dead the row is looked at again, and the partner asked for another. */

@@ -32,9 +32,8 @@ export function* eachCovered(pieces: readonly Piece[], from: number, to: number)
   for (let i = 0; i + 1 < cuts.length; i++) {
     const [start = from, end = to] = [cuts[i], cuts[i + 1]];
     active = active.filter((piece) => piece.end > start);
-    for (let piece = sorted[next]; piece !== undefined && piece.start <= start; piece = sorted[++next]) {
-      if (piece.end > start) active.push(piece);
-    }
+    for (let piece = sorted[next]; piece !== undefined && piece.start <= start; piece = sorted[++next])
+      active.push(piece);
     const best = active.reduce((one, other) => (rankOf(one) <= rankOf(other) ? one : other));
     if (last !== undefined && isSame(last, best)) last = { ...last, end };
     else {

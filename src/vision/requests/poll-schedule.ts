@@ -24,7 +24,7 @@ export interface PollProgress {
 /** Milliseconds until a part is asked about again, before the jitter (decision 41). */
 export function pollDelayMs({ asked, openMs }: PollProgress): number {
   if (openMs >= AT_FIRST_MS) return LATER_MS;
-  return Math.min(FIRST_MS * 2 ** Math.min(asked, 10), LONGEST_AT_FIRST_MS);
+  return Math.min(FIRST_MS * 2 ** asked, LONGEST_AT_FIRST_MS);
 }
 
 /** ±20 %: `random` is in [0, 1). One round has one, so that those who are asked about together stay together. */

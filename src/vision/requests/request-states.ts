@@ -30,10 +30,8 @@ export function requestStateOf(parts: readonly PartState[]): { status: RequestSt
 }
 
 function reasonOf(parts: readonly PartState[]): string | null {
-  const told = parts.filter(({ reason }) => reason !== null);
-  if (told.length === 0) return null;
-  if (parts.length === 1) return told[0]?.reason ?? null;
-  const [first] = told;
-  const more = told.length > 1 ? ` (and ${told.length - 1} more)` : '';
-  return `Part ${first?.number} of ${parts.length}: ${first?.reason}${more}`;
+  const [first, ...others] = parts.filter(({ reason }) => reason !== null);
+  if (first === undefined || parts.length === 1) return first?.reason ?? null;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return `Part ${first.number} of ${parts.length}: ${first.reason}${more}`;
 }
