@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { EntityManager } from 'typeorm';
 import { Recording } from '../../src/contracts/vision/vision.dto.js';
 import { inTransaction } from '../../src/database/transaction.js';
@@ -43,14 +43,20 @@ async function rowsRead(manager: EntityManager): Promise<number> {
   return row.rows;
 }
 
+const store = new RecordingStore();
+
+async function connected() {
+  const { id } = await connectVision(app, 'https://partner.example');
+  const connection = await new VisionConnections(app.dataSource).find(id);
+  if (connection === undefined) throw new Error('there is no connection');
+  return connection;
+}
+
 test.each<[string, string | undefined]>([
   ['without statistics of the table', undefined],
   ['with them', 'ANALYZE recordings'],
 ])('chunks that are listed again are looked up each by itself, %s', async (_, first) => {
-  const { id } = await connectVision(app, 'https://partner.example');
-  const connection = await new VisionConnections(app.dataSource).find(id);
-  if (connection === undefined) throw new Error('there is no connection');
-  const store = new RecordingStore();
+  const connection = await connected();
   const add = (chunks: readonly Recording[]) =>
     inTransaction(app.dataSource, async (manager) => {
       const before = await rowsRead(manager);
@@ -66,4 +72,155 @@ test.each<[string, string | undefined]>([
   const byRange = await add(chunksOf((n) => ({ id: `other-${n}` })));
   expect(byRange.added).toBe(0);
   expect(byRange.rows).toBeLessThan(10 * CHUNKS);
+});
+
+describe('a chunk that is listed again', () => {
+  const listed = ([from, to]: readonly [string, string], fields: Element = {}) =>
+    element({
+      id: 'a',
+      startTime: `2026-01-31T${from}Z`,
+      endTime: `2026-01-31T${to}Z`,
+      downloadUrl: 'https://video.example/old',
+      expiresAt,
+      ...fields,
+    });
+  const longer = { downloadUrl: 'https://video.example/new', expiresAt: inHours(9) };
+  const five = ['08:00:00', '08:05:00'] as const;
+  const half = ['08:02:30', '08:07:30'] as const;
+  const CLIP = "source = 'on-demand', part_id = gen_random_uuid()";
+  const LEASED = "lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'";
+
+  /** The rows after both listings, between which those of the first one are changed; and how many are to be fetched anew. */
+  async function after(first: readonly Element[], changes: readonly string[], second: readonly Element[]) {
+    const connection = await connected();
+    const add = (elements: readonly Element[]) => {
+      const { items } = readElements(Recording, elements, 'data', 'customer-1');
+      return inTransaction(app.dataSource, (manager) => store.addChunks(manager, connection, items));
+    };
+    await add(first);
+    for (const change of changes) {
+      await app.dataSource.query(`UPDATE recordings SET ${change} AND connection_id = $1`, [connection.id]);
+    }
+    const added = await add(second);
+    const rows = await app.dataSource.query<{ told: string }[]>(
+      `SELECT concat_ws(' ', partner_recording_id, to_char(start_time AT TIME ZONE 'UTC', 'HH24:MI:SS'),
+         to_char(end_time AT TIME ZONE 'UTC', 'HH24:MI:SS'), status, substr(link, 23),
+         CASE WHEN due_at > now() THEN 'later' END) AS told FROM recordings WHERE connection_id = $1 ORDER BY 1`,
+      [connection.id],
+    );
+    return { added, rows: rows.map(({ told }) => told) };
+  }
+
+  test.each<[string, Element, string, Element, number, string[]]>([
+    [
+      'while it waits takes the link that lives longer, and waits on',
+      listed(five),
+      "due_at = now() + interval '1 hour' WHERE true",
+      listed(five, longer),
+      1,
+      ['a 08:00:00 08:05:00 available new later'],
+    ],
+    [
+      'with a link that ends sooner keeps its own',
+      listed(five),
+      'relinks = 0 WHERE true',
+      listed(five, { ...longer, expiresAt: inHours(7) }),
+      0,
+      ['a 08:00:00 08:05:00 available old'],
+    ],
+    [
+      'while it is fetched keeps its link',
+      listed(five),
+      `${LEASED} WHERE true`,
+      listed(five, longer),
+      0,
+      ['a 08:00:00 08:05:00 available old'],
+    ],
+    [
+      'after it expired is fetched after all',
+      listed(five),
+      "status = 'expired', due_at = now() + interval '1 hour' WHERE true",
+      listed(five, longer),
+      1,
+      ['a 08:00:00 08:05:00 available new'],
+    ],
+    [
+      'with a link that is dead stays expired',
+      listed(five),
+      "status = 'expired', due_at = NULL WHERE true",
+      listed(five, { ...longer, expiresAt: inHours(-1) }),
+      0,
+      ['a 08:00:00 08:05:00 expired old'],
+    ],
+    [
+      'after its file was deleted stays expired',
+      listed(five),
+      "status = 'expired', due_at = NULL, deleted_at = now() WHERE true",
+      listed(five, longer),
+      0,
+      ['a 08:00:00 08:05:00 expired old'],
+    ],
+    [
+      'with less than a second more at either end is the same one',
+      listed(five),
+      "status = 'stored', due_at = NULL WHERE true",
+      listed(['07:59:59.100', '08:05:00.900'], longer),
+      0,
+      ['a 08:00:00 08:05:00 stored old'],
+    ],
+    [
+      'with more than that is fetched again',
+      listed(five),
+      "status = 'stored', due_at = NULL WHERE true",
+      listed(['08:00:00', '08:05:02'], longer),
+      1,
+      ['a 08:00:00 08:05:00 stored old', 'a 08:00:00 08:05:02 available new'],
+    ],
+    [
+      'at another time under its id is another one',
+      listed(five),
+      'relinks = 0 WHERE true',
+      listed(['08:05:00', '08:10:00'], longer),
+      1,
+      ['a 08:00:00 08:05:00 available old', 'a 08:05:00 08:10:00 available new'],
+    ],
+    [
+      'with the range of a clip is a chunk beside it',
+      listed(five),
+      `${CLIP} WHERE true`,
+      listed(five, { ...longer, id: 'b' }),
+      1,
+      ['a 08:00:00 08:05:00 available old', 'b 08:00:00 08:05:00 available new'],
+    ],
+    [
+      'with the id of a clip is a chunk beside it',
+      listed(five),
+      `${CLIP} WHERE true`,
+      listed(half, longer),
+      1,
+      ['a 08:00:00 08:05:00 available old', 'a 08:02:30 08:07:30 available new'],
+    ],
+  ])('%s', async (_, first, change, second, added, rows) => {
+    expect(await after([first], [change], [second])).toEqual({ added, rows });
+  });
+
+  test('is the one of its range rather than the one of its id', async () => {
+    const changes = [
+      "status = 'stored', due_at = NULL WHERE partner_recording_id = 'a'",
+      "status = 'expired', due_at = NULL WHERE partner_recording_id = 'b'",
+    ];
+    expect(await after([listed(five), listed(half, { id: 'b' })], changes, [listed(half, longer)])).toEqual({
+      added: 1,
+      rows: ['a 08:00:00 08:05:00 stored old', 'b 08:02:30 08:07:30 available new'],
+    });
+  });
+
+  test('is the one of its camera among dozens under its id, also where its times are reckoned anew', async () => {
+    const cameras = Array.from({ length: 30 }, (_, n) => ({ cameraId: `camera ${n}` }));
+    const chunks = cameras.map((camera) => listed(five, camera));
+    const anew = cameras.map((camera) => listed(['08:00:00.300', '08:05:00.300'], camera));
+    const stored = "status = 'stored', due_at = NULL WHERE true";
+    expect((await after(chunks, [stored], anew)).added).toBe(0);
+    expect((await after(chunks, [stored], anew.toReversed())).added).toBe(0);
+  });
 });

@@ -5,6 +5,7 @@ import { laysBy } from '../../src/vision/continuous/window-failures.js';
 import { nextWindow } from '../../src/vision/continuous/windows.js';
 import { eachCovered, type Followed, gapsOf, type Piece } from '../../src/vision/recordings/coverage.js';
 import { atRisk } from '../../src/vision/downloads/at-risk.js';
+import { distinctChunks, isOutgrown, type Known, knownByCamera } from '../../src/vision/downloads/known-chunks.js';
 import { type FetchState, type NextStep, nextStep } from '../../src/vision/downloads/next-step.js';
 import { RECORDING_STATES, type RecordingState } from '../../src/vision/downloads/recording-states.js';
 import { covers } from '../../src/vision/requests/covers.js';
@@ -15,7 +16,7 @@ import { asksAlone, goesAlong, jittered, pollDelayMs } from '../../src/vision/re
 import { REQUEST_STATES, requestStateOf, type RequestState } from '../../src/vision/requests/request-states.js';
 import { splitRange } from '../../src/vision/requests/split-range.js';
 import { submitVerdict } from '../../src/vision/requests/submit-rules.js';
-import type { Video } from '../../src/contracts/vision/vision.dto.js';
+import type { Recording, Video } from '../../src/contracts/vision/vision.dto.js';
 import { tell } from '../support/faults.js';
 import { matchingOf } from '../support/matching.js';
 
@@ -301,6 +302,9 @@ describe('recognising clips (decision 38)', () => {
       { requestId: 'r1', truckId: 'T7' },
       false,
     ],
+    ['not under its id, of a truck without its number', { truckId: 'T7' }, { requestId: 'r1', truckId: 'T' }, false],
+    ['not under its id, of a truck with a number', { truckId: 'T' }, { requestId: 'r1', truckId: 'T7' }, false],
+    ['not under its id, of ten times its number', { truckId: 'T7' }, { requestId: 'r1', truckId: 'T70' }, false],
     ['not so under another camera', { truckId: 'T7' }, { requestId: 'r1', truckId: 'T-0007', cameraId: 'rear' }, false],
     [
       'not so in another range',
@@ -312,6 +316,11 @@ describe('recognising clips (decision 38)', () => {
     ['by truck, camera and range', {}, {}, true],
     ['by names in other letters', { truckId: 't1 ' }, { cameraId: 'Front' }, true],
     ['by an alias of the camera', {}, { cameraId: '1' }, true],
+    ['not by what is half a number', {}, { cameraId: '1b' }, false],
+    ['not by what ends as one', {}, { cameraId: '#1' }, false],
+    ['not by what is half a placement', { cameraId: '1' }, { cameraId: 'front!' }, false],
+    ['not by what ends as one', { cameraId: '1' }, { cameraId: '(front' }, false],
+    ['not by what is neither', { cameraId: '1' }, { cameraId: 'cam-17' }, false],
     ['not by another placement', {}, { cameraId: 'rear' }, false],
     ['by a range cut at key frames', {}, { startTime: '2026-01-31T07:59:55.000000Z' }, true],
     ['not by another range', {}, { startTime: '2026-01-31T08:20:00.000000Z' }, false],
@@ -349,7 +358,9 @@ describe('recognising clips (decision 38)', () => {
   ])('a clip under our id that shows %s is told', (_, clip, told) => {
     const found = matchingOf([wanted()], [video({ requestId: 'r1', ...clip })]).disbelieved();
     expect(found).toHaveLength(told ? 1 : 0);
-    for (const { reason } of found) {
+    for (const { path, reason, raw } of found) {
+      expect(path).toBe('data.videos[].requestId');
+      expect(raw).toMatchObject(clip);
       expect(reason).toContain('r1');
       expect(reason).toContain(String(Object.values(clip)[0]).slice(0, 10));
       expect(reason).toContain('T1');
@@ -361,8 +372,11 @@ describe('recognising clips (decision 38)', () => {
     const clips = Array.from({ length: MOST_CLIPS + 1 }, (_, n) => video({ id: `v${n}`, requestId: 'r1' }));
     const matching = matchingOf([part], clips);
     expect(matching.found.get(part)).toEqual(clips.slice(0, MOST_CLIPS));
-    expect(matching.disbelieved().map(({ reason }) => reason)).toEqual([
-      'Request r1 has more than 1000 clips; the first ones are fetched.',
+    expect(matching.disbelieved()).toEqual([
+      {
+        path: 'data.videos[].requestId',
+        reason: 'Request r1 has more than 1000 clips; the first ones are fetched.',
+      },
     ]);
     expect(matchingOf([part], clips.slice(1)).disbelieved()).toEqual([]);
   });
@@ -596,6 +610,103 @@ describe('what becomes of a download', () => {
 
   test.each(['address-refused', 'bad-answer', 'too-large'] as const)('%s is the end', (kind) => {
     expect(fails(kind)).toEqual({ step: 'end', status: 'failed' });
+  });
+});
+
+describe('a chunk that is listed again (decision 48)', () => {
+  const chunk = (fields: Partial<Recording> = {}): Recording => ({
+    id: 'a',
+    customerId: 'c',
+    truckId: 'T1',
+    cameraId: 'front',
+    startTime: '2026-01-31T08:00:00.000000Z',
+    endTime: '2026-01-31T08:05:00.000000Z',
+    durationSeconds: 300,
+    downloadUrl: 'https://x.example/old',
+    ...fields,
+  });
+  const [younger, later] = [
+    { downloadUrl: 'https://x.example/young' },
+    { startTime: '2026-01-31T08:05:00.000000Z', endTime: '2026-01-31T08:10:00.000000Z' },
+  ];
+  const half = { startTime: '2026-01-31T08:02:30.000000Z', endTime: '2026-01-31T08:07:30.000000Z' };
+
+  test.each<[string, Partial<Recording>, boolean]>([
+    ['itself', {}, true],
+    ['its range under another id', { id: 'b' }, true],
+    ['its id with a range that overlaps', half, true],
+    ['its id with a range behind it', later, false],
+    ['its id of another camera', { cameraId: 'rear', ...half }, false],
+    ['its id of another truck', { truckId: 'T2' }, false],
+    ['its id with a range before it', { startTime: '2026-01-31T07:55:00.000000Z', endTime: chunk().startTime }, false],
+    ['another id with a range that overlaps', { id: 'b', ...half }, false],
+    ['another id with another start', { id: 'b', startTime: half.startTime }, false],
+    ['another id with another end', { id: 'b', endTime: half.endTime }, false],
+    ['another id and camera', { id: 'b', cameraId: 'rear' }, false],
+  ])('on one page: %s', (_, fields, once) => {
+    const [one, other] = [chunk(), chunk({ ...fields, ...younger })];
+    expect(distinctChunks([one, other])).toEqual(once ? [other] : [one, other]);
+  });
+
+  test('on one page: three times, the last one under another range', () => {
+    const last = chunk({ ...half, ...younger });
+    expect(distinctChunks([chunk(), chunk({ id: 'b', ...later }), chunk(), last])).toEqual([
+      last,
+      chunk({ id: 'b', ...later }),
+    ]);
+  });
+
+  const row = (fields: Partial<Known>): Known => ({
+    place: 0,
+    id: 'r1',
+    status: 'available',
+    camera: 'front',
+    same_range: true,
+    covered: true,
+    ...fields,
+  });
+  const known = (cameras: readonly string[], rows: readonly Known[]) =>
+    [
+      ...knownByCamera(
+        cameras.map((cameraId) => chunk({ cameraId })),
+        rows,
+      ),
+    ].map(([place, { id }]) => [place, id]);
+
+  test.each<[string, string[], Known[], [number, string][]]>([
+    ['by its camera', ['front'], [row({})], [[0, 'r1']]],
+    ['the first of several', ['front'], [row({}), row({ id: 'r2' })], [[0, 'r1']]],
+    ['not by another placement', ['front'], [row({ camera: 'rear' })], []],
+    ['by another name of its camera', ['front'], [row({ camera: '1' })], [[0, 'r1']]],
+    ['not by a name that is neither placement nor number', ['front'], [row({ camera: 'cam-17' })], []],
+    ['not under such a name', ['cam-17'], [row({ camera: '1' })], []],
+    ['by its own name rather', ['front'], [row({ camera: '1' }), row({ id: 'r2' })], [[0, 'r2']]],
+    [
+      'by another name only what no other has under its own',
+      ['front', '1'],
+      [row({ camera: '1' }), row({ place: 1, camera: '1' })],
+      [[1, 'r1']],
+    ],
+    [
+      'by another name one each',
+      ['1', '2'],
+      [row({}), row({ place: 1 }), row({ place: 1, id: 'r2' })],
+      [
+        [0, 'r1'],
+        [1, 'r2'],
+      ],
+    ],
+  ])('recognised %s', (_, cameras, rows, expected) => expect(known(cameras, rows)).toEqual(expected));
+
+  test.each([
+    ['stored', true],
+    ['failed', true],
+    ['available', false],
+    ['downloading', false],
+    ['expired', false],
+  ])('one that has grown and is %s is another file: %s', (status, outgrown) => {
+    expect(isOutgrown(row({ status, covered: false }))).toBe(outgrown);
+    expect(isOutgrown(row({ status, covered: true }))).toBe(false);
   });
 });
 

@@ -46,8 +46,8 @@ export class RecordingStore {
   /**
    * The chunks of one page. A known one that waits gets the link if that lives longer, and the range that is listed now;
    * one that had expired is fetched after all; one that has grown since it was fetched is fetched again, beside the
-   * former. Returns how many are to be fetched now that were not before. To be called in a transaction of its own: it
-   * takes a lock for its connection.
+   * former. Returns how many are to be fetched that were not before, or by another link. To be called in a transaction of
+   * its own: it takes a lock for its connection.
    */
   async addChunks(manager: EntityManager, connection: VisionConnection, chunks: readonly Recording[]): Promise<number> {
     const { haulerId, id: connectionId } = connection;
