@@ -19,6 +19,11 @@ describe('a list (decision 38)', () => {
     expect(read([element(link)]).items).toHaveLength(1);
     expect(read({}).items).toEqual([]);
     expect(read({ videos: null }).items).toEqual([]);
+    expect(read([7]).findings).toEqual([expect.objectContaining({ path: 'data[0]' })]);
+  });
+
+  test('of several the one that the contract names', () => {
+    expect(read({ recordings: [], items: [], videos: [element(link)] }).items).toHaveLength(1);
   });
 
   const pagination = { page: 2, pageSize: 50, totalItems: 60, totalPages: 2 };
@@ -29,6 +34,11 @@ describe('a list (decision 38)', () => {
     ['as fields of the body', { videos: [] }, pagination],
   ])('pagination %s', (_, data, more) => expect(read(data, more).pagination).toEqual(pagination));
 
+  test('pagination inside data counts rather than beside it, and nothing is a number too', () => {
+    const none = { page: 1, pageSize: 50, totalItems: 0, totalPages: 0 };
+    expect(read({ videos: [], pagination: none }, { pagination }).pagination).toEqual(none);
+  });
+
   test('what is no count is no pagination', () => {
     const odd = { page: '1', pageSize: -1, totalItems: 1.5, totalPages: null };
     expect(read({ videos: [], pagination: odd }).pagination).toEqual({});
@@ -36,6 +46,7 @@ describe('a list (decision 38)', () => {
 
   test.each<[string, unknown]>([
     ['no object', []],
+    ['null', null],
     ['no data', { success: true }],
     ['a list that is none', body({ videos: {} })],
     ['success false', { success: false, data: { videos: [] } }],
@@ -49,12 +60,29 @@ describe('a list (decision 38)', () => {
     expect(new Set(fingerprints).size).toBe(3);
   });
 
+  test('an element is another one by its id, truck, camera and times, and its range by all of them but the id', () => {
+    const one = element({ ...link, endTime: '2026-01-31T08:35:00Z' });
+    const others = [
+      { truckId: 'T8' },
+      { cameraId: 'rear' },
+      { startTime: '2026-01-31T08:31:00Z' },
+      { endTime: '2026-01-31T08:36:00Z' },
+    ];
+    const { fingerprints, ranges } = read({
+      videos: [one, ...others.map((other) => ({ ...one, ...other })), { ...one, id: 'x' }],
+    });
+    expect(new Set(fingerprints).size).toBe(6);
+    expect(new Set(ranges).size).toBe(5);
+    expect(ranges.at(-1)).toBe(ranges[0]);
+  });
+
   test('absent durations are computed, names as numbers are read, unknown fields are dropped', () => {
-    const odd = element({ ...link, durationSeconds: '300', cameraId: 1, id: 17, customerId: undefined, extra: {} });
+    const names = { cameraId: 1, id: 17, truckId: 7, customerId: undefined };
+    const odd = element({ ...link, durationSeconds: '300', ...names, extra: {} });
     expect(read({ videos: [odd] }).items[0]).toEqual({
       id: '17',
       customerId: 'customer-1',
-      truckId: 'TRUCK-7',
+      truckId: '7',
       cameraId: '1',
       startTime: '2026-01-31T08:30:00.000000Z',
       endTime: '2026-01-31T08:35:00.000000Z',
@@ -64,18 +92,37 @@ describe('a list (decision 38)', () => {
     });
   });
 
+  test.each<[unknown, string]>([
+    ['CUSTOMER-1', 'CUSTOMER-1'],
+    [12, '12'],
+    [null, 'customer-1'],
+  ])('a customer of %j is read as %j', (customerId, expected) => {
+    expect(read({ videos: [element({ ...link, customerId })] }).items[0]?.customerId).toBe(expected);
+  });
+
+  test.each([0, 1, 299, 31_536_000])('a duration of %i is the partner’s to say', (durationSeconds) => {
+    expect(read({ videos: [element({ ...link, durationSeconds })] }).items[0]?.durationSeconds).toBe(durationSeconds);
+  });
+
+  test('an expiry of null is none', () => {
+    const { items, findings } = read({ videos: [element({ ...link, expiresAt: null })] });
+    expect(items[0]).not.toHaveProperty('expiresAt');
+    expect(findings).toEqual([]);
+  });
+
   test.each<[string, unknown, string]>([
     ['a missing link', element(), 'data.videos[1].downloadUrl'],
     ['a missing id', element({ ...link, id: undefined }), 'data.videos[1].id'],
     ['no date', element({ ...link, startTime: 'yesterday' }), 'data.videos[1].startTime'],
     ['an end before its start', element({ ...link, endTime: '2026-01-31T08:00:00Z' }), 'data.videos[1].endTime'],
+    ['an end at its start', element({ ...link, endTime: '2026-01-31T08:30:00Z' }), 'data.videos[1].endTime'],
     ['no object', 7, 'data.videos[1]'],
     ['null', null, 'data.videos[1]'],
   ])('%s: that element is passed over and told, the others land', (_, bad, path) => {
     const { items, findings, received } = read({ videos: [element(link), bad, element(link)] });
     expect(items).toHaveLength(2);
     expect(received).toBe(3);
-    expect(findings).toEqual([expect.objectContaining({ path, raw: bad })]);
+    expect(findings).toEqual([{ path, reason: expect.stringContaining(path), raw: bad }]);
   });
 
   test.each(['soon', '2026-11-22T14:19:00.000', '2026-11-22', 'Sun, 22 Nov 2026 14:19:00 GMT', 1_795_357_140])(
@@ -84,7 +131,9 @@ describe('a list (decision 38)', () => {
       const { items, findings } = read({ videos: [element({ ...link, expiresAt })] });
       expect(items).toHaveLength(1);
       expect(items[0]).not.toHaveProperty('expiresAt');
-      expect(findings).toHaveLength(1);
+      const path = 'data.videos[0].expiresAt';
+      const reason = `${path} must be a date-time; it is taken as absent`;
+      expect(findings).toEqual([{ path, reason, raw: expect.objectContaining({ expiresAt }) }]);
     },
   );
 
@@ -123,7 +172,13 @@ describe('a list (decision 38)', () => {
       expect(items).toHaveLength(1);
       expect(items[0]).not.toHaveProperty('requestId');
       expect(state).toBeUndefined();
-      expect(findings.map(({ path }) => path)).toEqual(['data.videos[0].requestId', 'data.request.requestId']);
+      expect(findings).toEqual(
+        ['data.videos[0].requestId', 'data.request.requestId'].map((path) => ({
+          path,
+          reason: `${path} must be a string, or an integer of at most 2^53 - 1; it is taken as absent`,
+          raw: request,
+        })),
+      );
     },
   );
 
@@ -141,7 +196,15 @@ describe('a list (decision 38)', () => {
       message: 'm',
     });
     const odd = read({ request: { requestId: 'r', status: 'queued' } });
-    expect(odd).toMatchObject({ request: { status: 'processing' }, findings: [{ path: 'data.request.status' }] });
+    expect(odd.request).toEqual({ requestId: 'r', status: 'processing', guessed: true });
+    const reason = 'data.request.status must be one of processing, ready, failed; it is taken as processing';
+    expect(odd.findings).toEqual([{ path: 'data.request.status', reason, raw: 'queued' }]);
+  });
+
+  test('of a message a thousand characters are kept', () => {
+    const [long, kept] = ['m'.repeat(1_001), 'm'.repeat(1_000)];
+    expect(read({ request: { requestId: 'r', status: 'failed', message: long } }).request?.message).toBe(kept);
+    expect(readAcknowledgement({ requestId: 'r', status: 'failed', message: long }).message).toBe(kept);
   });
 });
 
@@ -166,15 +229,29 @@ describe('a 202', () => {
       { success: true, data: { requestId: 'r', status: 'ready' } },
       { requestId: 'r', status: 'ready' },
     ],
+    [
+      'not wrapped, though there is data',
+      { success: true, requestId: 'r', status: 'ready', data: { requestId: 'x' } },
+      { requestId: 'r', status: 'ready', findings: [] },
+    ],
     ['no id', { success: true }, { status: 'processing' }],
-    ['nothing', undefined, { status: 'processing' }],
+    [
+      'nothing',
+      undefined,
+      { status: 'processing', findings: [{ path: '', reason: 'the body of the 202 must be an object' }] },
+    ],
+    ['a text', 'taken', { findings: [{ path: '', raw: 'taken' }] }],
   ])('%s', (_, given, expected) => expect(readAcknowledgement(given)).toMatchObject(expected));
 
   test('an id is kept as long as it came, or is none, and told', () => {
     const of = (length: number) => readAcknowledgement({ requestId: 'r'.repeat(length), status: 'processing' });
     expect(of(4_000)).toMatchObject({ requestId: 'r'.repeat(4_000), findings: [] });
-    expect(of(4_001)).toMatchObject({ findings: [{ path: 'requestId' }] });
-    expect(of(4_001)).not.toHaveProperty('requestId');
+    for (const length of [0, 4_001]) {
+      const reason = expect.stringContaining('at most 4000 characters');
+      const raw = { requestId: 'r'.repeat(length), status: 'processing' };
+      expect(of(length)).toMatchObject({ findings: [{ path: 'requestId', reason, raw }] });
+      expect(of(length)).not.toHaveProperty('requestId');
+    }
   });
 
   test.each(['12345678901234567891', '9007199254740992', '1.5'])(
@@ -238,6 +315,16 @@ describe('every page of a list', () => {
     expect(calls()).toBe(Math.max(1, Math.ceil(count / 20)));
   });
 
+  test.each<[string, number, number, (items: object[]) => object]>([
+    ['the numbers of elements alone', 45, 3, (items) => ({ totalItems: items.length, pageSize: 20 })],
+    ['totals that are too low, until a page is empty', 40, 3, () => ({ totalItems: 5, totalPages: 1, pageSize: 20 })],
+    ['a number of pages alone', 40, 4, () => ({ totalPages: 2, pageSize: 20 })],
+  ])('with %s', async (_, count, asked, totals) => {
+    const { fetch, calls } = pages(() => all(count), 20, totals);
+    expect((await collect(fetch)).size).toBe(count);
+    expect(calls()).toBe(asked);
+  });
+
   test.each([
     [45, 8],
     [5, 4],
@@ -290,6 +377,17 @@ describe('every page of a list', () => {
     expect((await collect(fetch)).size).toBe(60);
   });
 
+  test('though one appears at the front, and the totals count it behind it', async () => {
+    const { fetch } = pages((call) => (call === 1 ? all(41).slice(1) : all(41)), 20);
+    expect((await collect(fetch)).size).toBe(41);
+  });
+
+  test('though chunks appear at the front, and the totals are too low', async () => {
+    const totals = () => ({ totalItems: 5, totalPages: 1, pageSize: 20 });
+    const { fetch } = pages((call) => (call === 1 ? all(60).slice(20) : all(60)), 20, totals);
+    expect((await collect(fetch)).size).toBe(60);
+  });
+
   test('of a partner that sends the same page whatever is asked for', async () => {
     const { calls } = pages(() => [], 1);
     expect(calls()).toBe(0);
@@ -313,6 +411,16 @@ describe('every page of a list', () => {
     expect(asked).toBe(9);
   });
 
+  test('a list of ever more pages is given up', async () => {
+    let asked = 0;
+    const endless = async (): Promise<ListedPage<Recording>> => {
+      const fingerprints = [String(asked++)];
+      return { items: [], received: 1, fingerprints, ranges: [], pagination: {}, findings: [] };
+    };
+    await expect(collect(endless)).rejects.toThrow("The partner's list has more than 2000 pages.");
+    expect(asked).toBe(2_000);
+  });
+
   test.each([1, 45])('%i chunks without totals, whose ids are made anew at each listing', async (count) => {
     const anew = (call: number) => all(count).map((item, n) => ({ ...item, id: `listing-${call}-${n}` }));
     const { fetch, calls } = pages(anew, 20, () => ({}));
@@ -320,9 +428,9 @@ describe('every page of a list', () => {
     expect(calls()).toBe(2 * (Math.ceil(count / 20) + 1));
   });
 
-  const refuses = (from: number, status: number, totals = {}) => {
+  const refuses = (from: number, status: number, totals = {}, count = 45) => {
     const { fetch } = pages(
-      () => all(45),
+      () => all(count),
       20,
       () => totals,
     );
@@ -332,15 +440,22 @@ describe('every page of a list', () => {
     };
   };
 
-  test.each([400, 404, 416, 422])('that ends where a page is refused with %i, which is told', async (status) => {
-    const reasons = new Set<string>();
+  test.each<[number, object, number]>([
+    [400, {}, 45],
+    [404, {}, 45],
+    [410, {}, 45],
+    [416, {}, 45],
+    [422, {}, 45],
+    [404, { totalItems: 5, totalPages: 1, pageSize: 20 }, 60],
+  ])('that ends where a page is refused with %i, which is told, with totals %j', async (status, totals, count) => {
+    const told = new Set<string>();
     const ids = new Set<string>();
-    await readWhole(refuses(4, status), async ({ items, findings }) => {
+    await readWhole(refuses(4, status, totals, count), async ({ items, findings }) => {
       for (const { id } of items) ids.add(id);
-      for (const { reason } of findings) reasons.add(reason);
+      for (const { path, reason } of findings) told.add(`${path}: ${reason}`);
     });
-    expect(ids.size).toBe(45);
-    expect([...reasons]).toEqual([`a page past the end must be an empty list, not an answer of status ${status}`]);
+    expect(ids.size).toBe(count);
+    expect([...told]).toEqual([`page: a page past the end must be an empty list, not an answer of status ${status}`]);
   });
 
   test.each([
@@ -387,5 +502,14 @@ describe('every page of a list', () => {
     );
     await expect(never).rejects.toThrow(UnstableList);
     expect(seen).toBe(100);
+  });
+
+  test('so does one of which a part is another one each time', async () => {
+    const partly = pages(
+      (call) => [...all(19), chunk(100 + call)],
+      20,
+      () => ({ totalItems: 90, totalPages: 1 }),
+    );
+    await expect(collect(partly.fetch)).rejects.toThrow(UnstableList);
   });
 });
