@@ -37,6 +37,8 @@ describe('whole in its boxes', () => {
     ['a film', [film(400)]],
     ['its table of contents at the end', [FTYP, box('free'), box('mdat', rest), MOOV]],
     ['a length of 64 bits', [FTYP, MOOV, longBox('mdat', rest)]],
+    ['a length of 64 bits with nothing behind it', [FTYP, longBox('free', Buffer.alloc(0)), MOOV]],
+    ['an ftyp of the least length', [box('ftyp', Buffer.from('isom\0\0\0\0', 'latin1')), MOOV]],
     ['a last box that goes on to the end', [FTYP, MOOV, toTheEnd('mdat', rest)]],
     ['fragments', [FTYP, MOOV, box('sidx', rest), fragment, fragment, box('mfra', rest)]],
     ['a box of a name with ©', [FTYP, MOOV, box('\xa9nam', rest)]],
@@ -77,6 +79,8 @@ describe('not whole', () => {
     ['a link in JSON', [Buffer.from('{"url":"https://a.example/f?sig=secret"}')], 'https://a.example/f?[redact'],
     ['no ftyp first', [MOOV, FTYP], 'instead of an ftyp box'],
     ['an ftyp of nothing', [box('ftyp'), MOOV], 'instead of an ftyp box'],
+    ['an ftyp that is too short', [box('ftyp', Buffer.from('isom\0\0\0', 'latin1')), MOOV], 'instead of an ftyp box'],
+    ['much of it', [Buffer.alloc(300, 'y')], `it begins with "${'y'.repeat(40)}" instead`],
     ['no moov', [FTYP, box('mdat', rest)], 'it has no moov box'],
     ['nothing but the start', [FTYP], 'it has no moov box'],
     [
@@ -86,6 +90,7 @@ describe('not whole', () => {
     ],
     ['cut within the ftyp', [FTYP.subarray(0, 20)], 'its ftyp box ends 4 bytes behind the end'],
     ['cut within a head', [FTYP, MOOV, box('mdat').subarray(0, 5)], 'it ends within the head of a box'],
+    ['a byte behind the end', [FTYP, MOOV, Buffer.from('x')], 'it ends within the head of a box'],
     ['cut within a long head', [FTYP, MOOV, longBox('mdat', rest).subarray(0, 12)], 'it ends within the head of a box'],
     ['zeros behind the end', [FTYP, MOOV, Buffer.alloc(64)], 'after its moov box, there is no box'],
     ['text behind the end', [FTYP, MOOV, Buffer.from('<!-- served by x -->')], 'behind the end of the file'],
@@ -96,6 +101,7 @@ describe('not whole', () => {
     const body = Buffer.concat(boxes);
     expect(walked(body)).toContain(reason);
     expect(walked(body, 5)).toBeDefined();
+    expect(walked(body, 1)).toBe(walked(body, 5));
     expect(walked(body, 5, true)).toBe(walked(body, 5));
   });
 });
