@@ -30,7 +30,7 @@ export interface ContentRange {
 }
 
 export function contentRange(header: string | undefined): ContentRange | undefined {
-  const found = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i.exec(header?.trim() ?? '');
+  const found = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i.exec(header ?? '');
   if (found === null) return undefined;
   const [start, end] = [Number(found[1]), Number(found[2])];
   const total = found[3] === '*' ? undefined : Number(found[3]);
@@ -59,4 +59,4 @@ export const endsVisibly = (headers: IncomingHttpHeaders): boolean =>
 
 /** Whether the bytes sent are the file's own. */
 export const isPlain = (headers: IncomingHttpHeaders): boolean =>
-  /^(identity)?$/i.test(headers['content-encoding']?.trim() ?? '');
+  /^(identity)?$/i.test(headers['content-encoding'] ?? '');

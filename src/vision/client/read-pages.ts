@@ -73,7 +73,7 @@ async function readOnce<T>(
     if (nothingNew || isLastPage(page, number)) {
       const [total] = totals;
       const whole = total === undefined ? number === 1 : totals.size === 1 && fingerprints.size >= total;
-      const isRepeated = nothingNew && number > 1 && page.received > 0;
+      const isRepeated = nothingNew && page.received > 0;
       return { ranges, total, whole: whole && !isRepeated };
     }
   }

@@ -56,9 +56,9 @@ export class Matching<W extends Wanted> {
   private partOf(video: Video, taken: ReadonlySet<string>): W | undefined {
     const { requestId } = video;
     if (requestId === undefined) return this.all.to(video);
-    const parts = this.byRequest.get(requestId);
-    const part = parts?.[0];
-    if (parts === undefined || part === undefined) return taken.has(requestId) ? undefined : this.nameless.to(video);
+    const parts = this.byRequest.get(requestId) ?? [];
+    const [part] = parts;
+    if (part === undefined) return taken.has(requestId) ? undefined : this.nameless.to(video);
     this.counts.set(requestId, (this.counts.get(requestId) ?? 0) + 1);
     const closest = this.ofOneId.get(requestId) ?? new ClosestParts(parts);
     this.ofOneId.set(requestId, closest);
