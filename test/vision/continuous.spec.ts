@@ -258,10 +258,7 @@ describe('windows', () => {
 
   test('every page is read, and chunks that come late are found', async () => {
     const chunks = Array.from({ length: 250 }, (_, i) => chunk(3.9 - i / 100, { downloadUrl: 'https://x.invalid/a' }));
-    partner.on(
-      CONTINUOUS,
-      lists('recordings', () => chunks),
-    );
+    partner.on(CONTINUOUS, within(chunks));
     const id = await follow(await connect());
     await reachesNow(id);
     const count = async () =>
@@ -490,10 +487,19 @@ describe('after an outage of 7 hours', () => {
     }, 15_000);
     expect(Math.abs(laidBy - Date.parse(inHours(-13)))).toBeLessThan(60_000);
     expect((await read(id)).watermark).toBe(new Date(laidBy).toISOString());
+    all.push(chunk(2, { id: 'new' }));
+    partner.on(CONTINUOUS, (response, request) => {
+      const isOld = Date.parse(request.query.get('startTime') ?? '') < Date.parse(inHours(-12));
+      (isOld ? refuses(400, 'INVALID_PAYLOAD', 'oops') : within(all))(response, request);
+    });
+    await eventually(async () => {
+      await hurry(app);
+      expect(await ids()).toEqual(['in time', 'new']);
+    });
     partner.on(CONTINUOUS, within(all));
     await eventually(async () => {
       await hurry(app);
-      expect(await ids()).toEqual(['after', 'in time', 'late']);
+      expect(await ids()).toEqual(['after', 'in time', 'late', 'new']);
     });
     await reachesNow(id);
   });

@@ -167,8 +167,8 @@ describe('the POST', () => {
   });
 
   test('a 202 that says failed', async () => {
-    partner.on(POST, accepts({ status: 'failed', message: 'The camera is broken.' }));
-    const shown = await becomes(await order(await connect()), { status: 'failed' });
+    partner.on(POST, accepts({ requestId: 'req-failed', status: 'failed', message: 'The camera is broken.' }));
+    const shown = await becomes(await order(await connect()), { status: 'failed', partnerRequestId: 'req-failed' });
     expect(shown.reason).toContain('The camera is broken.');
   });
 
@@ -237,6 +237,18 @@ describe('a 202 without an id that can be read', () => {
     expect(await read(numbered)).toMatchObject({ status: 'processing' });
     clips.push(element({ requestId: 'req-2', cameraId: '1', downloadUrl: partner.link(film()) }));
     await becomes(numbered, { status: 'stored' });
+  });
+
+  test('what was delivered to a request of another connection, of the same hauler too, is', async () => {
+    partner.on(POST, accepts({ requestId: 'req-1' }), raw('ok', { status: 202 }));
+    partner.on(
+      VIDEOS,
+      lists('videos', () => [element({ requestId: 'req-1', downloadUrl: partner.link(film()) })]),
+    );
+    const [one, other] = [await connectVision(app, partner.url), await connectVision(app, partner.url)];
+    await app.dataSource.query('UPDATE connections SET hauler_id = $1 WHERE id = $2', [one.haulerId, other.id]);
+    await becomes(await order(one.id), { status: 'stored' });
+    await becomes(await order(other.id), { status: 'stored' });
   });
 });
 
@@ -330,6 +342,45 @@ describe('polling', () => {
     );
     const shown = await becomes(id, { status: 'expired' });
     expect(shown.reason).toContain('deadline');
+  });
+
+  test('a deadline that comes before the next round is looked at when it comes', async () => {
+    partner.on(POST, accepts());
+    partner.on(
+      VIDEOS,
+      lists('videos', () => []),
+    );
+    await becomes(await order(await connect()), { status: 'processing' });
+    await app.dataSource.query(
+      "UPDATE video_request_parts SET polls = 9, deadline_at = date_trunc('second', now()) + interval '30 seconds'",
+    );
+    await eventually(async () => {
+      if (partner.askedOf(VIDEOS).length === 0) await hurry(app);
+      const rounds = await app.dataSource.query<unknown[]>(
+        `SELECT poll.due_at = part.deadline_at AS at_deadline, part.next_poll_at > part.deadline_at AS later
+         FROM video_polls AS poll, video_request_parts AS part WHERE poll.lease_token IS NULL`,
+      );
+      expect(rounds).toEqual([{ at_deadline: true, later: true }]);
+    });
+  });
+
+  test('a request that is taken meanwhile puts no round off', async () => {
+    partner.on(POST, accepts());
+    partner.on(
+      VIDEOS,
+      lists('videos', () => []),
+    );
+    const connectionId = await connect();
+    await becomes(await order(connectionId), { status: 'processing' });
+    // Held, so that it stays as it is: due already.
+    await app.dataSource.query(
+      `UPDATE video_polls SET due_at = now() - interval '1 minute', lease_token = gen_random_uuid(),
+         leased_until = now() + interval '1 hour'`,
+    );
+    await becomes(await order(connectionId), { status: 'processing' });
+    const polls = await app.dataSource.query<unknown[]>('SELECT due_at < now() AS due FROM video_polls');
+    expect(polls).toEqual([{ due: true }]);
+    await app.dataSource.query('UPDATE video_polls SET lease_token = NULL, leased_until = NULL');
   });
 
   test.each([
