@@ -78,10 +78,13 @@ export function urlFault(text: string, policy: OutboundPolicy): string | undefin
     return 'The address must begin with https://.';
   if (url.username !== '' || url.password !== '') return 'The address must not contain a user name or password.';
   if (policy.allowPrivate) return undefined;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(url);
   if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : privateAddress(host);
-  return /(^|\.)localhost\.?$/i.test(host) ? privateAddress(host) : undefined;
+  return /(^|\.)localhost\.?$/.test(host) ? privateAddress(host) : undefined;
 }
+
+/** Lower case, and an IPv6 address without its brackets. */
+const hostOf = (url: URL): string => url.hostname.replace(/[[\]]/g, '');
 
 /**
  * `urlFault`, and the name is resolved too: for saving a connection. A name that cannot be resolved just now is no
@@ -90,8 +93,7 @@ export function urlFault(text: string, policy: OutboundPolicy): string | undefin
 export async function resolvedUrlFault(text: string, policy: OutboundPolicy): Promise<string | undefined> {
   const fault = urlFault(text, policy);
   if (fault !== undefined || policy.allowPrivate) return fault;
-  const host = new URL(text).hostname;
-  if (isIP(host.replace(/^\[|\]$/g, '')) !== 0) return undefined;
+  const host = hostOf(new URL(text));
   const addresses = await resolve(host, { all: true }).catch((): LookupAddress[] => []);
   return addresses.every(({ address }) => isPublicAddress(address)) ? undefined : privateAddress(host);
 }

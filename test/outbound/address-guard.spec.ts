@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createServer, request as plainRequest, type Server } from 'node:http';
 import { request } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { LookupOptions } from 'node:dns';
+import type { AddressInfo, LookupFunction } from 'node:net';
 import { guardedAgents, isPublicAddress, resolvedUrlFault, urlFault } from '../../src/outbound/address-guard.js';
 
 const strict = { allowPrivate: false };
@@ -21,6 +22,35 @@ describe('isPublicAddress', () => {
     '2606:4700:4700::1111',
     '2001:4860:4860::8888',
     '2a00:1450::1',
+    // Beside the ends of what is closed.
+    '1.0.0.0',
+    '9.255.255.255',
+    '11.0.0.0',
+    '126.255.255.255',
+    '128.0.0.0',
+    '168.63.129.15',
+    '168.63.129.17',
+    '169.253.255.255',
+    '169.255.0.0',
+    '191.255.255.255',
+    '192.0.3.0',
+    '192.88.98.255',
+    '192.88.100.0',
+    '192.167.255.255',
+    '192.169.0.0',
+    '198.20.0.0',
+    '198.51.99.255',
+    '198.51.101.0',
+    '203.0.112.255',
+    '203.0.114.0',
+    '2000::',
+    '2001:200::',
+    '2001:db7:ffff::',
+    '2001:db9::',
+    '2001:ffff::',
+    '2003::',
+    '3ffe:ffff::',
+    '3fff:1000::',
   ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true));
 
   test.each([
@@ -64,6 +94,33 @@ describe('isPublicAddress', () => {
     'ff02::1',
     'example.com',
     '',
+    // The ends of what is closed.
+    '0.255.255.255',
+    '10.0.0.0',
+    '10.255.255.255',
+    '100.64.0.0',
+    '100.127.255.255',
+    '127.0.0.0',
+    '169.254.0.0',
+    '169.254.255.255',
+    '172.16.0.0',
+    '192.0.0.255',
+    '192.0.2.255',
+    '192.88.99.0',
+    '192.88.99.255',
+    '192.168.0.0',
+    '192.168.255.255',
+    '198.19.255.255',
+    '198.51.100.255',
+    '203.0.113.255',
+    '239.255.255.255',
+    '240.0.0.0',
+    '1fff:ffff::',
+    '2001:1ff:ffff::',
+    '2001:db8:ffff::',
+    '2002:ffff::',
+    '3fff:fff:ffff::',
+    '4000::',
   ])('%s is not', (address) => expect(isPublicAddress(address)).toBe(false));
 });
 
@@ -88,6 +145,8 @@ describe('urlFault', () => {
     ['https://[::ffff:7f00:1]/', 'public'],
     ['https://localhost/', 'public'],
     ['https://api.LOCALHOST./', 'public'],
+    ['https://localhost.example.com/', undefined],
+    ['https://notlocalhost/', undefined],
   ])('%s', (url, fault) => {
     if (fault === undefined) expect(urlFault(url, strict)).toBeUndefined();
     else expect(urlFault(url, strict)).toContain(fault);
@@ -106,6 +165,14 @@ describe('resolvedUrlFault', () => {
     const { hostname } = await import('node:os');
     await expect(resolvedUrlFault(`https://${hostname()}/`, strict)).resolves.toContain('public');
     await expect(resolvedUrlFault('https://8.8.8.8/', strict)).resolves.toBeUndefined();
+    await expect(resolvedUrlFault('https://[2606:4700::1]/', strict)).resolves.toBeUndefined();
+  });
+  test('what is wrong with the text is told without asking anybody', async () => {
+    await expect(resolvedUrlFault('nonsense', strict)).resolves.toContain('valid URL');
+    await expect(resolvedUrlFault('ftp://no-such-host.invalid/', strict)).resolves.toContain('https://');
+  });
+  test('for development a name may lead anywhere', async () => {
+    await expect(resolvedUrlFault('http://localhost/', open)).resolves.toBeUndefined();
   });
   test('a name that does not resolve is no fault: each call checks it again', async () => {
     await expect(resolvedUrlFault('https://no-such-host.invalid/', strict)).resolves.toBeUndefined();
@@ -152,5 +219,20 @@ describe('guardedAgents', () => {
         .end();
     });
     expect(code).toBe('ADDRESS_REFUSED');
+  });
+
+  test('a public address is handed on as it was asked for, one or all', async () => {
+    const { lookup } = guardedAgents(strict).httpsAgent.options as { lookup: LookupFunction };
+    const ask = (options: LookupOptions) =>
+      new Promise((done) => lookup('8.8.8.8', options, (...answer) => done(answer)));
+    await expect(ask({})).resolves.toEqual([null, '8.8.8.8', 4]);
+    await expect(ask({ all: true })).resolves.toEqual([null, [{ address: '8.8.8.8', family: 4 }]]);
+  });
+
+  test.each([strict, open])('their other options are the given ones: %p', (policy) => {
+    const { httpAgent, httpsAgent } = guardedAgents(policy, { keepAlive: true, maxFreeSockets: 3 });
+    for (const agent of [httpAgent, httpsAgent]) {
+      expect(agent).toMatchObject({ options: { keepAlive: true, maxFreeSockets: 3 } });
+    }
   });
 });
