@@ -44,13 +44,8 @@ export function dueRowsSql(kind: WorkKind): DueRowsSql {
         UPDATE ${table} AS t SET leased_until = clock_timestamp() + $1::float8 * interval '1 ms'
         FROM free WHERE ${equal(keys, 't', 'free')})
       SELECT held.place::integer AS place FROM ${table} AS t JOIN held ON ${mine}`,
-    // A row that was taken off the list meanwhile (due_at is null) stays off it.
-    fail: release(
-      2,
-      `last_error = $1, due_at = CASE WHEN t.due_at IS NULL THEN NULL
-       ELSE clock_timestamp() + $2::float8 * interval '1 ms' END`,
-    ),
-    giveBack: release(0, 'attempts = greatest(t.attempts - 1, 0)'),
+    fail: release(2, `last_error = $1, due_at = clock_timestamp() + $2::float8 * interval '1 ms'`),
+    giveBack: release(0, 'attempts = t.attempts - 1'),
     oldest: `SELECT extract(epoch FROM now() - min(t.due_at))::float8 AS seconds FROM ${table} AS t WHERE ${isDue(kind)}`,
     conclude: release(2, `due_at = ${NEXT_DUE}, attempts = 0, last_error = NULL`),
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { backoffMs, retryDelayMs } from '../../src/jobs/backoff.js';
+import { backoffMs, DEFAULT_BACKOFF, retryDelayMs } from '../../src/jobs/backoff.js';
 
 const rule = { firstMs: 1_000, factor: 2, maxMs: 60_000, jitter: 0.2 };
 const DAY_MS = 86_400_000;
@@ -20,6 +20,19 @@ describe('backoffMs', () => {
     expect(backoffMs(rule, attempt, random)).toBe(expected);
   });
 });
+
+test.each([
+  [1, 0.5, 5_000],
+  [1, 0, 4_000],
+  [2, 0.5, 10_000],
+  [10, 0.5, 2_560_000],
+  [11, 0.5, 3_600_000],
+])(
+  'a kind of work that says nothing begins at 5 s and ends at an hour: failure %d, chance %d',
+  (attempt, random, ms) => {
+    expect(backoffMs(DEFAULT_BACKOFF, attempt, random)).toBe(ms);
+  },
+);
 
 describe('retryDelayMs', () => {
   test.each<[string, unknown, number]>([

@@ -7,6 +7,7 @@ import { claimSql } from '../../src/jobs/due-rows.sql.js';
 import { LeaseLost } from '../../src/jobs/lease-lost.js';
 import type { WorkKind } from '../../src/jobs/work-kind.js';
 import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from '../support/due-table.js';
+import { eventually } from '../support/eventually.js';
 import { tell } from '../support/faults.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -58,6 +59,25 @@ describe('claiming', () => {
     expect(ids(await dueRows(first, { order: ['weight'] }).claim(10))).toEqual([...early, ...late]);
   });
 
+  test('takes what comes first, however many there are and whenever they were added', async () => {
+    await addParcels(first, 1, { weight: 10, dueInMs: -1_000 });
+    const early = await addParcels(first, 1, { weight: 20, dueInMs: -3_000 });
+    await addParcels(first, 1, { weight: 10, dueInMs: -2_000 });
+    const light = await addParcels(first, 1, { weight: 5, dueInMs: -500 });
+    expect(ids(await dueRows(first).claim(1))).toEqual(early);
+    expect(ids(await dueRows(first, { order: ['weight'] }).claim(1))).toEqual(light);
+  });
+
+  test('tells for how long the oldest row has waited', async () => {
+    expect(await dueRows(first).oldestDue()).toBe(0);
+    await addParcels(first, 1, { dueInMs: -60_000 });
+    await addParcels(first, 1, { dueInMs: -3_600_000 });
+    await addParcels(first, 1, { dueInMs: 60_000 });
+    expect(await dueRows(first).oldestDue()).toBeGreaterThan(3_000);
+    await dueRows(first, { leaseMs: LONG_MS }).claim(10);
+    expect(await dueRows(first).oldestDue()).toBe(0);
+  });
+
   test.each([
     ['alone', {}],
     ['in groups', { group: { by: 'connection_id', concurrency: 4 } }],
@@ -99,6 +119,19 @@ describe('groups', () => {
     expect(await dueRows(second, grouped).claim(5)).toEqual([]);
   });
 
+  test('what comes first is taken, of whatever group it is', async () => {
+    await addParcels(first, 1, { connection: 'a', weight: 1_000 });
+    const b = await addParcels(first, 1, { connection: 'b' });
+    expect(ids(await dueRows(first, grouped).claim(1))).toEqual(b);
+  });
+
+  test('what a dead owner has left takes no room, and is taken over', async () => {
+    const due = await addParcels(first, 3);
+    expect(await dueRows(first, { ...grouped, leaseMs: 1 }).claim(5)).toHaveLength(2);
+    await delay(20);
+    expect(ids(await dueRows(second, grouped).claim(5))).toEqual(due.slice(0, 2));
+  });
+
   test('the limit holds over instances that claim at once', async () => {
     await addParcels(first, 50, { connection: 'a' });
     await addParcels(first, 50, { connection: 'b' });
@@ -106,6 +139,35 @@ describe('groups', () => {
       Array.from({ length: 20 }, (_, i) => dueRows(i % 2 === 0 ? first : second, grouped).claim(5)),
     );
     expect(claims.flat()).toHaveLength(4);
+  });
+
+  test('a claim sees what one that is under way takes, also where another row comes first by now', async () => {
+    const due = await addParcels(first, 3, { weight: 10 });
+    await first.query(`
+      CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM pg_advisory_xact_lock_shared(42); RETURN NEW; END $$;
+      CREATE TRIGGER gate BEFORE UPDATE ON parcels FOR EACH ROW EXECUTE FUNCTION wait_at_gate()`);
+    const gate = first.createQueryRunner();
+    const waiting = (count: number) =>
+      eventually(async () => {
+        const held = "datname = current_database() AND wait_event_type = 'Lock'";
+        expect(await first.query(`SELECT FROM pg_stat_activity WHERE ${held}`)).toHaveLength(count);
+      });
+    try {
+      await gate.query('SELECT pg_advisory_lock(42)');
+      const underWay = dueRows(first, grouped).claim(5);
+      await waiting(1);
+      await addParcels(first, 1);
+      const next = dueRows(second, grouped).claim(5);
+      await waiting(2);
+      await gate.query('SELECT pg_advisory_unlock(42)');
+      expect(ids(await underWay)).toEqual(due.slice(0, 2));
+      expect(await next).toEqual([]);
+    } finally {
+      await gate.query('SELECT pg_advisory_unlock_all()');
+      await gate.release();
+      await first.query('DROP FUNCTION wait_at_gate CASCADE');
+    }
   });
 
   test('room is given again by what has ended', async () => {
