@@ -13,7 +13,7 @@ const HTTP_DATES = [
  */
 export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim();
-  if (text === undefined || text === '') return undefined;
+  if (text === undefined) return undefined;
   if (SECONDS.test(text)) return Math.ceil(Number(text) * 1000);
   if (!HTTP_DATES.some((form) => form.test(text))) return undefined;
   const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);

@@ -1,4 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { retryAfterMs } from '../../src/outbound/retry-after.js';
 
 const now = new Date('2026-01-31T08:30:00Z');
@@ -22,4 +25,14 @@ describe('Retry-After', () => {
     ['', undefined],
     [undefined, undefined],
   ])('%s is %s ms', (header, expected) => expect(retryAfterMs(header, now)).toBe(expected));
+
+  test('a date is one of Greenwich, also where the service runs elsewhere', () => {
+    const source = pathToFileURL(join(import.meta.dirname, '../../src/outbound/retry-after.ts')).href;
+    const dates = ['Sat Jan 31 08:31:30 2026', 'Sat, 31 Jan 2026 08:31:30 GMT'];
+    const script = `import { retryAfterMs } from ${JSON.stringify(source)};
+      console.log(${JSON.stringify(dates)}.map((date) => retryAfterMs(date, new Date('${now.toISOString()}'))).join())`;
+    const env = { ...process.env, TZ: 'America/New_York' };
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' });
+    expect(printed).toBe('90000,90000\n');
+  });
 });
