@@ -14,6 +14,12 @@ describe('a sealed key', () => {
     expect(openKey(secret, id.toUpperCase(), sealed)).toBe('a partner’s key');
   });
 
+  test('opens as long as it is stored: in the form that it has had from the first', () => {
+    const stored = 'v1.oKGio6SlpqeoqaqrzKLjpoBVVTsrAOVsE09iLYc4DEw3v2zaEIcHSnRaq7sJ';
+    const key = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
+    expect(openKey(key, '019a9a3e-5b7c-7def-8123-456789abcdef', stored)).toBe('a partner’s key');
+  });
+
   test('says nothing of the key, and never the same twice', () => {
     expect(sealed).toMatch(/^v1\.[\w-]+$/);
     expect(sealKey(secret, id, 'a partner’s key')).not.toBe(sealed);
