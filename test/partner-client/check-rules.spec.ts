@@ -72,3 +72,12 @@ test('of a million texts only those that have our key are made anew', () => {
   expect(read.slice(-3)).toEqual(['an ordinary text', '[redacted]', { 'a [redacted]': 'b' }]);
   expect(made.mock.calls.length).toBeLessThan(10);
 });
+
+test.each([
+  ['8 characters, which could be nothing else', '12345678', '[redacted]'],
+  ['7, which could be a word', '1234567', '1234567'],
+])('a key of %s: in data and in a sentence', (_, key, inData) => {
+  const scrubber = new KeyScrubber([key]);
+  expect(scrubber.parse(JSON.stringify({ [key]: [key, `a ${key}.`] }))).toEqual({ [inData]: [inData, `a ${inData}.`] });
+  expect(scrubber.sentence(`a ${key}.`)).toBe('a [redacted].');
+});

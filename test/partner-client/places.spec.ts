@@ -51,4 +51,18 @@ describe('places', () => {
     await expect(b.take(abort.signal)).rejects.toThrow('enough');
     await b.take();
   });
+
+  test('who has entered and gives up then takes nobody the turn', async () => {
+    const places = new Places(1);
+    const [a, b, c] = [places.place(), places.place(), places.place()];
+    const abort = new AbortController();
+    await a.take();
+    const second = b.take(abort.signal);
+    const third = c.take();
+    a.leave();
+    await second;
+    abort.abort();
+    b.leave();
+    await third;
+  });
 });

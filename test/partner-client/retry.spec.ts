@@ -21,6 +21,7 @@ describe('the next try', () => {
     ['429 that says at once', failure('rateLimited', 0), 1, 500],
     ['exactly 5 min', failure('rateLimited', 300), 1, 300_000],
     ['more than 5 min', failure('rateLimited', 301), 1, undefined],
+    ['a millisecond more', failure('rateLimited', 300.001), 1, undefined],
     ['500 of a read', failure('failed'), 1, undefined],
     ['lost answer of a read', failure('timedOut'), 1, undefined],
     ['a breach', failure('breach'), 1, undefined],

@@ -17,8 +17,15 @@ test.each<[string, string, string]>([
     `[${cut.slice(1, -1)},"[[\\\\"]`,
   ],
   ['what is beside it', `{"a":[${nested(40)},{"b":"c"}],"d":[]}`, `{"a":[${cut.slice(2, -2)},{"b":"c"}],"d":[]}`],
+  ['what follows an empty text', `["",${nested(40)}]`, `["",${cut.slice(1, -1)}]`],
   ['several in one list', `${'['.repeat(32)}[],{},7${']'.repeat(32)}`, `${'['.repeat(32)}0,0,7${']'.repeat(32)}`],
 ])('%s: what is nested deeper than 32 is a 0', (_, text, expected) => expect(read(text)).toEqual(JSON.parse(expected)));
+
+test('the bytes that were given stay as they came', () => {
+  const bytes = Buffer.from(nested(40));
+  shallowJson(bytes);
+  expect(bytes.toString('utf8')).toBe(nested(40));
+});
 
 test('what is never closed is no JSON afterwards either', () => {
   expect(() => read('['.repeat(1_000_000))).toThrow(SyntaxError);
