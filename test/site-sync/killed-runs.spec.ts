@@ -240,6 +240,9 @@ describe('runs that are cut off', () => {
       );
       await sweep();
       expect(await statuses()).toEqual(['running']);
+      await query('UPDATE connections SET enabled = true, leased_until = now() WHERE id = $1');
+      await sweep();
+      expect(await statuses()).toEqual(['running']);
     });
 
     test('ends the run of a connection that was paused while its instance was killed; the next request begins another', async () => {
@@ -267,7 +270,10 @@ describe('runs that are cut off', () => {
       const referred = (await scene.runs())[0];
       const age = (days: number) =>
         query(`UPDATE sync_runs SET created_at = created_at - interval '${days} days' WHERE connection_id = $1`);
-      await age(31);
+      await age(29);
+      await sweep();
+      expect(await statuses()).toEqual(['succeeded', 'succeeded']);
+      await age(2);
       await sweep();
       expect((await scene.runs()).map(({ id }) => id)).toEqual([referred?.id]);
       scene.answers({ sites: [] });

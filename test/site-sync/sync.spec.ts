@@ -149,6 +149,13 @@ describe('synchronising with a partner', () => {
       expect(await scene.sites(`&siteId=${idOf('a')}`)).toMatchObject([stored]);
     });
 
+    test('the first stamp of a record is stored, and counts from then on', async () => {
+      await scene.sync({ sites: [site('a', { updatedAt: null })] });
+      expect(counts(await scene.sync({ sites: [site('a')] }))).toEqual({ received: 1, unchanged: 1 });
+      expect(await scene.sites()).toMatchObject([{ updatedAt: '2026-01-15T10:00:00Z' }]);
+      expect(counts(await scene.sync({ sites: [site('a', { updatedAt: OLDER })] }))).toEqual({ received: 1, stale: 1 });
+    });
+
     test('one that was stated inactive stays so while it is, and is restored by the word of the partner', async () => {
       await scene.sync({ sites: [site('a', { active: false }), site('b')] });
       expect(counts(await scene.sync({ sites: [site('a', { active: false, name: 'A' }), site('b')] }))).toEqual({
@@ -196,6 +203,19 @@ describe('synchronising with a partner', () => {
       expect(await scene.quarantine(second.id)).toEqual(await scene.quarantine(first.id));
       expect(await scene.stored()).toEqual(before);
       expect(counts(await scene.sync())).toEqual({ received: 2, unchanged: 1, quarantined: 1 });
+    });
+
+    test('is asked for conditionally whatever another hauler does', async () => {
+      const neighbour = await scene.neighbour();
+      try {
+        scene.answers({ sites: [site('a')] }, { ETag: '"one"' });
+        await scene.sync();
+        await neighbour.sync({ sites: [site('b')] });
+        await scene.sync();
+        expect(scene.partner.asked.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"one"']);
+      } finally {
+        await neighbour.partner.stop();
+      }
     });
 
     test('is not asked for conditionally at another address of the connection', async () => {
@@ -366,13 +386,40 @@ describe('synchronising with a partner', () => {
       expect(await scene.sites('&active=true')).toHaveLength(2);
     });
 
+    test('once: neither the records of another connection nor what is inactive already go with it', async () => {
+      await scene.sync({ sites: [site('a')] });
+      const other = await scene.connect();
+      await scene.sync({ sites: [site('b'), site('c'), site('d')] }, other);
+      for (const sites of [[site('b'), site('c')], [site('b')]]) {
+        const run = await scene.sync({ sites }, other);
+        expect([run.status, counts(run)]).toEqual([
+          'succeeded',
+          { received: sites.length, unchanged: sites.length, deactivated: 1 },
+        ]);
+      }
+      expect((await scene.sites('&active=true')).map(({ externalId }) => externalId)).toEqual([idOf('b'), idOf('a')]);
+    });
+
+    test('what others tell of a record leaves it to its connection, unless they bring it back', async () => {
+      const owners = async () => (await scene.sites()).map(({ connectionId }) => connectionId);
+      await scene.sync({ sites: [site('a', { name: 'of one' }), site('z')] });
+      const other = await scene.connect();
+      await scene.sync({ sites: [site('a', { name: 'of the other' })] }, other);
+      expect(await owners()).toEqual([scene.connectionId, scene.connectionId]);
+      await scene.sync({ sites: [site('z')] });
+      expect(counts(await scene.sync({ sites: [site('a')] }, other))).toEqual({ received: 1, restored: 1 });
+      expect(await owners()).toEqual([scene.connectionId, other]);
+    });
+
     test('what came through a deleted connection passes to the one that runs', async () => {
       await scene.sync(three());
+      const third = await scene.connect();
+      await scene.sync({ sites: [site('z')] }, third);
       await scene.service.admin('DELETE', `/connections/${scene.connectionId}`);
       const other = await scene.connect();
       const run = await scene.sync({ ...three(), sites: three().sites.slice(0, 1) }, other);
       expect(counts(run)).toEqual({ received: 1, unchanged: 1, deactivated: 1 });
-      expect((await scene.sites()).map(({ connectionId }) => connectionId)).toEqual([other, other]);
+      expect((await scene.sites()).map(({ connectionId }) => connectionId)).toEqual([third, other, other]);
     });
 
     test("it passes to the one that runs although that one's answer is the same, and may be removed by it", async () => {

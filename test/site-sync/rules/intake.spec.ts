@@ -131,6 +131,7 @@ describe('what is taken of a partner’s answer', () => {
       sites: [site('a'), site('a', { id: idOf('a').toUpperCase(), name: 'again' }), site('b', { name: 7 }), site('b')],
     });
     expect(remarks(intake).map(([, path]) => path)).toEqual(['sites[1].id', 'sites[2].name', 'sites[3].id']);
+    expect(remarks(intake)[0]?.[2]).toBe('sites[1].id is the id of an earlier element');
     expect(rows(intake, 'sites')).toEqual([
       [idOf('a'), 'accepted'],
       [idOf('b'), 'kept'],
@@ -212,6 +213,10 @@ describe('what is taken of a partner’s answer', () => {
   test('a clock that is some hours ahead is forgiven, and what was refused for its time may be judged otherwise later', async () => {
     const ahead = await intakeOf({ sites: [site('a', { updatedAt: '2026-11-21T02:00:00Z' })] });
     expect([remarks(ahead), ahead.dependsOnTime]).toEqual([[], false]);
+    const most = await intakeOf({ sites: [site('a', { updatedAt: '2026-11-21T12:00:00Z' })] });
+    expect([remarks(most), most.dependsOnTime]).toEqual([[], false]);
+    const more = await intakeOf({ sites: [site('a', { updatedAt: '2026-11-21T12:00:00.000001Z' })] });
+    expect([remarks(more)[0]?.[1], more.dependsOnTime]).toEqual(['sites[0].updatedAt', true]);
     const far = await intakeOf({ sites: [site('a', { updatedAt: '2126-11-21T02:00:00Z' })] });
     expect(far.dependsOnTime).toBe(true);
   });

@@ -34,6 +34,7 @@ describe('the removal guard', () => {
       drop(4, 3, { remaining: 1, standing: { held: 3, stillAbsent: 3 } }),
       true,
     ],
+    ['the same absence of one', drop(10, 1, { standing: { held: 1, stillAbsent: 1 } }), true],
     ['the same absence and more', drop(1000, 9, { standing: { held: 6, stillAbsent: 6 } }), true],
     ['some have come back, and few are left', drop(10, 5, { standing: { held: 6, stillAbsent: 5 } }), false],
     ['some have come back, and many are left', drop(20, 15, { standing: { held: 16, stillAbsent: 15 } }), true],

@@ -21,6 +21,7 @@ describe('when the next run is due (decision 36)', () => {
     ['a day stays a day', 86_400, 9, undefined, DAY],
     ['Retry-After within five minutes was honoured within the run', 900, 1, 5 * MINUTE, 15 * MINUTE],
     ['Retry-After of the last try, longer than the interval: not before', 60, 1, 4 * MINUTE, 4 * MINUTE],
+    ['Retry-After a millisecond beyond, though the backoff is longer', 900, 1, 5 * MINUTE + 1, 5 * MINUTE + 1],
     ['Retry-After beyond: due then', 900, 1, 5 * MINUTE + 1000, 5 * MINUTE + 1000],
     ['Retry-After beyond, also where the backoff is longer', 900, 9, 10 * MINUTE, 10 * MINUTE],
     ['Retry-After of a year: a day', 900, 1, 365 * DAY, DAY],
