@@ -43,6 +43,7 @@ interface Row {
   readonly sealed_key: string;
   readonly sealed_next_key: string | null;
   readonly due_at: Date | null;
+  readonly attempts: number;
   readonly deleted_at: Date | null;
 }
 const stored = async (id: string): Promise<Row | undefined> =>
@@ -216,6 +217,31 @@ describe('PATCH /admin/v1/connections/{id}', () => {
     expect(await change({ enabled: false })).toBeNull();
   });
 
+  test('what is said again moves no run, nor an interval one that failures have put off; who mends begins anew', async () => {
+    const { id } = await create(site({ enabled: true, baseUrl: 'http://127.0.0.1:1' }));
+    // Its first run, which may be under way, loses its lease.
+    await open.dataSource.query(
+      `UPDATE connections SET due_at = now() + interval '1 hour', attempts = 2, leased_until = NULL, lease_token = NULL
+       WHERE id = $1`,
+      [id],
+    );
+    const dueInMs = async (body: object) =>
+      Date.parse((await open.admin<Connection>('PATCH', `/connections/${id}`, body)).body.nextRunAt ?? '') - Date.now();
+    expect(await dueInMs({ enabled: true })).toBeGreaterThan(1_800_000);
+    expect(await dueInMs({ intervalSeconds: 60 })).toBeGreaterThan(1_800_000);
+    expect(await dueInMs({ nextApiKey: KEY })).toBeLessThan(1_800_000);
+    expect((await stored(id))?.attempts).toBeLessThan(2);
+    await open.admin('DELETE', `/connections/${id}`);
+  });
+
+  test('no change makes a vision connection due, which has its own work', async () => {
+    const { id } = await create(vision());
+    for (const body of [{ enabled: true }, { apiKey: `${KEY}-other` }, { intervalSeconds: 60 }]) {
+      expect((await open.admin<Connection>('PATCH', `/connections/${id}`, body)).body.nextRunAt).toBeNull();
+    }
+    expect((await stored(id))?.due_at).toBeNull();
+  });
+
   test('the same address with a slash at its end is no other one', async () => {
     const { id } = await create(site({ enabled: true, baseUrl: 'http://127.0.0.1:1' }));
     await open.dataSource.query(`UPDATE connections SET due_at = now() + interval '1 hour' WHERE id = $1`, [id]);
@@ -243,8 +269,21 @@ describe('DELETE /admin/v1/connections/{id}', () => {
   test('takes it away for good, with its keys; only the row stays for what came through it', async () => {
     const { id } = await create();
     await open.admin('PATCH', `/connections/${id}`, { nextApiKey: KEY });
+    // As while a run is under way that somebody has asked for.
+    await open.dataSource.query(
+      `UPDATE connections SET due_at = now() + interval '1 hour', run_requested_at = now(),
+         leased_until = now() + interval '1 hour', lease_token = gen_random_uuid() WHERE id = $1`,
+      [id],
+    );
     expect(await open.admin('DELETE', `/connections/${id}`)).toMatchObject({ status: 204, text: '' });
-    expect(await stored(id)).toMatchObject({ sealed_key: '', sealed_next_key: null, due_at: null });
+    expect(await stored(id)).toMatchObject({
+      sealed_key: '',
+      sealed_next_key: null,
+      due_at: null,
+      run_requested_at: null,
+      leased_until: null,
+      lease_token: null,
+    });
     for (const [method, path] of [
       ['GET', ''],
       ['PATCH', ''],
