@@ -2,10 +2,12 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type * as Uuid from '../../src/database/uuid.js';
 
 let uuidv7: typeof Uuid.uuidv7;
+let timeOfUuidv7: typeof Uuid.timeOfUuidv7;
+let leastUuidv7Of: typeof Uuid.leastUuidv7Of;
 // Anew each time: it never steps back behind the times that another test has given it.
 beforeEach(async () => {
   jest.resetModules();
-  ({ uuidv7 } = await import('../../src/database/uuid.js'));
+  ({ uuidv7, timeOfUuidv7, leastUuidv7Of } = await import('../../src/database/uuid.js'));
 });
 
 const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
@@ -37,4 +39,19 @@ describe('uuidv7', () => {
     for (let i = 0; i < 5000; i++) for (const digit of uuidv7().slice(24)) seen.add(digit);
     expect(seen.size).toBe(16);
   });
+});
+
+test('the time of a UUID is read out of it', () => {
+  const now = Date.now() + 20_000;
+  expect(timeOfUuidv7(uuidv7(now))).toBe(now);
+  expect(timeOfUuidv7('0fedcba9-8765-7fff-bfff-ffffffffffff')).toBe(0x0fed_cba9_8765);
+});
+
+test.each([
+  [-1, '00000000-0000-7000-8000-000000000000'],
+  [1, '00000000-0001-7000-8000-000000000000'],
+  [0x0fed_cba9_8765, '0fedcba9-8765-7000-8000-000000000000'],
+  [2 ** 48, 'ffffffff-ffff-7000-8000-000000000000'],
+])('the least UUID of the millisecond %d is %s', (milliseconds, id) => {
+  expect(leastUuidv7Of(milliseconds)).toBe(id);
 });
