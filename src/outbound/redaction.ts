@@ -26,8 +26,8 @@ export function redactUrls(text: string): string {
 }
 
 /**
- * Replaces the given secrets wherever they stand in a text: as they are, percent-encoded, within JSON, in base64 as
- * basic authentication would carry them. Empty secrets are ignored.
+ * Replaces the given secrets wherever they stand in a text: as they are, percent-encoded in capitals or in small letters,
+ * within JSON, in base64 as basic authentication would carry them. Empty secrets are ignored.
  */
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   return secretForms(secrets).reduce((rest, form) => rest.replaceAll(form, REDACTED), text);
@@ -39,8 +39,11 @@ export function secretForms(secrets: readonly string[]): string[] {
   for (const secret of secrets) {
     if (secret === '') continue;
     const base64 = Buffer.from(secret).toString('base64');
-    for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]) forms.add(form);
-    for (const form of [base64, base64.replace(/=+$/, ''), encodeURIComponent(base64)]) forms.add(form);
+    for (const text of [secret, base64, base64.replace(/=+$/, '')]) {
+      const encoded = encodeURIComponent(text);
+      for (const form of [text, encoded, encoded.replace(/%../g, (octet) => octet.toLowerCase())]) forms.add(form);
+    }
+    forms.add(JSON.stringify(secret).slice(1, -1));
   }
   return [...forms].sort((a, b) => b.length - a.length);
 }

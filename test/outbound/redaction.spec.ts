@@ -40,10 +40,12 @@ describe('redactSecrets removes a secret in each form it may be echoed in', () =
   test.each([
     ['as it is', secret],
     ['percent-encoded', encodeURIComponent(secret)],
+    ['percent-encoded in small letters', 'k%2fy%2b%221%22%3d%3e%3f%3f'],
     ['within JSON', JSON.stringify(`Key ${secret}.`).slice(5, -2)],
     ['in base64', base64],
     ['in base64 without its padding', base64.replace('=', '')],
     ['in base64, percent-encoded', encodeURIComponent(base64)],
+    ['in base64, percent-encoded in small letters', 'ay95KyIxIj0%2bPz8%3d'],
   ])('%s', (_, form) => {
     expect(redactSecrets(`key ${form}, key ${form}.`, [secret, ''])).toBe('key [redacted], key [redacted].');
   });
