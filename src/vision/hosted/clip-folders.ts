@@ -45,8 +45,11 @@ export class ClipFolders implements OnApplicationBootstrap {
       const path = join(place, name);
       const changed = await stat(path).catch(() => undefined);
       if (changed === undefined || changed.mtimeMs > now - LEFTOVER_MS) continue;
-      await rm(path, { recursive: true, force: true });
-      removed += 1;
+      // Another user's stays: only he can remove it.
+      removed += await rm(path, { recursive: true, force: true }).then(
+        () => 1,
+        () => 0,
+      );
     }
     return removed;
   }
