@@ -352,16 +352,18 @@ describe('polling', () => {
     );
     await becomes(await order(await connect()), { status: 'processing' });
     await app.dataSource.query(
-      "UPDATE video_request_parts SET polls = 9, deadline_at = date_trunc('second', now()) + interval '30 seconds'",
+      `UPDATE video_request_parts SET submitted_at = now() - interval '2 hours',
+         deadline_at = date_trunc('second', now()) + interval '2 minutes'`,
     );
     await eventually(async () => {
-      if (partner.askedOf(VIDEOS).length === 0) await hurry(app);
-      const rounds = await app.dataSource.query<unknown[]>(
+      const [row] = await app.dataSource.query<{ later: boolean }[]>(
         `SELECT poll.due_at = part.deadline_at AS at_deadline, part.next_poll_at > part.deadline_at AS later
          FROM video_polls AS poll, video_request_parts AS part WHERE poll.lease_token IS NULL`,
       );
-      expect(rounds).toEqual([{ at_deadline: true, later: true }]);
-    });
+      // No round of one that is open for so long has ended yet.
+      if (row?.later === false) await hurry(app);
+      expect(row).toEqual({ at_deadline: true, later: true });
+    }, 10_000);
   });
 
   test('a request that is taken meanwhile puts no round off', async () => {
