@@ -217,6 +217,9 @@ describe('a subscription', () => {
     const list = await app.admin('GET', `/video-subscriptions?connectionId=${connectionId}&truckId=TRUCK-7`);
     expect(list.body).toMatchObject({ data: [{ id }], pagination: { totalItems: 1 } });
     expect(partner.asked).toHaveLength(calls);
+    const younger = await follow(connectionId);
+    const both = await app.admin('GET', `/video-subscriptions?connectionId=${connectionId}`);
+    expect(both.body).toMatchObject({ data: [{ id: younger }, { id }], pagination: { totalItems: 2 } });
     expect((await app.admin('DELETE', `/video-subscriptions/${id}`)).status).toBe(204);
     expect((await app.admin('GET', `/video-subscriptions/${id}`)).status).toBe(404);
     expect((await app.admin('DELETE', `/video-subscriptions/${id}`)).status).toBe(404);
@@ -403,15 +406,24 @@ describe('a window that was laid by', () => {
     for (const release of waiting) release();
   });
 
-  test('waits while its subscription is switched off', async () => {
+  test.each<[string, (id: string, enabled: boolean) => Promise<unknown>]>([
+    [
+      'its subscription is switched off',
+      (id, enabled) => app.admin('PATCH', `/video-subscriptions/${id}`, { enabled }),
+    ],
+    [
+      'its connection is paused',
+      (_id, enabled) => app.dataSource.query('UPDATE connections SET enabled = $2 WHERE id = $1', [connected, enabled]),
+    ],
+  ])('waits while %s', async (_, set) => {
     const { id } = await laidBy();
-    await app.admin('PATCH', `/video-subscriptions/${id}`, { enabled: false });
+    await set(id, false);
     await eventually(putOff, 10_000);
     partner.on(CONTINUOUS, within([chunk(3)]));
     partner.asked.length = 0;
     await putOff();
     expect(partner.asked).toEqual([]);
-    await app.admin('PATCH', `/video-subscriptions/${id}`, { enabled: true });
+    await set(id, true);
     await eventually(async () => {
       await hurry(app);
       expect(await windows()).toEqual([]);

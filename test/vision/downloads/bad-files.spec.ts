@@ -24,6 +24,15 @@ const sends =
   (_, res) =>
     void res.writeHead(200, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ETag: '"1"' }).end(body);
 
+/** A body of 1,000 bytes that ends after so many of them, of one try after the other. */
+const cutAt = (...lengths: readonly number[]): RequestListener => {
+  let tries = 0;
+  return (_, res) => {
+    res.writeHead(200, { 'Content-Length': 1_000 });
+    res.write(film(1_000).subarray(0, lengths[tries++ % lengths.length]), () => setTimeout(() => res.destroy(), 5));
+  };
+};
+
 test.each<[string, RequestListener, string]>([
   ['an empty body', (_, res) => res.writeHead(200, { 'Content-Length': 0 }).end(), 'empty'],
   ['more redirects than three', (req, res) => res.writeHead(302, { Location: req.url }).end(), 'redirects'],
@@ -34,14 +43,8 @@ test.each<[string, RequestListener, string]>([
     (_, res) => res.writeHead(200, { 'Content-Encoding': 'gzip', 'Content-Length': 9 }).end('123456789'),
     'compressed',
   ],
-  [
-    'a body that is always cut at the same place',
-    (_, res) => {
-      res.writeHead(200, { 'Content-Length': 1_000 });
-      res.write(film(1_000).subarray(0, 500), () => setTimeout(() => res.destroy(), 5));
-    },
-    'broke',
-  ],
+  ['a body that is always cut at the same place', cutAt(500), 'broke'],
+  ['a body that is cut now here, now there', cutAt(500, 300), 'broke'],
   [
     'more bytes than announced',
     (_, res) => void res.socket?.end('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n1234567'),
