@@ -94,6 +94,8 @@ describe('GET /admin/v1/accounts', () => {
     ['numbered 07', ['Numbered 07']],
     ['%', []],
     ['nothing like it', []],
+    // Each three characters of it are those of an account, all of them are of none.
+    ['lone lone', []],
   ])('search %j', async (search, expected) => expect(await names({ search })).toEqual(expected));
 
   test('search by the account number, or its end', async () => {

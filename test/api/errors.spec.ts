@@ -1,7 +1,14 @@
-import { connect } from 'node:net';
-import { Logger } from '@nestjs/common';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { HttpException, Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import express from 'express';
+import { AppError, invalid } from '../../src/errors/app-error.js';
+import { errorReply } from '../../src/errors/error-body.js';
+import { CommonErrorFilter } from '../../src/errors/exception.filter.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { held } from '../support/held.js';
 import { ScaleHouse, TICKETS } from '../support/scale-house.js';
 
 let service: TestApp;
@@ -41,6 +48,11 @@ describe('what no route answers (decisions 3, 10)', () => {
     const { status, body } = await service.call<ErrorAnswer>(method, path);
     expect(status).toBe(404);
     expect(body).toMatchObject({ success: false, error: { code: 'NOT_FOUND' } });
+  });
+
+  it('the message names the path without its query', async () => {
+    const { body } = await service.call<ErrorAnswer>('GET', '/nope?token=secret');
+    expect(body.error.message).toBe('there is nothing at /nope');
   });
 
   it('GET / leads to the documents', async () => {
@@ -175,4 +187,49 @@ describe('health', () => {
     expect((await service.call('GET', '/health/live')).body).toEqual({ status: 'ok' });
     expect((await service.call('GET', '/health/ready')).body).toEqual({ status: 'ok' });
   });
+});
+
+describe('the body of a failure, by the path that was asked', () => {
+  const messages = ['a', 'b', 'c', 'd', 'e'];
+  const error = invalid(messages.map((message) => ({ path: message, rule: 'isText', message })));
+  const CONTINUOUS = '/video-platform/v1/videos/continuous';
+
+  it.each([CONTINUOUS, `${CONTINUOUS}//`, CONTINUOUS.toUpperCase()])('%s: all in the message, no details', (path) => {
+    expect(errorReply(error, path).body.error).toEqual({ code: 'INVALID_PAYLOAD', message: messages.join('; ') });
+  });
+
+  it('elsewhere: a few in the message, all in the details', () => {
+    const { message, details } = errorReply(error, '/video-platform/v1/videos').body.error;
+    expect(message).toBe('a; b; c; and 2 more');
+    expect(details?.['violations']).toHaveLength(5);
+  });
+
+  it.each(['/platform-api/v1/tickets', '/platform-api/v1/tickets/', '/Platform-API/v1/Tickets'])(
+    '%s: with a code of the Scale API',
+    (path) => {
+      const { status, body } = errorReply(new AppError('ruleViolated', 'no'), path);
+      expect([status, body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
+    },
+  );
+});
+
+it.each([
+  [409, 409, 'below', 0],
+  [503, 503, 'below', 0],
+  [500, 500, 'An unexpected error happened; it has been logged under the request id', 1],
+  [502, 500, 'An unexpected error happened; it has been logged under the request id', 1],
+])('what a layer below refuses with %i is answered with %i', async (refused, answered, message, logs) => {
+  const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+  const filter = new CommonErrorFilter([], () => []);
+  const app = express().get('/', (request, response) =>
+    filter.reply(new HttpException('below', refused), request, response),
+  );
+  const server = createServer(app).listen(0, '127.0.0.1');
+  const stop = held(async () => void (await new Promise((done) => server.close(done))));
+  await once(server, 'listening');
+  const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  expect([reply.status, await reply.json()]).toMatchObject([answered, { success: false, error: { message } }]);
+  expect(logged).toHaveBeenCalledTimes(logs);
+  logged.mockRestore();
+  await stop();
 });

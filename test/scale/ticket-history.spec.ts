@@ -89,6 +89,29 @@ describe('a page that is large', () => {
     for (const bytes of pieces) expect(bytes).toBeLessThan(PIECE_BYTES);
   });
 
+  test('of tickets is so too, by all that each holds', async () => {
+    const other = await ScaleHouse.open(service);
+    const large = JSON.stringify(['x'.repeat(700_000)]);
+    const ids: string[] = [];
+    for (const [materials, customFields] of [
+      [large, null],
+      ['[]', large],
+      [large, null],
+    ]) {
+      const { disposalTicketId } = (await other.push(other.ticket())).body;
+      ids.unshift(disposalTicketId);
+      await service.dataSource.query('UPDATE tickets SET materials = $1, custom_fields = $2 WHERE id = $3', [
+        materials,
+        customFields,
+        disposalTicketId,
+      ]);
+    }
+    const read = handedOver();
+    const { body } = await service.admin<{ data: { id: string }[] }>('GET', `/tickets?haulerId=${other.haulerId}`);
+    expect(body.data.map((ticket) => ticket.id)).toEqual(ids);
+    expect(await read()).toHaveLength(3);
+  });
+
   test('is read as its reader takes it', async () => {
     const { data } = await service.app.get(TicketQueries).revisions(id, {});
     const read = handedOver();
