@@ -8,6 +8,8 @@ const LONGEST = 1_000;
 export interface FailureSentence {
   readonly text: string;
   readonly expected: boolean;
+  /** What brought it about stands in the log already. */
+  readonly isLogged?: boolean;
   /** For the log, of a surprise only. */
   readonly stack?: string;
 }
@@ -19,10 +21,10 @@ export interface FailureSentence {
  */
 export function failureSentence(error: unknown): FailureSentence {
   const message = error instanceof Error ? error.message : String(error);
-  const expected = typeof error === 'object' && error !== null && (error as { expected?: unknown }).expected === true;
+  const expected = says(error, 'expected');
   // PostgreSQL text holds no U+0000, and an error that could not be stored would be lost.
   const text = redactUrls(storableText(message)).slice(0, LONGEST);
-  if (expected) return { text, expected };
+  if (expected) return { text, expected, isLogged: says(error, 'isLogged') };
   if (isDatabaseUnavailable(error) && !isDatabaseSlow(error))
     return { text: `The database was away: ${text}`, expected: true };
   return {
@@ -30,4 +32,8 @@ export function failureSentence(error: unknown): FailureSentence {
     expected,
     ...(error instanceof Error && error.stack !== undefined ? { stack: redactUrls(error.stack) } : {}),
   };
+}
+
+function says(error: unknown, what: 'expected' | 'isLogged'): boolean {
+  return typeof error === 'object' && error !== null && (error as Partial<Record<string, unknown>>)[what] === true;
 }

@@ -57,6 +57,11 @@ export class PartnerFailure extends Error {
     this.retryAt = facts.retryAt;
   }
 
+  /** For the runner of due rows: the failures that made it so were logged, and each row that waits would say it again. */
+  get isLogged(): boolean {
+    return this.kind === 'circuitOpen';
+  }
+
   /** Counts for the circuit breaker. */
   get trips(): boolean {
     return TRIPS[this.kind];

@@ -6,6 +6,7 @@ import { DueRows } from '../../src/jobs/due-rows.js';
 import { LeaseLost, Stopping } from '../../src/jobs/lease-lost.js';
 import type { Run } from '../../src/jobs/run.js';
 import type { WorkKind } from '../../src/jobs/work-kind.js';
+import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { WorkRunner } from '../../src/jobs/work-runner.js';
 import { addParcels, createParcels, parcel, PARCELS, type Parcel } from '../support/due-table.js';
 import { eventually } from '../support/eventually.js';
@@ -130,6 +131,26 @@ describe('running', () => {
     const row = await parcel(first, id);
     expect(row).toMatchObject({ attempts: 1, lease_token: null });
     expect(Math.abs((row.due_at?.getTime() ?? 0) - Date.now() - afterMs)).toBeLessThan(2_000);
+  });
+
+  test('of many rows that wait for one partner none is warned of anew', async () => {
+    const [warn, debug] = [jest.spyOn(Logger.prototype, 'warn'), jest.spyOn(Logger.prototype, 'debug')];
+    const failures = [
+      new PartnerFailure('timedOut', 'It did not answer.'),
+      new PartnerFailure('circuitOpen', 'It is left alone.'),
+    ];
+    const ids = await addParcels(first, 2);
+    try {
+      const run = () => Promise.reject(failures.shift() ?? new Error('a third run'));
+      const runner = runnerOf(first, { concurrency: 1, run });
+      await runner.tick();
+      await eventually(async () => expect(await count('last_error IS NOT NULL')).toBe(2));
+      expect(warn.mock.calls).toEqual([[expect.stringContaining(`${ids[0]}: It did not answer.`)]]);
+      expect(debug.mock.calls).toEqual([[expect.stringContaining(`${ids[1]}: It is left alone.`)]]);
+    } finally {
+      warn.mockRestore();
+      debug.mockRestore();
+    }
   });
 
   test('a finish that was rolled back with its transaction does not leave the row without a next time', async () => {
