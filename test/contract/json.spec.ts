@@ -47,6 +47,9 @@ describe('a JSON body (decision 8)', () => {
     ['a lone high surrogate', '{"a":{"b.c":"\\ud83d"}}', 'a["b.c"]', 'isText'],
     ['a lone low surrogate', '{"a":"\\uDE00"}', 'a', 'isText'],
     ['U+0000 in a name', '{"a":{"x\\u0000":1}}', 'a', 'isText'],
+    ['U+0000 behind an empty text', '{"a":"","b":"\\u0000"}', 'b', 'isText'],
+    ['U+0000 behind a text that ends in a quote', '{"a":"x\\"","b":"\\u0000"}', 'b', 'isText'],
+    ['U+0000 behind an empty object', '[{},"\\u0000"]', '[1]', 'isText'],
     ['33 levels', nested(33), '[0]'.repeat(32), 'maxDepth'],
     ['a million levels', nested(1_000_000), '[0]'.repeat(32), 'maxDepth'],
   ])('is refused: %s', (_name, body, path, rule) => expect(faultOf(body)).toMatchObject({ path, rule }));
