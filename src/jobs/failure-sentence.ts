@@ -24,7 +24,7 @@ export function failureSentence(error: unknown): FailureSentence {
   const expected = says(error, 'expected');
   // PostgreSQL text holds no U+0000, and an error that could not be stored would be lost.
   const text = redactUrls(storableText(message)).slice(0, LONGEST);
-  if (expected) return { text, expected, isLogged: says(error, 'isLogged') };
+  if (expected) return { text, expected, ...(says(error, 'isLogged') ? { isLogged: true } : {}) };
   if (isDatabaseUnavailable(error) && !isDatabaseSlow(error))
     return { text: `The database was away: ${text}`, expected: true };
   return {
