@@ -78,9 +78,8 @@ export class PartnerClient {
     const fault = urlFault(url, this.policy);
     if (fault !== undefined) throw new PartnerFailure('addressRefused', fault);
     const attempt = async () => this.tryKeys(connection, await this.keys.slots(connection), call, url);
-    const name = `${connection.id} ${connection.baseUrl}`;
     return this.retrying(connection, call, () =>
-      call.breaker === false ? attempt() : this.breakers.run(name, host, attempt),
+      call.breaker === false ? attempt() : this.breakers.run(connection, host, attempt),
     );
   }
 

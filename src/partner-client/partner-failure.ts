@@ -57,7 +57,7 @@ export class PartnerFailure extends Error {
     this.retryAt = facts.retryAt;
   }
 
-  /** For the runner of due rows: the failures that made it so were logged, and each row that waits would say it again. */
+  /** For the runner of due rows: that the circuit opened was logged, and each row that waits would say it again. */
   get isLogged(): boolean {
     return this.kind === 'circuitOpen';
   }

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { DataSource } from 'typeorm';
@@ -385,6 +385,24 @@ describe('a partner that is down', () => {
     expect((await failureOf(client.call(connection, getSites))).kind).toBe('circuitOpen');
     await trial;
     await client.call(connection, getSites);
+  });
+
+  test('is warned of once, with what it failed at, until it has worked again', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    try {
+      const client = partnerClient(dataSource, { breakAfter: 2, breakMs: 0 });
+      const connection = await connect();
+      const told = expect.stringMatching(new RegExp(`^${connection.id} .* failed with status 500`));
+      for (const outages of [1, 2]) {
+        partner.on(SITES, partnerDoes.html(500));
+        for (let i = 0; i < 4; i++) expect((await failureOf(client.call(connection, getSites))).kind).toBe('failed');
+        expect(warn.mock.calls).toEqual(Array(outages).fill([told]));
+        partner.on(SITES, partnerDoes.json(EMPTY));
+        await client.call(connection, getSites);
+      }
+    } finally {
+      warn.mockRestore();
+    }
   });
 
   test.each<[string, ScriptedReply]>([
