@@ -11,8 +11,9 @@ let app: TestApp;
 beforeAll(async () => void (app = await startTestApp({ env: { SIDES: new Set(['partner'] as const) } })));
 afterAll(() => app.close());
 
-const untouchedFor = (path: string, days: number) => {
-  const then = new Date(Date.now() - days * DAY_MS);
+const MINUTE_MS = 60_000;
+const untouchedFor = (path: string, ms: number) => {
+  const then = new Date(Date.now() - ms);
   return utimes(path, then, then);
 };
 
@@ -23,7 +24,7 @@ test('an upload that a kill has left half written is swept where only the partne
     ['young', 1],
   ] as const) {
     await mkdir(join(partial, name), { recursive: true });
-    await untouchedFor(join(partial, name), days);
+    await untouchedFor(join(partial, name), days * DAY_MS);
   }
   expect(await app.app.get(Leftovers, { strict: false }).sweep()).toBe(1);
   expect(await readdir(partial)).toEqual(['young']);
@@ -39,14 +40,15 @@ test('so is the folder of a clip whose process has touched it no more, and at ea
     await mine.make(place),
   ];
   const strange = await mkdtemp(join(place, 'somebody-elses-'));
-  for (const path of [used, dead, strange]) await untouchedFor(path, 1 / 24);
+  for (const path of [used, dead, strange]) await untouchedFor(path, 16 * MINUTE_MS);
+  await untouchedFor(young, 14 * MINUTE_MS);
   await mine.remove(done);
   expect(await mine.sweep(place)).toBe(1);
   expect((await readdir(place)).sort()).toEqual([used, young, strange].map((path) => basename(path)).sort());
-  expect((await stat(used)).mtimeMs).toBeGreaterThan(Date.now() - 60_000);
+  expect((await stat(used)).mtimeMs).toBeGreaterThan(Date.now() - MINUTE_MS);
 
   const left = await others.make();
-  await untouchedFor(left, 1 / 24);
+  await untouchedFor(left, 16 * MINUTE_MS);
   await new ClipFolders().onApplicationBootstrap();
   await expect(stat(left)).rejects.toThrow('ENOENT');
   await rm(place, { recursive: true });
