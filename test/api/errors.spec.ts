@@ -227,9 +227,12 @@ it.each([
   const server = createServer(app).listen(0, '127.0.0.1');
   const stop = held(async () => void (await new Promise((done) => server.close(done))));
   await once(server, 'listening');
-  const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  expect([reply.status, await reply.json()]).toMatchObject([answered, { success: false, error: { message } }]);
-  expect(logged).toHaveBeenCalledTimes(logs);
-  logged.mockRestore();
-  await stop();
+  try {
+    const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    expect([reply.status, await reply.json()]).toMatchObject([answered, { success: false, error: { message } }]);
+    expect(logged).toHaveBeenCalledTimes(logs);
+  } finally {
+    logged.mockRestore();
+    await stop();
+  }
 });

@@ -49,15 +49,15 @@ test.each([
 const [LONG, HALF] = ['x'.repeat(512), 'x'.repeat(511)];
 
 test.each([
-  ['', 'a', 'a'],
-  ['a', 2, 'a[2]'],
-  ['a[2]', 'b', 'a[2].b'],
-  ['a', 'a.b', 'a["a.b"]'],
-  ['a', '2', 'a["2"]'],
-  ['a', LONG, `a.${LONG}`],
-  ['a', `${LONG}y`, `a["${HALF}…"]`],
-  ['a', `${'x'.repeat(510)}\u{1f69b}y`, `a["${'x'.repeat(510)}\ufffd…"]`],
-])('joins a path and a key (%#)', (parent, key, path) => expect(joinPath(parent, key)).toBe(path));
+  ['a first key', '', 'a', 'a'],
+  ['a place', 'a', 2, 'a[2]'],
+  ['a key behind a place', 'a[2]', 'b', 'a[2].b'],
+  ['a key that is no name', 'a', 'a.b', 'a["a.b"]'],
+  ['a key that looks like a place', 'a', '2', 'a["2"]'],
+  ['the longest key that is told whole', 'a', LONG, `a.${LONG}`],
+  ['a longer one', 'a', `${LONG}y`, `a["${HALF}…"]`],
+  ['one that is cut within a character', 'a', `${'x'.repeat(510)}\u{1f69b}y`, `a["${'x'.repeat(510)}\ufffd…"]`],
+])('joins a path and %s', (_, parent, key, path) => expect(joinPath(parent, key)).toBe(path));
 
 test('of a path of more than 1024 units both ends are told', () => {
   expect(shortPath(LONG + LONG)).toBe(LONG + LONG);

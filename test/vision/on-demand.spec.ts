@@ -239,7 +239,7 @@ describe('a 202 without an id that can be read', () => {
     await becomes(numbered, { status: 'stored' });
   });
 
-  test('what was delivered to a request of another connection, of the same hauler too, is', async () => {
+  test('what was delivered to a request of another connection is taken for it, also where both are one hauler’s', async () => {
     partner.on(POST, accepts({ requestId: 'req-1' }), raw('ok', { status: 202 }));
     partner.on(
       VIDEOS,
