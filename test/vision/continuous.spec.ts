@@ -507,7 +507,7 @@ describe('after an outage of 7 hours', () => {
     await eventually(async () => {
       await hurry(app);
       expect(await ids()).toEqual(['in time', 'new']);
-    });
+    }, 15_000);
     partner.on(CONTINUOUS, within(all));
     await eventually(async () => {
       await hurry(app);
