@@ -59,9 +59,25 @@ function flushSync(out: LineGatherer): void {
   }
 }
 
+/**
+ * What is told of an error: no more of a failed statement than its text, for the values in it may be keys, signed links
+ * and customers' data.
+ */
+const serializers = {
+  err: (error: unknown) => {
+    if (!(error instanceof Error)) return String(error);
+    const { type, message, stack, code, query } = pino.stdSerializers.err(error);
+    return { type, message, stack, code: code as unknown, query: query as unknown };
+  },
+};
+
 /** Nest's logger over pino. Nest calls `error(message, stack?, context?)` and `log(message, ...rest, context?)`. */
 export class NestLogger implements LoggerService {
-  constructor(private readonly logger: Logger) {}
+  private readonly logger: Logger;
+
+  constructor(logger: Logger) {
+    this.logger = logger.child({}, { serializers });
+  }
 
   log(message: unknown, ...rest: unknown[]): void {
     this.write('info', message, rest);
