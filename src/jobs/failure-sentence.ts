@@ -1,3 +1,4 @@
+import type { Logger } from '@nestjs/common';
 import { storableText } from '../contracts/common/text.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { redactUrls } from '../outbound/redaction.js';
@@ -32,6 +33,18 @@ export function failureSentence(error: unknown): FailureSentence {
     expected,
     ...(error instanceof Error && error.stack !== undefined ? { stack: redactUrls(error.stack) } : {}),
   };
+}
+
+/** One line for each failure that the log does not tell of yet: a warning of what is expected, all of a surprise. */
+export function logFailure(
+  logger: Logger,
+  subject: string,
+  { text, expected, isLogged, stack }: FailureSentence,
+): void {
+  const line = `${subject}: ${text}`;
+  if (isLogged === true) logger.debug(line);
+  else if (expected) logger.warn(line);
+  else logger.error(line, stack);
 }
 
 function says(error: unknown, what: 'expected' | 'isLogged'): boolean {

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { DEFAULT_BACKOFF, retryDelayMs } from './backoff.js';
 import type { Claimed, DueRows } from './due-rows.js';
-import { failureSentence, type FailureSentence } from './failure-sentence.js';
+import { failureSentence, logFailure } from './failure-sentence.js';
 import { LeaseLost, Stopping } from './lease-lost.js';
 import { Run } from './run.js';
 import { LEASE_MS, type WorkKind } from './work-kind.js';
@@ -129,14 +129,8 @@ export class WorkRunner {
     const sentence = failureSentence(error);
     const rule = this.kind.backoff ?? DEFAULT_BACKOFF;
     const delayMs = retryDelayMs(error, rule, run.attempt, new Date(), Math.random());
-    this.log(`${describe(run, this.kind)}: ${sentence.text}`, sentence);
+    logFailure(this.logger, describe(run, this.kind), sentence);
     await this.dueRows.fail(run, sentence.text, delayMs);
-  }
-
-  private log(line: string, { expected, isLogged = false, stack }: FailureSentence): void {
-    if (isLogged) this.logger.debug(line);
-    else if (expected) this.logger.warn(line);
-    else this.logger.error(line, stack);
   }
 
   private async ended(withinMs: number): Promise<void> {

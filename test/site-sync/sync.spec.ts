@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import { eventually } from '../support/eventually.js';
 import { json } from '../support/scripted-partner.js';
@@ -492,5 +493,23 @@ describe('synchronising with a partner', () => {
       await scene.sync({ sites: [site('a', { name: 'of the other' })] }, other);
       expect(counts(await scene.sync({ sites: [site('a', { name: 'of one' })] }))).toEqual({ received: 1, updated: 1 });
     });
+  });
+
+  test('a fault of ours fails the run, and is logged with its stack, without the links in it', async () => {
+    const { dataSource } = scene.service;
+    await dataSource.query(`
+      CREATE FUNCTION break_sites() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE EXCEPTION 'broken at https://films.example/a.mp4?sig=signed'; END $$;
+      CREATE TRIGGER break_sites BEFORE INSERT ON sites EXECUTE FUNCTION break_sites()`);
+    const logged = jest.spyOn(Logger.prototype, 'error');
+    const told = 'An unexpected error happened: broken at https://films.example/a.mp4?[redacted]';
+    try {
+      expect(await scene.sync(three())).toMatchObject({ status: 'failed', error: told });
+      expect(logged.mock.calls).toEqual([[`${scene.connectionId}: ${told}`, expect.stringContaining('\n    at ')]]);
+      expect(JSON.stringify(logged.mock.calls)).not.toContain('signed');
+    } finally {
+      logged.mockRestore();
+      await dataSource.query('DROP FUNCTION break_sites CASCADE');
+    }
   });
 });

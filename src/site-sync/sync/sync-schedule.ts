@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import type { Next } from '../../jobs/due-rows.js';
-import { failureSentence } from '../../jobs/failure-sentence.js';
+import { failureSentence, logFailure } from '../../jobs/failure-sentence.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { LeaseLost } from '../../jobs/lease-lost.js';
 import type { Run } from '../../jobs/run.js';
@@ -102,16 +102,15 @@ export class SyncSchedule implements OnModuleInit {
    * meanwhile must find either the active run or a connection that it can make due.
    */
   private async fail(lease: Run<DueConnection>, run: BegunRun, error: unknown): Promise<void> {
-    const { text, expected } = failureSentence(error);
-    if (expected) this.logger.warn(`${lease.row.id}: ${text}`);
-    else this.logger.error({ err: error }, `${lease.row.id}: ${text}`);
+    const sentence = failureSentence(error);
+    logFailure(this.logger, lease.row.id, sentence);
     const { retryAt } = error as { retryAt?: Date };
-    const noted = { attempts: lease.attempt, last_error: text, run_requested_at: null };
+    const noted = { attempts: lease.attempt, last_error: sentence.text, run_requested_at: null };
     await this.fenced(lease, async (manager) => {
       const intervalSeconds = await intervalNow(manager, lease.row);
       const failed = { intervalSeconds, failures: lease.attempt, retryAt, now: new Date() };
       const next = { afterMs: nextRunAfterFailureMs(failed, Math.random()) };
-      await this.runs.finish(manager, run, { status: 'failed', error: text });
+      await this.runs.finish(manager, run, { status: 'failed', error: sentence.text });
       await lease.finish(next, noted, manager);
     });
     this.metrics.syncRuns.inc({ status: 'failed' });
