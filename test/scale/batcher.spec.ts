@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { BatchPace } from '../../src/scale/batch-pace.js';
 import { Batcher, type BatchLimits, type Entry } from '../../src/scale/batcher.js';
 
 const LIMITS: BatchLimits = {
@@ -74,6 +75,18 @@ describe('Batcher', () => {
     expect(values()).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
   });
 
+  test('starts no second batch with what a full one has left of the same turn', async () => {
+    const { batcher, batches, values } = gathering();
+    for (const value of [1, 2, 3, 4, 5]) void batcher.submit(value, 1);
+    await turn();
+    await turn();
+    expect(values()).toEqual([[1, 2, 3, 4]]);
+    batches[0]?.end();
+    await turn();
+    await turn();
+    expect(values()).toEqual([[1, 2, 3, 4], [5]]);
+  });
+
   test('bounds a batch by entries and by bytes; one that is too large alone is a batch of its own', async () => {
     const gatheredBy = async (sizes: readonly number[]) => {
       const { batcher, batches, values } = gathering({ inFlight: 1, waitingBytes: 1000 });
@@ -107,6 +120,16 @@ describe('Batcher', () => {
     const byBytes = gathering({ inFlight: 1 });
     void byBytes.batcher.submit(1, 150);
     await expect(byBytes.batcher.submit(2, 51)).rejects.toMatchObject(overloaded);
+    const last = byBytes.batcher.submit(3, 50);
+    await turn();
+    byBytes.batches[0]?.end();
+    while (byBytes.batches.length < 2) await turn();
+    byBytes.batches[1]?.end();
+    expect(await last).toBe('done 3');
+    const all = byBytes.batcher.submit(4, 200);
+    while (byBytes.batches.length < 3) await turn();
+    byBytes.batches[2]?.end();
+    expect(await all).toBe('done 4');
   });
 
   test('who waits too long is refused, and never run if not yet begun', async () => {
@@ -117,6 +140,8 @@ describe('Batcher', () => {
     for (const one of [begun, waiting]) await expect(one).rejects.toMatchObject({ kind: 'unavailable' });
     batches[0]?.end();
     await turn();
+    await turn();
+    expect(values()).toEqual([[1]]);
     const late = batcher.submit(3, 1);
     await turn();
     await turn();
@@ -135,6 +160,23 @@ describe('Batcher', () => {
     while (batches.length < 2) await turn();
     batches[1]?.end();
     expect(await next).toBe('done 3');
+  });
+
+  test('does nothing while nothing waits', async () => {
+    const { batcher, batches } = gathering();
+    const result = batcher.submit(1, 1);
+    await turn();
+    batches[0]?.end();
+    await result;
+    await turn();
+    const ahead = jest.spyOn(globalThis, 'setImmediate');
+    try {
+      await turn();
+      await turn();
+      expect(ahead).not.toHaveBeenCalled();
+    } finally {
+      ahead.mockRestore();
+    }
   });
 
   test('an entry that was left out does not wait for ever', async () => {
@@ -165,15 +207,26 @@ describe('Batcher, by the clock', () => {
     expect(await soon).toBe('done 3');
   });
 
+  test('leaves no timer behind for who was answered', async () => {
+    const { batcher, batches } = gathering();
+    const result = batcher.submit(1, 1);
+    await turn();
+    expect(jest.getTimerCount()).toBe(1);
+    batches[0]?.end();
+    await result;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   test.each([
     // A batch may take 0.3 of the patience; the next are to take half of that. Had both counted, it would be a tenth of all.
-    ['as it was too slow', 0.5, 20],
-    ['where it was cut off, as nobody knows how slow it was', 0.78, 4],
-  ])('makes the next batches smaller, %s; two side by side count once', async (_what, fraction, size) => {
+    ['as it was too slow', 0.5, 1, 20],
+    ['as it was too slow, by bytes too', 0.5, 20, 19],
+    ['where it was cut off, as nobody knows how slow it was', 0.78, 1, 4],
+  ])('makes the next batches smaller, %s; two side by side count once', async (_what, fraction, bytes, size) => {
     const patience = 3_000;
-    const room = { batch: 64, waiting: 1_000, batchBytes: 1_000, waitingBytes: 1_000 };
+    const room = { batch: 64, waiting: 1_000, batchBytes: 64 * 20, waitingBytes: 10_000 };
     const { batcher, batches, values } = gathering({ patience, ...room });
-    const submit = (count: number) => Array.from({ length: count }, (_, i) => batcher.submit(i, 1));
+    const submit = (count: number) => Array.from({ length: count }, (_, i) => batcher.submit(i, bytes));
     const slow = submit(128);
     await turn();
     await turn();
@@ -190,4 +243,88 @@ describe('Batcher, by the clock', () => {
     for (const batch of batches.slice(2)) batch.end();
     expect(await next[0]).toBe('done 0');
   });
+});
+
+describe('the pace of batches, of a patience of 1,000 ms', () => {
+  type Batch = [tookMs: number, share: number];
+  const paceAfter = (...batches: Batch[]) => {
+    const pace = new BatchPace(1_000);
+    for (const batch of batches) pace.learn(...batch);
+    return pace;
+  };
+
+  test.each<[string, Batch[], number]>([
+    ['all at first', [], 1],
+    ['all after one that took as long as it may', [[300, 1]], 1],
+    ['all after one that was neither slow nor quick', [[200, 1]], 1],
+    ['less after one that was twice as slow as it may be', [[600, 1]], 0.25],
+    ['less by how slow it was, to the longest that is measured', [[750, 1]], 0.2],
+    ['a sixteenth after one that was cut off', [[751, 1]], 1 / 16],
+    [
+      'no less after another of the same size',
+      [
+        [600, 1],
+        [600, 1],
+      ],
+      0.25,
+    ],
+    [
+      'less after one that had less already',
+      [
+        [600, 1],
+        [600, 0.5],
+      ],
+      0.125,
+    ],
+    ['never less than a 64th', [[1_000, 1 / 16]], 1 / 64],
+    [
+      'as much as before after one that was not quick',
+      [
+        [600, 1],
+        [100, 0.25],
+      ],
+      0.25,
+    ],
+    [
+      'twice as much after a quick one',
+      [
+        [600, 1],
+        [99, 0.25],
+      ],
+      0.5,
+    ],
+    [
+      'all again after a few quick ones, and no more',
+      [
+        [600, 1],
+        [9, 0.25],
+        [9, 0.5],
+        [9, 1],
+      ],
+      1,
+    ],
+  ])('takes %s', (_what, batches, share) => expect(paceAfter(...batches).share).toBe(share));
+
+  test.each<[string, Batch[], number]>([
+    ['nothing is known', [], 0],
+    ['one was slow: so the next', [[300, 1]], 300],
+    ['one was cut off: no longer than lets the newest be tried', [[900, 1]], 750],
+    [
+      'a quicker one came: little by little',
+      [
+        [400, 1],
+        [9, 1],
+        [9, 1],
+      ],
+      225,
+    ],
+    [
+      'one came that is as slow as by now expected',
+      [
+        [400, 1],
+        [310, 1],
+      ],
+      310,
+    ],
+  ])('%s', (_what, batches, expected) => expect(paceAfter(...batches).expected).toBe(expected));
 });
