@@ -44,6 +44,19 @@ describe('GET /admin/v1/tickets/{id}', () => {
     });
   });
 
+  test('tells when it was created and when last changed, and leaves out what it has not', async () => {
+    const house = await ScaleHouse.open(service);
+    const { materials } = house.ticket();
+    const id = (await house.push(house.ticket())).body.disposalTicketId;
+    const times = { createdAt: '2026-01-31T08:30:00.125Z', updatedAt: '2026-02-01T09:00:00Z' };
+    await service.dataSource.query('UPDATE tickets SET created_at = $2, updated_at = $3 WHERE id = $1', [
+      id,
+      times.createdAt,
+      times.updatedAt,
+    ]);
+    expect(await house.stored(id)).toEqual({ id, haulerId: house.haulerId, siteId: house.siteId, materials, ...times });
+  });
+
   test('-0 is answered as -0', async () => {
     const house = await ScaleHouse.open(service);
     const body = JSON.stringify(house.ticket()).replace('12.5', '-0');

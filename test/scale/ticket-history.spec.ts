@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { createDataSourceOptions } from '../../src/database/data-source.js';
 import { PIECE_BYTES, piecesOf } from '../../src/scale/page-pieces.js';
 import { TicketQueries } from '../../src/scale/ticket-queries.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -22,11 +24,14 @@ const flow = (second: number, ticketNumber: string) => ({
   inboundFlow: { ticketNumber, updatedAt: new Date(Date.UTC(2026, 0, 31, 8, 0, second)).toISOString() },
 });
 
-/** Pushes of one ticket, each with that many bytes of a field that nobody knows; the ticket's id. */
+/** Text of so many bytes, which are twice as many as its characters. */
+const text = (bytes: number) => 'ß'.repeat(bytes / 2);
+
+/** Pushes of one ticket, each with more than that many bytes of a field that nobody knows; the ticket's id. */
 async function pushes(count: number, bytes: number): Promise<string> {
   let id = '';
   for (let i = 1; i <= count; i++)
-    id = (await house.push(house.ticket({ ...flow(i, 'large'), p: `${i}-`.padEnd(bytes, 'x') }))).body.disposalTicketId;
+    id = (await house.push(house.ticket({ ...flow(i, 'large'), p: `${i}-${text(bytes)}` }))).body.disposalTicketId;
   return id;
 }
 
@@ -35,7 +40,7 @@ function handedOver(): () => Promise<number[]> {
   const find = jest.spyOn(service.dataSource.manager, 'find');
   return async () => {
     const results = await Promise.all(find.mock.results.map(({ value }) => value as Promise<object[]>));
-    return results.map((rows) => JSON.stringify(rows).length);
+    return results.map((rows) => Buffer.byteLength(JSON.stringify(rows)));
   };
 }
 
@@ -91,7 +96,7 @@ describe('a page that is large', () => {
 
   test('of tickets is so too, by all that each holds', async () => {
     const other = await ScaleHouse.open(service);
-    const large = JSON.stringify(['x'.repeat(700_000)]);
+    const large = JSON.stringify([text(600_000)]);
     const ids: string[] = [];
     for (const [materials, customFields] of [
       [large, null],
@@ -110,6 +115,25 @@ describe('a page that is large', () => {
     const { body } = await service.admin<{ data: { id: string }[] }>('GET', `/tickets?haulerId=${other.haulerId}`);
     expect(body.data.map((ticket) => ticket.id)).toEqual(ids);
     expect(await read()).toHaveLength(3);
+  });
+
+  test('is in order, however its rows lie', async () => {
+    // The first is now the last of the table; an index would put it first again, whatever is asked for.
+    await service.dataSource.query(
+      'UPDATE ticket_revisions SET result = result WHERE ticket_id = $1 AND revision = 1',
+      [id],
+    );
+    const env = { DATABASE_URL: service.env.DATABASE_URL, DATABASE_POOL: 1 };
+    const own = await new DataSource(createDataSourceOptions(env)).initialize();
+    try {
+      for (const scan of ['indexscan', 'indexonlyscan', 'bitmapscan']) await own.query(`SET enable_${scan} = off`);
+      const { data } = await new TicketQueries(own).revisions(id, {});
+      const read: StoredRevision[] = [];
+      for await (const element of data) read.push(JSON.parse(element) as StoredRevision);
+      expect(read.map(({ revision }) => revision)).toEqual([1, 2, 3, 4, 5, 6]);
+    } finally {
+      await own.destroy();
+    }
   });
 
   test('is read as its reader takes it', async () => {
