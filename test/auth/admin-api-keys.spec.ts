@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import type { ErrorAnswer } from '../shared/hosted-endpoint.js';
+import { issueViolations } from '../../src/auth/issue-rules.js';
+import type { IssueApiKeyRequest } from '../../src/contracts/admin/api-key.dto.js';
 import { createHauler, issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
@@ -118,6 +120,15 @@ describe('POST /admin/v1/api-keys', () => {
     expect(reply.body).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
     expect(violations(reply.body).sort()).toEqual([...paths].sort());
     expect(await keyCount()).toBe(before);
+  });
+
+  test.each<[string, string[], IssueApiKeyRequest]>([
+    ['a customer with vision beside another interface', [], { interfaces: ['site', 'vision'], customerId: 'c' }],
+    ['an expiry at this moment', ['expiresAt'], { interfaces: ['site'], expiresAt: '2026-01-31T08:30:00.000000Z' }],
+    ['an expiry a moment later', [], { interfaces: ['site'], expiresAt: '2026-01-31T08:30:00.001000Z' }],
+  ])('of %s is refused: %j', (_what, paths, request) => {
+    const now = Date.parse('2026-01-31T08:30:00.000Z');
+    expect(issueViolations(request, now).map(({ path }) => path)).toEqual(paths);
   });
 
   test('says which interfaces there are', async () => {

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { KeyCache } from '../../src/auth/key-cache.js';
-import type { KnownKey } from '../../src/auth/known-key.js';
+import { type KnownKey, opens } from '../../src/auth/known-key.js';
+import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 
 const key = (dormant = false): KnownKey => ({
   hash: 'h',
@@ -89,6 +91,31 @@ describe('a key in memory', () => {
     await expect(found).rejects.toThrow('away');
   });
 
+  test('that a refresh finds gone is served no more', async () => {
+    await warm();
+    now = 2000;
+    void cache.find('h');
+    loads[1]?.resolve(undefined);
+    await settled();
+    const found = cache.find('h');
+    expect(found).toBeInstanceOf(Promise);
+    loads[2]?.resolve(undefined);
+    expect(await found).toBeUndefined();
+  });
+
+  test('that was changed while it was being read is read once more, by all who ask', async () => {
+    void cache.find('h');
+    cache.forget('h');
+    void cache.find('h');
+    loads[0]?.resolve(key());
+    await settled();
+    const found = cache.find('h');
+    expect(loads).toHaveLength(2);
+    loads[1]?.resolve(key(true));
+    expect(await found).toEqual(key(true));
+    expect(cache.find('h')).toEqual(key(true));
+  });
+
   test('that was changed here is asked for anew, and an older answer is not kept', async () => {
     await warm();
     now = 2000;
@@ -129,4 +156,19 @@ describe('an unknown key', () => {
     loads[1]?.resolve(key());
     expect(await second).toEqual(key());
   });
+});
+
+describe('a key in memory opens', () => {
+  const scaleKey = (endsAt: number): KnownKey => ({
+    ...key(),
+    endsAt,
+    principal: { ...key().principal, interfaces: new Set(['scale']) },
+  });
+
+  test.each([
+    ['its interface', Infinity, SCALE_API, true],
+    ['its interface to the last moment before its end', 1001, SCALE_API, true],
+    ['nothing from its end on', 1000, SCALE_API, false],
+    ['no other interface', Infinity, ACCOUNT_API, false],
+  ])('%s', (_what, endsAt, api, open) => expect(opens(scaleKey(endsAt), api, 1000)).toBe(open));
 });

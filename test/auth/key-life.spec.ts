@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createKey, hashKey, isWellFormedKey } from '../../src/auth/api-key.js';
+import { KeyLookup } from '../../src/auth/key-lookup.js';
+import { LastUse } from '../../src/auth/last-use.js';
 import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
 import { createHauler, issueKey, neighbour } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -160,6 +162,31 @@ describe('the database is asked', () => {
   });
 });
 
+const find = (key: string) => service.app.get(KeyLookup).find(hashKey(key));
+
+describe('a look-up', () => {
+  const change = (id: string, set: string) =>
+    service.dataSource.query(`UPDATE api_keys SET ${set} WHERE id = $1`, [id]);
+
+  test.each([
+    ['was revoked', 'revoked_at'],
+    ['has expired', 'expires_at'],
+    ['has had its overlap', 'retires_at'],
+  ])('finds a key that %s as little as one that was never issued', async (_what, end) => {
+    const { id, key } = await issue({ expiresAt: '2099-01-01T00:00:00Z' });
+    await change(id, "retires_at = now() + interval '1 hour'");
+    expect(await find(key)).toMatchObject({ principal: { keyId: id } });
+    await change(id, `${end} = now()`);
+    expect(await find(key)).toBeUndefined();
+  });
+
+  test('answers all who ask while another one runs', async () => {
+    const { id, key } = await issue();
+    const found = await Promise.all([find(key), find(key), find(key)]);
+    expect(found.map((one) => one?.principal.keyId)).toEqual([id, id, id]);
+  });
+});
+
 describe('last use', () => {
   test.concurrent('is written behind the request, once a minute, and not for refused calls', async () => {
     const { id, key } = await issue();
@@ -185,6 +212,60 @@ describe('last use', () => {
     const before = await lastUsedAt(id);
     expect(await doorOf(service, key)).toBe(OPEN);
     await until(async () => (await lastUsedAt(id)) !== before);
+  });
+
+  test.concurrent('is not written again within the minute, also where another instance has written it', async () => {
+    const [{ id, key }, later] = [await issue(), await issue()];
+    await service.dataSource.query(`UPDATE api_keys SET last_used_at = now() - interval '30 s' WHERE id = $1`, [id]);
+    const before = await lastUsedAt(id);
+    expect(await doorOf(service, key)).toBe(OPEN);
+    expect(await doorOf(service, later.key)).toBe(OPEN);
+    await until(async () => (await lastUsedAt(later.id)) !== null);
+    expect(await lastUsedAt(id)).toBe(before);
+  });
+
+  describe('that one instance has noted', () => {
+    const NOON = Date.parse('2026-01-31T12:00:00Z');
+    const LATER = Date.parse('2026-01-31T12:00:01Z');
+
+    /** A key, and how an instance that knows nothing of its earlier uses notes one and writes what it has noted. */
+    async function noting() {
+      const { id, key } = await issue();
+      const known = await find(key);
+      if (known === undefined) throw new Error('the key was issued');
+      const lastUse = new LastUse(service.dataSource);
+      return { id, note: (at: number) => lastUse.note(known, at), write: () => lastUse.onApplicationShutdown() };
+    }
+
+    const written = async (id: string) => Date.parse(String(await lastUsedAt(id)));
+
+    test('never takes the place of a later one', async () => {
+      const { id, note, write } = await noting();
+      await service.dataSource.query('UPDATE api_keys SET last_used_at = $2 WHERE id = $1', [id, new Date(LATER)]);
+      note(NOON);
+      await write();
+      expect(await written(id)).toBe(LATER);
+    });
+
+    test('is written once', async () => {
+      const { id, note, write } = await noting();
+      note(NOON);
+      await write();
+      await service.dataSource.query('UPDATE api_keys SET last_used_at = NULL WHERE id = $1', [id]);
+      await write();
+      expect(await lastUsedAt(id)).toBeNull();
+    });
+
+    test('is noted again by the next use where it could not be written', async () => {
+      const { id, note, write } = await noting();
+      const failing = jest.spyOn(service.dataSource, 'query').mockRejectedValueOnce(new Error('away'));
+      note(NOON);
+      await write();
+      failing.mockRestore();
+      note(LATER);
+      await write();
+      expect(await written(id)).toBe(LATER);
+    });
   });
 
   test('is not lost by a shutdown', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHauler, issueKey, type TestKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { CLOSED, doorOf, OPEN, until } from '../support/knock.js';
+import { CLOSED, doorOf, knock, OPEN, until } from '../support/knock.js';
 
 const DAY = 86_400;
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -114,6 +114,18 @@ describe('from the first use on', () => {
     await until(async () => (await doorOf(service, old.key)) === CLOSED);
     expect(secondsLeft(await shown(old.id))).toBeLessThanOrEqual(0);
     expect((await service.admin('POST', `/api-keys/${old.id}/rotate`)).status).toBe(409);
+  });
+
+  test.concurrent('a key that cannot be woken in time is 503, and opens later', async () => {
+    const old = await issue();
+    const next = await rotate(old.id);
+    await service.dataSource.transaction(async (manager) => {
+      await manager.query('SELECT FROM api_keys WHERE id = $1 FOR UPDATE', [next.id]);
+      // Not when the database gives the statement up: to look the key up may have taken as long.
+      const error = { message: 'the key could not be checked in time; try again shortly' };
+      expect(await knock(service, next.key)).toMatchObject({ status: 503, body: { error } });
+    });
+    expect(await doorOf(service, next.key)).toBe(OPEN);
   });
 
   test('the overlap never outlives the old key’s own expiry', async () => {
