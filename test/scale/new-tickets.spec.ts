@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { instantOf } from '../../src/contracts/common/instant.js';
 import { HotPathPool } from '../../src/database/hot-path-pool.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { NewTickets } from '../../src/scale/new-tickets.js';
+import type { Outcome } from '../../src/scale/submission.js';
 import { TicketBook } from '../../src/scale/ticket-book.js';
 import { WRITE_NEW, WRITE_NEW_OF_KNOWN } from '../../src/scale/ticket-sql.js';
 import { findTickets } from '../../src/scale/ticket-store.js';
 import type { Push } from '../../src/scale/ticket.js';
+import { TicketWriter } from '../../src/scale/ticket-writer.js';
+import { CatalogService } from '../../src/site-sync/catalog/catalog.service.js';
 import { KnownMaterials } from '../../src/site-sync/catalog/known-materials.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { testEnv } from '../support/env.js';
@@ -191,4 +194,45 @@ describe('what was found right is not looked up again', () => {
   /** To where nothing is known of. */
   const moveTo = (table: string, column: string, id: string, on: Pick<DataSource, 'query'> = dataSource) =>
     on.query(`UPDATE ${table} SET ${column} = $2 WHERE external_id = $1`, [id, uuidv7()]);
+});
+
+describe('whether a batch is written as new at once', () => {
+  let writer: TicketWriter;
+  let asNew: jest.SpiedFunction<NewTickets['write']>;
+  beforeEach(() => {
+    writer = new TicketWriter(pool, new CatalogService(), newTickets);
+    asNew = jest.spyOn(newTickets, 'write');
+  });
+
+  /** As the service does it, until every push has its answer. */
+  async function submit(...pushes: Push[]): Promise<string[]> {
+    const submissions = pushes.map((one) => ({ push: one, materialIds: [material], claim: undefined }));
+    const outcomes = new Map<object, Outcome>();
+    for (let open = submissions; open.length > 0; open = open.filter((one) => !outcomes.has(one))) {
+      const answers = await writer.write(open);
+      open.forEach((one, i) => answers[i] !== undefined && outcomes.set(one, answers[i]));
+    }
+    return submissions.map((one) => outcomes.get(one)?.headers['Ticket-Result'] ?? 'none');
+  }
+
+  /** Whether it was tried for the next push of that flow. */
+  async function triedFor(version: number, number = 'A'): Promise<boolean> {
+    asNew.mockClear();
+    await submit(pushOf({ inbound: flow(number, version) }));
+    return asNew.mock.calls.length > 0;
+  }
+
+  test('is settled by what most of the one before it was', async () => {
+    expect(await triedFor(1)).toBe(true);
+    expect(await triedFor(2)).toBe(true);
+    expect(await triedFor(3)).toBe(false);
+    expect(await triedFor(1, 'B')).toBe(false);
+    expect(await triedFor(1, 'C')).toBe(true);
+    // Half of them is not most.
+    expect(await submit(pushOf({ inbound: flow('D', 1) }), pushOf({ inbound: flow('A', 4) }))).toEqual([
+      'created',
+      'updated',
+    ]);
+    expect(await triedFor(1, 'E')).toBe(false);
+  });
 });
