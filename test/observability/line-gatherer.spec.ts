@@ -14,8 +14,10 @@ describe('lines are handed over', () => {
   test('together, when the next one has no room in the piece', () => {
     for (const line of ['aaaa\n', 'bbbb\n', 'c\n']) gatherer.write(line);
     expect(pieces).toEqual(['aaaa\nbbbb\n']);
+    for (const line of ['d\n', 'eeeee\n']) gatherer.write(line);
+    expect(pieces).toEqual(['aaaa\nbbbb\n']);
     gatherer.handOver();
-    expect(pieces).toEqual(['aaaa\nbbbb\n', 'c\n']);
+    expect(pieces).toEqual(['aaaa\nbbbb\n', 'c\nd\neeeee\n']);
   });
 
   test('by their bytes, not by their characters', () => {
