@@ -41,7 +41,10 @@ export class WorkRunner {
     return this.dueRows.oldestDue();
   }
 
-  /** Asks now whether something is due. Never rejects; resolves when what was due at the call is claimed. */
+  /**
+   * Asks now whether something is due. Never rejects; resolves when what was due at the call is claimed, or, where another
+   * call is just claiming, when that one has: it asks once more then.
+   */
   async tick(): Promise<void> {
     this.wanted = true;
     while (this.claiming === undefined && this.wanted && !this.stopped) {
@@ -84,15 +87,12 @@ export class WorkRunner {
     if (left.length > 0) await this.recover('give back', () => this.dueRows.giveBack(left));
   }
 
+  /** One claim: whatever ends asks again. */
   private async fill(): Promise<void> {
-    while (!this.stopped) {
-      const free = this.kind.concurrency - this.inWork.size;
-      if (free <= 0 || this.kind.mayClaim?.() === false) return;
-      const claimed = await this.recover('claim', () => this.dueRows.claim(free));
-      if (claimed === undefined || claimed.length === 0) return;
-      for (const row of claimed) this.start(row);
-      if (claimed.length < free) return;
-    }
+    const free = this.kind.concurrency - this.inWork.size;
+    if (free <= 0 || this.kind.mayClaim?.() === false) return;
+    const claimed = await this.recover('claim', () => this.dueRows.claim(free));
+    for (const row of claimed ?? []) this.start(row);
   }
 
   private start(claimed: Claimed): void {
@@ -134,7 +134,6 @@ export class WorkRunner {
   }
 
   private async ended(withinMs: number): Promise<void> {
-    if (this.inWork.size === 0 || withinMs <= 0) return;
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)));
     await Promise.race([Promise.all([...this.inWork].map((work) => work.ended)), timeout]);

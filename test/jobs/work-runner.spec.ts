@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
@@ -8,7 +8,7 @@ import type { Run } from '../../src/jobs/run.js';
 import type { WorkKind } from '../../src/jobs/work-kind.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { WorkRunner } from '../../src/jobs/work-runner.js';
-import { addParcels, createParcels, parcel, PARCELS, type Parcel } from '../support/due-table.js';
+import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from '../support/due-table.js';
 import { eventually } from '../support/eventually.js';
 import { tell } from '../support/faults.js';
 import { held } from '../support/held.js';
@@ -38,9 +38,15 @@ type Work = Partial<WorkKind<Parcel>> & Pick<WorkKind<Parcel>, 'run'>;
 
 /** Its leases end for those alone that ask for short ones: on a busy machine nobody may renew them in time. */
 function runnerOf(dataSource: DataSource, kind: Work): WorkRunner {
-  const runner = new WorkRunner(new DueRows(dataSource, { ...PARCELS, leaseMs: 60_000, ...kind }));
+  return withRows(dataSource, kind).runner;
+}
+
+/** The rows too, for what happens while a statement of theirs is under way. */
+function withRows(dataSource: DataSource, kind: Work): { runner: WorkRunner; rows: DueRows } {
+  const rows = new DueRows(dataSource, { ...PARCELS, leaseMs: 60_000, ...kind });
+  const runner = new WorkRunner(rows);
   runners.push(runner);
-  return runner;
+  return { runner, rows };
 }
 
 const count = async (condition: string): Promise<number> => {
@@ -133,6 +139,41 @@ describe('running', () => {
     expect(Math.abs((row.due_at?.getTime() ?? 0) - Date.now() - afterMs)).toBeLessThan(2_000);
   });
 
+  test('the longer, the more often it has failed', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    await first.query('UPDATE parcels SET attempts = 2');
+    const runner = runnerOf(first, { run: () => Promise.reject(new Error('again')) });
+    await runner.tick();
+    await eventually(async () => expect((await parcel(first, id)).last_error).toContain('again'));
+    const row = await parcel(first, id);
+    expect(row.attempts).toBe(3);
+    expect(Math.abs((row.due_at?.getTime() ?? 0) - Date.now() - 4 * 60_000)).toBeLessThan(2_000);
+  });
+
+  test.each<[string, (run: Run<Parcel>, beat: () => Promise<void>) => Promise<unknown>]>([
+    ['finds that it may write nothing', (run) => run.update({ weight: 99 })],
+    [
+      'was told so',
+      (run, beat) => Promise.all([untilAborted(run), beat()]).catch(() => Promise.reject(new Error('broken off'))),
+    ],
+  ])('of a run that has lost its lease, and %s, nothing is logged', async (_what, work) => {
+    const spies = (['warn', 'error', 'debug'] as const).map((level) => jest.spyOn(Logger.prototype, level));
+    await addParcels(first, 1);
+    const run = async (run: Run<Parcel>) => {
+      await first.query('UPDATE parcels SET due_at = NULL, lease_token = NULL');
+      await work(run, () => runner.heartbeat());
+      return 'done' as const;
+    };
+    const runner = runnerOf(first, { run });
+    try {
+      await runner.tick();
+      await eventually(() => expect(runner.running).toBe(0));
+      for (const spy of spies) expect(spy).not.toHaveBeenCalled();
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
+  });
+
   test('of many rows that wait for one partner none is warned of anew', async () => {
     const [warn, debug] = [jest.spyOn(Logger.prototype, 'warn'), jest.spyOn(Logger.prototype, 'debug')];
     const failures = [
@@ -145,8 +186,8 @@ describe('running', () => {
       const runner = runnerOf(first, { concurrency: 1, run });
       await runner.tick();
       await eventually(async () => expect(await count('last_error IS NOT NULL')).toBe(2));
-      expect(warn.mock.calls).toEqual([[expect.stringContaining(`${ids[0]}: It did not answer.`)]]);
-      expect(debug.mock.calls).toEqual([[expect.stringContaining(`${ids[1]}: It is left alone.`)]]);
+      expect(warn.mock.calls).toEqual([[expect.stringContaining(`${HAULER} ${ids[0]}: It did not answer.`)]]);
+      expect(debug.mock.calls).toEqual([[expect.stringContaining(`${HAULER} ${ids[1]}: It is left alone.`)]]);
     } finally {
       warn.mockRestore();
       debug.mockRestore();
@@ -165,6 +206,94 @@ describe('running', () => {
     await runner.tick();
     await eventually(async () => expect((await parcel(first, id)).last_error).toContain('after all not'));
     expect(await parcel(first, id)).toMatchObject({ weight: 1, lease_token: null, due_at: expect.any(Date) });
+  });
+});
+
+describe('asking what is due', () => {
+  test('is done again for who asks meanwhile', async () => {
+    const { runner, rows } = withRows(first, { run: async () => 'done' });
+    const claim = rows.claim.bind(rows);
+    jest.spyOn(rows, 'claim').mockImplementationOnce(async (limit) => {
+      const claimed = await claim(limit);
+      await addParcels(first, 1);
+      void runner.tick();
+      return claimed;
+    });
+    await runner.tick();
+    expect(await count('attempts = 1 OR due_at IS NULL')).toBe(1);
+  });
+
+  test('costs no statement while as many are in work as may be, nor do leases where nothing is', async () => {
+    await addParcels(first, 2);
+    const { runner, rows } = withRows(first, { concurrency: 1, run: untilAborted });
+    const [claim, renew] = [jest.spyOn(rows, 'claim'), jest.spyOn(rows, 'renew')];
+    await runner.heartbeat();
+    expect(renew).not.toHaveBeenCalled();
+    await runner.tick();
+    await runner.tick();
+    expect(claim.mock.calls).toEqual([[1]]);
+  });
+});
+
+describe('leases', () => {
+  const T0 = Date.parse('2026-01-31T12:00:00Z');
+  let now: number;
+  let clock: jest.SpiedFunction<typeof Date.now>;
+  beforeEach(() => {
+    now = T0;
+    clock = jest.spyOn(Date, 'now').mockImplementation(() => now);
+  });
+  afterEach(() => clock.mockRestore());
+
+  test('that cannot be renewed last for as long as they were renewed for, from the question on', async () => {
+    await addParcels(first, 1);
+    let aborted = false;
+    const { runner, rows } = withRows(first, {
+      run: (run) => untilAborted(run).finally(() => (aborted = true)),
+    });
+    await runner.tick();
+    const original = rows.renew.bind(rows);
+    const renew = jest.spyOn(rows, 'renew').mockImplementationOnce((leased) => {
+      now = T0 + 55_000;
+      return original(leased);
+    });
+    const beatAt = async (ms: number) => {
+      now = T0 + ms;
+      await runner.heartbeat();
+      return aborted;
+    };
+    expect(await beatAt(50_000)).toBe(false);
+    renew.mockRejectedValue(new Error('away'));
+    expect(await beatAt(70_000)).toBe(false);
+    expect(await beatAt(110_000)).toBe(false);
+    expect(await beatAt(110_001)).toBe(true);
+  });
+
+  test('that end with their run meanwhile were not lost', async () => {
+    await addParcels(first, 1);
+    const [finished, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let signal: AbortSignal | undefined;
+    const go = Promise.withResolvers<void>();
+    const { runner, rows } = withRows(first, {
+      run: async (run) => {
+        ({ signal } = run);
+        await go.promise;
+        await run.finish('done');
+        finished.resolve();
+        await end.promise;
+        return 'done';
+      },
+    });
+    await runner.tick();
+    const renew = rows.renew.bind(rows);
+    jest.spyOn(rows, 'renew').mockImplementationOnce(async (leased) => {
+      go.resolve();
+      await finished.promise;
+      return renew(leased);
+    });
+    await runner.heartbeat();
+    expect(signal?.aborted).toBe(false);
+    end.resolve();
   });
 });
 
@@ -273,6 +402,64 @@ describe('stopping', () => {
     }
     expect(reasons).toEqual([expect.any(Stopping)]);
     expect(await count('attempts > 0')).toBe(0);
+  });
+});
+
+describe('a stop', () => {
+  test('while rows are being claimed gives these back too', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const { runner, rows } = withRows(first, { run: untilAborted });
+    const claim = rows.claim.bind(rows);
+    let drained: Promise<void> | undefined;
+    jest.spyOn(rows, 'claim').mockImplementationOnce(async (limit) => {
+      const claimed = await claim(limit);
+      drained = runner.drain(0, 60_000);
+      return claimed;
+    });
+    await runner.tick();
+    await drained;
+    expect(runner.running).toBe(0);
+    expect(await parcel(first, id)).toMatchObject({ lease_token: null, attempts: 0, due_at: expect.any(Date) });
+  });
+
+  test('waits for a run that heeds the abort by ending its work', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const runner = runnerOf(first, {
+      run: async (run) => {
+        await untilAborted(run).catch(() => delay(100));
+        return 'done';
+      },
+    });
+    await runner.tick();
+    await runner.drain(0, 60_000);
+    expect(await parcel(first, id)).toMatchObject({ due_at: null, lease_token: null });
+  });
+});
+
+describe('a statement that fails', () => {
+  test.each([
+    [
+      'where the database is away',
+      new Error('Connection terminated unexpectedly'),
+      'warn',
+      ['cannot claim: the database is away'],
+    ],
+    ['by a fault of ours', new Error('a slip'), 'error', [{ err: new Error('a slip') }, 'cannot claim']],
+  ] as const)('is told once, until it works again: %s', async (_what, error, level, told) => {
+    const { runner, rows } = withRows(first, { run: async () => 'done' });
+    const [failed, works] = [jest.spyOn(Logger.prototype, level), jest.spyOn(Logger.prototype, 'log')];
+    const claim = jest.spyOn(rows, 'claim').mockRejectedValue(error);
+    try {
+      for (let time = 1; time <= 3; time++) await runner.tick();
+      expect(failed.mock.calls).toEqual([told]);
+      expect(works).not.toHaveBeenCalled();
+      claim.mockRestore();
+      for (let time = 1; time <= 2; time++) await runner.tick();
+      expect(works.mock.calls).toEqual([['can claim again']]);
+    } finally {
+      failed.mockRestore();
+      works.mockRestore();
+    }
   });
 });
 
