@@ -33,9 +33,7 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
   register<Row extends object>(kind: WorkKind<Row>): void {
     if (this.runners.has(kind.name)) throw new Error(`the work ${kind.name} is registered twice`);
     // The rows that reach the handler are those that its own literal selects.
-    const runner = new WorkRunner(new DueRows(this.dataSource, kind));
-    this.runners.set(kind.name, runner);
-    if (this.started) this.start(runner);
+    this.runners.set(kind.name, new WorkRunner(new DueRows(this.dataSource, kind)));
   }
 
   /**

@@ -88,6 +88,17 @@ describe('claiming', () => {
     expect(await parcel(first, id)).toMatchObject({ weight: 60, attempts: 1 });
   });
 
+  test.each([
+    ['alone', {}],
+    ['in groups', { group: { by: 'connection_id', concurrency: 4 } }],
+  ])('passes over what another transaction has locked: %s', async (_, kind) => {
+    const [locked = '', free = ''] = await addParcels(first, 2);
+    await first.transaction(async (manager) => {
+      await manager.query('SELECT FROM parcels WHERE id = $1 FOR UPDATE', [locked]);
+      expect(ids(await dueRows(second, kind).claim(10))).toEqual([free]);
+    });
+  });
+
   test('leaves alone what the kind does not select, and what is never due', async () => {
     await addParcels(first, 2);
     await first.query('UPDATE parcels SET paused = true WHERE weight = 1');

@@ -68,8 +68,10 @@ describe('the service of due rows', () => {
     await service.close();
   });
 
-  test('runs a row at once when it is woken', async () => {
+  test('runs a row at once at its start, and when it is woken', async () => {
+    const [early = ''] = await addParcels(dataSource, 1);
     const service = await start({ tickMs: 60_000, run: async () => 'done' });
+    await eventually(async () => expect(await parcel(dataSource, early)).toMatchObject({ due_at: null }));
     const [id = ''] = await addParcels(dataSource, 1);
     service.get(JobsService).wake('parcels');
     await eventually(async () => expect(await parcel(dataSource, id)).toMatchObject({ due_at: null }), 1_000);
