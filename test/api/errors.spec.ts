@@ -4,12 +4,15 @@ import { type AddressInfo, connect } from 'node:net';
 import { HttpException, Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import express from 'express';
+import { migrate } from '../../src/database/migrate.js';
 import { AppError, invalid } from '../../src/errors/app-error.js';
 import { errorReply } from '../../src/errors/error-body.js';
 import { CommonErrorFilter } from '../../src/errors/exception.filter.js';
+import { ReadinessService } from '../../src/health/readiness.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { held } from '../support/held.js';
 import { ScaleHouse, TICKETS } from '../support/scale-house.js';
+import { createTestDatabase } from '../support/test-database.js';
 
 let service: TestApp;
 beforeAll(async () => {
@@ -186,6 +189,39 @@ describe('health', () => {
   it('is live and ready', async () => {
     expect((await service.call('GET', '/health/live')).body).toEqual({ status: 'ok' });
     expect((await service.call('GET', '/health/ready')).body).toEqual({ status: 'ok' });
+  });
+
+  it('asks the database once for all who ask at once, and anew for who asks later', async () => {
+    const readiness = service.app.get(ReadinessService);
+    const query = jest.spyOn(service.dataSource, 'query');
+    const asked = () => query.mock.calls.filter(([text]) => text === 'SELECT 1').length;
+    try {
+      await Promise.all([1, 2, 3].map(() => readiness.assertReady()));
+      expect(asked()).toBe(1);
+      await readiness.assertReady();
+      expect(asked()).toBe(2);
+    } finally {
+      query.mockRestore();
+    }
+  });
+
+  it('is ready from the last migration on, while the database is there and the instance stays', async () => {
+    const database = await createTestDatabase({ migrated: false });
+    const dataSource = await database.connect();
+    const readiness = new ReadinessService(dataSource);
+    const expectRefused = (why: string) =>
+      expect(readiness.assertReady()).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: expect.stringContaining(why),
+      });
+    await expectRefused('migrations are missing');
+    await migrate(database.url);
+    await readiness.assertReady();
+    await dataSource.destroy();
+    await expectRefused('the database is away');
+    readiness.beforeApplicationShutdown();
+    await expectRefused('this instance is stopping');
+    await database.drop();
   });
 });
 
