@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { JobsService } from '../../src/jobs/jobs.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
 let service: TestApp;
@@ -29,5 +30,16 @@ describe('/metrics', () => {
     expect(text).toMatch(/database_pool_connections\{state="open"\} [1-9]/);
     expect(text).toContain('nodejs_eventloop_lag_seconds');
     expect(text).toMatch(/work_running\{kind="[^"]+"\} 0/);
+  });
+
+  it('tells the rest where nobody can tell for how long work has waited', async () => {
+    const waited = /^work_oldest_due_seconds\{/m;
+    expect((await metrics()).text).toMatch(waited);
+    jest.spyOn(service.app.get(JobsService), 'oldestDue').mockRejectedValueOnce(new Error('away'));
+    const { status, text } = await metrics();
+    expect(status).toBe(200);
+    expect(text).toContain('database_pool_connections');
+    expect(text).not.toMatch(waited);
+    expect((await metrics()).text).toMatch(waited);
   });
 });
