@@ -136,6 +136,27 @@ describe('TicketBook', () => {
     expect(written(pushes.toReversed())).toEqual(written(pushes));
   });
 
+  test('new tickets too that differ in one part of what they are found by', () => {
+    const pushes = ['one hauler', 'another'].flatMap((haulerId) =>
+      ['one site', 'another'].flatMap((siteId) =>
+        [
+          { inbound: flow('A', 1) },
+          { inbound: flow('B', 1) },
+          { outbound: flow('A', 1) },
+          { outbound: flow('B', 1) },
+          { inbound: flow('C', 1), outbound: flow('C', 1) },
+        ].map((parts) => ({ ...push({ ...parts, siteId }), haulerId })),
+      ),
+    );
+    const written = (order: readonly Push[]) => {
+      const book = new TicketBook([]);
+      for (const one of order) book.receive(one);
+      return book.changes().created.map(({ id }) => id);
+    };
+    expect(written(pushes)).toHaveLength(pushes.length);
+    expect(written(pushes.toReversed())).toEqual(written(pushes));
+  });
+
   test('other sites and haulers, and the other direction, are other flows', () => {
     const one = push({ inbound: flow('A', 1) });
     const others = [
