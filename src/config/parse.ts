@@ -21,7 +21,7 @@ export const duration =
 export const size =
   (min: string, max: string): Parse<number> =>
   (text) => {
-    const value = /^\d+(\.\d+)?\s*(b|kb|mb|gb)?$/i.test(text) ? bytes.parse(text) : null;
+    const value = /^\d+(\.\d+)? *(b|kb|mb|gb)?$/i.test(text) ? bytes.parse(text) : null;
     if (value === null) throw new EnvFault('must be a size such as 512kb, 1mb or 2gb');
     if (!(value >= (bytes.parse(min) ?? 0) && value <= (bytes.parse(max) ?? 0))) {
       throw new EnvFault(`must be a size from ${min} to ${max}`);

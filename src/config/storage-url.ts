@@ -76,5 +76,4 @@ function foldersOf(pathname: string): string {
   return folders.map((folder) => `${folder}/`).join('');
 }
 
-const isHttpUrl = (text: string): boolean =>
-  /^https?:\/\//i.test(text) && URL.canParse(text) && new URL(text).hostname !== '';
+const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);

@@ -43,6 +43,21 @@ describe('configuration', () => {
     expect(readEnv({ ...production, DEMO: 'true' })).toMatchObject({ DEMO: true, OUTBOUND_ALLOW_PRIVATE: true });
   });
 
+  it.each([
+    [{ OUTBOUND_ALLOW_PRIVATE: 'false' }, { DEMO: true, OUTBOUND_ALLOW_PRIVATE: false }],
+    [
+      { ...production, OUTBOUND_ALLOW_PRIVATE: 'true' },
+      { DEMO: false, OUTBOUND_ALLOW_PRIVATE: true },
+    ],
+    [
+      { STORAGE_URL: 'file:/films', DEMO: 'false' },
+      { DEMO: false, STORAGE_URL: 'file:/films' },
+    ],
+    [{ DATA_DIR: 'elsewhere' }, { DATA_DIR: resolve('elsewhere'), STORAGE_URL: `file:${resolve('elsewhere/videos')}` }],
+  ])('%#: what is said counts more than what follows from the rest', (source, settled) =>
+    expect(readEnv(source)).toMatchObject(settled),
+  );
+
   it('takes an empty variable as absent, as compose files pass it', () => {
     expect(readEnv({ PORT: '', DATABASE_URL: ' ' })).toMatchObject({ PORT: 3000, EMBEDDED: true });
   });
@@ -56,6 +71,10 @@ describe('configuration', () => {
     ['90', 90_000],
     ['0.5', 500],
     ['1.5h', 5_400_000],
+    ['1ms', 1],
+    ['365d', 31_536_000_000],
+    // Which is 1000.9999999999999 ms.
+    ['1.001', 1001],
   ])('reads the duration %s', (text, milliseconds) =>
     expect(readEnv({ VISION_LINK_TTL: text }).VISION_LINK_TTL).toBe(milliseconds),
   );
@@ -64,14 +83,62 @@ describe('configuration', () => {
     ['512kb', 524_288],
     ['1mb', 1_048_576],
     ['1000', 1000],
+    ['1 mb', 1_048_576],
+    ['1', 1],
     ['2GB', 2_147_483_648],
   ])('reads the size %s', (text, bytes) => expect(readEnv({ HTTP_BODY_LIMIT: text }).HTTP_BODY_LIMIT).toBe(bytes));
+
+  it.each([
+    ['0', 0],
+    ['080', 80],
+    ['65535', 65_535],
+  ])('reads the whole number %s', (text, number) => expect(readEnv({ PORT: text }).PORT).toBe(number));
+
+  it.each([
+    ['true', true],
+    ['1', true],
+    ['false', false],
+    ['0', false],
+  ])('reads the switch %s, whatever it is without', (text, value) => {
+    const { DEMO, MIGRATE_ON_START } = readEnv({ ...production, DEMO: text, MIGRATE_ON_START: text });
+    expect([DEMO, MIGRATE_ON_START]).toEqual([value, value]);
+  });
+
+  it.each([
+    ['partner', ['partner']],
+    [' partner , ,platform', ['partner', 'platform']],
+  ])('reads the sides %j', (text, sides) => expect([...readEnv({ SIDES: text }).SIDES]).toEqual(sides));
+
+  it('reads a choice, a token of sixteen characters and a key in capital letters', () => {
+    const token = `~${'x'.repeat(15)}`;
+    expect(readEnv({ LOG_LEVEL: 'debug', ADMIN_TOKEN: token, SECRETS_KEY: 'AB'.repeat(32) })).toMatchObject({
+      LOG_LEVEL: 'debug',
+      ADMIN_TOKEN: token,
+      SECRETS_KEY: Buffer.alloc(32, 0xab),
+    });
+  });
+
+  it('is told to be in production by how it was started', () => {
+    for (const source of [{ NODE_ENV: 'production' }, { npm_lifecycle_event: 'start:prod' }]) {
+      expect(readEnv(source).IN_PRODUCTION).toBe(true);
+    }
+    expect(readEnv({ NODE_ENV: 'test', npm_lifecycle_event: 'start' }).IN_PRODUCTION).toBe(false);
+  });
+
+  it.each(Object.entries(VARIABLES).filter(([, { fallback }]) => fallback !== undefined))(
+    'takes for %s, where nothing is said, what is told as its default',
+    (_name, { parse, fallback, shownDefault }) => expect(parse(shownDefault.split(' ')[0] as string)).toEqual(fallback),
+  );
 
   it.each([
     ['PORT', '70000'],
     ['PORT', '3000a'],
     ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['PORT', '0x50'],
+    ['PORT', '1e3'],
     ['SIDES', 'both'],
+    ['SIDES', 'platform,both'],
     ['SIDES', ','],
     ['DATABASE_URL', 'mysql://x'],
     ['STORAGE_URL', '/tmp'],
@@ -85,6 +152,8 @@ describe('configuration', () => {
     ['ADMIN_TOKEN', 'sixteen-charäcters'],
     ['ADMIN_TOKEN', 'sixteen-\u0001characters'],
     ['SECRETS_KEY', 'xyz'],
+    ['SECRETS_KEY', `${'ab'.repeat(32)}c`],
+    ['SECRETS_KEY', `c${'ab'.repeat(32)}`],
     ['DEMO', 'yes'],
     ['PUBLIC_URL', 'example.com'],
     ['PUBLIC_URL', 'https://user@example.com'],
@@ -93,6 +162,10 @@ describe('configuration', () => {
     ['PUBLIC_URL', 'https://example.com?'],
     ['PUBLIC_URL', 'https://example.com/#'],
     ['HTTP_BODY_LIMIT', '1 tb'],
+    // The package would take each of these, the last two as one byte.
+    ['HTTP_BODY_LIMIT', '+1mb'],
+    ['HTTP_BODY_LIMIT', '1mbit'],
+    ['HTTP_BODY_LIMIT', '1\tmb'],
     ['VISION_LINK_TTL', '8 hours'],
     ['VISION_LINK_TTL', '-5s'],
     ['VISION_LINK_TTL', '0'],
@@ -109,6 +182,46 @@ describe('configuration', () => {
     ['VISION_MAX_CLIP_MINUTES', '0'],
   ])('refuses %s=%s, naming the variable', (name, value) => {
     expect(faultsOf({ ...production, [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name} must `))]);
+  });
+
+  it.each([
+    ['PORT', 'x', 'must be a whole number from 0 to 65535'],
+    ['VISION_LINK_TTL', '8 hours', 'must be a duration such as 500ms, 10s, 5m, 8h or 7d'],
+    ['VISION_LINK_TTL', '0', 'must be a duration from 1ms to 365d'],
+    ['HTTP_BODY_LIMIT', '1 tb', 'must be a size such as 512kb, 1mb or 2gb'],
+    ['HTTP_BODY_LIMIT', '0', 'must be a size from 1b to 2gb'],
+    ['DEMO', 'yes', 'must be true or false'],
+    ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
+    ['SIDES', ',', 'must name one or more of platform, partner, separated by commas'],
+    ['DATABASE_URL', 'db', 'must be an address that begins with postgres: or postgresql:'],
+    ['PUBLIC_URL', 'https://user@example.com', 'must be an address without a user and a password'],
+    ['PUBLIC_URL', 'https://example.com?', 'must be an address without a query and a fragment'],
+    ['ADMIN_TOKEN', 'x'.repeat(15), 'must have at least 16 characters'],
+    ['ADMIN_TOKEN', 'sixteen-charäcters', 'must have visible ASCII characters only'],
+    ['SECRETS_KEY', 'xyz', 'must be 32 bytes in hex: 64 hexadecimal digits'],
+  ])('says of %s=%s that it %s', (name, value, sentence) =>
+    expect(faultsOf({ ...production, [name]: value })).toEqual([`${name} ${sentence}`]),
+  );
+
+  it.each([
+    ['PORT', '-1', '0', '65535', '65536'],
+    ['WEB_CONCURRENCY', '0', '1', '64', '65'],
+    ['DATABASE_POOL', '1', '2', '200', '201'],
+    ['HTTP_BODY_LIMIT', '0b', '1b', '2gb', '2147483649'],
+    ['RATE_LIMIT_PER_MINUTE', '-1', '0', '1000000', '1000001'],
+    ['PARTNER_CONNECT_TIMEOUT', '0ms', '1ms', '1d', '86400001ms'],
+    ['PARTNER_ANSWER_TIMEOUT', '0ms', '1ms', '1d', '86400001ms'],
+    ['PARTNER_BODY_LIMIT', '0b', '1b', '2gb', '2147483649'],
+    ['VISION_LINK_TTL', '0ms', '1ms', '365d', '31536000001ms'],
+    ['VISION_MAX_CLIP_MINUTES', '0', '1', '1440', '1441'],
+    ['VISION_REQUEST_DEADLINE', '0ms', '1ms', '365d', '31536000001ms'],
+    ['VIDEO_RETENTION_DAYS', '-1', '0', '36500', '36501'],
+    ['DOWNLOAD_CONCURRENCY', '0', '1', '256', '257'],
+    ['DOWNLOAD_CONCURRENCY_PER_CONNECTION', '0', '1', '64', '65'],
+    ['SHUTDOWN_GRACE', '-1ms', '0ms', '1d', '86400001ms'],
+  ])('holds %s to its bounds: not %s, but %s and %s, and not %s', (name, less, lowest, highest, more) => {
+    const taken = [less, lowest, highest, more].filter((value) => faultsOf({ [name]: value }).length === 0);
+    expect(taken).toEqual([lowest, highest]);
   });
 
   it('refuses what would fail only later together with all else, and repeats nothing of it', () => {
@@ -142,6 +255,22 @@ describe('configuration', () => {
     expect(faults).toContain('ADMIN_TOKEN is required with DATABASE_URL');
     expect(new InvalidEnvironment(faults).message).not.toMatch(/my-secret|secret-in-url|loud/);
   });
+
+  it.each([{}, { ADMIN_TOKEN: ' ', SECRETS_KEY: '' }])(
+    'asks for both secrets with a database of its own: %j',
+    (source) =>
+      expect(faultsOf({ ...source, DATABASE_URL: production.DATABASE_URL })).toEqual([
+        'ADMIN_TOKEN is required with DATABASE_URL',
+        'SECRETS_KEY is required with DATABASE_URL',
+      ]),
+  );
+
+  it.each([
+    [['PORT must go'], 'The environment has a fault:\n  - PORT must go'],
+    [['PORT must go', 'so must HOST'], 'The environment has 2 faults:\n  - PORT must go\n  - so must HOST'],
+  ])('says how many faults there are, and each in a line: %j', (faults, message) =>
+    expect(new InvalidEnvironment(faults).message).toBe(message),
+  );
 
   it('is told in the README: every variable, its default and its meaning', () => {
     const readme = readFileSync('README.md', 'utf8');

@@ -11,16 +11,22 @@ describe('STORAGE_URL', () => {
     ['file://localhost/var/videos', '/var/videos'],
     ['file:/var/my videos/100%?#', '/var/my videos/100%?#'],
     ['file:data/videos', resolve('data/videos')],
+    ['file:/var//localhost/videos', '/var/localhost/videos'],
   ])('%s', (url, root) => expect(parseStorageUrl(url)).toEqual({ kind: 'files', root }));
 
   test.each([
     ['s3://bucket', { bucket: 'bucket', prefix: '', region: 'us-east-1' }],
     ['s3://bucket?endpoint=&region=', { bucket: 'bucket', prefix: '', region: 'us-east-1' }],
     ['s3://bucket/50%25', { bucket: 'bucket', prefix: '50%/', region: 'us-east-1' }],
+    ['S3://bucket?region=Local', { bucket: 'bucket', prefix: '', region: 'Local' }],
     ['s3://bucket/a/b/?region=eu-central-1', { bucket: 'bucket', prefix: 'a/b/', region: 'eu-central-1' }],
     [
       's3://my.bucket/a?endpoint=http://127.0.0.1:9000&region=x',
       { bucket: 'my.bucket', prefix: 'a/', endpoint: 'http://127.0.0.1:9000', region: 'x' },
+    ],
+    [
+      's3://bucket?endpoint=HTTPS://example.com',
+      { bucket: 'bucket', prefix: '', endpoint: 'HTTPS://example.com', region: 'us-east-1' },
     ],
   ])('%s', (url, config) => expect(parseStorageUrl(url)).toEqual({ kind: 's3', ...config }));
 
@@ -34,17 +40,21 @@ describe('STORAGE_URL', () => {
     ['s3:bucket', 'a bucket'],
     ['s3://a b', 'a bucket'],
     ['s3://key:hidden@bucket', 'a user'],
+    ['s3://hidden@bucket', 'a user'],
+    ['s3://:hidden@bucket', 'a user'],
     ['s3://bucket:9000', 'a port'],
     ['s3://bucket/a#b', 'a fragment'],
     ['s3://bucket/50%', '%25'],
     ['s3://bucket?endpoint=hidden', 'an endpoint'],
     ['s3://bucket?endpoint=ftp://hidden', 'an endpoint'],
     ['s3://bucket?endpoint=http:hidden', 'an endpoint'],
+    ['s3://bucket?endpoint=xhttp://hidden', 'an endpoint'],
     ['s3://bucket?endpoint=http://', 'an endpoint'],
     ['s3://bucket?region=hidden.example', 'a region'],
     ['file:', 'a path'],
     ['file://hidden/share', 'a path'],
     ['hidden', 'file: or s3:'],
+    ['xs3://hidden', 'file: or s3:'],
   ])('%s is refused with a word for it', (url, word) => {
     expect(() => parseStorageUrl(url)).toThrow(word);
     expect(() => parseStorageUrl(url)).not.toThrow('hidden');
