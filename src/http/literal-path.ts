@@ -11,7 +11,6 @@ export function readLiterally(request: Request): void {
   const { url } = request;
   if (!url.includes('%')) return;
   const [path = '', ...query] = url.split('?');
-  if (isDecodable(path)) return;
   // What was asked is still told as it came.
   request.originalUrl = url;
   request.url = [literal(path), ...query].join('?');

@@ -28,11 +28,11 @@ describe('a path that is no percent-encoded text', () => {
     expect(read(url).url).toBe(url),
   );
 
-  test.each(['/%', '/%ff', '/%zz/%ff', '/%e2%82', '%25%'])('thousands of %s are decoded twice at most', (piece) => {
+  test.each(['/%', '/%ff', '/%zz/%ff', '/%e2%82', '%25%'])('thousands of %s are decoded once', (piece) => {
     const decode = jest.spyOn(globalThis, 'decodeURIComponent');
     try {
       read(piece.repeat(16_000 / piece.length));
-      expect(decode.mock.calls.length).toBeLessThanOrEqual(2);
+      expect(decode).toHaveBeenCalledTimes(1);
     } finally {
       decode.mockRestore();
     }
