@@ -10,7 +10,7 @@ export interface ByteRange {
  */
 export function byteRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [unit, specs = ''] = header.split(/=(.*)/s);
-  if (unit !== 'bytes') return 'unsatisfiable';
+  if (unit?.toLowerCase() !== 'bytes') return 'unsatisfiable';
   const ranges = specs.split(',').map((spec) => rangeOf(spec, size));
   if (ranges.includes(undefined)) return 'unsatisfiable';
   const [range, ...others] = ranges.filter((each) => each !== undefined && each.start <= each.end);

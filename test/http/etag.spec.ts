@@ -17,6 +17,7 @@ describe('If-None-Match', () => {
     ['any, among others', '"x", *', '"a"', true],
     ['the tag without its quotes', 'a', '"a"', false],
     ['a part of the tag', '"a', '"ab"', false],
+    ['a tag that is the other one but for a W/ inside', '"aW/b"', '"ab"', false],
     ['the tag in other letters', '"A"', '"a"', false],
   ])('%s', (_what, header, etag, expected) => expect(matchesEtag(header, etag)).toBe(expected));
 });
