@@ -103,9 +103,7 @@ function fieldPlans(type: DtoClass<object>): FieldPlan[] {
     return {
       name,
       optional: metadatas.some((metadata) => metadata.type === ValidationTypes.CONDITIONAL_VALIDATION),
-      rules: metadatas
-        .filter((metadata) => metadata.type === ValidationTypes.CUSTOM_VALIDATION)
-        .flatMap((metadata) => rulePlans(type, name, metadata)),
+      rules: metadatas.filter((metadata) => metadata.type === ValidationTypes.CUSTOM_VALIDATION).flatMap(rulePlans),
       convert: conversion(type, name),
       nested: nested === undefined ? undefined : nestedReader(type, name),
       each: nested?.each ?? false,
@@ -115,7 +113,7 @@ function fieldPlans(type: DtoClass<object>): FieldPlan[] {
 
 type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
-function rulePlans(type: DtoClass<object>, property: string, metadata: Metadata): RulePlan[] {
+function rulePlans(metadata: Metadata): RulePlan[] {
   const constraints = (metadata.constraints ?? []) as unknown[];
   const entries = constraints.find(
     (constraint): constraint is EntryFaults =>
@@ -123,20 +121,12 @@ function rulePlans(type: DtoClass<object>, property: string, metadata: Metadata)
   );
   return getMetadataStorage()
     .getTargetValidatorConstraints(metadata.constraintCls)
-    .map(({ name, instance }) => {
-      // One for all calls: none of them outlives its value.
-      const args = { value: undefined as unknown, constraints, targetName: type.name, object: {}, property };
-      const passes = (value: unknown) => {
-        args.value = value;
-        return instance.validate(value, args) === true;
-      };
-      return {
-        name,
-        passes,
-        message: () => instance.defaultMessage?.(args) ?? 'is not valid',
-        entries,
-      };
-    });
+    .map(({ name, instance }) => ({
+      name,
+      passes: (value) => instance.validate(value) === true,
+      message: () => instance.defaultMessage?.() ?? 'is not valid',
+      entries,
+    }));
 }
 
 function conversion(type: DtoClass<object>, property: string): FieldPlan['convert'] {
