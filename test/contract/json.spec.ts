@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { JsonFault } from '../../src/contracts/common/json-fault.js';
 import { readJson } from '../../src/contracts/common/json.js';
 import { LONGEST_PATH } from '../../src/contracts/common/text.js';
-import { MAX_FAULTS, MAX_TOLD_BYTES } from '../../src/contracts/common/told-faults.js';
-import type { Violation } from '../../src/contracts/common/violation.js';
+import { allViolations, MAX_FAULTS, MAX_TOLD_BYTES } from '../../src/contracts/common/told-faults.js';
+import { FURTHER_FAULTS, summarise, type Violation } from '../../src/contracts/common/violation.js';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
@@ -61,7 +61,14 @@ describe('a JSON body (decision 8)', () => {
       '{"a":{"\\u0000":1}}',
       'the name of a field of a must be valid Unicode without U+0000 and without lone surrogates',
     ],
+    [
+      // Both are told by one path, and the first is the one that is told.
+      '{"a":{"\\u0000":1},"a":"\\u0000"}',
+      'the name of a field of a must be valid Unicode without U+0000 and without lone surrogates',
+    ],
     ['{"\\u0000":1}', 'the name of a field must be valid Unicode without U+0000 and without lone surrogates'],
+    [' \n', 'the body must be a JSON object, it is empty'],
+    ['{', 'the body must be valid JSON'],
     [nested(33), `${'[0]'.repeat(32)} must not be nested deeper than 32`],
   ])('says of %s what is wrong', (body, message) => expect(faultOf(body).message).toBe(message));
 
@@ -133,4 +140,34 @@ describe('a JSON body (decision 8)', () => {
     expect(faultOf(Buffer.from([0x22, 0xff, 0x22]))).toMatchObject({ path: '', rule: 'isUtf8' });
     expect(faultOf(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]))).toMatchObject({ path: '', rule: 'isUtf8' });
   });
+});
+
+describe('all that is wrong, in one sentence', () => {
+  const faults = (count: number) =>
+    ['a', 'b', 'c', 'd', 'e'].slice(0, count).map((message) => ({ path: '', rule: '', message }));
+
+  it.each([
+    [[], ''],
+    [faults(1), 'a'],
+    [faults(3), 'a; b; c'],
+    [faults(4), 'a; b; c; and 1 more'],
+    [faults(5), 'a; b; c; and 2 more'],
+    [[...faults(1), FURTHER_FAULTS], 'a; and more'],
+    [[...faults(3), FURTHER_FAULTS], 'a; b; c; and more'],
+    [[...faults(4), FURTHER_FAULTS], 'a; b; c; and at least 1 more'],
+  ])('%#', (violations, sentence) => expect(summarise(violations)).toBe(sentence));
+
+  it('is told once of each path, of the text first and of more at the end', () => {
+    const { faults } = read('{"a":"\\u0000"}');
+    const ofFields = ['a', 'b'].map((path) => ({ path, rule: 'isLength', message: '' }));
+    const rules = (areMore: boolean) =>
+      allViolations({ faults, areMore }, ofFields).map(({ path, rule }) => [path, rule]);
+    const told = [
+      ['a', 'isText'],
+      ['b', 'isLength'],
+    ];
+    expect([rules(false), rules(true)]).toEqual([told, [...told, ['', 'maxFaults']]]);
+  });
+
+  it('tells as many as are asked for', () => expect(summarise(faults(5), 4)).toBe('a; b; c; d; and 1 more'));
 });
