@@ -93,7 +93,7 @@ function bytesAtHand({ maxBytes }: BodyReader, request: Request): Buffer | undef
 
 /** Node.js calls a request complete a moment after the last byte of its body. */
 function isHere({ complete, readableLength, headers }: Request): boolean {
-  return complete || (readableLength > 0 && readableLength === Number(headers['content-length']));
+  return complete || readableLength === Number(headers['content-length']);
 }
 
 const next = (request: Request) => request.read() as Buffer | null;

@@ -108,6 +108,14 @@ describe('what no route answers (decisions 3, 10)', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 (?:.*\r\n)*?X-Request-Id: /);
   });
 
+  it('a body that is not there and is said to be packed is told as empty', async () => {
+    const { key } = await ScaleHouse.open(service);
+    const head = `POST ${TICKETS} HTTP/1.1\r\nHost: x\r\nPLATFORM-API-KEY: ${key}\r\nContent-Type: application/json`;
+    const answer = await sendBytes(`${head}\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('the body must be a JSON object, it is empty');
+  });
+
   it('headers without end are cut off', async () => {
     const answer = await sendBytes(`GET /health/live HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
@@ -162,6 +170,7 @@ describe('every answer (decision 14)', () => {
     ['a harmless id', 'abc-123!', true],
     ['128 characters', 'x'.repeat(128), true],
     ['129 characters', 'x'.repeat(129), false],
+    ['an empty one', '', false],
     ['a blank inside', 'a b', false],
     ['not ASCII', 'caf\u00e9', false],
   ])("echoes the caller's request id: %s", async (_name, id, echoed) => {

@@ -21,6 +21,8 @@ const LIMITS = {
   silence: 4_500,
 };
 const ENOUGH_MS = 10_000;
+/** Of a JSON body, in bytes: fewer than Node.js takes in before anybody reads. */
+const LARGEST = 40_000;
 
 let service: TestApp;
 /** For the one whose answer waits for nothing but `silence`: it has no `uploadPause` to be told from. */
@@ -29,7 +31,7 @@ let key: string;
 /** More than any system keeps for a reader that has stopped. */
 const large = Buffer.concat([film(2), Buffer.alloc(32 * 1024 * 1024)]);
 beforeAll(async () => {
-  service = await startTestApp({ limits: LIMITS });
+  service = await startTestApp({ limits: LIMITS, env: { HTTP_BODY_LIMIT: LARGEST } });
   impatient = await startTestApp({ on: service, limits: { ...LIMITS, silence: 1_500 } });
   expect((await upload(service, 2, {}, large)).status).toBe(201);
   ({ key } = await issueKey(service, ['scale', 'account', 'site', 'vision']));
@@ -77,7 +79,7 @@ describe('slow senders and slow readers are cut off', () => {
   });
 
   test.concurrent.each(['tickets', 'accounts'])('a JSON body, a byte at a time: %s', async (route) => {
-    const headers = { 'PLATFORM-API-KEY': key, ...json(100_000) };
+    const headers = { 'PLATFORM-API-KEY': key, ...json(LARGEST) };
     const client = (await open()).send(`${head('POST', `/platform-api/v1/${route}`, headers)}\r\n`);
     expectTimeout(await cutOff(client.sendForever(' ', 20)));
   });
@@ -145,21 +147,36 @@ describe('slow senders and slow readers are cut off', () => {
   });
 });
 
-test('a body in many pieces, all of them here before its key is known, is read as a whole', async () => {
-  const house = await ScaleHouse.open(service);
-  const body = JSON.stringify(house.ticket({ customFields: { long: 'x'.repeat(3_000) }, bulk: 'x'.repeat(30_000) }));
-  const blocker = service.dataSource.createQueryRunner();
-  await blocker.startTransaction();
-  await blocker.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
-  const headers = { 'PLATFORM-API-KEY': house.key, ...json(body.length) };
-  const client = (await open()).send(`${head('POST', '/platform-api/v1/tickets', headers)}\r\n`);
-  for (let i = 0; i < body.length; i += 4_000) {
-    client.send(body.slice(i, i + 4_000));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  await blocker.rollbackTransaction();
-  await blocker.release();
-  await eventually(() => expect(client.answer).toContain('HTTP/1.1 '));
-  expect(client.answer).toContain('HTTP/1.1 200 OK');
-  client.close();
+describe('a body in many pieces, all of them here before its key is known,', () => {
+  const CHUNKED = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+  const asIs = (pieces: string[]) => pieces;
+  const inChunks = (pieces: string[]) => [
+    ...pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`),
+    '0\r\n\r\n',
+  ];
+
+  test.each([
+    ['is read as a whole', json(LARGEST), asIs, LARGEST, '200 OK'],
+    ['is read as a whole in chunks', CHUNKED, inChunks, LARGEST, '200 OK'],
+    ['is refused where it has a byte too many', CHUNKED, inChunks, LARGEST + 1, '413 Payload Too Large'],
+  ])('%s', async (_what, headers, framed, size, status) => {
+    const house = await ScaleHouse.open(service);
+    const ticket = house.ticket({ customFields: { long: 'x'.repeat(3_000) } });
+    const body = JSON.stringify(ticket).padEnd(size);
+    const blocker = service.dataSource.createQueryRunner();
+    await blocker.startTransaction();
+    await blocker.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+    const client = (await open()).send(
+      `${head('POST', '/platform-api/v1/tickets', { 'PLATFORM-API-KEY': house.key, ...headers })}\r\n`,
+    );
+    for (const piece of framed(body.match(/.{1,4000}/g) ?? [])) {
+      client.send(piece);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await blocker.rollbackTransaction();
+    await blocker.release();
+    await eventually(() => expect(client.answer).toContain('HTTP/1.1 '));
+    expect(client.answer).toContain(`HTTP/1.1 ${status}`);
+    client.close();
+  });
 });

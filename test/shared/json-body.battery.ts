@@ -74,6 +74,16 @@ export function describeJsonBody(endpoint: HostedEndpoint, service: () => TestAp
       }
     });
 
+    test.each(['', ' \n\t'])('%j is told as empty, packed or not', async (body) => {
+      for (const reply of [
+        await partner.post(body),
+        await partner.post(gzipSync(body), { 'Content-Encoding': 'gzip' }),
+      ]) {
+        expectError(reply, 400);
+        expect(reply.body.error.message).toBe('the body must be a JSON object, it is empty');
+      }
+    });
+
     test('truncated at any place: 400', async () => {
       const whole = text();
       for (const part of [1, 2, whole.length >> 1, whole.length - 1])
@@ -94,6 +104,7 @@ export function describeJsonBody(endpoint: HostedEndpoint, service: () => TestAp
       'json',
       'application/json; charset=iso-8859-1',
       'application/json; charset=utf-16',
+      'application/json; charset=utf-88',
       '*/*',
     ])('Content-Type %s: 415', async (type) => expectError(await partner.post(text(), { 'Content-Type': type }), 415));
 
@@ -107,6 +118,7 @@ export function describeJsonBody(endpoint: HostedEndpoint, service: () => TestAp
       'application/json',
       'Application/JSON',
       'application/json;charset=UTF-8',
+      'application/json ; x-charset=latin1; charset=utf8',
       'application/json; charset="utf-8"',
     ])('Content-Type %s is read', async (type) =>
       expect((await partner.post(text(), { 'Content-Type': type })).status).toBe(200),
