@@ -99,7 +99,7 @@ describe('what no route answers (decisions 3, 10)', () => {
 
   it('what is no HTTP at all is told so in the common body', async () => {
     const answer = await sendBytes('\x00\x01garbage\r\n\r\n');
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 (?:.*\r\n)*?X-Request-Id: [0-9a-f-]{36}\r\n/);
     expect(answer).toContain('"success":false');
   });
 
@@ -258,16 +258,21 @@ describe('the body of a failure, by the path that was asked', () => {
   );
 });
 
+const SURPRISE = 'An unexpected error happened; it has been logged under the request id';
+
 it.each([
   [409, 409, 'below', 0],
   [503, 503, 'below', 0],
-  [500, 500, 'An unexpected error happened; it has been logged under the request id', 1],
-  [502, 500, 'An unexpected error happened; it has been logged under the request id', 1],
+  [500, 500, SURPRISE, 1],
+  [502, 500, SURPRISE, 1],
+  // What is no refusal at all.
+  [302, 500, SURPRISE, 1],
 ])('what a layer below refuses with %i is answered with %i', async (refused, answered, message, logs) => {
   const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
   const filter = new CommonErrorFilter([], () => []);
+  const err = new HttpException('below', refused);
   const app = express().get('/', (request, response) =>
-    filter.reply(new HttpException('below', refused), request, response),
+    filter.reply(err, request, response.set('X-Request-Id', 'asked')),
   );
   const server = createServer(app).listen(0, '127.0.0.1');
   const stop = held(async () => void (await new Promise((done) => server.close(done))));
@@ -275,7 +280,8 @@ it.each([
   try {
     const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     expect([reply.status, await reply.json()]).toMatchObject([answered, { success: false, error: { message } }]);
-    expect(logged).toHaveBeenCalledTimes(logs);
+    const line = [{ err, requestId: 'asked', method: 'GET', path: '/' }, 'unexpected error'];
+    expect(logged.mock.calls).toEqual(Array(logs).fill(line));
   } finally {
     logged.mockRestore();
     await stop();

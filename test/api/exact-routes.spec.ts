@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -84,6 +85,10 @@ it.each(['GET', 'PUT', 'DELETE'])('%s is not taken', async (method) => {
 describe('a table of routes', () => {
   const routes = new ExactRoutes();
   routes.add('/fails', () => Promise.reject(new Error('its filters failed too')));
+  routes.add('/told', (request, response) => {
+    const { path } = request.route as { readonly path: string };
+    response.end(JSON.stringify([request.originalUrl, request.params, path, request.res === response]));
+  });
   routes.add('/named/:id', (_request, response) => response.end('named'));
   const server = createServer((request, response) =>
     routes.run(request as Request, response as Response, () => response.end('left to Express')),
@@ -94,8 +99,19 @@ describe('a table of routes', () => {
   const ask = async (method: string, path: string) =>
     (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { method })).text();
 
-  it('cuts off what even the filters could not answer, and goes on', async () => {
-    await expect(ask('POST', '/fails')).rejects.toThrow('fetch failed');
+  it('hands a request on as Express would', async () =>
+    expect(JSON.parse(await ask('POST', '/told'))).toEqual(['/told', {}, '/told', true]));
+
+  it('cuts off and logs what even the filters could not answer, and goes on', async () => {
+    const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    try {
+      await expect(ask('POST', '/fails')).rejects.toThrow('fetch failed');
+      expect(logged.mock.calls).toEqual([
+        [{ err: new Error('its filters failed too') }, 'a request could not be answered'],
+      ]);
+    } finally {
+      logged.mockRestore();
+    }
     expect(await ask('GET', '/fails')).toBe('left to Express');
   });
 
