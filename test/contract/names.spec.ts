@@ -58,6 +58,10 @@ it.each([
   [' ', false],
   ['\u200B', false],
   ['', false],
+  ['1\0', false],
+  ['1\ud800', false],
+  ['😀'.repeat(255), true],
+  ['😀'.repeat(256), false],
 ] as const)('another name of a camera may be %j: %s', (name, taken) => {
   const aliases = 'aliases must be an array of 0 to 100 texts that are not blank, of 1 to 255 characters';
   expect(said(HostedCamera, 'aliases', ['front', name])).toEqual(taken ? [] : [aliases]);

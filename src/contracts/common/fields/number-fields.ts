@@ -26,9 +26,8 @@ export interface IntegerOptions extends FieldOptions {
 export function IntegerField(options: IntegerOptions): PropertyDecorator {
   const { min, max } = options;
   const orMore = options.orMore === true;
-  const written = orMore ? /^-?\d+$/ : /^-?\d{1,15}$/;
   const read = (value: unknown) => {
-    if (options.inQuery !== true || typeof value !== 'string' || !written.test(value)) return value;
+    if (options.inQuery !== true || typeof value !== 'string' || !/^-?\d+$/.test(value)) return value;
     return orMore ? Math.min(Number(value), max) : Number(value);
   };
   return field(
