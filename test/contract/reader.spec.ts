@@ -60,6 +60,16 @@ describe('a DTO class, compiled', () => {
     ]);
   });
 
+  it('takes no text in a map, and no name, that cannot be stored', () => {
+    const customFields = { 'a\0': 'x', 'b\ud800': 'x', c: '\0', d: '\udfff', e: '😀' };
+    expect(read(CreateScaleTicketRequest, { ...ticket, customFields }).paths).toEqual([
+      'customFields["a\\u0000"]',
+      'customFields["b\\ud800"]',
+      'customFields.c',
+      'customFields.d',
+    ]);
+  });
+
   it('counts the entries of a map that has too many once, and looks at none', () => {
     let counted = 0;
     const entries = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`name ${i}`, 0]));
