@@ -26,7 +26,6 @@ export class Remarks {
   add(severity: Remark['severity'], kind: Kind, path: string, reason: string, value: unknown): void {
     this[severity][kind]++;
     if (this.kept.length >= MOST_REMARKS) return;
-    const raw = JSON.stringify(value);
-    this.kept.push({ severity, kind, path, reason, raw: raw.length > LONGEST_RAW ? raw.slice(0, LONGEST_RAW) : raw });
+    this.kept.push({ severity, kind, path, reason, raw: JSON.stringify(value).slice(0, LONGEST_RAW) });
   }
 }

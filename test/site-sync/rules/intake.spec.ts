@@ -4,7 +4,7 @@ import { Intake } from '../../../src/site-sync/sync/intake.js';
 import { KINDS, type Kind } from '../../../src/site-sync/sync/kinds.js';
 import { KnownParents, type StoredParents } from '../../../src/site-sync/sync/known-parents.js';
 import { MOST_REMARKS } from '../../../src/site-sync/sync/remarks.js';
-import { idOf, kiosk, material, type Plain, site } from '../../support/site-data.js';
+import { idOf, kiosk, material, type Plain, site, STAMP } from '../../support/site-data.js';
 
 const NOW = new Date('2026-11-20T12:00:00Z');
 const NOTHING: StoredParents = { sites: new Set(), kiosks: new Map() };
@@ -147,6 +147,24 @@ describe('what is taken of a partner’s answer', () => {
     expect(rows(intake, 'materials')).toEqual([[idOf('m'), 'accepted']]);
   });
 
+  test('a record of another kind is no parent', async () => {
+    const intake = await intakeOf({
+      sites: [site('a')],
+      kiosks: [kiosk('k', 'a'), kiosk('l', 'k')],
+      materials: [
+        material('m', { siteId: idOf('a') }),
+        material('n', { siteId: idOf('k') }),
+        ...['a', 'm'].map((name) => material(`of ${name}`, { kioskId: idOf(name) })),
+      ],
+    });
+    expect(remarks(intake).map(([, path]) => path)).toEqual([
+      'kiosks[1].siteId',
+      'materials[1].siteId',
+      'materials[2].kioskId',
+      'materials[3].kioskId',
+    ]);
+  });
+
   test('what hangs on an orphan is an orphan; what hangs on a malformed one too, unless that one is stored (decision 32)', async () => {
     const data = {
       sites: [site('bad', { name: 7 })],
@@ -182,6 +200,14 @@ describe('what is taken of a partner’s answer', () => {
       ['as is stored', { materials: both }, storedKiosk('b'), true],
       ['not so as is stored', { materials: both }, storedKiosk('a'), false],
       ['no more, says the answer', { kiosks: [kiosk('k', 'a')], materials: both }, storedKiosk('b'), false],
+      ...['2026-01-15T09:59:59.999999Z', '2026-01-15T10:00:00.000000Z'].map(
+        (stamp): [string, Partial<Record<Kind, unknown[]>>, StoredParents, boolean] => [
+          `no more, says the answer of ${STAMP} where ${stamp} is stored`,
+          { kiosks: [kiosk('k', 'a')], materials: both },
+          storedKiosk('b', stamp),
+          false,
+        ],
+      ),
       [
         'the answer says, but its kiosk is stale',
         { kiosks: [kiosk('k', 'b')], materials: both },
