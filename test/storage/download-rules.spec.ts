@@ -91,13 +91,16 @@ describe('an answer of 206 continues a file of 100 bytes after 40', () => {
 test('what ends visibly, what is plain', () => {
   expect(endsVisibly({ 'content-length': '5' })).toBe(true);
   expect(endsVisibly({ 'transfer-encoding': 'gzip, chunked' })).toBe(true);
+  expect(endsVisibly({ 'transfer-encoding': 'Chunked' })).toBe(true);
   expect(endsVisibly({})).toBe(false);
-  expect([undefined, 'identity', 'gzip', 'br'].map((coding) => isPlain({ 'content-encoding': coding }))).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
+  for (const [coding, plain] of [
+    [undefined, true],
+    ['identity', true],
+    ['Identity', true],
+    ['gzip', false],
+    ['br', false],
+  ] as const)
+    expect([coding, isPlain({ 'content-encoding': coding })]).toEqual([coding, plain]);
 });
 
 test.each([

@@ -5,6 +5,7 @@ import { laysBy } from '../../src/vision/continuous/window-failures.js';
 import { nextWindow } from '../../src/vision/continuous/windows.js';
 import { eachCovered, type Followed, gapsOf, type Piece } from '../../src/vision/recordings/coverage.js';
 import { atRisk } from '../../src/vision/downloads/at-risk.js';
+import { fetchBy } from '../../src/vision/downloads/fetch-by.js';
 import { distinctChunks, isOutgrown, type Known, knownByCamera } from '../../src/vision/downloads/known-chunks.js';
 import { type FetchState, type NextStep, nextStep } from '../../src/vision/downloads/next-step.js';
 import { RECORDING_STATES, type RecordingState } from '../../src/vision/downloads/recording-states.js';
@@ -540,6 +541,12 @@ describe('windows (decision 48)', () => {
   test('so is one whose list cannot be read to its end', () => {
     expect([2, 3].map((attempt) => laysBy(new UnstableList('x'), attempt))).toEqual([false, true]);
   });
+});
+
+test('a link that says nothing of its end is fetched as if it lived an hour (decision 47)', () => {
+  const now = Date.parse('2026-01-31T08:00:00Z');
+  expect(fetchBy('2026-01-31T08:59:59.999999Z', now)).toEqual(new Date('2026-01-31T08:59:59.999Z'));
+  expect(fetchBy(undefined, now)).toEqual(new Date('2026-01-31T09:00:00Z'));
 });
 
 describe('what becomes of a download', () => {
