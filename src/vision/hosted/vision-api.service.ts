@@ -85,7 +85,7 @@ export class HostedVisionApi {
     base: LinkBase,
   ) {
     const page = pageRequest(query);
-    const asked = isUuid(requestId) ? await this.requests.find(requestId.toLowerCase()) : undefined;
+    const asked = isUuid(requestId) ? await this.requests.find(requestId) : undefined;
     const request = asked !== undefined && matches(asked, query, cameras) ? asked : undefined;
     const film = request === undefined ? undefined : await findFilm(this.dataSource, 'clips', 'request_id', request.id);
     const found = film !== undefined && overlaps(film, query) ? [film] : [];

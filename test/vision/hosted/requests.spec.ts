@@ -28,8 +28,8 @@ function request<Body = CreateVideoResponse>(body: unknown): Promise<Reply<Body>
   return service.call<Body>('POST', REQUESTS, { headers: { 'API-KEY': key }, body });
 }
 
-async function poll(requestId: string): Promise<ListVideosResponse['data']> {
-  const query = new URLSearchParams({ customerId: CUSTOMER, requestId });
+async function poll(requestId: string, more: Record<string, string> = {}): Promise<ListVideosResponse['data']> {
+  const query = new URLSearchParams({ customerId: CUSTOMER, requestId, ...more });
   const { body } = await service.call<ListVideosResponse>('GET', `/video-platform/v1/videos?${query.toString()}`, {
     headers: { 'API-KEY': key },
   });
@@ -114,6 +114,53 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
     expect(await list({ requestId, cameraId: '1' })).toMatchObject({ shown: [], data: { videos: [] } });
   });
 
+  describe('asked for by its request', () => {
+    const neighbour = 'Next door';
+    let requestId = '';
+    beforeAll(async () => {
+      await upload(service, 0, { truckId: 'TRUCK-9' });
+      await upload(service, 0, { customerId: neighbour });
+      requestId = (await ended(valid)).request?.requestId ?? '';
+    });
+
+    it.each<[string, boolean, Record<string, string>]>([
+      ['another customer', false, { customerId: neighbour }],
+      ['its truck', true, { truckId: TRUCK }],
+      ['another truck', false, { truckId: 'TRUCK-9' }],
+    ])('is known to who asks for %s: %s (decision 44)', async (_, known, query) => {
+      const { videos, request: state, pagination } = await poll(requestId, query);
+      expect([videos.length, state?.requestId, pagination.totalItems]).toEqual(
+        known ? [1, requestId, 1] : [0, undefined, 0],
+      );
+    });
+
+    it.each<[string, number, Record<string, string>]>([
+      ['a range that ends where it begins', 0, { startTime: at(0), endTime: at(0.5) }],
+      ['one that begins where it ends', 0, { startTime: at(1.5), endTime: at(2) }],
+      ['one that has its beginning', 1, { startTime: at(0), endTime: at(0.6) }],
+      ['one that has its end', 1, { startTime: at(1.4), endTime: at(2) }],
+      ['its request in upper case', 1, {}],
+    ])('is listed for %s: %i (decision 42)', async (_, listed, query) => {
+      const { videos, request: state } = await poll(requestId.toUpperCase(), query);
+      expect([videos.length, state]).toEqual([listed, { requestId, status: 'ready' }]);
+    });
+
+    it('is on the first page alone (decision 43)', async () => {
+      const { videos, pagination } = await poll(requestId, { page: '2' });
+      expect([videos, pagination.totalItems]).toEqual([[], 1]);
+    });
+  });
+
+  it('cannot be ordered by a key that is limited to another customer (decision 17)', async () => {
+    const { key: limited } = await issueKey(service, ['vision'], { customerId: 'Other' });
+    const options = { headers: { 'API-KEY': limited }, body: valid };
+    expect((await service.call('POST', REQUESTS, options)).status).toBe(404);
+  });
+
+  it('may have an hour', async () => {
+    expect((await request({ ...valid, startTime: at(20), endTime: at(80) })).status).toBe(202);
+  });
+
   it('fails with a reason where nothing was recorded (decision 44)', async () => {
     const { videos, request: state } = await ended({ ...valid, startTime: at(20), endTime: at(21) });
     expect(state).toMatchObject({ status: 'failed', message: 'Nothing was recorded in this time.' });
@@ -195,6 +242,7 @@ describe('recordings on the partner side', () => {
   it.each([
     ['no start', { startTime: '' }],
     ['the end before the start', { startTime: at(1), endTime: at(0) }],
+    ['the end at the start', { startTime: at(1), endTime: at(1) }],
     ['longer than a day', { startTime: at(0), endTime: at(1441) }],
   ])('are refused: %s', async (_name, query) => {
     expect((await upload(service, 8, query)).status).toBe(400);
