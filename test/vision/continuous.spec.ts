@@ -406,6 +406,48 @@ describe('a window that was laid by', () => {
     for (const release of waiting) release();
   });
 
+  test.each<[string, number, string, number]>([
+    ['takes in the next one that fails', -23.9, 'NULL', 1],
+    ['takes in none beyond a day', -24.1, 'NULL', 2],
+    ['takes in none while it is read itself, for nobody would read the rest', -4, 'gen_random_uuid()', 2],
+  ])('%s', async (_, begins, token, rows) => {
+    partner.on(CONTINUOUS, refuses(400, 'INVALID_PAYLOAD', 'oops'));
+    const id = await follow(await connect(), { startTime: inHours(100) });
+    const readUntil = new Date(inHours(-2));
+    await app.dataSource.query(
+      `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time, reason, lease_token)
+       SELECT hauler_id, gen_random_uuid(), id, $2, $3, 'oops', ${token} FROM video_subscriptions WHERE id = $1`,
+      [id, inHours(begins), readUntil],
+    );
+    await app.dataSource.query(
+      'UPDATE video_subscriptions SET start_time = $2, read_until = $3, due_at = now() WHERE id = $1',
+      [id, inHours(-30), readUntil],
+    );
+    const found = await eventually(async () => {
+      await hurry(app);
+      const ends = await app.dataSource.query<{ end_time: Date }[]>('SELECT end_time FROM video_windows ORDER BY 1');
+      expect(ends.at(-1)?.end_time.getTime()).toBeGreaterThan(readUntil.getTime());
+      return ends;
+    }, 15_000);
+    expect(found).toHaveLength(rows);
+    expect(found[0]?.end_time.getTime() === readUntil.getTime()).toBe(rows === 2);
+  });
+
+  test('of a subscription that has ended is dropped unread', async () => {
+    const id = await follow(await connect(), { startTime: inHours(100) });
+    expect((await app.admin('DELETE', `/video-subscriptions/${id}`)).status).toBe(204);
+    await app.dataSource.query(
+      `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time, due_at)
+       SELECT hauler_id, gen_random_uuid(), id, now() - interval '3 hours', now(), now() FROM video_subscriptions WHERE id = $1`,
+      [id],
+    );
+    await eventually(async () => {
+      await hurry(app);
+      expect(await windows()).toEqual([]);
+    });
+    expect(partner.asked).toEqual([]);
+  });
+
   test.each<[string, (id: string, enabled: boolean) => Promise<unknown>]>([
     [
       'its subscription is switched off',
