@@ -64,6 +64,17 @@ test.each<[string, RequestListener, string]>([
   );
 });
 
+test('a host that gets on now and then is not given up', async () => {
+  const body = film(1_000);
+  const lengths = [500, 500, 500, 500, 600, 600, 600];
+  const cut = cutAt(...lengths);
+  let tries = 0;
+  const link = partner.link(body, (req, res) => (tries++ < lengths.length ? cut : serveFile(body))(req, res));
+  const id = await scene.follow(app, listed(link));
+  expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+  expect(tries).toBe(lengths.length + 1);
+});
+
 test('a host that sends a page first, and the film when it is ready', async () => {
   const body = film();
   let ready = false;

@@ -29,10 +29,24 @@ describe('metrics', () => {
          lease_token = gen_random_uuid(), status = 'available' WHERE connection_id = $1`,
       [id],
     );
+    // What is downloaded just now is beyond help, and what is stored does not wait.
+    await addRecording(app, haulerId, id, 'https://files.example.com/b');
+    await addRecording(app, haulerId, id, 'https://files.example.com/c');
+    await app.dataSource.query(
+      `UPDATE recordings SET expires_at = now() - interval '1 minute', leased_until = now() + interval '1 hour',
+         lease_token = gen_random_uuid(), status = 'downloading' WHERE connection_id = $1 AND link LIKE '%/b'`,
+      [id],
+    );
+    await app.dataSource.query(
+      `UPDATE recordings SET due_at = NULL, leased_until = NULL, lease_token = NULL, status = 'stored', fetch_ms = 1,
+         stored_at = now() WHERE connection_id = $1 AND link LIKE '%/c'`,
+      [id],
+    );
     const headers = { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` };
     const metrics = await app.call('GET', '/metrics', { headers });
     expect(metrics.text).toContain('vision_downloads_at_risk 1');
     expect(metrics.text).toContain('vision_downloads{state="waiting"} 1');
+    expect(metrics.text).toContain('vision_downloads{state="downloading"} 1');
   });
 });
 
@@ -53,6 +67,7 @@ describe('retention', () => {
     expect(await filesOf(app, 'recordings')).toHaveLength(2);
     expect(await retention.run()).toMatchObject({ recordings: 1, bytes: 1_000 });
     expect(await retention.run()).toMatchObject({ recordings: 0 });
+    expect(await retention.run({ dryRun: true })).toMatchObject({ recordings: 0 });
     expect(await filesOf(app, 'recordings')).toHaveLength(1);
     const gone = (await recordings(app, id)).find(({ partnerRecordingId }) => partnerRecordingId === 'chunk-1');
     expect(gone).toMatchObject({ status: 'expired', reason: expect.stringContaining('30 days') });
