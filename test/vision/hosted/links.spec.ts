@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ContinuousResponse, Recording } from '../../../src/contracts/vision/vision.dto.js';
+import { DownloadLinks } from '../../../src/vision/hosted/links.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { at, CUSTOMER, film, TRUCK, upload } from '../../support/hosted-vision.js';
@@ -127,6 +128,18 @@ describe('a download link (decision 46)', () => {
       changed((url) => (url.search = `?API-KEY=${key}`)),
     );
     expect(response.status).toBe(401);
+  });
+
+  it('lives for VISION_LINK_TTL, less what is no whole second, and is over at its end', () => {
+    const links = service.app.get(DownloadLinks, { strict: false });
+    const signed = links.sign('', 'clips', recording.id, Date.parse(at(0)) + 999);
+    const end = Date.parse(at(0)) + service.env.VISION_LINK_TTL;
+    expect(Date.parse(signed.expiresAt)).toBe(end);
+    const { searchParams } = new URL(signed.downloadUrl, service.url);
+    const verify = (now: number) =>
+      links.verify('clips', recording.id, searchParams.get('expires'), searchParams.get('signature'), now);
+    verify(end - 1);
+    expect(() => verify(end)).toThrow('the link has expired');
   });
 
   it('is gone after its time: 410', async () => {
