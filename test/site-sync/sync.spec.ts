@@ -223,9 +223,28 @@ describe('synchronising with a partner', () => {
       scene.answers({ sites: [site('a')] }, { ETag: '"one"' });
       await scene.sync();
       await scene.service.admin('PATCH', `/connections/${scene.connectionId}`, { baseUrl: `${scene.partner.url}/v2` });
-      scene.partner.on(SITES_ROUTE.replace('GET ', 'GET /v2'), answer({ sites: [site('b')] }));
+      scene.partner.on(SITES_ROUTE.replace('GET ', 'GET /v2'), answer({ sites: [site('b')] }, { ETag: '"two"' }));
       expect(counts(await scene.sync())).toEqual({ received: 1, created: 1, deactivated: 1 });
       expect(scene.partner.asked.at(-1)?.headers['if-none-match']).toBeUndefined();
+      await scene.sync();
+      expect(scene.partner.asked.at(-1)?.headers['if-none-match']).toBe('"two"');
+    });
+
+    test('is asked for by the ETag that came last, if one did, be it of the same bytes or of others', async () => {
+      const [one, other] = [{ sites: [site('a')] }, { sites: [site('a', { name: 'A' })] }];
+      const answers: [typeof one, Record<string, string>][] = [
+        [one, { ETag: '"1"' }],
+        [one, { ETag: '"2"' }],
+        [other, { ETag: '"3"' }],
+        [other, {}],
+        [other, {}],
+      ];
+      for (const [data, headers] of answers) {
+        scene.answers(data, headers);
+        await scene.sync();
+      }
+      const asked = scene.partner.asked.map(({ headers }) => headers['if-none-match']);
+      expect(asked).toEqual([undefined, '"1"', '"2"', '"3"', undefined]);
     });
 
     test.each<[string, () => Promise<unknown>, Record<string, number>]>([
@@ -337,6 +356,26 @@ describe('synchronising with a partner', () => {
       expect(counts(run)).toEqual({ received: 2, unchanged: 1, quarantined: 1 });
       expect(counts(run, 'materials')).toEqual({ received: 1, unchanged: 1, deactivated: 1 });
       expect(await scene.sites('&active=true')).toHaveLength(2);
+    });
+
+    test.each<[string, number]>([
+      ['the same answer again', 7],
+      ['another answer', 8],
+    ])('what was set aside is kept of the newest 20 runs; %s lets go of the one before', async (_what, name) => {
+      const faulty = (value: number) => ({ sites: [site('a', { name: value })] });
+      const [first, second] = [await scene.sync(faulty(7)), await scene.sync()];
+      await scene.service.dataSource.query(
+        `INSERT INTO sync_runs (id, hauler_id, connection_id, status, counts)
+         SELECT gen_random_uuid(), hauler_id, connection_id, 'failed', counts FROM sync_runs, generate_series(1, 17)
+         WHERE id = $1`,
+        [first.id],
+      );
+      const set = async (run: SyncRun) => (await scene.quarantine(run.id)).length;
+      const third = await scene.sync(faulty(7));
+      expect([await set(first), await set(second), await set(third)]).toEqual([1, 1, 1]);
+      const last = await scene.sync(faulty(name));
+      expect([await set(first), await set(second), await set(last)]).toEqual([0, 1, 1]);
+      expect(await set(await scene.sync())).toBe(1);
     });
 
     test('our key does not stay in what is set aside, wherever the partner echoes it (decision 18)', async () => {
@@ -485,6 +524,21 @@ describe('synchronising with a partner', () => {
       expect(counts(run!, 'materials')).toEqual(first);
       expect(counts(await scene.sync(undefined, other), 'materials')).toEqual(second);
       expect(counts(await scene.sync(undefined, other), 'materials')).toEqual({ received: 1, unchanged: 1 });
+    });
+
+    test('an answer is judged again once another connection has brought something new, and not for a run that brought nothing', async () => {
+      const other = await scene.connect();
+      await scene.service.admin('PATCH', `/connections/${other}`, { baseUrl: `${scene.partner.url}/other` });
+      const orphan = { materials: [material('m', { siteId: idOf('x') })] };
+      scene.partner.on(SITES_ROUTE.replace('GET ', 'GET /other'), answer(orphan, { ETag: '"m"' }));
+      const judged = async () => counts(await scene.sync(undefined, other), 'materials');
+      const tag = () => scene.partner.asked.at(-1)?.headers['if-none-match'];
+      await scene.sync({ sites: [site('y')] });
+      expect(await judged()).toEqual({ received: 1, quarantined: 1 });
+      await scene.sync({ sites: [site('y')], kiosks: [] });
+      expect([await judged(), tag()]).toEqual([{ received: 1, quarantined: 1 }, '"m"']);
+      await scene.sync({ sites: [site('y'), site('x')] });
+      expect([await judged(), tag()]).toEqual([{ received: 1, created: 1 }, undefined]);
     });
 
     test("what another connection has changed is put right by the next run, although the partner's answer is the same", async () => {
