@@ -61,6 +61,19 @@ export function storageCases(given: () => StorageUnderTest): void {
       expect(await leftovers()).toEqual([]);
     });
 
+    test('a writing that begins anew has nothing of what it had', async () => {
+      const { storage, leftovers } = given();
+      const [name, body] = [newName(), film(6 * MIB)];
+      const writer = await storage.writer(name, { film: true });
+      for (const length of [5.5 * MIB, 1_000, body.length]) {
+        await writer.begin({ validator: '"a"', total: length });
+        await appendAll(writer, body.subarray(0, length));
+      }
+      expect(await writer.publish()).toEqual({ size: body.length, sha256: sha256(body) });
+      expect((await contentOf(storage, name)).equals(body)).toBe(true);
+      expect(await leftovers()).toEqual([]);
+    });
+
     test('a file of the same name is replaced', async () => {
       const { storage } = given();
       const name = await put(Buffer.from('old and longer'));

@@ -1,13 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { readPartState } from '../../src/storage/part-state.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { partialOf } from '../../src/storage/storage-name.js';
 import { downloadCases, waitingDownloadCases } from '../shared/download-cases.js';
-import { storageCases } from '../shared/storage-cases.js';
+import { contentOf, newName, storageCases } from '../shared/storage-cases.js';
 
 let roots: [main: string, beside: string];
 let storages: [main: Storage, beside: Storage];
@@ -26,6 +26,49 @@ const given = (which: 0 | 1) => ({
 
 describe('files', () => {
   storageCases(() => given(0));
+
+  describe('what an earlier attempt has left', () => {
+    let name: string;
+    let folder: string;
+    beforeEach(async () => {
+      name = newName();
+      folder = join(roots[0], partialOf(name));
+      const writer = await storages[0].writer(name);
+      await writer.begin({ validator: '"v"', total: 4 });
+      await writer.append(Buffer.from('abc'));
+      await writer.suspend();
+    });
+    afterEach(() => rm(folder, { recursive: true, force: true }));
+
+    test('behind its last checkpoint is cut off', async () => {
+      const part = (await readdir(folder)).find((entry) => entry.endsWith('.part')) ?? '';
+      await appendFile(join(folder, part), 'anything');
+      const writer = await storages[0].writer(name);
+      await writer.append(Buffer.from('d'));
+      expect(await writer.publish()).toMatchObject({ size: 4 });
+      expect(String(await contentOf(storages[0], name))).toBe('abcd');
+    });
+
+    const part = '0123456789abcdef.part';
+    const state = { part, length: 3, memo: {} };
+    test.each<[string, boolean]>([
+      [JSON.stringify(state), true],
+      [JSON.stringify({ ...state, part: `../${part}` }), false],
+      [JSON.stringify({ ...state, part: `${part}.new` }), false],
+      [JSON.stringify({ ...state, part: undefined }), false],
+      [JSON.stringify({ ...state, length: undefined }), false],
+      [JSON.stringify({ ...state, length: '3' }), false],
+      [JSON.stringify({ ...state, memo: undefined }), false],
+      [JSON.stringify({ ...state, memo: 'x' }), false],
+      [JSON.stringify(state).slice(0, -1), false],
+      ['null', false],
+      ['', false],
+    ])('and tells of it by %s: %s', async (text, understood) => {
+      await writeFile(join(folder, 'state.json'), text);
+      expect(await readPartState(folder)).toEqual(understood ? state : undefined);
+    });
+  });
+
   describe('downloads', () => {
     downloadCases(() => given(0));
     waitingDownloadCases(() => ({
