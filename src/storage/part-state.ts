@@ -17,7 +17,7 @@ export interface PartState {
 /** Undefined where there is none, or none that can be understood: the file is then begun anew. */
 export async function readPartState(folder: string): Promise<PartState | undefined> {
   const text = await readFile(join(folder, STATE), 'utf8').catch(() => '');
-  const state: unknown = text.startsWith('{') ? parsed(text) : undefined;
+  const state = parsed(text);
   return isPartState(state) ? state : undefined;
 }
 

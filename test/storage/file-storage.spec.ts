@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -40,13 +40,27 @@ describe('files', () => {
     });
     afterEach(() => rm(folder, { recursive: true, force: true }));
 
+    const partPath = async () =>
+      join(folder, (await readdir(folder)).find((entry) => entry.endsWith('.part')) ?? 'no part');
+
     test('behind its last checkpoint is cut off', async () => {
-      const part = (await readdir(folder)).find((entry) => entry.endsWith('.part')) ?? '';
-      await appendFile(join(folder, part), 'anything');
+      await appendFile(await partPath(), 'anything');
       const writer = await storages[0].writer(name);
       await writer.append(Buffer.from('d'));
       expect(await writer.publish()).toMatchObject({ size: 4 });
       expect(String(await contentOf(storages[0], name))).toBe('abcd');
+    });
+
+    test.each<[string, (path: string) => Promise<void>]>([
+      ['is gone', (path) => rm(path)],
+      ['has fewer bytes than its state tells of', (path) => truncate(path, 2)],
+    ])('is nothing where the part %s', async (_, spoil) => {
+      await spoil(await partPath());
+      const writer = await storages[0].writer(name);
+      expect([writer.length, writer.memo]).toEqual([0, undefined]);
+      await writer.begin();
+      await writer.append(Buffer.from('afresh'));
+      expect(await writer.publish()).toMatchObject({ size: 6 });
     });
 
     const part = '0123456789abcdef.part';
