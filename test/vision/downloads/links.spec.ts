@@ -3,13 +3,14 @@ import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, listed } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { film } from '../../support/films.js';
-import { json, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
+import { type AskedRequest, json, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
 import { orderVideo } from '../../support/video-requests.js';
 import {
   accepts,
   connectVision,
   CONTINUOUS,
   element,
+  type Element,
   startAnew,
   hurry,
   inHours,
@@ -27,6 +28,19 @@ beforeAll(async () => {
   partner = scene.partner;
 });
 afterAll(() => scene.stop());
+
+/** A subscription asks for more at once. */
+const isRelink = ({ query }: AskedRequest): boolean =>
+  Date.parse(query.get('endTime') ?? '') - Date.parse(query.get('startTime') ?? '') < 120_000;
+
+/** They are signed, and so secrets, which are kept no longer than they are of use. */
+const keptLinks = async (app: TestApp, connectionId: string) => {
+  const rows = await app.dataSource.query<{ link: string | null }[]>(
+    'SELECT link FROM recordings WHERE connection_id = $1',
+    [connectionId],
+  );
+  return rows.map(({ link }) => link);
+};
 
 describe('a link', () => {
   let app: TestApp;
@@ -46,6 +60,36 @@ describe('a link', () => {
     const body = film();
     const refused = partner.link(body, (_, res) => res.writeHead(status).end());
     const id = await scene.follow(app, listed(refused, partner.link(body)));
+    const shown = await becomes(app, id, { status: 'stored' });
+    expect(shown).toMatchObject({ sha256: sha256(body) });
+    expect(shown).not.toHaveProperty('reason');
+    expect(await keptLinks(app, id)).toEqual([null]);
+  });
+
+  test.each<[string, Element]>([
+    ['under another id', { id: 'made anew' }],
+    ['under the other name of its camera', { cameraId: '1' }],
+  ])('is replaced by its own recording, %s, whatever else the partner lists', async (_, fields) => {
+    const body = film();
+    const refused = partner.link(body, (_, res) => res.writeHead(403).end());
+    const id = await scene.follow(app, () => []);
+    const own = chunk(1, partner.link(body), fields);
+    const wrong = partner.link(film(300));
+    const others = [
+      chunk(1, wrong, { truckId: 'TRUCK-8' }),
+      chunk(2, wrong, { id: 'chunk-1' }),
+      chunk(0, wrong, { id: 'chunk-1' }),
+      chunk(1, wrong, { id: 'of the rear', cameraId: 'rear' }),
+      chunk(1, wrong, { id: 'longer', endTime: chunk(2, wrong)['endTime'] }),
+      chunk(1, wrong, { id: 'begun before', startTime: chunk(0, wrong)['startTime'] }),
+    ];
+    partner.on(CONTINUOUS, (response, request) => {
+      if (!isRelink(request))
+        return lists('recordings', () => (partner.fetched.length > 0 ? [] : [chunk(1, refused)]))(response, request);
+      const page = Number(request.query.get('page'));
+      const recordings = page === 1 ? [...others, own] : page === 2 ? others : [];
+      json({ success: true, data: { recordings } })(response, request);
+    });
     expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
   });
 
@@ -113,11 +157,7 @@ describe('a link', () => {
     const { reason } = await becomes(app, id, { status: 'expired', reason: expect.any(String) });
     expect(reason).toContain('expired');
     expect(partner.fetched).toEqual([]);
-    const relinks = partner.askedOf(CONTINUOUS).filter(({ query }) => {
-      const length = Date.parse(query.get('endTime') ?? '') - Date.parse(query.get('startTime') ?? '');
-      return length < 120_000;
-    });
-    expect(relinks).toHaveLength(5);
+    expect(partner.askedOf(CONTINUOUS).filter(isRelink)).toHaveLength(5);
   });
 
   test('that is refused every time: expired with its reason, and fetched after all when it is listed with one that works', async () => {
@@ -185,6 +225,7 @@ describe('a link to where we may not go', () => {
       await addRecording(strict, haulerId, id, link);
       const { reason } = await becomes(strict, id, { status: 'failed' });
       expect(reason).toMatch(/^The link cannot be used/);
+      expect(await keptLinks(strict, id)).toEqual([null]);
     },
   );
 });
