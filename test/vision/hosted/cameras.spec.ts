@@ -117,13 +117,19 @@ describe('an alias that is told after recordings were taken in (decision 45)', (
     expect(await continuous('T14', 'cabin')).toBe(404);
   });
 
+  it('where two of its names have recordings of one start: 409 that names the first of them', async () => {
+    for (const cameraId of ['1', 'cabin']) await recordAs('T17', cameraId, [1, 0]);
+    const { status, body } = await put<ErrorAnswer>('T17', 'front', ['1', 'cabin']);
+    expect([status, body.error.message]).toEqual([409, expect.stringContaining('2026-01-31T08:30:00Z')]);
+  });
+
   it('takes along a request that is under way, whose run begins again', async () => {
     await recordAs('T15', '1', [0]);
     const [id, token] = ['019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d', '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e'];
     await service.dataSource.query(
       `INSERT INTO hosted_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, due_at,
          leased_until, lease_token)
-       VALUES ($1, $2, 'T15', '1', $3, $4, 'processing', now(), now() + interval '1 hour', $5)`,
+       VALUES ($1, $2, 'T15', '1', $3, $4, 'processing', now() + interval '1 hour', now() + interval '1 hour', $5)`,
       [id, CUSTOMER, at(0), at(0.25), token],
     );
     await put('T15', 'front', ['1']);
