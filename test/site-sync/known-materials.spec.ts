@@ -23,6 +23,11 @@ describe('KnownMaterials', () => {
     }
   });
 
+  test('keeps nothing of a hauler whose layout is not told', () => {
+    known.learn([of('h', 's', 'm'), of('i', 't', 'n')], LAYOUT);
+    expect(known.layoutsOf([of('i', 't', 'n')])).toBeUndefined();
+  });
+
   test('names each hauler once', () => {
     known.learn([of('h', 's', 'm'), of('i', 't', 'n')], [...LAYOUT, { haulerId: 'i', number: 0 }]);
     expect(known.layoutsOf([of('h', 's', 'm'), of('i', 't', 'n'), of('h', 's', 'm')])).toEqual([
@@ -67,5 +72,17 @@ describe('KnownMaterials', () => {
     expect(known.layoutsOf([of('h', 's', '1')])).toBeUndefined();
     known.learn([of('h', 's', 'm')], LAYOUT);
     expect(known.layoutsOf([of('h', 's', 'm')])).toEqual(LAYOUT);
+  });
+
+  test('does not count what was forgotten', () => {
+    const many = Array.from({ length: 60_000 }, (_, i) => `${i}`);
+    const learns = (number: number) => {
+      known.learn([of('h', 's', ...many)], [{ haulerId: 'h', number }]);
+      expect(known.layoutsOf([of('h', 's', ...many)])).toEqual([{ haulerId: 'h', number }]);
+    };
+    learns(3);
+    known.forget([of('h', 's')]);
+    learns(3);
+    learns(4);
   });
 });
