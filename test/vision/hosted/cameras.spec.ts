@@ -96,6 +96,11 @@ describe('an alias that is told after recordings were taken in (decision 45)', (
     expect(await continuous('T12', '1')).toEqual(['1 30']);
   });
 
+  it('may be told twice, and beside it the own name: it is one', async () => {
+    const { status, body } = await put('T18', 'front', ['2', '1', 'front', '1']);
+    expect([status, body]).toMatchObject([200, { cameraId: 'front', aliases: ['1', '2'] }]);
+  });
+
   it('ends the other names of a camera that is another one now', async () => {
     await recordAs('T13', '1', [0]);
     await put('T13', '1', ['cabin']);
