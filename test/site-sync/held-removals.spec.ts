@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import { html } from '../support/scripted-partner.js';
-import { idOf, site, siteData } from '../support/site-data.js';
+import { idOf, kiosk, site, siteData } from '../support/site-data.js';
 import { SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
 /** The removal guard of decision 35 from end to end; its arithmetic is in rules/removal-guard.spec.ts. */
@@ -49,6 +49,18 @@ describe('removals that are held', () => {
     });
     expect(run.status).toBe('held');
     expect([run.counts.sites.held, run.counts.kiosks.held, run.counts.kiosks.deactivated]).toEqual([6, 0, 5]);
+  });
+
+  test('held by two kinds: what comes back of one leaves those of the other standing', async () => {
+    const kiosks = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => kiosk(`k${from + i}`, 's0'));
+    await scene.sync({ sites: sites(0, 2), kiosks: kiosks(0, 10) });
+    for (const last of [10, 40]) {
+      const { counts } = await scene.sync({ sites: [], kiosks: kiosks(6, last) });
+      expect([counts.sites.held, counts.kiosks.held]).toEqual([2, 6]);
+    }
+    const { status, counts } = await scene.sync({ sites: sites(0, 2), kiosks: kiosks(6, 40) });
+    expect([status, counts.sites.held, counts.kiosks.held, counts.kiosks.deactivated]).toEqual(['held', 0, 6, 0]);
   });
 
   test('new records beside the same absence do not let it through', async () => {
@@ -120,6 +132,13 @@ describe('removals that are held', () => {
       expect(await active()).toBe(3);
       const next = await scene.sync();
       expect([next.status, next.counts.sites.held, next.counts.sites.deactivated]).toEqual(['succeeded', 0, 0]);
+    });
+
+    test('counts them beside what the partner has stated itself', async () => {
+      await scene.sync({ sites: sites(0, 10) });
+      const held = await scene.sync({ sites: [...sites(7, 9), site('s9', { active: false })] });
+      expect(held.counts.sites).toMatchObject({ held: 7, deactivated: 1 });
+      expect((await confirm(held.id)).body.counts.sites).toMatchObject({ held: 0, deactivated: 8 });
     });
 
     test('what came back meanwhile by the word of nobody stays: only what was held is removed', async () => {
