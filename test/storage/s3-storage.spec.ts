@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateMultipartUploadCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -74,6 +74,23 @@ describe('S3', () => {
     await expect(goneOn).rejects.toThrow(WriterSuperseded);
     await second.suspend().catch(() => undefined);
     expect((await storage.writer(name)).length).toBe(0);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('a sweep leaves an upload that was begun long ago and still goes on', async () => {
+    const name = newName();
+    const first = await storage.writer(name);
+    await first.begin({ validator: '"v"', total: 12 * MIB });
+    await first.append(randomBytes(6 * MIB));
+    await first.suspend();
+    const uploads = uploadsFolder(server.directory);
+    const begun = new Date(Date.now() - 3_600_000);
+    for (const id of await readdir(uploads)) await utimes(join(uploads, id, 'key'), begun, begun);
+    expect(await storage.sweep(60_000)).toBe(0);
+    const second = await storage.writer(name);
+    expect(second.length).toBe(5 * MIB);
+    await second.append(randomBytes(7 * MIB));
+    expect(await second.publish()).toMatchObject({ size: 12 * MIB });
     expect(await leftovers()).toEqual([]);
   });
 
