@@ -75,9 +75,16 @@ export async function publishFile(from: string, to: string, tidy: () => Promise<
   for (let made = folder; made.length >= firstMade.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
-/** An empty folder; what an earlier owner left in it goes. */
+/** An empty folder in one that is there; what an earlier owner left in it goes. */
 export async function emptyFolder(path: string): Promise<void> {
-  if ((await mkdir(path, { recursive: true })) !== undefined) return;
+  const made = await mkdir(path).then(
+    () => true,
+    (error: unknown) => {
+      if (errorCode(error) === 'EEXIST') return false;
+      throw error;
+    },
+  );
+  if (made) return;
   for (const entry of await readdir(path)) await rm(join(path, entry), { force: true });
 }
 

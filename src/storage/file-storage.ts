@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { open, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileFailure, isFolder } from './file-durability.js';
+import { FilePlace } from './file-place.js';
 import { openFileWriter } from './file-writer.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
-import { errorCode, ifNotStored, NotStored, sentenceOf } from './storage-errors.js';
+import { ifNotStored, isAbsent, NotStored, sentenceOf } from './storage-errors.js';
 import { isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
-
-const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
 
 /** Where the folder or file is gone meanwhile, that is no trouble; all else is the storage's. */
 const absentAs =
@@ -28,8 +27,9 @@ async function absence(root: string, name: string, error: unknown): Promise<unkn
 
 const entriesOf = (path: string): Promise<string[]> => readdir(path).catch(absentAs<string[]>([]));
 
-async function statFile(root: string, name: string): Promise<StoredFile | undefined> {
-  const found = await stat(join(root, safeName(name))).catch(absentAs(undefined));
+async function statFile(place: FilePlace, name: string): Promise<StoredFile | undefined> {
+  const found = await stat(join(place.root, safeName(name))).catch(absentAs(undefined));
+  if (found === undefined) await place.expectMount();
   return found?.isFile() ? { name, size: found.size, modifiedAt: found.mtime } : undefined;
 }
 
@@ -50,21 +50,23 @@ async function readFile(root: string, name: string, range: ByteRange = { start: 
   return stream;
 }
 
-async function* listFiles(root: string, folder: string): AsyncGenerator<StoredFile> {
+async function* listFiles(place: FilePlace, folder: string): AsyncGenerator<StoredFile> {
+  const { root } = place;
   for (const spread of await entriesOf(join(root, safeFolder(folder)))) {
     for (const entry of await entriesOf(join(root, folder, spread))) {
       const name = `${folder}/${spread}/${entry}`;
-      const found = isStorageName(name) ? await statFile(root, name) : undefined;
+      const found = isStorageName(name) ? await statFile(place, name) : undefined;
       if (found !== undefined) yield found;
     }
   }
+  // Where it was missing, or went meanwhile, what has come by then is not all.
+  await place.expectMount();
 }
 
-async function checkFiles(root: string): Promise<StorageHealth> {
-  const probe = join(root, PARTIAL, `.probe-${randomBytes(6).toString('hex')}`);
+async function checkFiles(place: FilePlace): Promise<StorageHealth> {
+  const probe = join(place.root, PARTIAL, `.probe-${randomBytes(6).toString('hex')}`);
   try {
-    await mkdir(join(root, PARTIAL), { recursive: true });
-    const handle = await open(probe, 'wx');
+    const handle = await place.within(() => open(probe, 'wx'));
     try {
       await handle.write('probe');
       await handle.sync();
@@ -105,13 +107,14 @@ async function sweepFiles(root: string, olderThanMs: number): Promise<number> {
  * the same file system, so that a rename publishes. Several instances may share the root.
  */
 export function fileStorage(root: string): Storage {
+  const place = new FilePlace(root);
   return {
-    writer: async (name, options) => openFileWriter(root, safeName(name), options),
-    stat: (name) => statFile(root, name),
+    writer: async (name, options) => openFileWriter(place, safeName(name), options),
+    stat: (name) => statFile(place, name),
     read: (name, range) => readFile(root, name, range),
     delete: (name) => deleteFile(root, name),
-    list: (folder) => listFiles(root, folder),
-    check: () => checkFiles(root),
+    list: (folder) => listFiles(place, folder),
+    check: () => checkFiles(place),
     sweep: (olderThanMs) => sweepFiles(root, olderThanMs),
     close: () => undefined,
   };

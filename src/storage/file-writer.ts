@@ -3,6 +3,7 @@ import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDirect, writeBlock } from './direct-io.js';
 import { dropFolder, emptyFolder, fileFailure, isFolder, publishFile, roomAt } from './file-durability.js';
+import type { FilePlace } from './file-place.js';
 import { BoxWalk } from './mp4.js';
 import { readPartState, writePartState } from './part-state.js';
 import type { Memo, StorageWriter, WriterOptions } from './storage.js';
@@ -62,13 +63,13 @@ class FileWriter implements StorageWriter {
   #checkpoint = { length: 0, at: 0, running: Promise.resolve() };
 
   constructor(
-    readonly root: string,
+    readonly place: FilePlace,
     readonly name: string,
     readonly film: boolean,
   ) {
     this.#walk = film ? new BoxWalk() : undefined;
-    this.#folder = join(root, partialOf(name));
-    this.#guarded = guardOf(root);
+    this.#folder = join(place.root, partialOf(name));
+    this.#guarded = guardOf(place.root);
   }
 
   /** Makes the file while whoever sends its bytes is still being asked; `begin` waits for it. */
@@ -154,14 +155,14 @@ class FileWriter implements StorageWriter {
       // Behind the last checkpoint of an earlier attempt there may be anything.
       if (this.#continued) await handle.truncate(this.length);
       await handle.datasync();
-      const [from, to] = [join(this.#folder, this.#name ?? ''), join(this.root, this.name)];
+      const [from, to] = [join(this.#folder, this.#name ?? ''), join(this.place.root, this.name)];
       await Promise.all([this.#close(), publishFile(from, to, () => dropFolder(this.#folder))]);
       return { size: this.length, sha256: this.#hash.digest('hex') };
     });
   }
 
   async #create(): Promise<void> {
-    await emptyFolder(this.#folder);
+    await this.place.within(() => emptyFolder(this.#folder));
     const name = `${randomBytes(8).toString('hex')}.part`;
     this.#handle = await open(join(this.#folder, name), 'wx');
     this.#name = name;
@@ -250,12 +251,12 @@ class FileWriter implements StorageWriter {
 }
 
 export async function openFileWriter(
-  root: string,
+  place: FilePlace,
   name: string,
   { resume = true, film = false }: WriterOptions = {},
 ): Promise<StorageWriter> {
-  const writer = new FileWriter(root, name, film);
-  if (resume) await guardOf(root)(() => writer.takeUp());
+  const writer = new FileWriter(place, name, film);
+  if (resume) await guardOf(place.root)(() => writer.takeUp());
   else writer.prepare();
   return writer;
 }

@@ -52,6 +52,9 @@ export const isErrorLike = (error: unknown): error is { message: string; name?: 
 export const errorCode = (error: unknown): string | undefined =>
   isErrorLike(error) && typeof error.code === 'string' ? error.code : undefined;
 
+/** Of the file system: there is nothing of that name. */
+export const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
+
 export const sentenceOf = (error: unknown): string => (isErrorLike(error) ? error.message : String(error));
 
 export const fullDisk = (detail: string, cause?: unknown): StorageUnavailable =>

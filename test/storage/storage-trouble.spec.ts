@@ -9,7 +9,7 @@ import { createDownloader } from '../../src/storage/download/downloader.js';
 import { fileFailure, writeAll } from '../../src/storage/file-durability.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { StorageUnavailable } from '../../src/storage/storage-errors.js';
+import { NotStored, StorageUnavailable } from '../../src/storage/storage-errors.js';
 import { MIB, newName } from '../shared/storage-cases.js';
 import { type FileHost, serveFile, startFileHost } from '../support/file-host.js';
 import { startS3Server } from '../support/s3-server.js';
@@ -112,9 +112,30 @@ describe('a storage that is away', () => {
     await expect(failed).rejects.toMatchObject({ trouble: 'failed' });
     await expect(failed).rejects.not.toMatchObject({ message: expect.stringContaining(folder) });
     await expect(storage.delete(name)).rejects.toThrow(StorageUnavailable);
+    await expect(storage.stat(name)).rejects.toThrow(StorageUnavailable);
+    await expect(storage.list('recordings')[Symbol.asyncIterator]().next()).rejects.toThrow(StorageUnavailable);
+    await expect(stored(storage)).rejects.toMatchObject({ trouble: 'failed' });
+    expect(await storage.check()).toMatchObject({ writable: false });
+    // What was made there would be on the disk below the mount, and make it look like one that is there.
+    expect(await readdir(root).catch(() => [])).toEqual([]);
     await rm(root, { recursive: true, force: true });
     await rename(`${root}.aside`, root);
     (await storage.read(name)).destroy();
+    (await storage.read(await stored(storage))).destroy();
+  });
+
+  test('a folder whose films are lost for good is begun anew where an admin says so', async () => {
+    const root = await mkdtemp(join(folder, 'mount-'));
+    const storage = await openStorage(`file:${root}`);
+    const name = await stored(storage);
+    for (const entry of await readdir(root)) await rm(join(root, entry), { recursive: true });
+    expect(await storage.check()).toMatchObject({
+      reason: expect.stringContaining('make an empty folder in it, recordings'),
+    });
+    await mkdir(join(root, 'recordings'));
+    expect(await storage.check()).toEqual({ writable: true });
+    await expect(storage.read(name)).rejects.toThrow(NotStored);
+    (await storage.read(await stored(storage))).destroy();
   });
 
   /** Linux alone has a file that opens, and fails at its first byte as a dying disk does. */

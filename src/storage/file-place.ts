@@ -1,0 +1,42 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAbsent, StorageUnavailable } from './storage-errors.js';
+import { PARTIAL } from './storage-name.js';
+
+/**
+ * The root of a storage of files. Its first folder is made where there never was one; once there was, a root without
+ * anything in it is the bare place of a mount that is missing, and nothing is written to it, or called lost.
+ */
+export class FilePlace {
+  #known = false;
+
+  constructor(readonly root: string) {}
+
+  /** Does what needs the folder of temporaries, which is made where it may be. */
+  async within<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#known) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isAbsent(error)) throw error;
+      }
+    }
+    await this.#make();
+    return work();
+  }
+
+  /** Throws where what is absent is so with the whole mount. */
+  async expectMount(): Promise<void> {
+    if (!this.#known || !(await isBare(this.root))) return;
+    const advice = 'Mount it; where its films are lost for good, make an empty folder in it, recordings.';
+    throw new StorageUnavailable('failed', `The video storage failed: its folder is missing or empty. ${advice}`);
+  }
+
+  async #make(): Promise<void> {
+    await this.expectMount();
+    await mkdir(join(this.root, PARTIAL), { recursive: true });
+    this.#known = true;
+  }
+}
+
+const isBare = (root: string): Promise<boolean> => readdir(root).then((entries) => entries.length === 0, isAbsent);
