@@ -20,6 +20,7 @@ import { RememberWhenWindowsWereLaidBy1763600870000 } from '../../migrations/176
 import { GroupVisionWork1763600890000 } from '../../migrations/1763600890000-group-vision-work.js';
 import { GroupWindowsByConnection1763600930000 } from '../../migrations/1763600930000-group-windows-by-connection.js';
 import { CheckTicketKeysAtOnce1763600940000 } from '../../migrations/1763600940000-check-ticket-keys-at-once.js';
+import { RememberStorageRoots1763600950000 } from '../../migrations/1763600950000-remember-storage-roots.js';
 
 /** Every migration, oldest first. Named here one by one: a glob would load whatever lies in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -44,4 +45,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   GroupVisionWork1763600890000,
   GroupWindowsByConnection1763600930000,
   CheckTicketKeysAtOnce1763600940000,
+  RememberStorageRoots1763600950000,
 ];

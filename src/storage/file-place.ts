@@ -1,5 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { KnownRoots } from './known-roots.js';
 import { isAbsent, StorageUnavailable } from './storage-errors.js';
 import { PARTIAL } from './storage-name.js';
 
@@ -10,7 +11,11 @@ import { PARTIAL } from './storage-name.js';
 export class FilePlace {
   #known = false;
 
-  constructor(readonly root: string) {}
+  /** Without `roots` only what this process has begun is known. */
+  constructor(
+    readonly root: string,
+    private readonly roots?: KnownRoots,
+  ) {}
 
   /** Does what needs the folder of temporaries, which is made where it may be. */
   async within<T>(work: () => Promise<T>): Promise<T> {
@@ -27,6 +32,8 @@ export class FilePlace {
 
   /** Throws where what is absent is so with the whole mount. */
   async expectMount(): Promise<void> {
+    // In this order: what another one begins in between is not bare.
+    this.#known ||= (await this.roots?.has(this.root)) === true;
     if (!this.#known || !(await isBare(this.root))) return;
     const advice = 'Mount it; where its films are lost for good, make an empty folder in it, recordings.';
     throw new StorageUnavailable('failed', `The video storage failed: its folder is missing or empty. ${advice}`);
@@ -35,6 +42,7 @@ export class FilePlace {
   async #make(): Promise<void> {
     await this.expectMount();
     await mkdir(join(this.root, PARTIAL), { recursive: true });
+    if (!this.#known) await this.roots?.add(this.root);
     this.#known = true;
   }
 }

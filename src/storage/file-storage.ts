@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { fileFailure, isFolder } from './file-durability.js';
 import { FilePlace } from './file-place.js';
 import { openFileWriter } from './file-writer.js';
+import type { KnownRoots } from './known-roots.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
 import { ifNotStored, isAbsent, NotStored, sentenceOf } from './storage-errors.js';
 import { isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
@@ -106,8 +107,8 @@ async function sweepFiles(root: string, olderThanMs: number): Promise<number> {
  * Files below `root`: published ones as `recordings/ab/<uuid>.mp4`, temporaries in a folder each under `.partial`, on
  * the same file system, so that a rename publishes. Several instances may share the root.
  */
-export function fileStorage(root: string): Storage {
-  const place = new FilePlace(root);
+export function fileStorage(root: string, roots?: KnownRoots): Storage {
+  const place = new FilePlace(root, roots);
   return {
     writer: async (name, options) => openFileWriter(place, safeName(name), options),
     stat: (name) => statFile(place, name),

@@ -1,7 +1,9 @@
-import { readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ContinuousResponse, CreateVideoResponse } from '../../../src/contracts/vision/vision.dto.js';
+import { knownRoots } from '../../../src/storage/known-roots.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
 import { STORAGE, type Storage } from '../../../src/storage/storage.js';
 import { filmName } from '../../../src/vision/hosted/film-tables.js';
 import { issueKey } from '../../support/api-keys.js';
@@ -147,6 +149,17 @@ it.each([
   expect(response.status).toBe(503);
   expect(response.headers.get('retry-after')).toBe('5');
   expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
+});
+
+it('a process that starts while the mount is missing makes nothing in its place', async () => {
+  await rename(root, `${root}.aside`);
+  await mkdir(root);
+  const next = await openStorage(service.env.STORAGE_URL, knownRoots(service.dataSource));
+  expect(await next.check()).toEqual({ writable: false, reason: expect.stringContaining('missing or empty') });
+  expect(await readdir(root)).toEqual([]);
+  await rmdir(root);
+  await rename(`${root}.aside`, root);
+  expect(await next.check()).toEqual({ writable: true });
 });
 
 it('a film whose file is lost is told as any failure, not as a film', async () => {
