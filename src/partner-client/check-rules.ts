@@ -9,6 +9,8 @@ import { ownField } from './own-field.js';
 import type { PartnerAnswer } from './partner-answer.js';
 
 export interface Findings {
+  /** Whether it is the contract's answer, be it a faulty one: anybody else's says nothing of our key. */
+  readonly authorized: boolean;
   readonly conforms: boolean;
   readonly findings: string[];
 }
@@ -25,9 +27,12 @@ const RECORDS: Readonly<Record<string, DtoClass<object>>> = {
 /** Every record of `GET /sites` against section 2.4a. */
 export async function siteFindings(answer: PartnerAnswer): Promise<Findings> {
   const records = await answer.records(Object.keys(RECORDS));
-  const envelope = answer.read(GetSitesResponse, records.envelope);
-  if (!envelope.success) return breached(['success must be true in an answer with status 200']);
+  const { envelope } = records;
+  const ours = saysSuccess(envelope);
   const violations: Violation[] = [];
+  const { success } = readerOf(GetSitesResponse)(envelope, '', violations);
+  if (violations.length > 0) return breached(ours, [answer.breach(violations).message]);
+  if (!success) return breached(ours, ['success must be true in an answer with status 200']);
   const counts: Record<string, number> = {};
   const ids = new Set<string>();
   for await (const batch of records.batches()) {
@@ -43,10 +48,10 @@ export async function siteFindings(answer: PartnerAnswer): Promise<Findings> {
     }
     counts[batch.list] = batch.first + batch.records.length;
   }
-  if (violations.length > 0) return breached(answer.breach(violations).violations.map(({ message }) => message));
+  if (violations.length > 0) return breached(ours, told(answer, violations));
   const count = (list: string) => counts[list] ?? 0;
   const found = `${count('data.sites')} sites, ${count('data.kiosks')} kiosks and ${count('data.materials')} materials`;
-  return { conforms: true, findings: [`The partner has ${found} of this hauler.`] };
+  return { authorized: true, conforms: true, findings: [`The partner has ${found} of this hauler.`] };
 }
 
 /** What a run would set aside though each field is right: a record that stands there twice, a material of no place. */
@@ -67,9 +72,11 @@ function linkViolations(record: object, path: string, list: string, ids: Set<str
 export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
   const body = answer.json();
   const data = ownField(body, 'data');
-  if (ownField(body, 'success') !== true) return breached(['success must be true in an answer with status 200']);
   const name = VIDEO_LISTS.find((list) => Array.isArray(ownField(data, list)));
-  if (name === undefined) return breached(['data.videos must be an array']);
+  // A list alone is taken as the contract's where it is read later.
+  const ours = saysSuccess(body) || name !== undefined;
+  if (ownField(body, 'success') !== true) return breached(ours, ['success must be true in an answer with status 200']);
+  if (name === undefined) return breached(ours, ['data.videos must be an array']);
   const violations: Violation[] = [];
   const breather = new Breather();
   for (const [i, video] of (ownField(data, name) as unknown[]).entries()) {
@@ -81,14 +88,14 @@ export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
     const computed = ownField(video, 'durationSeconds') == null;
     violations.push(...found.filter(({ path }) => !(computed && path.endsWith('.durationSeconds'))));
   }
-  if (violations.length > 0) return breached(answer.breach(violations).violations.map(({ message }) => message));
+  if (violations.length > 0) return breached(ours, told(answer, violations));
   const notes = [
     ...(name === 'videos' ? [] : [`The list is called data.${name}; it is read as data.videos.`]),
     ...(ownField(data, 'pagination') === undefined && ownField(body, 'pagination') === undefined
       ? ['There is no pagination; continuous recordings will be read until a page is empty.']
       : []),
   ];
-  return { conforms: true, findings: [`The partner lists videos of this customer.`, ...notes] };
+  return { authorized: true, conforms: true, findings: [`The partner lists videos of this customer.`, ...notes] };
 }
 
 /** 404 says that the partner has nothing of this hauler or customer: the connection works (section 7). */
@@ -97,13 +104,29 @@ export async function noDataFindings(answer: PartnerAnswer): Promise<Findings> {
   const error = ownField(body, 'error');
   const [code, message] = [ownField(error, 'code'), ownField(error, 'message')];
   if (ownField(body, 'success') !== false || code !== 'NOT_FOUND' || typeof message !== 'string') {
-    return breached(['an answer with status 404 must have the common error body, with error.code NOT_FOUND']);
+    return breached(saysSuccess(body), [
+      'an answer with status 404 must have the common error body, with error.code NOT_FOUND',
+    ]);
   }
-  return { conforms: true, findings: ['The partner has no data of this hauler or customer yet (404 NOT_FOUND).'] };
+  return {
+    authorized: true,
+    conforms: true,
+    findings: ['The partner has no data of this hauler or customer yet (404 NOT_FOUND).'],
+  };
 }
 
-function breached(messages: readonly string[]): Findings {
+const told = (answer: PartnerAnswer, violations: readonly Violation[]): string[] =>
+  answer.breach(violations).violations.map(({ message }) => message);
+
+/** As every answer of the contracts does, and hardly one of a gateway or of another service. */
+const saysSuccess = (body: unknown): boolean => typeof ownField(body, 'success') === 'boolean';
+
+function breached(authorized: boolean, messages: readonly string[]): Findings {
   const more = messages.length - MOST_FINDINGS;
   const findings = messages.slice(0, MOST_FINDINGS);
-  return { conforms: false, findings: more > 0 ? [...findings, `And ${more} or more of the same kind.`] : findings };
+  return {
+    authorized,
+    conforms: false,
+    findings: more > 0 ? [...findings, `And ${more} or more of the same kind.`] : findings,
+  };
 }

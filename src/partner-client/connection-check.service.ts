@@ -41,9 +41,6 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   'withdrawn',
 ]);
 
-/** These came from somebody who had looked at our key. */
-const LET_IN: ReadonlySet<FailureKind> = new Set(['breach', 'notJson', 'tooLarge']);
-
 /** Calls a partner once, for an admin who wants to know whether a connection works. */
 @Injectable()
 export class ConnectionCheckService {
@@ -63,8 +60,7 @@ export class ConnectionCheckService {
         once: true,
         breaker: false,
       });
-      const { conforms, findings } = await (answer.status === 404 ? noDataFindings(answer) : judge(answer));
-      return { reachable: true, authorized: true, conforms, findings };
+      return { reachable: true, ...(await (answer.status === 404 ? noDataFindings(answer) : judge(answer))) };
     } catch (error) {
       return failed(error);
     }
@@ -78,7 +74,7 @@ function failed(error: unknown): ConnectionCheck {
   if (!(error instanceof PartnerFailure)) throw error;
   return {
     reachable: !NOT_REACHED.has(error.kind),
-    authorized: LET_IN.has(error.kind),
+    authorized: false,
     conforms: false,
     findings: [error.message],
   };

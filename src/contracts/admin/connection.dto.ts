@@ -180,7 +180,7 @@ export class ConnectionCheck {
   @BooleanField({ description: 'The partner answered', example: true })
   reachable!: boolean;
 
-  @BooleanField({ description: 'It accepted one of our keys', example: true })
+  @BooleanField({ description: 'It accepted one of our keys, as an answer of the contract shows', example: true })
   authorized!: boolean;
 
   @BooleanField({ description: 'Its answer is what the contract says', example: false })
