@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { JobsService } from '../../src/jobs/jobs.service.js';
+import { Metrics } from '../../src/observability/metrics.js';
 import { eventually } from '../support/eventually.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { refuses } from '../support/scripted-partner.js';
@@ -57,12 +58,14 @@ describe('metrics of what the service is for', () => {
     await eventually(async () =>
       expect((await series('sync_runs_total')).sort()).toEqual([
         'sync_runs_total{status="failed"} 1',
+        'sync_runs_total{status="held"} 0',
         'sync_runs_total{status="succeeded"} 1',
       ]),
     );
     expect((await series('partner_calls_total')).sort()).toEqual([
       'partner_calls_total{interface="site",outcome="ok"} 1',
       'partner_calls_total{interface="site",outcome="unauthorized"} 1',
+      'partner_calls_total{interface="vision",outcome="unauthorized"} 0',
     ]);
   });
 
@@ -99,6 +102,22 @@ describe('docs/alerts.yml', () => {
       const names = [...bare.matchAll(/[a-z_]+/g)].map(([word]) => word).filter((word) => !WORDS.has(word));
       expect(names.length).toBeGreaterThan(0);
       for (const name of names) expect(told).toContain(name.replace(/_count$/, ''));
+    }
+  });
+
+  test('asks for no increase of a series that begins with its first count: it would not be seen', async () => {
+    const fresh = (await new Metrics().registry.metrics()).split('\n');
+    const asked = expressions.flatMap((expression) => [
+      ...expression.matchAll(/increase\((\w+)\{(\w+)=~?"([\w|]+)"\}/g),
+    ]);
+    expect(asked.length).toBe([...rules.matchAll(/increase\(/g)].length);
+    for (const [, name = '', label, values = ''] of asked) {
+      for (const value of values.split('|')) {
+        const begun = fresh.filter((line) => line.startsWith(`${name}{`) && line.includes(`${label}="${value}"`));
+        expect(begun.map((line) => line.split(' ').at(-1))).toEqual(
+          name === 'partner_calls_total' ? ['0', '0'] : ['0'],
+        );
+      }
     }
   });
 });
