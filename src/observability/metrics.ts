@@ -19,7 +19,7 @@ export class Metrics {
 
   readonly tickets = new Counter({
     name: 'tickets_total',
-    help: 'Pushes of tickets that were answered, by what became of them; refused is 422',
+    help: 'Pushes of tickets that were decided, by what became of them, also where their caller had been told 503 by then; refused is 422',
     labelNames: ['result'],
     registers: [this.registry],
   });
