@@ -6,7 +6,7 @@ import { ExactRoutes, type RouteHandler } from './exact-routes.js';
 import { readLiterally } from './literal-path.js';
 import type { RequestHook } from './request-hook.js';
 import type { ServerLimits } from './server-limits.js';
-import { answerUnreadable } from './unreadable-request.js';
+import { answerUnreadable, refuseWithoutHost } from './unreadable-request.js';
 import type { CountedResponse } from './whole-answer.js';
 
 /**
@@ -47,6 +47,8 @@ export class LeanExpressAdapter extends ExpressAdapter {
       connectionsCheckingInterval: check,
       // A deadline for all bodies alike would cut off recordings of 2 GiB: each reader of bodies keeps its own.
       requestTimeout: 0,
+      // Refused by `take`, with a body.
+      requireHostHeader: false,
     };
     const take = (request: unknown, response: unknown) =>
       this.take(request as Request, response as Response, application);
@@ -73,6 +75,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
   private take(request: Request, response: Response, application: Application): void {
     if (this.closed !== undefined) response.shouldKeepAlive = false;
     for (const hook of this.hooks) hook(request, response);
+    if (refuseWithoutHost(request, response)) return;
     this.exact.run(request, response, () => {
       readLiterally(request);
       application(request, response);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { JSON_TYPE } from './answer.js';
 
 const UNREADABLE: Readonly<Record<string, readonly [status: string, message: string]>> = {
@@ -14,6 +14,19 @@ const UNREADABLE: Readonly<Record<string, readonly [status: string, message: str
 /** What Node.js's sockets know, though their type does not tell: whose turn it is on them to be answered. */
 interface ServedSocket extends Socket {
   readonly _httpMessage?: Response | null;
+}
+
+const HOST_MISSING = 'a request of HTTP/1.1 must have a Host header';
+
+/**
+ * Refuses what RFC 9112, section 3.2 has refused, as Node.js would without a body. Behind the hooks: it is as well logged as any.
+ */
+export function refuseWithoutHost(request: Request, response: Response): boolean {
+  if (request.headers.host !== undefined || request.httpVersion !== '1.1') return false;
+  const body = bodyOf(HOST_MISSING);
+  const headers = { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
+  response.writeHead(400, headers).end(body);
+  return true;
 }
 
 /** Those that wait for the answers before; what else comes on them is as unreadable, and is told of each time. */
@@ -41,9 +54,12 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): 
 
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   const [status, message] = UNREADABLE[error.code ?? ''] ?? ['400 Bad Request', 'the request must be valid HTTP/1.1'];
-  const body = JSON.stringify({ success: false, error: { code: 'INVALID_PAYLOAD', message } });
+  const body = bodyOf(message);
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: ${JSON_TYPE}\r\nX-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   );
 }
+
+const bodyOf = (message: string): string =>
+  JSON.stringify({ success: false, error: { code: 'INVALID_PAYLOAD', message } });

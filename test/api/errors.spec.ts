@@ -103,6 +103,13 @@ describe('what no route answers (decisions 3, 10)', () => {
     expect(answer).toContain('"success":false');
   });
 
+  it('what names no host is told so in the common body, on a connection that ends; HTTP/1.0 need not', async () => {
+    const answer = await sendBytes('GET /health/live HTTP/1.1\r\n\r\nGET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 (?:.*\r\n)*?X-Request-Id: /);
+    expect(answer).toMatch(/"code":"INVALID_PAYLOAD","message":"a request of HTTP\/1\.1 must have a Host header"\}\}$/);
+    expect(await sendBytes('GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('what is expected and known to nobody is not refused', async () => {
     const answer = await sendBytes('GET /health/live HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 200 (?:.*\r\n)*?X-Request-Id: /);
