@@ -12,6 +12,7 @@ import { ValidationPipe } from './errors/validation.pipe.js';
 import { allowedMethods } from './http/allowed-methods.js';
 import { limitBodies } from './http/json-body.js';
 import { LeanExpressAdapter } from './http/lean-express.adapter.js';
+import { parseQuery } from './http/query.js';
 import { requestId } from './http/request-id.js';
 import { secureHeaders } from './http/secure-headers.js';
 import { SERVER_LIMITS } from './http/server-limits.js';
@@ -38,7 +39,7 @@ export async function createApp(
   });
   const express = app.getHttpAdapter().getInstance() as Application;
   // Nobody conditions on an entity tag of these answers, and no query of the contracts is nested: both would cost every request.
-  app.set('etag', false).set('query parser', 'simple').disable('x-powered-by');
+  app.set('etag', false).set('query parser', parseQuery).disable('x-powered-by');
   adapter.useHooks(requestId, observeRequests(logger, app.get(Metrics)), endUnreadBodies(limits));
   limitBodies(express, env.HTTP_BODY_LIMIT, limits);
   app.useGlobalPipes(new ValidationPipe());

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 
 /** What begins no escape. */
-const STRAY_PERCENT = /%(?![0-9a-f]{2})/gi;
+export const STRAY_PERCENT = /%(?![0-9a-f]{2})/gi;
 
 /**
  * Takes what is no percent-encoded text in a path, such as `%zz`, for what it literally says. Express would refuse it

@@ -165,6 +165,29 @@ describe('continuous list (section 4.6)', () => {
     }
   });
 
+  it.each(['%ff', '%E2%82', 'a%ED%A0%80', '%00'])(
+    '%s is no text, and not a customer whom nobody knows',
+    async (value) => {
+      const headers = { 'API-KEY': key };
+      const { status, body } = await service.call<ErrorAnswer>('GET', `${VIDEOS}?customerId=${value}`, { headers });
+      expect(status).toBe(400);
+      expect(body.error.message).toMatch(/^customerId must be text/);
+      // Nobody reads it (decision 4).
+      const known = await service.call('GET', `${VIDEOS}?customerId=${CUSTOMER}&note=${value}&${value}=1`, { headers });
+      expect(known.status).toBe(200);
+    },
+  );
+
+  it.each([
+    ['%C3%9Cber+den%20Fluss', 404],
+    ['%EF%BF%BD', 404],
+    ['%zz', 404],
+    [CUSTOMER.replace(/./, (first) => `%${Buffer.from(first).toString('hex')}`), 200],
+  ])('%s is a text', async (value, expected) => {
+    const { status } = await service.call('GET', `${VIDEOS}?customerId=${value}`, { headers: { 'API-KEY': key } });
+    expect(status).toBe(expected);
+  });
+
   it.each(['customerId', 'truckId', 'startTime', 'endTime'])('needs %s', async (name) => {
     const { status, body } = await refused({ [name]: undefined });
     expect(status).toBe(400);
