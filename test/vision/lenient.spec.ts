@@ -182,6 +182,33 @@ describe('a list (decision 38)', () => {
     },
   );
 
+  describe.each(['12345678901234567891', '9007199254740993', '-9007199254740993'])('the number %s', (digits) => {
+    const huge = JSON.parse(digits) as number;
+
+    test.each(['truckId', 'cameraId'])('as %s, which may have been another one: passed over, and told', (name) => {
+      const { items, findings } = read({ videos: [element({ ...link, [name]: huge }), element(link)] });
+      expect(items).toHaveLength(1);
+      expect(findings).toMatchObject([{ path: `data.videos[0].${name}`, reason: expect.stringContaining('must be') }]);
+    });
+
+    test('as id of two elements: told, and they are known by what they show', () => {
+      const [first, later] = ['08:31', '08:32'].map((minute) =>
+        element({ ...link, id: huge, startTime: `2026-01-31T${minute}:00Z` }),
+      );
+      const { items, findings } = read({ videos: [first, later, first] });
+      const ids = items.map(({ id }) => id);
+      expect(ids[0]).toBe(ids[2]);
+      expect(new Set(ids).size).toBe(2);
+      expect(findings.map(({ path }) => path)).toEqual([0, 1, 2].map((i) => `data.videos[${i}].id`));
+    });
+
+    test('as customer: told, and it is the one who was asked for', () => {
+      const { items, findings } = read({ videos: [element({ ...link, customerId: huge })] });
+      expect(items[0]?.customerId).toBe('customer-1');
+      expect(findings).toMatchObject([{ path: 'data.videos[0].customerId' }]);
+    });
+  });
+
   test.each([4711, Number.MAX_SAFE_INTEGER])('the number %i as id of a request is read', (requestId) => {
     const request = { requestId, status: 'ready' };
     const { items, request: state, findings } = read({ videos: [element({ ...link, requestId })], request });

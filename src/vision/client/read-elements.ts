@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { parseInstant, secondsBetween } from '../../contracts/common/instant.js';
 import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../../contracts/common/reader.js';
@@ -49,6 +50,9 @@ export function readElements<T extends Recording>(
   return { items, findings };
 }
 
+/** A number that may stand for several; `1.5` does not, and is read as it is shown. */
+const isRounded = (value: unknown): boolean => typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+
 /** A number that JSON's reader has rounded, or may have: it is another request's id. */
 export const isInexact = (id: unknown): boolean => typeof id === 'number' && !Number.isSafeInteger(id);
 
@@ -64,7 +68,19 @@ function completed(raw: JsonObject, customerId: string, place: string, findings:
     element['requestId'] = undefined;
     findings.push(inexact(`${place}.requestId`, raw));
   }
-  for (const name of NAMES) if (typeof element[name] === 'number') element[name] = String(element[name]);
+  if (isRounded(element['customerId'])) {
+    element['customerId'] = undefined;
+    findings.push(inexact(`${place}.customerId`, raw));
+  }
+  if (isRounded(element['id'])) {
+    element['id'] = idOfWhatItShows(raw);
+    findings.push(inexact(`${place}.id`, raw));
+  }
+  for (const name of NAMES) {
+    const value = element[name];
+    // The rest of them are refused where they are read: another truck's film would be taken for this one's.
+    if (typeof value === 'number' && !isRounded(value)) element[name] = String(value);
+  }
   element['customerId'] ??= customerId;
   // In its place until its times are read, from which it is reckoned.
   if (!isDuration(element['durationSeconds'])) element['durationSeconds'] = 0;
@@ -79,6 +95,10 @@ function completed(raw: JsonObject, customerId: string, place: string, findings:
   }
   return element;
 }
+
+/** Truck, camera and range are what a recording without an id of its own is known by (decision 48). */
+const idOfWhatItShows = ({ truckId, cameraId, startTime, endTime }: JsonObject): string =>
+  hash('sha256', JSON.stringify([truckId, cameraId, startTime, endTime]), 'base64');
 
 const isDuration = (value: unknown): boolean =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_SECONDS;
