@@ -194,7 +194,7 @@ export class JsonScanner {
         } else if (byte === QUOTE) {
           inText = true;
         } else if ((byte | SHAPE) === OPEN_BRACE) {
-          if (++depth > MAX_JSON_DEPTH) throw tooDeep();
+          if (++depth > MAX_JSON_DEPTH) cutter.deep();
         } else if ((byte | SHAPE) === CLOSE_BRACE) {
           if (depth-- > 0) continue;
           if (byte !== CLOSE_BRACKET) throw notJson();

@@ -14,6 +14,8 @@ export interface Piece {
   readonly end: number;
   /** One record alone that is too large to be parsed. */
   readonly oversized: boolean;
+  /** One of the records at least is nested deeper than anything may be. */
+  readonly deep: boolean;
 }
 
 /** Gathers records until they make a piece. A record that is too large stands alone. */
@@ -21,6 +23,7 @@ export class RecordCutter {
   private start: number;
   private first = 0;
   private count = 0;
+  private isDeep = false;
 
   constructor(
     private readonly list: string,
@@ -28,6 +31,11 @@ export class RecordCutter {
     private readonly pieces: Piece[],
   ) {
     this.start = recordStart;
+  }
+
+  /** The record at hand is nested deeper than anything may be. */
+  deep(): void {
+    this.isDeep = true;
   }
 
   comma(at: number): void {
@@ -53,8 +61,9 @@ export class RecordCutter {
 
   private cut(end: number, oversized = false): void {
     if (this.count === 0) return;
-    const { list, first, count, start } = this;
-    this.pieces.push({ list, first, count, start, end, oversized });
+    const { list, first, count, start, isDeep: deep } = this;
+    this.pieces.push({ list, first, count, start, end, oversized, deep });
+    this.isDeep = false;
     this.first += count;
     this.count = 0;
     this.start = end + 1;

@@ -99,9 +99,11 @@ export class PartnerAnswer {
     return new PartnerFailure('breach', SENTENCES.breach(this.host, clean), { violations: clean, status: this.status });
   }
 
-  private parsePiece({ start, end, count, oversized }: Piece): unknown[] {
+  /** Of a record that is nested too deep the rest is read, as of an element of a list that is parsed at one go. */
+  private parsePiece({ start, end, count, oversized, deep }: Piece): unknown[] {
     if (oversized) return [null];
-    const records = this.parse(`[${this.bytes.toString('utf8', start, end)}]`) as unknown[];
+    const bytes = this.bytes.subarray(start, end);
+    const records = this.parse(`[${(deep ? shallowJson(bytes) : bytes).toString('utf8')}]`) as unknown[];
     if (records.length !== count) throw this.notJson();
     return records;
   }

@@ -286,6 +286,14 @@ describe('synchronising with a partner', () => {
       ]);
     });
 
+    test('nor does one that is nested too deep: what is known of it is read', async () => {
+      const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner], 1);
+      const run = await scene.sync({ sites: [site('a', { name: deep }), site('b', { note: deep }), site('c')] });
+      expect(run.status).toBe('succeeded');
+      expect(counts(run, 'sites')).toEqual({ received: 3, created: 2, quarantined: 1 });
+      expect(await scene.quarantine(run.id)).toMatchObject([{ path: 'sites[0].name', reason: expect.any(String) }]);
+    });
+
     test('orphans are set aside, parents that are stored are known although malformed now', async () => {
       await scene.sync({ sites: [site('a')], kiosks: [kiosk('k', 'a')] });
       const run = await scene.sync({

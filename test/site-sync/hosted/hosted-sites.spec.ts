@@ -276,6 +276,7 @@ describe('the hosted side of the Site API', () => {
     const withNote = (note: string) =>
       JSON.stringify({ sites: many }).replace(`"name":"Site many 2500"`, `"name":"x","note":${note}`);
 
+    const tooDeep = `sites[2500].note${'[0]'.repeat(29)} maxDepth`;
     test.each<[string, string, string]>([
       ['nothing', '', ' isJson'],
       ['HTML', '<html></html>', ' isJson'],
@@ -285,7 +286,9 @@ describe('the hosted side of the Site API', () => {
       ['a list twice', '{"sites":[],"sites":[]}', 'sites isReadable'],
       ['U+0000 in an unknown field, far inside', withNote('"\\u0000"'), 'sites[2500].note isText'],
       ['a lone surrogate in the name of a field', withNote('{"\\ud800":1}'), 'sites[2500].note isText'],
-      ['nesting without end', withNote('['.repeat(40) + ']'.repeat(40)), ' isReadable'],
+      ['nesting without end', withNote('['.repeat(40) + ']'.repeat(40)), tooDeep],
+      ['nesting as deep as a record has room for', withNote('['.repeat(500_000) + ']'.repeat(500_000)), tooDeep],
+      ['nesting without end beside the lists', `{"x":${'['.repeat(40)}${']'.repeat(40)}}`, ' isReadable'],
       ['a record of more than 1 MiB', withNote(JSON.stringify('x'.repeat(1_100_000))), 'sites[2500] maxSize'],
     ])('%s: 400 (decisions 8 and 10)', async (_what, body, expected) => {
       const [first] = await violations(body);
