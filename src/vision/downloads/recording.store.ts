@@ -28,9 +28,10 @@ type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
 export class RecordingStore {
   /**
    * The clips of one part, at most `MOST_CLIPS` in all; what is there already stays. Of one camera and range there is one,
-   * under whatever id: partners have made ids anew at each listing. To be called while nobody else adds to the part.
+   * under whatever id: partners have made ids anew at each listing. Returns whether there was room for all of them. To be
+   * called while nobody else adds to the part.
    */
-  async addClips(manager: EntityManager, part: Part, clips: readonly Video[]): Promise<void> {
+  async addClips(manager: EntityManager, part: Part, clips: readonly Video[]): Promise<boolean> {
     const distinct = new Map(clips.map((clip) => [clipOf(clip), clip]));
     await keepCameraNames(manager, part, [...distinct.values()]);
     const stored = await manager.query<ClipRow[]>(
@@ -41,6 +42,7 @@ export class RecordingStore {
     for (const clip of stored) distinct.delete(clipOf(clip));
     const fresh = [...distinct.values()].slice(0, Math.max(0, MOST_CLIPS - stored.length));
     await this.insert(manager, part.haulerId, part.connectionId, fresh, part.id);
+    return fresh.length === distinct.size;
   }
 
   /**

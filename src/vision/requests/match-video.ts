@@ -46,11 +46,7 @@ export class Matching<W extends Wanted> {
   /** What was passed over though its id is known, for an admin to see. */
   disbelieved(): Finding[] {
     const surplus = [...this.counts].filter(([, count]) => count > MOST_CLIPS);
-    const told = surplus.map(([id]) => ({
-      path: 'data.videos[].requestId',
-      reason: `Request ${id} has more than ${MOST_CLIPS} clips; the first ones are fetched.`,
-    }));
-    return [...told, ...this.strange];
+    return [...surplus.map(([id]) => tooMany(id)), ...this.strange];
   }
 
   private partOf(video: Video, taken: ReadonlySet<string>): W | undefined {
@@ -69,6 +65,12 @@ export class Matching<W extends Wanted> {
     return undefined;
   }
 }
+
+/** Of one listing, or of several that have other ones each. */
+export const tooMany = (requestId: string): Finding => ({
+  path: 'data.videos[].requestId',
+  reason: `Request ${requestId} has more than ${MOST_CLIPS} clips; the first ones are fetched.`,
+});
 
 const shown = ({ truckId, cameraId, startTime, endTime }: Shown) =>
   `truck ${truckId}, camera ${cameraId}, from ${formatInstant(startTime)} to ${formatInstant(endTime)}`;

@@ -6,6 +6,8 @@ import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { DOWNLOADS } from '../downloads/recording-row.js';
 import { RecordingStore } from '../downloads/recording.store.js';
+import { VisionFindings } from '../findings.js';
+import { tooMany } from './match-video.js';
 import { type Customer, type Part, PartsStore } from './parts.store.js';
 import { type Learnt, progressOf, type Round } from './poll-round.js';
 import { jittered, MOST_NOT_FOUND, pollDelayMs } from './poll-schedule.js';
@@ -22,6 +24,7 @@ export class PollOutcome {
     private readonly dataSource: DataSource,
     private readonly parts: PartsStore,
     private readonly recordings: RecordingStore,
+    private readonly findings: VisionFindings,
     private readonly jobs: JobsService,
   ) {}
 
@@ -55,18 +58,21 @@ export class PollOutcome {
         return true;
       }
       case 'some': {
-        await this.write(run, (manager) => this.recordings.addClips(manager, part, learnt.clips));
+        const isAll = await this.write(run, (manager) => this.recordings.addClips(manager, part, learnt.clips));
         this.jobs.wake(DOWNLOADS);
+        if (!isAll) await this.tellOfSurplus(part);
         return false;
       }
       case 'clips': {
-        await this.write(run, async (manager) => {
-          await this.recordings.addClips(manager, part, learnt.clips);
+        const isAll = await this.write(run, async (manager) => {
+          const added = await this.recordings.addClips(manager, part, learnt.clips);
           await this.parts.move(manager, part, 'ready', learnt.reason ?? null);
           // Of clips that came while it was prepared all may be stored by now.
           if (part.hasClips) await this.parts.settle(manager, part.haulerId, part.id);
+          return added;
         });
         this.jobs.wake(DOWNLOADS);
+        if (!isAll) await this.tellOfSurplus(part);
         return true;
       }
     }
@@ -130,10 +136,16 @@ export class PollOutcome {
     return 'done';
   }
 
-  private async write(run: Run<PollRow>, work: (manager: EntityManager) => Promise<unknown>): Promise<void> {
-    await inTransaction(this.dataSource, async (manager) => {
+  /** One listing alone may have had no more than are fetched. */
+  private async tellOfSurplus({ haulerId, connectionId, partnerRequestId }: Part): Promise<void> {
+    if (partnerRequestId === null) return;
+    await this.findings.record({ haulerId, id: connectionId }, [tooMany(partnerRequestId)]);
+  }
+
+  private async write<T>(run: Run<PollRow>, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return inTransaction(this.dataSource, async (manager) => {
       await run.hold(manager);
-      await work(manager);
+      return work(manager);
     });
   }
 }
