@@ -8,8 +8,10 @@ import type { PartnerSettings } from './partner-settings.js';
 
 interface Breaker {
   readonly policy: CircuitBreakerPolicy;
-  /** 0 while it is closed. */
+  /** When it may be tried out; of no meaning while it is closed. */
   openUntil: number;
+  /** Whether this outage was warned of. */
+  isTold: boolean;
 }
 
 /** A partner that is down is left alone for a while, each connection for itself; then one call tries it out. */
@@ -41,14 +43,15 @@ export class Breakers {
       handleWhen((error) => error instanceof PartnerFailure && error.trips),
       { halfOpenAfter: this.settings.breakMs, breaker: new ConsecutiveBreaker(this.settings.breakAfter) },
     );
-    const breaker: Breaker = { policy, openUntil: 0 };
+    const breaker: Breaker = { policy, openUntil: 0, isTold: false };
     policy.onBreak((reason) => {
       // Here, once an outage: not all who call tell what failed, and those who wait for its end say nothing of it.
-      if (breaker.openUntil === 0 && 'error' in reason && reason.error instanceof PartnerFailure)
+      if (!breaker.isTold && 'error' in reason && reason.error instanceof PartnerFailure)
         this.logger.warn(`${id} fails again and again, and is left alone for a while: ${reason.error.message}`);
+      breaker.isTold = true;
       breaker.openUntil = Date.now() + this.settings.breakMs;
     });
-    policy.onReset(() => (breaker.openUntil = 0));
+    policy.onReset(() => (breaker.isTold = false));
     this.breakers.set(name, breaker);
     return breaker;
   }
