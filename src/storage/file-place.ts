@@ -2,16 +2,17 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KnownRoots } from './known-roots.js';
 import { isAbsent, StorageUnavailable } from './storage-errors.js';
-import { PARTIAL } from './storage-name.js';
+import { isStorageFolder, PARTIAL } from './storage-name.js';
 
 /**
- * The root of a storage of files. Its first folder is made where there never was one; once there was, a root without
- * anything in it is the bare place of a mount that is missing, and nothing is written to it, or called lost.
+ * The root of a storage of files. It is made where there never was one; once it has had files, a root without anything
+ * in it is the bare place of a mount that is missing, and nothing is written to it, or called lost.
  */
 export class FilePlace {
+  /** Whether it has had files. */
   #known = false;
 
-  /** Without `roots` only what this process has begun is known. */
+  /** Without `roots` only what this process has stored is known. */
   constructor(
     readonly root: string,
     private readonly roots?: KnownRoots,
@@ -30,9 +31,16 @@ export class FilePlace {
     return work();
   }
 
+  /** To be called before a file is published. */
+  async remember(): Promise<void> {
+    if (this.#known) return;
+    await this.roots?.add(this.root);
+    this.#known = true;
+  }
+
   /** Throws where what is absent is so with the whole mount. */
   async expectMount(): Promise<void> {
-    // In this order: what another one begins in between is not bare.
+    // In this order: what another one publishes in between is not bare.
     this.#known ||= (await this.roots?.has(this.root)) === true;
     if (!this.#known || !(await isBare(this.root))) return;
     const advice = 'Mount it; where its films are lost for good, make an empty folder in it, recordings.';
@@ -42,8 +50,8 @@ export class FilePlace {
   async #make(): Promise<void> {
     await this.expectMount();
     await mkdir(join(this.root, PARTIAL), { recursive: true });
-    if (!this.#known) await this.roots?.add(this.root);
-    this.#known = true;
+    // Files that were there before roots were remembered, or have been copied here.
+    if ((await readdir(this.root)).some(isStorageFolder)) await this.remember();
   }
 }
 

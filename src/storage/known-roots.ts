@@ -1,6 +1,6 @@
 import type { Querying } from '../database/querying.js';
 
-/** Which storages of files have been begun: who starts while a mount is missing could not know it otherwise. */
+/** Which storages of files have had some: who starts while a mount is missing could not know it otherwise. */
 export interface KnownRoots {
   has(root: string): Promise<boolean>;
   add(root: string): Promise<void>;

@@ -18,8 +18,10 @@ export function safeName(name: string): string {
   return name;
 }
 
+export const isStorageFolder = (folder: string): boolean => new RegExp(`^${FOLDER}$`).test(folder);
+
 export function safeFolder(folder: string): string {
-  if (!new RegExp(`^${FOLDER}$`).test(folder)) throw new TypeError('not a storage folder');
+  if (!isStorageFolder(folder)) throw new TypeError('not a storage folder');
   return folder;
 }
 

@@ -1,4 +1,6 @@
-import { mkdir, readdir, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ContinuousResponse, CreateVideoResponse } from '../../../src/contracts/vision/vision.dto.js';
@@ -160,6 +162,37 @@ it('a process that starts while the mount is missing makes nothing in its place'
   await rmdir(root);
   await rename(`${root}.aside`, root);
   expect(await next.check()).toEqual({ writable: true });
+});
+
+it.each<[string, (storage: Storage, folder: string) => Promise<unknown>]>([
+  [
+    'had its first film',
+    async (opened) => {
+      const writer = await opened.writer(filmName('recordings', randomUUID()));
+      await writer.begin();
+      await writer.append(Buffer.from('film'));
+      await writer.publish();
+    },
+  ],
+  ['had films before it was remembered', (_, folder) => mkdir(join(folder, 'hosted-recordings'))],
+])('a folder may be mounted after a start, until it has %s', async (_, fill) => {
+  const folder = await mkdtemp(join(tmpdir(), 'mount-'));
+  const started = async () => {
+    const opened = await openStorage(`file:${folder}`, knownRoots(service.dataSource));
+    return { opened, ...(await opened.check()) };
+  };
+  const empty = async () => {
+    for (const entry of await readdir(folder)) await rm(join(folder, entry), { recursive: true });
+  };
+  expect(await started()).toMatchObject({ writable: true });
+  await empty();
+  const { opened, writable } = await started();
+  expect(writable).toBe(true);
+  await fill(opened, folder);
+  expect(await started()).toMatchObject({ writable: true });
+  await empty();
+  expect(await started()).toMatchObject({ writable: false });
+  await rm(folder, { recursive: true });
 });
 
 it('a film whose file is lost is told as any failure, not as a film', async () => {
