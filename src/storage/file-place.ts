@@ -5,8 +5,8 @@ import { isAbsent, StorageUnavailable } from './storage-errors.js';
 import { isStorageFolder, PARTIAL } from './storage-name.js';
 
 /**
- * The root of a storage of files. It is made where there never was one; once it has had files, a root without anything
- * in it is the bare place of a mount that is missing, and nothing is written to it, or called lost.
+ * The root of a storage of files. It is made where there never was one; once it has had files, a root without any folder
+ * of them is the bare place of a mount that is missing, and nothing is written to it, or called lost.
  */
 export class FilePlace {
   /** Whether it has had files. */
@@ -21,6 +21,7 @@ export class FilePlace {
   /** Does what needs the folder of temporaries, which is made where it may be. */
   async within<T>(work: () => Promise<T>): Promise<T> {
     if (this.#known) {
+      await this.expectMount();
       try {
         return await work();
       } catch (error) {
@@ -31,7 +32,7 @@ export class FilePlace {
     return work();
   }
 
-  /** To be called before a file is published. */
+  /** To be called once a file is published: of a known root its folder is there. */
   async remember(): Promise<void> {
     if (this.#known) return;
     await this.roots?.add(this.root);
@@ -51,8 +52,10 @@ export class FilePlace {
     await this.expectMount();
     await mkdir(join(this.root, PARTIAL), { recursive: true });
     // Files that were there before roots were remembered, or have been copied here.
-    if ((await readdir(this.root)).some(isStorageFolder)) await this.remember();
+    if (!(await isBare(this.root))) await this.remember();
   }
 }
 
-const isBare = (root: string): Promise<boolean> => readdir(root).then((entries) => entries.length === 0, isAbsent);
+/** Temporaries may be there all the same: a start before the first mount has made their folder. */
+const isBare = (root: string): Promise<boolean> =>
+  readdir(root).then((entries) => !entries.some(isStorageFolder), isAbsent);

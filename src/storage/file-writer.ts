@@ -155,9 +155,9 @@ class FileWriter implements StorageWriter {
       // Behind the last checkpoint of an earlier attempt there may be anything.
       if (this.#continued) await handle.truncate(this.length);
       await handle.datasync();
-      await this.place.remember();
       const [from, to] = [join(this.#folder, this.#name ?? ''), join(this.place.root, this.name)];
       await Promise.all([this.#close(), publishFile(from, to, () => dropFolder(this.#folder))]);
+      await this.place.remember();
       return { size: this.length, sha256: this.#hash.digest('hex') };
     });
   }

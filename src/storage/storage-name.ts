@@ -1,5 +1,6 @@
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const FOLDER = '[a-z][a-z0-9-]{0,31}';
+const FOLDER_NAME = new RegExp(`^${FOLDER}$`);
 const NAME = new RegExp(`^${FOLDER}/[0-9a-f]{2}/${UUID}\\.mp4$`);
 
 /**
@@ -18,7 +19,7 @@ export function safeName(name: string): string {
   return name;
 }
 
-export const isStorageFolder = (folder: string): boolean => new RegExp(`^${FOLDER}$`).test(folder);
+export const isStorageFolder = (folder: string): boolean => FOLDER_NAME.test(folder);
 
 export function safeFolder(folder: string): string {
   if (!isStorageFolder(folder)) throw new TypeError('not a storage folder');

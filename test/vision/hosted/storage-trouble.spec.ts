@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ContinuousResponse, CreateVideoResponse } from '../../../src/contracts/vision/vision.dto.js';
 import { knownRoots } from '../../../src/storage/known-roots.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
+import { StorageUnavailable } from '../../../src/storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../../src/storage/storage.js';
 import { filmName } from '../../../src/vision/hosted/film-tables.js';
 import { issueKey } from '../../support/api-keys.js';
@@ -175,24 +176,30 @@ it.each<[string, (storage: Storage, folder: string) => Promise<unknown>]>([
     },
   ],
   ['had films before it was remembered', (_, folder) => mkdir(join(folder, 'hosted-recordings'))],
-])('a folder may be mounted after a start, until it has %s', async (_, fill) => {
-  const folder = await mkdtemp(join(tmpdir(), 'mount-'));
+])('a folder may be mounted after the first start, and is waited for since it has %s', async (_, fill) => {
+  const parent = await mkdtemp(join(tmpdir(), 'mount-'));
+  const [folder, below, volume] = [join(parent, 'videos'), join(parent, 'below'), join(parent, 'volume')];
   const started = async () => {
     const opened = await openStorage(`file:${folder}`, knownRoots(service.dataSource));
     return { opened, ...(await opened.check()) };
   };
-  const empty = async () => {
-    for (const entry of await readdir(folder)) await rm(join(folder, entry), { recursive: true });
-  };
   expect(await started()).toMatchObject({ writable: true });
-  await empty();
+  await rename(folder, below);
+  await mkdir(folder);
   const { opened, writable } = await started();
   expect(writable).toBe(true);
   await fill(opened, folder);
   expect(await started()).toMatchObject({ writable: true });
-  await empty();
+  await rename(folder, volume);
+  await rename(below, folder);
+  const running = await opened.writer(filmName('recordings', randomUUID()));
+  await expect(running.begin()).rejects.toThrow(StorageUnavailable);
   expect(await started()).toMatchObject({ writable: false });
+  expect(await readdir(folder)).toEqual(['.partial']);
   await rm(folder, { recursive: true });
+  await rename(volume, folder);
+  expect(await started()).toMatchObject({ writable: true });
+  await rm(parent, { recursive: true });
 });
 
 it('a film whose file is lost is told as any failure, not as a film', async () => {
