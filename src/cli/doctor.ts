@@ -71,7 +71,7 @@ export class Doctor {
     return examined;
   }
 
-  /** While a mount is missing each of its files looks lost; only who reads one is told. */
+  /** While a folder is missing each of its files looks lost; only who reads one is told. */
   private async expectMount({ folder }: FileKeeper, suspects: readonly Omit<Finding, 'table'>[]): Promise<void> {
     const lost = suspects.find(({ finding }) => finding === 'file-lost');
     if (lost === undefined) return;

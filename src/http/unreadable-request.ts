@@ -19,7 +19,8 @@ interface ServedSocket extends Socket {
 const HOST_MISSING = 'a request of HTTP/1.1 must have a Host header';
 
 /**
- * Refuses what RFC 9112, section 3.2 has refused, as Node.js would without a body. Behind the hooks: it is as well logged as any.
+ * A request of HTTP/1.1 without `Host` has to be refused (RFC 9112, section 3.2). Node.js would do so without a body and
+ * before the hooks, which give the answer its request id and the log its line.
  */
 export function refuseWithoutHost(request: Request, response: Response): boolean {
   if (request.headers.host !== undefined || request.httpVersion !== '1.1') return false;

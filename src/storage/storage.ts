@@ -63,7 +63,10 @@ export interface WriterOptions {
 /** Video bytes, in files or S3; names are those of `storageName` only. Rejects with `StorageUnavailable`. */
 export interface Storage {
   writer(name: string, options?: WriterOptions): Promise<StorageWriter>;
-  /** Undefined when there is no such file. Of a folder alone that is missing `read` tells more: it may never have been made. */
+  /**
+   * Undefined when there is no such file. So it is where its folder alone is missing, which may never have been made: only
+   * `read` and `delete` take that for a missing mount.
+   */
   stat(name: string): Promise<StoredFile | undefined>;
   /**
    * Of a file that has to be there: rejects with `NotStored` when it is lost, and with `StorageUnavailable` where its mount
