@@ -28,7 +28,7 @@ const RECORDS: Readonly<Record<string, DtoClass<object>>> = {
 export async function siteFindings(answer: PartnerAnswer): Promise<Findings> {
   const records = await answer.records(Object.keys(RECORDS));
   const { envelope } = records;
-  const ours = saysSuccess(envelope);
+  const ours = saysSuccess(envelope) || Object.keys(RECORDS).some((list) => hasList(envelope, list));
   const violations: Violation[] = [];
   const { success } = readerOf(GetSitesResponse)(envelope, '', violations);
   if (violations.length > 0) return breached(ours, [answer.breach(violations).message]);
@@ -117,6 +117,10 @@ export async function noDataFindings(answer: PartnerAnswer): Promise<Findings> {
 
 const told = (answer: PartnerAnswer, violations: readonly Violation[]): string[] =>
   answer.breach(violations).violations.map(({ message }) => message);
+
+/** A list of the contract's own name shows it too, where `success` was forgotten. */
+const hasList = (body: unknown, path: string): boolean =>
+  Array.isArray(path.split('.').reduce<unknown>((value, name) => ownField(value, name), body));
 
 /** As every answer of the contracts does, and hardly one of a gateway or of another service. */
 const saysSuccess = (body: unknown): boolean => typeof ownField(body, 'success') === 'boolean';

@@ -83,6 +83,7 @@ const SITE_CASES: Case[] = [
   ['says 404 with another code', partnerDoes.refuses(404, 'GONE'), breaks, 'error.code NOT_FOUND'],
   ['answers with a page', partnerDoes.html(), shut, 'HTML page'],
   ['answers with JSON of another kind', partnerDoes.json({ status: 'ok' }), shut, 'success is required'],
+  ['never says success', partnerDoes.json({ data: { materials: [] } }), breaks, 'success is required'],
   ['echoes our key', sites({ sites: [{ ...SITE, id: KEY }] }), breaks, 'data.sites[0].id'],
   ['knows no such key', partnerDoes.refuses(401, 'UNAUTHORIZED'), shut, 'does not accept our API key'],
   ['redirects', partnerDoes.redirects('https://www.example.com'), shut, 'redirect'],
