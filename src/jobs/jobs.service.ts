@@ -33,7 +33,9 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
   register<Row extends object>(kind: WorkKind<Row>): void {
     if (this.runners.has(kind.name)) throw new Error(`the work ${kind.name} is registered twice`);
     // The rows that reach the handler are those that its own literal selects.
-    this.runners.set(kind.name, new WorkRunner(new DueRows(this.dataSource, kind)));
+    const runner = new WorkRunner(new DueRows(this.dataSource, kind));
+    if (this.started) throw new Error(`the work ${kind.name} is registered too late: nothing would run it`);
+    this.runners.set(kind.name, runner);
   }
 
   /**

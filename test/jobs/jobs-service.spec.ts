@@ -95,10 +95,12 @@ describe('the service of due rows', () => {
     }
   });
 
-  test('refuses a kind of work that is registered twice, and names that are no names', async () => {
+  test('refuses a kind of work that is registered twice or too late, and names that are no names', async () => {
     const service = await start({ run: async () => 'done' });
     const jobs = service.get(JobsService);
     expect(() => jobs.register<Parcel>({ ...PARCELS, run: async () => 'done' })).toThrow('registered twice');
+    const late = { ...PARCELS, name: 'late', run: async () => 'done' as const };
+    expect(() => jobs.register<Parcel>(late)).toThrow('registered too late');
     const bad = { ...PARCELS, name: 'bad', table: 'parcels; DROP TABLE parcels', run: async () => 'done' as const };
     expect(() => jobs.register<Parcel>(bad)).toThrow('no name of a table');
     await service.close();
