@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import {
+  type DataSource,
+  type EntityManager,
+  type QueryRunner,
+  QueryRunnerAlreadyReleasedError,
+  QueryRunnerProviderAlreadyReleasedError,
+} from 'typeorm';
 import { PoolClient, STATEMENT_TIMEOUT_MS } from './pool-client.js';
-import { isTransient } from './postgres-errors.js';
+import { DatabaseConnectionError, isTransient } from './postgres-errors.js';
 
 /** Tries in all when PostgreSQL asks for another one (deadlock, serialization failure). */
 const TRIES = 5;
@@ -48,12 +54,16 @@ async function runOnce<T>(
   } catch (error) {
     // The first error is the one that counts; on a lost connection there is nothing to roll back.
     if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-    throw error;
+    throw isOfReleased(error) ? new DatabaseConnectionError(error) : error;
   } finally {
     if (client instanceof PoolClient) client.allow(STATEMENT_TIMEOUT_MS);
     await runner.release();
   }
 }
+
+/** TypeORM gives a connection back that is lost between two statements, and all that the next one is told is this. */
+const isOfReleased = (error: unknown): boolean =>
+  error instanceof QueryRunnerAlreadyReleasedError || error instanceof QueryRunnerProviderAlreadyReleasedError;
 
 async function allow(runner: QueryRunner, client: unknown, milliseconds: number): Promise<void> {
   await runner.query(`SET LOCAL statement_timeout = ${Math.round(milliseconds)}`);

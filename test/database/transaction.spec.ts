@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, EntityManager } from 'typeorm';
-import { SQLSTATE, sqlState } from '../../src/database/postgres-errors.js';
+import { isDatabaseUnavailable, SQLSTATE, sqlState } from '../../src/database/postgres-errors.js';
 import { inTransaction } from '../../src/database/transaction.js';
+import { eventually } from '../support/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let database: TestDatabase;
@@ -108,6 +109,22 @@ describe('inTransaction', () => {
     const work = inTransaction(dataSource, (manager) => manager.query('SELECT pg_terminate_backend(pg_backend_pid())'));
     const error: unknown = await work.catch((reason: unknown) => reason);
     expect(sqlState(error)).toBe('57P01');
+    expect(await values()).toEqual([0, 0]);
+  });
+
+  test.each<[string, (manager: EntityManager) => Promise<unknown>]>([
+    ['statements', (manager) => add(manager, 2)],
+    ['the last one and the commit', async () => undefined],
+  ])('tells that the database is away where the connection is lost between %s', async (_what, goOn) => {
+    const work = inTransaction(dataSource, async (manager) => {
+      await add(manager, 1);
+      const [{ pid }] = await manager.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid');
+      await dataSource.query('SELECT pg_terminate_backend($1)', [pid]);
+      await eventually(() => expect(manager.queryRunner?.isReleased).toBe(true));
+      await goOn(manager);
+    });
+    const error: unknown = await work.catch((reason: unknown) => reason);
+    expect(isDatabaseUnavailable(error)).toBe(true);
     expect(await values()).toEqual([0, 0]);
   });
 
