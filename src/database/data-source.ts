@@ -13,6 +13,7 @@ import { RecordingEntity } from '../vision/recordings/recording.entity.js';
 import { VideoRequestEntity } from '../vision/requests/video-request.entity.js';
 import { PoolClient } from './pool-client.js';
 import { SilentLogger } from './silent-logger.js';
+import { timelyPg } from './timely-pool.js';
 
 /** Every entity of every room; each room keeps its own to itself. */
 const ENTITIES: (EntitySchema | (new () => object))[] = [
@@ -36,6 +37,7 @@ export const CONNECT_TIMEOUT_MS = 3000;
 export function createDataSourceOptions(env: Pick<SettledEnv, 'DATABASE_URL' | 'DATABASE_POOL'>): DataSourceOptions {
   return {
     type: 'postgres',
+    driver: timelyPg,
     url: env.DATABASE_URL,
     entities: ENTITIES,
     synchronize: false,

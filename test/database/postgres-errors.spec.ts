@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, QueryFailedError } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { PoolClient } from '../../src/database/pool-client.js';
 import {
   DatabaseConnectionError,
   isDatabaseUnavailable,
@@ -148,6 +150,22 @@ async function fallenSilent(): Promise<unknown> {
   close();
   return error;
 }
+
+test('what one waits for a connection is taken off the time of its statement', async () => {
+  const one = await pool(database.url).initialize();
+  const busy = one.createQueryRunner();
+  await busy.connect();
+  const allowed = jest.spyOn(PoolClient.prototype, 'allow');
+  const waiting = one.query('SELECT 1');
+  await delay(310);
+  await busy.release();
+  await waiting;
+  const [left = NaN] = allowed.mock.lastCall ?? [];
+  allowed.mockRestore();
+  expect(left).toBeLessThanOrEqual(3_700);
+  expect(left).toBeGreaterThanOrEqual(1_000);
+  await one.destroy();
+});
 
 describe('all else is not the database being away', () => {
   test.each(['SELECT nonsense', "INSERT INTO things VALUES (1, 'x')", 'SELECT 1 / 0'])('%s', async (sql) => {
