@@ -8,7 +8,7 @@ type Lend = Parameters<pg.Pool['connect']>[0];
 
 /**
  * A pool whose callers can be answered within five seconds (decision 13): what one waits for a connection is taken off
- * the time of its statements.
+ * the time of its statements. That is set whenever one is lent, whatever whoever had it before was allowed.
  */
 class TimelyPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;

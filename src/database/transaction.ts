@@ -6,7 +6,7 @@ import {
   QueryRunnerAlreadyReleasedError,
   QueryRunnerProviderAlreadyReleasedError,
 } from 'typeorm';
-import { PoolClient, STATEMENT_TIMEOUT_MS } from './pool-client.js';
+import { PoolClient } from './pool-client.js';
 import { DatabaseConnectionError, isTransient } from './postgres-errors.js';
 
 /** Tries in all when PostgreSQL asks for another one (deadlock, serialization failure). */
@@ -43,9 +43,8 @@ async function runOnce<T>(
   options: TransactionOptions,
 ): Promise<T> {
   const runner = dataSource.createQueryRunner();
-  let client: unknown;
   try {
-    client = await runner.connect();
+    const client: unknown = await runner.connect();
     await runner.startTransaction();
     if (options.statementTimeoutMs !== undefined) await allow(runner, client, options.statementTimeoutMs);
     const result = await work(runner.manager);
@@ -56,7 +55,6 @@ async function runOnce<T>(
     if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
     throw isOfReleased(error) ? new DatabaseConnectionError(error) : error;
   } finally {
-    if (client instanceof PoolClient) client.allow(STATEMENT_TIMEOUT_MS);
     await runner.release();
   }
 }
