@@ -117,7 +117,9 @@ function finished(child: ChildProcess, name: string): Promise<void> {
 function removeDrafts(folder: string): void {
   for (const entry of readdirSync(dirname(folder), { withFileTypes: true })) {
     const path = join(dirname(folder), entry.name);
-    if (path.startsWith(`${folder}.new-`)) rmSync(path, { recursive: true, force: true });
+    // The initdb of a start that was killed may go on for a moment, and put files where others were just removed.
+    if (path.startsWith(`${folder}.new-`))
+      rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 }
 
