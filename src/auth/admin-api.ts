@@ -17,12 +17,16 @@ const UNAUTHORIZED = {
   },
 };
 
-/** One line above a controller of the admin API: its place under `/admin/v1`, the guard, documentation and error replies. */
+/**
+ * One line above a controller of the admin API: its place under `/admin/v1`, the guard, documentation and error replies.
+ * What it is about, in the document, is the first part of its place.
+ */
 export function AdminApi(resource: string): ClassDecorator {
+  const [subject = resource] = resource.split('/');
   return applyDecorators(
     Controller(`${ADMIN_API.prefix}/${resource}`),
     UseGuards(AdminGuard),
-    ApiTags(resource),
+    ApiTags(subject),
     ApiBearerAuth(ADMIN_SECURITY),
     FailsWith({ ...OF_ALL, unauthorized: UNAUTHORIZED }),
   );

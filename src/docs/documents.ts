@@ -10,47 +10,21 @@ import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import { finish } from './finish.js';
+import { GUIDES } from './guides.js';
 
 /** One published document: `/docs/<name>.json` and `.yaml`. */
 export interface Publication {
   readonly api: ApiContract;
   /** The side that serves it; both where none is named. */
   readonly side?: Side;
-  readonly description: string;
 }
 
 export const PUBLICATIONS: readonly Publication[] = [
-  {
-    api: SCALE_API,
-    side: 'platform',
-    description:
-      'Push scale tickets into the platform. Send a ticket whenever it is created or updated in your system: a ticket is known by its site, ' +
-      'direction and ticket number, the newest `updatedAt` wins, and sending the same again changes nothing.',
-  },
-  {
-    api: ACCOUNT_API,
-    side: 'platform',
-    description:
-      'Create customer accounts in the platform. Keep the `accountId` and `accountNumber` of the answer: they name the account from then on.',
-  },
-  {
-    api: SITE_API,
-    side: 'partner',
-    description:
-      "The interface that a partner hosts so that the platform can synchronise a hauler's disposal sites, kiosks and materials. " +
-      'What answers here is the reference partner, which serves as the sandbox.',
-  },
-  {
-    api: VISION_API,
-    side: 'partner',
-    description:
-      'The interface that a partner hosts so that the platform can ask for truck-camera clips and fetch continuous recordings. ' +
-      'What answers here is the reference partner, which serves as the sandbox.',
-  },
-  {
-    api: ADMIN_API,
-    description: 'Administration of haulers, API keys, connections, and of what was pushed, synchronised and recorded.',
-  },
+  { api: SCALE_API, side: 'platform' },
+  { api: ACCOUNT_API, side: 'platform' },
+  { api: SITE_API, side: 'partner' },
+  { api: VISION_API, side: 'partner' },
+  { api: ADMIN_API },
 ];
 
 /** What an instance that serves these sides publishes: a document of the other side would have no paths. */
@@ -59,10 +33,10 @@ export function publicationsOf(sides: ReadonlySet<Side>): readonly Publication[]
 }
 
 /** The OpenAPI document of one contract, out of the classes and controllers that serve it. */
-export function documentOf(whole: OpenAPIObject, { api, description }: Publication): OpenAPIObject {
+export function documentOf(whole: OpenAPIObject, { api }: Publication): OpenAPIObject {
   const base = new DocumentBuilder()
     .setTitle(`haulbridge ${api.title}`)
-    .setDescription(description)
+    .setDescription(GUIDES[api.name])
     .setVersion(api.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer(
@@ -73,7 +47,10 @@ export function documentOf(whole: OpenAPIObject, { api, description }: Publicati
     )
     .addSecurity(api.name === 'admin' ? ADMIN_SECURITY : api.keyHeader, securityScheme(api))
     .build();
-  const paths = Object.fromEntries(Object.entries(whole.paths).filter(([path]) => belongs(api, path)));
+  const served = Object.entries(whole.paths).filter(([path]) => belongs(api, path));
+  // Several controllers may serve one subject of the admin API, and Swagger UI shows operations in the order they have here.
+  if (api.name === 'admin') served.sort(([one], [other]) => (one < other ? -1 : 1));
+  const paths = Object.fromEntries(served);
   return finish({ ...base, paths, components: { ...whole.components, ...base.components } }, api);
 }
 

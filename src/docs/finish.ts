@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { type ApiContract, kindOf } from '../contracts/common/api-contract.js';
 import { ErrorBody, PlainErrorBody } from '../contracts/common/error-body.dto.js';
+import { ADMIN_SUBJECTS } from './guides.js';
 
 interface Response {
   description?: string;
@@ -53,14 +54,12 @@ const HEADERS = {
 
 /** Adds what every answer of a contract carries, and leaves out the schemas that none of its routes mentions. */
 export function finish(document: OpenAPIObject, api: ApiContract): OpenAPIObject {
-  const tags = new Set<string>();
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of METHODS) {
       const operation = item[method] as Operation | undefined;
       if (operation === undefined) continue;
       if (api.name === 'admin') operation.operationId = adminOperationId(method, path);
       operation.tags ??= [api.title];
-      operation.tags.forEach((tag) => tags.add(tag));
       operation.parameters?.filter(({ required }) => required !== true).forEach(leaveEmpty);
       for (const [status, response] of Object.entries(operation.responses ?? {})) {
         response.headers = { ...headersOf(status), ...response.headers };
@@ -73,13 +72,18 @@ export function finish(document: OpenAPIObject, api: ApiContract): OpenAPIObject
   const kept = Object.entries(schemas).filter(([name]) => used.has(name));
   return {
     ...document,
-    tags: [...tags].sort().map((name) => ({ name, description: tagDescription(name, api) })),
+    tags: tagsOf(document, api),
     components: { ...document.components, schemas: Object.fromEntries(kept.map((each) => withCodes(each, api))) },
   };
 }
 
-function tagDescription(tag: string, api: ApiContract): string {
-  return api.name === 'admin' ? `Calls below ${api.prefix}/${tag}` : `${api.title} ${api.version}`;
+/** A document of one interface has one tag; that of the admin API has a tag for each subject that is served here. */
+function tagsOf(document: OpenAPIObject, api: ApiContract): { name: string; description: string }[] {
+  if (api.name !== 'admin') return [{ name: api.title, description: `${api.title} ${api.version}` }];
+  const served = new Set(
+    Object.values(document.paths).flatMap((item) => METHODS.flatMap((method) => item[method]?.tags ?? [])),
+  );
+  return [...ADMIN_SUBJECTS].filter(([name]) => served.has(name)).map(([name, description]) => ({ name, description }));
 }
 
 /** `GET /admin/v1/haulers/{id}` is `getHaulersById`: unique, whatever the controllers call their methods. */

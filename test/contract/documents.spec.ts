@@ -13,9 +13,10 @@ const NAMES = PUBLICATIONS.map(({ api }) => api.name);
 interface Document {
   readonly openapi: string;
   readonly info: { readonly version: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Record<
     string,
-    Record<string, { operationId: string; responses: Record<string, unknown>; security?: unknown[] }>
+    Record<string, { operationId: string; tags: string[]; responses: Record<string, unknown>; security?: unknown[] }>
   >;
   readonly components: { readonly securitySchemes: Record<string, { name?: string; scheme?: string }> };
 }
@@ -57,6 +58,12 @@ describe.each(PUBLICATIONS.map(({ api }) => [api.name, api] as const))('the %s d
         expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '500']));
       }
     }
+  });
+
+  it('tells what each of its groups of operations is about', () => {
+    const { paths, tags } = served.get(name)!;
+    const used = Object.values(paths).flatMap((operations) => Object.values(operations).flatMap((each) => each.tags));
+    expect(new Set(used)).toEqual(new Set(tags.map((tag) => tag.name)));
   });
 
   it('is there as YAML', async () => {
