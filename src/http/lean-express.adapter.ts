@@ -6,7 +6,7 @@ import { ExactRoutes, type RouteHandler } from './exact-routes.js';
 import { readLiterally } from './literal-path.js';
 import type { RequestHook } from './request-hook.js';
 import type { ServerLimits } from './server-limits.js';
-import { answerUnreadable, refuseWithoutHost } from './unreadable-request.js';
+import { answerUnreadable, refuseHost } from './unreadable-request.js';
 import type { CountedResponse } from './whole-answer.js';
 
 /**
@@ -75,7 +75,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
   private take(request: Request, response: Response, application: Application): void {
     if (this.closed !== undefined) response.shouldKeepAlive = false;
     for (const hook of this.hooks) hook(request, response);
-    if (refuseWithoutHost(request, response)) return;
+    if (refuseHost(request, response)) return;
     this.exact.run(request, response, () => {
       readLiterally(request);
       application(request, response);

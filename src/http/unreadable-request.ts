@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
 import { JSON_TYPE } from './answer.js';
+import { soleHeader } from './sole-header.js';
 
 const UNREADABLE: Readonly<Record<string, readonly [status: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [
@@ -17,14 +18,18 @@ interface ServedSocket extends Socket {
 }
 
 const HOST_MISSING = 'a request of HTTP/1.1 must have a Host header';
+const HOST_REPEATED = 'a request must have one Host header';
 
 /**
- * A request of HTTP/1.1 without `Host` has to be refused (RFC 9112, section 3.2). Node.js would do so without a body and
- * before the hooks, which give the answer its request id and the log its line.
+ * A request of HTTP/1.1 without `Host`, and any with more than one, has to be refused (RFC 9112, section 3.2). Node.js
+ * would refuse the former without a body and before the hooks, which give the answer its request id and the log its
+ * line, and take the first of several: a proxy before it may have gone by another one.
  */
-export function refuseWithoutHost(request: Request, response: Response): boolean {
-  if (request.headers.host !== undefined || request.httpVersion !== '1.1') return false;
-  const body = bodyOf(HOST_MISSING);
+export function refuseHost(request: Request, response: Response): boolean {
+  if (soleHeader(request, 'Host') !== undefined) return false;
+  const isMissing = request.headers.host === undefined;
+  if (isMissing && request.httpVersion !== '1.1') return false;
+  const body = bodyOf(isMissing ? HOST_MISSING : HOST_REPEATED);
   const headers = { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
   response.writeHead(400, headers).end(body);
   return true;

@@ -110,6 +110,12 @@ describe('what no route answers (decisions 3, 10)', () => {
     expect(await sendBytes('GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
+  it.each(['1.1', '1.0'])('what names a host twice is refused, by HTTP/%s too', async (version) => {
+    const answer = await sendBytes(`GET /health/live HTTP/${version}\r\nHost: x\r\nhost: y\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 (?:.*\r\n)*?X-Request-Id: /);
+    expect(answer).toMatch(/"code":"INVALID_PAYLOAD","message":"a request must have one Host header"\}\}$/);
+  });
+
   it('what is expected and known to nobody is not refused', async () => {
     const answer = await sendBytes('GET /health/live HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 200 (?:.*\r\n)*?X-Request-Id: /);
