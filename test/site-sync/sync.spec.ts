@@ -135,6 +135,7 @@ describe('synchronising with a partner', () => {
       expect([run.status, counts(run)]).toEqual(['succeeded', { received: 1, ...expected }]);
       const [found] = await scene.sites();
       expect(found).toMatchObject(stored);
+      expect('deactivatedAt' in found!).toBe(!found!.active);
       if (_what.includes('address')) expect(found).not.toHaveProperty('address');
     });
 
@@ -147,7 +148,24 @@ describe('synchronising with a partner', () => {
       expect(counts(await scene.sync({ sites: [site('b')] }))).toEqual({ received: 1, unchanged: 1, deactivated: 1 });
       const run = await scene.sync({ sites: [site('a', change), site('b')] });
       expect(counts(run)).toEqual({ received: 2, unchanged: 1, restored: 1 });
-      expect(await scene.sites(`&siteId=${idOf('a')}`)).toMatchObject([stored]);
+      const [found] = await scene.sites(`&siteId=${idOf('a')}`);
+      expect(found).toMatchObject(stored);
+      expect(found).not.toHaveProperty('deactivatedAt');
+    });
+
+    test('since when a record is inactive is that of the first answer that says so', async () => {
+      await scene.sync({ sites: [site('a'), site('b'), site('c')] });
+      const since = async () =>
+        (await scene.sites('&active=false')).map(({ deactivatedAt }) => Date.parse(deactivatedAt!));
+      const run = await scene.sync({ sites: [site('b', { active: false }), site('c')] });
+      const first = await since();
+      expect(first).toHaveLength(2);
+      for (const moment of first) {
+        expect(moment).toBeGreaterThanOrEqual(Date.parse(run.startedAt!));
+        expect(moment).toBeLessThanOrEqual(Date.parse(run.finishedAt!));
+      }
+      await scene.sync({ sites: [site('a', { active: false }), site('c')] });
+      expect(await since()).toEqual(first);
     });
 
     test('the first stamp of a record is stored, and counts from then on', async () => {

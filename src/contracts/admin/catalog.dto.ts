@@ -37,6 +37,13 @@ const stamp = () =>
     example: '2026-01-15T10:00:00Z',
   });
 
+const inactiveSince = () =>
+  InstantField({
+    description: 'When it was told to be inactive, or was first missing; absent while it is active',
+    optional: true,
+    example: '2026-02-03T06:15:00Z',
+  });
+
 /** A site as it is stored: the fields of section 2.4a, our id beside the partner's. */
 export class CatalogSite extends Site {
   @ours()
@@ -53,6 +60,9 @@ export class CatalogSite extends Site {
 
   @isActive()
   declare active: boolean;
+
+  @inactiveSince()
+  deactivatedAt?: Instant;
 
   @stamp()
   declare updatedAt?: Instant;
@@ -75,6 +85,9 @@ export class CatalogKiosk extends Kiosk {
   @isActive()
   declare active: boolean;
 
+  @inactiveSince()
+  deactivatedAt?: Instant;
+
   @stamp()
   declare updatedAt?: Instant;
 }
@@ -95,6 +108,9 @@ export class CatalogMaterial extends Material {
 
   @isActive()
   declare active: boolean;
+
+  @inactiveSince()
+  deactivatedAt?: Instant;
 
   @stamp()
   declare updatedAt?: Instant;

@@ -60,6 +60,7 @@ function shownRecord(row: CatalogRecord) {
     haulerId: row.haulerId,
     connectionId: row.connectionId,
     active: row.active,
+    ...(row.deactivatedAt === null ? {} : { deactivatedAt: formatInstant(row.deactivatedAt) }),
     ...(row.partnerUpdatedAt === null ? {} : { updatedAt: formatInstant(row.partnerUpdatedAt) }),
   };
 }
