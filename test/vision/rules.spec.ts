@@ -368,18 +368,33 @@ describe('recognising clips (decision 38)', () => {
     }
   });
 
-  test('of thousands of clips under one id the first ones are taken, and that is told', () => {
-    const part = wanted();
-    const clips = Array.from({ length: MOST_CLIPS + 1 }, (_, n) => video({ id: `v${n}`, requestId: 'r1' }));
+  test.each<[string, Partial<Wanted>, Partial<Video>, string, string]>([
+    ['under one id', {}, { requestId: 'r1' }, 'data.videos[].requestId', 'Request r1'],
+    [
+      'without an id',
+      { partnerRequestId: null },
+      { requestId: undefined },
+      'data.videos[]',
+      'The request for truck T1, camera front, from 2026-01-31T08:00:00Z to 2026-01-31T09:00:00Z',
+    ],
+  ])('of thousands of clips %s the first ones are taken, and that is told', (_, its, theirs, path, request) => {
+    const part = wanted(its);
+    const clips = Array.from({ length: MOST_CLIPS + 1 }, (_, n) => video({ id: `v${n}`, ...theirs }));
     const matching = matchingOf([part], clips);
     expect(matching.found.get(part)).toEqual(clips.slice(0, MOST_CLIPS));
     expect(matching.disbelieved()).toEqual([
-      {
-        path: 'data.videos[].requestId',
-        reason: 'Request r1 has more than 1000 clips; the first ones are fetched.',
-      },
+      { path, reason: `${request} has more than 1000 clips; the first ones are fetched.` },
     ]);
     expect(matchingOf([part], clips.slice(1)).disbelieved()).toEqual([]);
+  });
+
+  test('clips of two requests under one id are counted for each', () => {
+    const front = wanted();
+    const rear = wanted({ id: 'rear', cameraId: 'rear' });
+    const half = Array.from({ length: MOST_CLIPS - 1 }, (_, n) => video({ id: `v${n}`, requestId: 'r1' }));
+    const matching = matchingOf([front, rear], [...half, ...half.map((clip) => ({ ...clip, cameraId: 'rear' }))]);
+    expect([...matching.found.values()].map(({ length }) => length)).toEqual([MOST_CLIPS - 1, MOST_CLIPS - 1]);
+    expect(matching.disbelieved()).toEqual([]);
   });
 
   test('a reused id is told apart by the range', () => {

@@ -25,7 +25,7 @@ export class Matching<W extends Wanted> {
   private readonly all: ClosestParts<W>;
   private readonly nameless: ClosestParts<W>;
   private readonly ofOneId = new Map<string, ClosestParts<W>>();
-  private readonly counts = new Map<string, number>();
+  private readonly surplus = new Set<W>();
   private readonly strange: Finding[] = [];
 
   constructor(wanted: readonly W[]) {
@@ -41,12 +41,12 @@ export class Matching<W extends Wanted> {
     const clips = this.found.get(part);
     if (clips === undefined) this.found.set(part, [video]);
     else if (clips.length < MOST_CLIPS) clips.push(video);
+    else this.surplus.add(part);
   }
 
-  /** What was passed over though its id is known, for an admin to see. */
+  /** What was passed over though its part is known, for an admin to see. */
   disbelieved(): Finding[] {
-    const surplus = [...this.counts].filter(([, count]) => count > MOST_CLIPS);
-    return [...surplus.map(([id]) => tooMany(id)), ...this.strange];
+    return [...[...this.surplus].map(tooMany), ...this.strange];
   }
 
   private partOf(video: Video, taken: ReadonlySet<string>): W | undefined {
@@ -55,7 +55,6 @@ export class Matching<W extends Wanted> {
     const parts = this.byRequest.get(requestId) ?? [];
     const [part] = parts;
     if (part === undefined) return taken.has(requestId) ? undefined : this.nameless.to(video);
-    this.counts.set(requestId, (this.counts.get(requestId) ?? 0) + 1);
     const closest = this.ofOneId.get(requestId) ?? new ClosestParts(parts);
     this.ofOneId.set(requestId, closest);
     if (parts.length > 1) return closest.to(video);
@@ -67,10 +66,13 @@ export class Matching<W extends Wanted> {
 }
 
 /** Of one listing, or of several that have other ones each. */
-export const tooMany = (requestId: string): Finding => ({
-  path: 'data.videos[].requestId',
-  reason: `Request ${requestId} has more than ${MOST_CLIPS} clips; the first ones are fetched.`,
-});
+export const tooMany = ({ partnerRequestId, ...range }: Omit<Wanted, 'id'>): Finding => {
+  const [path, request] =
+    partnerRequestId === null
+      ? ['data.videos[]', `The request for ${shown(range)}`]
+      : ['data.videos[].requestId', `Request ${partnerRequestId}`];
+  return { path, reason: `${request} has more than ${MOST_CLIPS} clips; the first ones are fetched.` };
+};
 
 const shown = ({ truckId, cameraId, startTime, endTime }: Shown) =>
   `truck ${truckId}, camera ${cameraId}, from ${formatInstant(startTime)} to ${formatInstant(endTime)}`;

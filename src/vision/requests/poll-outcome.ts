@@ -137,9 +137,8 @@ export class PollOutcome {
   }
 
   /** One listing alone may have had no more than are fetched. */
-  private async tellOfSurplus({ haulerId, connectionId, partnerRequestId }: Part): Promise<void> {
-    if (partnerRequestId === null) return;
-    await this.findings.record({ haulerId, id: connectionId }, [tooMany(partnerRequestId)]);
+  private async tellOfSurplus(part: Part): Promise<void> {
+    await this.findings.record({ haulerId: part.haulerId, id: part.connectionId }, [tooMany(part)]);
   }
 
   private async write<T>(run: Run<PollRow>, work: (manager: EntityManager) => Promise<T>): Promise<T> {
