@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StorageUnavailable } from '../../../src/storage/storage-errors.js';
@@ -103,6 +103,35 @@ describe('retention', () => {
     });
     expect((await recordings(app, id)).map(({ status }) => status).sort()).toEqual(['expired', 'stored']);
   };
+});
+
+describe('a missing mount', () => {
+  test('is waited for: a film is fetched, and others are shown, once it is back', async () => {
+    partner.reset();
+    const app = await scene.service();
+    const chunks = [chunk(1, partner.link(film(1_000)))];
+    const id = await scene.follow(app, () => chunks);
+    const first = await becomes(app, id, { status: 'stored' });
+    const folder = fileURLToPath(app.env.STORAGE_URL);
+    await rename(folder, `${folder}.aside`);
+    chunks.push(chunk(2, partner.link(film(2_000))));
+    await eventually(async () => {
+      await hurry(app);
+      const [second] = await recordings(app, id);
+      expect(second).toMatchObject({ status: 'available', reason: expect.stringContaining('Mount') });
+    });
+    await expect(filesOf(app, '')).resolves.toEqual([]);
+    const content = `/recordings/${first.id}/content`;
+    expect((await app.admin('GET', content)).status).toBe(503);
+    await rm(folder, { recursive: true, force: true });
+    await rename(`${folder}.aside`, folder);
+    // The pause of the downloads is five seconds at first.
+    await eventually(async () => {
+      await hurry(app);
+      expect(await recordings(app, id)).toMatchObject([{ status: 'stored', sizeBytes: 2_000 }, { status: 'stored' }]);
+    }, 15_000);
+    expect((await app.admin('GET', content)).status).toBe(200);
+  }, 30_000);
 });
 
 describe('the bytes of a recording', () => {
