@@ -152,5 +152,7 @@ function urlOf({ baseUrl }: PartnerConnection, { api, route, query }: PartnerCal
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined) url.searchParams.append(name, String(value));
   }
+  // A blank: `+` is one in forms only, and not to a partner who decodes by RFC 3986. A plus is `%2B` here.
+  url.search = url.search.replaceAll('+', '%20');
   return url.href;
 }

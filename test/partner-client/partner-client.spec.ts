@@ -79,6 +79,8 @@ describe('a call', () => {
       'accept-encoding': 'gzip',
     });
     expect(partner.asked[0]?.query.get('haulerId')).toBe('x y+&z');
+    // Read alike as a form and by RFC 3986.
+    expect(partner.asked[0]?.search).toBe('?haulerId=x%20y%2B%26z');
   });
 
   test('puts the path of the base address before that of the contract', async () => {

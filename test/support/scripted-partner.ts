@@ -9,6 +9,8 @@ export interface AskedRequest {
   /** Without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** The query as it was sent. */
+  readonly search: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   /** `performance.now()` at its arrival. */
@@ -47,6 +49,7 @@ export async function startScriptedPartner(): Promise<ScriptedPartner> {
         method: incoming.method ?? '',
         path: url.pathname,
         query: url.searchParams,
+        search: url.search,
         headers: incoming.headers,
         body: Buffer.concat(chunks).toString('utf8'),
         at: performance.now(),
