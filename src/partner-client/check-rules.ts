@@ -7,6 +7,7 @@ import { VIDEO_LISTS } from '../contracts/vision/vision.api.js';
 import { Video } from '../contracts/vision/vision.dto.js';
 import { ownField } from './own-field.js';
 import type { PartnerAnswer } from './partner-answer.js';
+import type { PartnerFailure } from './partner-failure.js';
 
 export interface Findings {
   /** Whether it is the contract's answer, be it a faulty one: anybody else's says nothing of our key. */
@@ -28,11 +29,11 @@ const RECORDS: Readonly<Record<string, DtoClass<object>>> = {
 export async function siteFindings(answer: PartnerAnswer): Promise<Findings> {
   const records = await answer.records(Object.keys(RECORDS));
   const { envelope } = records;
+  if (ownField(envelope, 'success') === false) return refused(answer, envelope);
   const ours = saysSuccess(envelope) || Object.keys(RECORDS).some((list) => hasList(envelope, list));
   const violations: Violation[] = [];
-  const { success } = readerOf(GetSitesResponse)(envelope, '', violations);
+  readerOf(GetSitesResponse)(envelope, '', violations);
   if (violations.length > 0) return breached(ours, [answer.breach(violations).message]);
-  if (!success) return breached(ours, ['success must be true in an answer with status 200']);
   const counts: Record<string, number> = {};
   const ids = new Set<string>();
   for await (const batch of records.batches()) {
@@ -48,7 +49,7 @@ export async function siteFindings(answer: PartnerAnswer): Promise<Findings> {
     }
     counts[batch.list] = batch.first + batch.records.length;
   }
-  if (violations.length > 0) return breached(ours, told(answer, violations));
+  if (violations.length > 0) return breached(ours, told(answer.breach(violations)));
   const count = (list: string) => counts[list] ?? 0;
   const found = `${count('data.sites')} sites, ${count('data.kiosks')} kiosks and ${count('data.materials')} materials`;
   return { authorized: true, conforms: true, findings: [`The partner has ${found} of this hauler.`] };
@@ -71,6 +72,7 @@ function linkViolations(record: object, path: string, list: string, ids: Set<str
  */
 export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
   const body = answer.json();
+  if (ownField(body, 'success') === false) return refused(answer, body);
   const data = ownField(body, 'data');
   const name = VIDEO_LISTS.find((list) => Array.isArray(ownField(data, list)));
   // A list alone is taken as the contract's where it is read later.
@@ -88,7 +90,7 @@ export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
     const computed = ownField(video, 'durationSeconds') == null;
     violations.push(...found.filter(({ path }) => !(computed && path.endsWith('.durationSeconds'))));
   }
-  if (violations.length > 0) return breached(ours, told(answer, violations));
+  if (violations.length > 0) return breached(ours, told(answer.breach(violations)));
   const notes = [
     ...(name === 'videos' ? [] : [`The list is called data.${name}; it is read as data.videos.`]),
     ...(ownField(data, 'pagination') === undefined && ownField(body, 'pagination') === undefined
@@ -115,8 +117,11 @@ export async function noDataFindings(answer: PartnerAnswer): Promise<Findings> {
   };
 }
 
-const told = (answer: PartnerAnswer, violations: readonly Violation[]): string[] =>
-  answer.breach(violations).violations.map(({ message }) => message);
+/** An error in an answer of 200: one that says so of the key is believed. */
+const refused = (answer: PartnerAnswer, body: unknown): Findings =>
+  breached(ownField(ownField(body, 'error'), 'code') !== 'UNAUTHORIZED', told(answer.refusal(body)));
+
+const told = ({ violations }: PartnerFailure): string[] => violations.map(({ message }) => message);
 
 /** A list of the contract's own name shows it too, where `success` was forgotten. */
 const hasList = (body: unknown, path: string): boolean =>

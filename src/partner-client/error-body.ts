@@ -17,6 +17,11 @@ export function saidText(bytes: Buffer, scrubber: KeyScrubber): string {
   } catch {
     return '';
   }
+  return saidIn(body, scrubber);
+}
+
+/** The same of a body that was read already. */
+export function saidIn(body: unknown, scrubber: KeyScrubber): string {
   const error = ownField(body, 'error');
   const text = (value: unknown, longest: number) =>
     typeof value === 'string' ? scrubber.sentence(storableText(value)).slice(0, longest) : undefined;

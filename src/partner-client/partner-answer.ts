@@ -6,6 +6,7 @@ import { splitJson } from '../chunked-work/split-json.js';
 import { withoutMark } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
+import { saidIn } from './error-body.js';
 import { SENTENCES } from './failure-sentences.js';
 import type { KeyScrubber } from './key-scrubber.js';
 import { PartnerFailure } from './partner-failure.js';
@@ -97,6 +98,13 @@ export class PartnerAnswer {
       message: this.scrubber.sentence(violation.message),
     }));
     return new PartnerFailure('breach', SENTENCES.breach(this.host, clean), { violations: clean, status: this.status });
+  }
+
+  /** `success: false` in an answer of 200: what the partner says of it tells more than what the answer lacks. */
+  refusal(body: unknown): PartnerFailure {
+    const said = saidIn(body, this.scrubber);
+    const message = `success must be true in an answer with status ${this.status}${said === '' ? '' : `, and it says${said}`}`;
+    return this.breach([{ path: 'success', rule: 'isTrue', message }]);
   }
 
   /** Of a record that is nested too deep the rest is read, as of an element of a list that is parsed at one go. */

@@ -9,6 +9,7 @@ import {
   Video,
 } from '../contracts/vision/vision.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
+import { ownField } from '../partner-client/own-field.js';
 import type { PartnerAnswer } from '../partner-client/partner-answer.js';
 import { PartnerClient } from '../partner-client/partner-client.js';
 import { type ListedPage, NoList, readList } from './client/read-list.js';
@@ -67,8 +68,10 @@ export class VisionClient implements VisionApi<VisionCall, Acknowledgement, List
       },
       ...(signal === undefined ? {} : { signal }),
     });
+    const body = answer.json();
+    if (ownField(body, 'success') === false) throw answer.refusal(body);
     try {
-      return readList(type, answer.json(), query.customerId);
+      return readList(type, body, query.customerId);
     } catch (error) {
       if (error instanceof NoList) throw answer.breach([{ path: '', rule: 'isList', message: error.message }]);
       throw error;

@@ -63,6 +63,7 @@ const away = [false, false, false] as const;
 type Case = [string, ScriptedReply, readonly [boolean, boolean, boolean], string];
 
 const sites = (data: unknown, success: unknown = true) => partnerDoes.json({ success, data });
+const refusal = (code: string) => partnerDoes.json({ success: false, error: { code, message: 'sorry' } });
 const SITE_CASES: Case[] = [
   ['has records', sites({ sites: [SITE], materials: [] }), works, '1 sites, 0 kiosks and 0 materials'],
   ['has none', sites({}), works, '0 sites'],
@@ -78,6 +79,8 @@ const SITE_CASES: Case[] = [
   ],
   ['has a list that is none', sites({ sites: {} }), breaks, 'data.sites must be an array'],
   ['says success: false', sites({}, false), breaks, 'success must be true'],
+  ['says an error with status 200', refusal('INTERNAL_ERROR'), breaks, 'status 200, and it says INTERNAL_ERROR: sorry'],
+  ['refuses our key with status 200', refusal('UNAUTHORIZED'), shut, 'status 200, and it says UNAUTHORIZED: sorry'],
   ['says 404 in its own words', partnerDoes.html(404), shut, 'HTML page'],
   ['says 404 in the words of a gateway', partnerDoes.json({ message: 'no route' }, { status: 404 }), shut, '404'],
   ['says 404 with another code', partnerDoes.refuses(404, 'GONE'), breaks, 'error.code NOT_FOUND'],
@@ -107,6 +110,8 @@ const VIDEO_CASES: Case[] = [
   ['leaves the duration out', videos({ videos: [{ ...VIDEO, durationSeconds: undefined }] }), works, 'lists videos'],
   ['does not know the customer', partnerDoes.refuses(404, 'NOT_FOUND'), works, 'no data of this hauler or customer'],
   ['has a bad element', videos({ videos: [{ ...VIDEO, endTime: 'noon' }] }), breaks, 'data.videos[0].endTime'],
+  ['says an error with status 200', refusal('INTERNAL_ERROR'), breaks, 'status 200, and it says INTERNAL_ERROR: sorry'],
+  ['refuses our key with status 200', refusal('UNAUTHORIZED'), shut, 'status 200, and it says UNAUTHORIZED: sorry'],
   ['has no list', videos({}), breaks, 'data.videos must be an array'],
   ['answers with JSON of another kind', partnerDoes.json({ status: 'ok' }), shut, 'success must be true'],
   ['never says success', partnerDoes.json({ data: { videos: [] } }), breaks, 'success must be true'],

@@ -249,6 +249,16 @@ describe('a 202', () => {
       { status: 'failed', message: 'm' },
     ],
     ['not accepted', { success: false, requestId: 'r', status: 'processing' }, { status: 'failed' }],
+    [
+      'not accepted, in the common error body',
+      { success: false, error: { code: 'INTERNAL_ERROR', message: 'no room' } },
+      { status: 'failed', message: 'INTERNAL_ERROR: no room' },
+    ],
+    [
+      'not accepted, with a code that is none',
+      { success: false, error: { code: 7, message: 'no room' } },
+      { status: 'failed', message: 'no room' },
+    ],
     ['an unknown status', { requestId: 'r', status: 'QUEUED' }, { status: 'processing' }],
     ['a number as id', { requestId: 4711, status: 'processing' }, { requestId: '4711' }],
     [

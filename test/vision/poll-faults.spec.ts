@@ -88,6 +88,7 @@ test.each<[string, ScriptedReply, string]>([
   ['500', refuses(500, 'INTERNAL_ERROR', 'oops'), 'status 500'],
   ['400', refuses(400, 'INVALID_PAYLOAD', 'what?'), 'status 400'],
   ['an answer that is none', json({ success: false }), 'not what the contract says'],
+  ['an error and 200', json({ success: false, error: { code: 'X', message: 'oops' } }), 'it says X: oops'],
 ])('one that is answered with %s by its own id waits on, and holds up no other', async (_, reply, reason) => {
   const { rear, front } = await twoOpen();
   partner.on(VIDEOS, rearAlone(reply));

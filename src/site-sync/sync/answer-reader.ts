@@ -5,6 +5,7 @@ import { type Instant } from '../../contracts/common/instant.js';
 import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { DataSource } from 'typeorm';
 import { instantSql } from '../../database/instant-sql.js';
+import { ownField } from '../../partner-client/own-field.js';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { Intake } from './intake.js';
 import { type Kind, KINDS } from './kinds.js';
@@ -48,12 +49,8 @@ export class AnswerReader {
   }
 
   private envelope(answer: PartnerAnswer, envelope: unknown): GetSitesResponse['data'] {
-    const { success, data } = answer.read(GetSitesResponse, envelope);
-    if (!success) {
-      const message = 'success must be true in an answer with status 200';
-      throw answer.breach([{ path: 'success', rule: 'isTrue', message }]);
-    }
-    return data;
+    if (ownField(envelope, 'success') === false) throw answer.refusal(envelope);
+    return answer.read(GetSitesResponse, envelope).data;
   }
 
   private async storedParents(haulerId: string): Promise<StoredParents> {

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../contracts/common/json.js';
 import { isStorableText } from '../../contracts/common/text.js';
 import { LONGEST_REQUEST_ID, type VideoStatus } from '../../contracts/vision/vision.dto.js';
+import { ownField } from '../../partner-client/own-field.js';
 import type { Finding } from './finding.js';
 import { knownStatus, saidIn } from './read-list.js';
 
@@ -34,11 +35,18 @@ export function readAcknowledgement(body: unknown): Acknowledgement {
       reason: `requestId must be an id of at most ${LONGEST_REQUEST_ID} characters, without U+0000, or an integer of at most 2^53 - 1`,
       raw: body,
     });
+  const said = typeof message === 'string' ? message : errorText(body['error']);
   const status = body['success'] === false ? 'failed' : knownStatus(inner['status'], 'status', findings);
   return {
     ...(named ? { requestId: String(requestId) } : {}),
     status,
-    ...(typeof message === 'string' ? { message: saidIn(message) } : {}),
+    ...(said === undefined ? {} : { message: saidIn(said) }),
     findings,
   };
+}
+
+/** `INTERNAL_ERROR: no room`, where the common error body came with a status that accepts (section 2.1). */
+function errorText(error: unknown): string | undefined {
+  const said = [ownField(error, 'code'), ownField(error, 'message')].filter((text) => typeof text === 'string');
+  return said.length === 0 ? undefined : said.join(': ');
 }
