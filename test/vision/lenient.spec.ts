@@ -437,6 +437,20 @@ describe('every page of a list', () => {
     expect(asked).toBe(4);
   });
 
+  test.each([{}, { totalItems: 100_000, totalPages: 5_000 }])(
+    'of a partner that does so under ids made anew at each listing, with totals %j',
+    async (pagination) => {
+      let asked = 0;
+      const anew = async () => {
+        asked++;
+        const recordings = all(3).map((item, n) => ({ ...item, id: `listing-${asked}-${n}` }));
+        return readList(Recording, body({ recordings, pagination }), 'c');
+      };
+      await collect(anew);
+      expect(asked).toBe(22);
+    },
+  );
+
   test('a list of ever more elements is given up before all of them are held', async () => {
     let asked = 0;
     const endless = async (): Promise<ListedPage<Recording>> => {

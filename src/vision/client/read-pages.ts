@@ -6,6 +6,11 @@ import type { ListedPage } from './read-list.js';
 const MOST_PAGES = 2_000;
 /** Different elements of one reading: as many as these pages hold when they are as long as was asked for, and some. */
 const MOST_ELEMENTS = 250_000;
+/**
+ * Pages in a row that show nothing new under new ids: a partner may list several streams of one camera one after the other,
+ * but more often it ignores `page` and makes ids anew at each listing.
+ */
+const MOST_KNOWN_PAGES = 10;
 /** Readings of one list until two agree. */
 const MOST_READINGS = 5;
 
@@ -52,6 +57,7 @@ async function readOnce<T>(
   const ranges = new Set<string>();
   const totals = new Set<number | undefined>();
   let pages: number | undefined;
+  let knownPages = 0;
   for (let number = 1; number <= MOST_PAGES; number++) {
     const { page, isEnd } = await pageOrEnd(fetchPage, number);
     if (isEnd && pages !== undefined && number <= pages) {
@@ -62,14 +68,15 @@ async function readOnce<T>(
     if (isEnough()) return { ranges, total: undefined, whole: true };
     pages = pagesIn(page.pagination);
     totals.add(page.pagination.totalItems);
-    const before = fingerprints.size;
+    const [before, rangesBefore] = [fingerprints.size, ranges.size];
     for (const fingerprint of page.fingerprints) fingerprints.add(fingerprint);
     for (const range of page.ranges) ranges.add(range);
     if (fingerprints.size > MOST_ELEMENTS) {
       throw new UnstableList(`The partner's list has more than ${MOST_ELEMENTS} elements.`);
     }
+    knownPages = page.ranges.length > 0 && ranges.size === rangesBefore ? knownPages + 1 : 0;
     // A partner that ignores `page` sends the same one for ever.
-    const nothingNew = fingerprints.size === before;
+    const nothingNew = fingerprints.size === before || knownPages === MOST_KNOWN_PAGES;
     if (nothingNew || isLastPage(page, number)) {
       const [total] = totals;
       const whole = total === undefined ? number === 1 : totals.size === 1 && fingerprints.size >= total;
