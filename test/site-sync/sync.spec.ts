@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { Logger } from '@nestjs/common';
 import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import { eventually } from '../support/eventually.js';
-import { json } from '../support/scripted-partner.js';
+import { html, json, raw, type ScriptedReply } from '../support/scripted-partner.js';
 import { ADDRESS, idOf, kiosk, material, site, siteData } from '../support/site-data.js';
 import { answer, PARTNER_KEY, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
@@ -443,6 +443,22 @@ describe('synchronising with a partner', () => {
       expect(await scene.stored()).toEqual(before);
       const connection = await scene.connection('attempts, last_error');
       expect(connection).toEqual({ attempts: 0, last_error: null });
+    });
+
+    test.each<[string, ScriptedReply, string]>([
+      ['a page', html(404), 'answered with an HTML page instead of JSON.'],
+      ['no body', raw('', { status: 404 }), 'answered with an empty body instead of JSON.'],
+      ['the words of a gateway', json({ message: 'no route' }, { status: 404 }), 'with error.code NOT_FOUND.'],
+    ])('404 with %s: no_data too, but it is told that the address may be wrong', async (_, reply, reason) => {
+      await scene.sync(three());
+      const before = await scene.stored();
+      scene.partner.on(SITES_ROUTE, reply);
+      const error = expect.stringMatching(/^The 404 may come of a wrong address, for it is not the contract's: /);
+      const run = await scene.sync();
+      expect(run).toMatchObject({ status: 'no_data', error });
+      expect(run.error).toContain(reason);
+      expect(await scene.stored()).toEqual(before);
+      expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
     });
 
     test("is judged by what came through this connection: another connection's records stay", async () => {

@@ -97,7 +97,7 @@ export class SyncRun {
   finishedAt!: string | null;
 
   @TextField({
-    description: 'Why it failed, in a sentence',
+    description: 'Why it failed, or why its `no_data` is in doubt, in a sentence',
     max: 2000,
     optional: true,
     example: 'The connection to sites.example.com broke before its whole answer had come.',

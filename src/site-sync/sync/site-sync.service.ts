@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { noDataFindings } from '../../partner-client/check-rules.js';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import type { PartnerConnection } from '../../partner-client/partner-connection.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { type Place, Places } from '../../partner-client/places.js';
 import { SiteClient } from '../site-client.js';
 import { AnswerReader } from './answer-reader.js';
@@ -67,7 +69,10 @@ export class SiteSync {
     const ifNoneMatch = settled?.etag ?? undefined;
     const call = { connection, ifNoneMatch, requested, signal, place };
     const answer = await this.client.getSites({ haulerId: run.haulerId }, call);
-    if (answer.status === 404) return work.conclude(async () => ({ status: 'no_data' }));
+    if (answer.status === 404) {
+      const doubts = await doubtsAbout(answer);
+      return work.conclude(async () => ({ status: 'no_data', ...doubts }));
+    }
     if (answer.status === 304 && settled !== undefined) return this.repeat(work, settled);
     await place.take(signal);
     const bodyDigest = await this.reader.digest(answer);
@@ -113,4 +118,18 @@ function changes(counts: RunCounts): boolean {
     const { created, updated, deactivated, restored } = counts[kind];
     return created + updated + deactivated + restored > 0;
   });
+}
+
+/** A gateway answers 404 too, and whoever is at a wrong address: without a word a run would find nothing there for ever. */
+async function doubtsAbout(answer: PartnerAnswer): Promise<Pick<RunResult, 'error'>> {
+  const reason = await noDataFindings(answer).then(
+    ({ conforms, findings }) => (conforms ? undefined : findings[0]),
+    (error: unknown) => {
+      if (error instanceof PartnerFailure) return error.message.replace(/\.$/, '');
+      throw error;
+    },
+  );
+  return reason === undefined
+    ? {}
+    : { error: `The 404 may come of a wrong address, for it is not the contract's: ${reason}.` };
 }
