@@ -252,7 +252,7 @@ describe('a 202', () => {
     [
       'not accepted, in the common error body',
       { success: false, error: { code: 'INTERNAL_ERROR', message: 'no room' } },
-      { status: 'failed', message: 'INTERNAL_ERROR: no room' },
+      { status: 'failed', message: 'INTERNAL_ERROR: no room', findings: [] },
     ],
     [
       'not accepted, with a code that is none',

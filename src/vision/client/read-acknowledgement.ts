@@ -29,14 +29,16 @@ export function readAcknowledgement(body: unknown): Acknowledgement {
   const inner = body['requestId'] === undefined && isJsonObject(body['data']) ? body['data'] : body;
   const { requestId, message } = inner;
   const named = Number.isSafeInteger(requestId) || isId(requestId);
-  if (!named)
+  const isRefused = body['success'] === false;
+  // An error has none.
+  if (!named && !isRefused)
     findings.push({
       path: 'requestId',
       reason: `requestId must be an id of at most ${LONGEST_REQUEST_ID} characters, without U+0000, or an integer of at most 2^53 - 1`,
       raw: body,
     });
   const said = typeof message === 'string' ? message : errorText(body['error']);
-  const status = body['success'] === false ? 'failed' : knownStatus(inner['status'], 'status', findings);
+  const status = isRefused ? 'failed' : knownStatus(inner['status'], 'status', findings);
   return {
     ...(named ? { requestId: String(requestId) } : {}),
     status,
