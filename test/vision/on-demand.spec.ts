@@ -344,6 +344,23 @@ describe('polling', () => {
     expect(shown.reason).toContain('deadline');
   });
 
+  test('which says why the partner could not be asked', async () => {
+    partner.on(POST, accepts());
+    partner.on(VIDEOS, refuses(401, 'UNAUTHORIZED'));
+    const id = await order(await connect());
+    await becomes(id, { status: 'processing' });
+    await eventually(async () => {
+      if (partner.askedOf(VIDEOS).length === 0) await hurry(app);
+      const polls = await app.dataSource.query<unknown[]>('SELECT last_error IS NOT NULL AS failed FROM video_polls');
+      expect(polls).toEqual([{ failed: true }]);
+    });
+    await eventually(() =>
+      app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'"),
+    );
+    const shown = await becomes(id, { status: 'expired' });
+    expect(shown.reason).toMatch(/ Heard last: .* does not accept our API key\.$/);
+  });
+
   test('a deadline that comes before the next round is looked at when it comes', async () => {
     partner.on(POST, accepts());
     partner.on(
@@ -566,7 +583,9 @@ describe('polling', () => {
     await eventually(() =>
       app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'"),
     );
-    await withLateClock(3_600_000, () => becomes(id, { status: 'expired' }));
+    const reason = expect.stringContaining('Heard last: ');
+    const shown = await withLateClock(3_600_000, () => becomes(id, { status: 'expired', reason }));
+    expect(shown.reason).toContain('asks for fewer calls');
   });
 
   test('a malformed element is recorded, and the others land', async () => {

@@ -11,10 +11,13 @@ import { tooMany } from './match-video.js';
 import { type Customer, type Part, PartsStore } from './parts.store.js';
 import { type Learnt, progressOf, type Round } from './poll-round.js';
 import { jittered, MOST_NOT_FOUND, pollDelayMs } from './poll-schedule.js';
+import { withLast } from './request-states.js';
 
 /** The poll of one customer. */
 export interface PollRow extends Customer {
   readonly next_page: number;
+  /** What the last round failed with, as where the partner refuses our key: that is nothing of one part alone. */
+  readonly last_error: string | null;
 }
 
 /** Writes what a round has brought. Every write happens only while the round's row is held. */
@@ -33,7 +36,7 @@ export class PollOutcome {
     for (const part of open.filter(({ overdue }) => overdue)) {
       const video = part.hasClips ? 'the whole video' : 'the video';
       const reason = `The partner had not delivered ${video} when the deadline came, asked ${part.polls} times.`;
-      await this.end(run, part, 'expired', part.reason === null ? reason : `${reason} Heard last: ${part.reason}`);
+      await this.end(run, part, 'expired', withLast(reason, part.reason ?? run.row.last_error));
     }
     return open.filter(({ overdue }) => !overdue);
   }

@@ -28,7 +28,7 @@ export class PollWork implements OnModuleInit {
       name: POLL,
       table: 'video_polls',
       key: { hauler_id: 'uuid', connection_id: 'uuid', customer_id: 'text' },
-      columns: ['next_page'],
+      columns: ['next_page', 'last_error'],
       group: { by: 'connection_id', concurrency: 2 },
       concurrency: 8,
       backoff: { firstMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0.2 },

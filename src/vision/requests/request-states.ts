@@ -35,3 +35,7 @@ function reasonOf(parts: readonly PartState[]): string | null {
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
   return `Part ${first.number} of ${parts.length}: ${first.reason}${more}`;
 }
+
+/** Why it ended by its deadline, with what was heard of the partner last. */
+export const withLast = (reason: string, last: string | null): string =>
+  last === null ? reason : `${reason} Heard last: ${last}`;

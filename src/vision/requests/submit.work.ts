@@ -6,6 +6,7 @@ import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionConnections } from '../vision-connections.js';
 import { VisionClient } from '../vision.client.js';
 import { PartsStore } from './parts.store.js';
+import { withLast } from './request-states.js';
 import { SubmitOutcome } from './submit-outcome.js';
 import { MOST_SUBMITS } from './submit-rules.js';
 
@@ -46,7 +47,7 @@ export class SubmitWork implements OnModuleInit {
     if (connection === undefined) return this.outcome.end(run, part, 'failed', 'The connection was deleted.');
     if (part.overdue) {
       const reason = 'The partner had not taken the request when its deadline came.';
-      return this.outcome.end(run, part, 'expired', reason);
+      return this.outcome.end(run, part, 'expired', withLast(reason, part.reason));
     }
     if (part.submitTries >= MOST_SUBMITS) {
       const reason = `The request was sent ${part.submitTries} times, and no answer came back.`;
