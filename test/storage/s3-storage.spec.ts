@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CreateMultipartUploadCommand, S3Client } from '@aws-sdk/client-s3';
+import { CreateMultipartUploadCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { PART_BYTES, type UploadState } from '../../src/storage/s3-state.js';
@@ -112,7 +112,7 @@ test.each([
   ['of the whole bucket', ''],
   ['of a folder', 'fleet/video/'],
 ])('a sweep %s ends our abandoned uploads, page by page, and leaves those of other applications', async (_, prefix) => {
-  const server = await startS3Server({ uploadsPerPage: 2 });
+  const server = await startS3Server({ perPage: 2 });
   const storage = await openStorage(server.storageUrl(prefix));
   const client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, forcePathStyle: true });
   const begin = (Key: string) => client.send(new CreateMultipartUploadCommand({ Bucket: server.bucket, Key }));
@@ -128,6 +128,26 @@ test.each([
   expect(await storage.sweep(60_000)).toBe(0);
   expect(await storage.sweep(10)).toBe(7);
   expect((await server.keysOfUploads()).sort()).toEqual(foreign.sort());
+  client.destroy();
+  storage.close();
+  await server.stop();
+});
+
+test('files, and what tells of uploads, are listed and swept to the end, page by page', async () => {
+  const server = await startS3Server({ perPage: 2 });
+  const storage = await openStorage(server.storageUrl('fleet'));
+  const client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, forcePathStyle: true });
+  const put = (Key: string) => client.send(new PutObjectCommand({ Bucket: server.bucket, Key, Body: 'x' }));
+  const names = Array.from({ length: 5 }, newName).sort();
+  for (const key of [...names, 'recordings/notes.txt']) await put(`fleet/${key}`);
+  for (const name of names) await put(`fleet/${partialOf(name)}.json`);
+  const listed: string[] = [];
+  for await (const { name } of storage.list('recordings')) listed.push(name);
+  expect(listed.sort()).toEqual(names);
+  expect(await storage.sweep(60_000)).toBe(0);
+  // Whatever was touched up to a minute from now: the server's clock is that of this machine.
+  expect(await storage.sweep(-60_000)).toBe(names.length);
+  expect(await readdir(join(server.directory, 'fleet/.partial')).catch(() => [])).toEqual([]);
   client.destroy();
   storage.close();
   await server.stop();

@@ -47,8 +47,8 @@ async function listUploads(bucketFolder: string, asked: URLSearchParams, perPage
   return `<ListMultipartUploadsResult>${all}</ListMultipartUploadsResult>`;
 }
 
-function pass(req: IncomingMessage, res: ServerResponse, port: number): void {
-  const { method, url, headers } = req;
+function pass(req: IncomingMessage, res: ServerResponse, port: number, url = req.url): void {
+  const { method, headers } = req;
   const onward = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
     res.writeHead(answer.statusCode ?? 500, answer.headers);
     answer.pipe(res);
@@ -59,14 +59,15 @@ function pass(req: IncomingMessage, res: ServerResponse, port: number): void {
 
 /**
  * Stands before the S3 server and adds what that one lacks of Amazon's: uploads can be aborted and listed, and one that
- * is gone is `NoSuchUpload`. All else goes through as it is.
+ * is gone is `NoSuchUpload`; objects, too, are listed so many at once. All else goes through as it is.
  */
-export async function startS3Front(serverPort: number, bucketFolder: string, uploadsPerPage: number): Promise<Server> {
+export async function startS3Front(serverPort: number, bucketFolder: string, perPage: number): Promise<Server> {
   const server = createServer((req, res) => {
     const { searchParams, pathname } = new URL(req.url ?? '', 'http://front');
     const uploadId = searchParams.get('uploadId');
     if (req.method === 'GET' && searchParams.has('uploads'))
-      return void listUploads(bucketFolder, searchParams, uploadsPerPage).then((xml) => answerXml(res, 200, xml));
+      return void listUploads(bucketFolder, searchParams, perPage).then((xml) => answerXml(res, 200, xml));
+    if (searchParams.has('list-type')) return pass(req, res, serverPort, `${req.url}&max-keys=${perPage}`);
     if (uploadId === null) return pass(req, res, serverPort);
     const upload = join(uploadsFolder(bucketFolder), uploadId);
     if (!existsSync(upload)) {

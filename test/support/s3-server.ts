@@ -33,20 +33,22 @@ async function listening(child: ChildProcess): Promise<void> {
 /**
  * A real S3 server in a process of its own, on a free port, with the keys it knows in this process's environment. With
  * `plain` it is met without the front that completes it: as a server that cannot abort uploads. It lists so many uploads
- * at once as Amazon's does, or `uploadsPerPage`.
+ * or objects at once as Amazon's does, or `perPage`.
  */
-export async function startS3Server({ plain = false, uploadsPerPage = 1000 } = {}): Promise<S3Server> {
+export async function startS3Server({ plain = false, perPage = 1000 } = {}): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'haulbridge-s3-'));
   const port = await freePort();
   const bin = join(import.meta.dirname, '../../node_modules/s3rver/bin/s3rver.js');
   const args = [bin, '-d', directory, '-a', '127.0.0.1', '-p', String(port), '-s', '--configure-bucket', BUCKET];
   const writes = join(import.meta.dirname, 's3-writes.mjs');
-  const child = spawn(process.execPath, ['--no-deprecation', '--import', writes, ...args], {
+  // Its tokens for a next page are enciphered with DES.
+  const options = ['--no-deprecation', '--openssl-legacy-provider', '--import', writes];
+  const child = spawn(process.execPath, [...options, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await listening(child);
   child.stdout.resume();
-  const front = plain ? undefined : await startS3Front(port, join(directory, BUCKET), uploadsPerPage);
+  const front = plain ? undefined : await startS3Front(port, join(directory, BUCKET), perPage);
   const asked = front === undefined ? port : (front.address() as AddressInfo).port;
   const endpoint = `http://127.0.0.1:${asked}`;
   Object.assign(process.env, CREDENTIALS);
