@@ -9,6 +9,7 @@ import { migrate } from './database/migrate.js';
 import { reasonOf } from './database/reason.js';
 import { embeddedNotice, settleEnv } from './database/settle-env.js';
 import type { LeanExpressAdapter } from './http/lean-express.adapter.js';
+import { urlHost } from './http/url-host.js';
 import { createLogger } from './observability/logger.js';
 import { STORAGE, type Storage } from './storage/storage.js';
 
@@ -94,8 +95,7 @@ async function announce({ port }: Serving, env: SettledEnv): Promise<void> {
   }
 }
 
-/** An IPv6 address stands in brackets there. */
-const httpUrl = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+const httpUrl = (host: string, port: number): string => `http://${urlHost(host)}:${port}`;
 
 /**
  * Stops accepting, lets what is in flight finish, gives leased work back, and exits 0. When the grace ends the process

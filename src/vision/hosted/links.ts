@@ -6,6 +6,7 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { withoutFinalSlashes } from '../../contracts/common/text.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
+import { urlHost } from '../../http/url-host.js';
 import type { FilmKind } from './film-tables.js';
 
 export const FILES_PREFIX = '/media/v1';
@@ -31,8 +32,9 @@ export class DownloadLinks {
   baseOf(request: Request): LinkBase {
     if (this.env.PUBLIC_URL !== undefined) return withoutFinalSlashes(this.env.PUBLIC_URL);
     const host = request.headers.host ?? '';
-    const { localAddress, localPort } = request.socket;
-    return `${request.protocol}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : `${localAddress}:${localPort}`}`;
+    const { localAddress = '', localPort } = request.socket;
+    const known = /^[\w.:[\]-]{1,255}$/.test(host) ? host : `${urlHost(localAddress)}:${localPort}`;
+    return `${request.protocol}://${known}`;
   }
 
   sign(base: LinkBase, kind: FilmKind, id: string, now = Date.now()): DownloadLink {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Request } from 'express';
 import type { ContinuousResponse, Recording } from '../../../src/contracts/vision/vision.dto.js';
 import { DownloadLinks } from '../../../src/vision/hosted/links.js';
 import { issueKey } from '../../support/api-keys.js';
@@ -151,6 +153,25 @@ describe('a download link (decision 46)', () => {
     } finally {
       await brief.close();
     }
+  });
+
+  it.each([
+    ['video.example.com', '10.0.0.5', 'http://video.example.com'],
+    ['video_1.example-2.com:8443', '10.0.0.5', 'http://video_1.example-2.com:8443'],
+    ['[2001:db8::5]:3000', '10.0.0.5', 'http://[2001:db8::5]:3000'],
+    ['a'.repeat(255), '10.0.0.5', `http://${'a'.repeat(255)}`],
+    ['a'.repeat(256), '10.0.0.5', 'http://10.0.0.5:3000'],
+    ['', '10.0.0.5', 'http://10.0.0.5:3000'],
+    [undefined, '10.0.0.5', 'http://10.0.0.5:3000'],
+    ['user@example.com', '10.0.0.5', 'http://10.0.0.5:3000'],
+    ['example.com/x', '10.0.0.5', 'http://10.0.0.5:3000'],
+    ['example.com"', '10.0.0.5', 'http://10.0.0.5:3000'],
+    ['example com', '2001:db8::5', 'http://[2001:db8::5]:3000'],
+  ])('begins with the host that was asked, else with our address: %s at %s', (host, localAddress, base) => {
+    const socket = { localAddress, localPort: 3000 } as Socket;
+    const request: Partial<Request> = { protocol: 'http', headers: { host }, socket };
+    expect(service.app.get(DownloadLinks, { strict: false }).baseOf(request as Request)).toBe(base);
+    expect(new URL(base).origin).toBe(base);
   });
 
   it('begins with PUBLIC_URL where there is one', async () => {
