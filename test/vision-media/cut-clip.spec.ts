@@ -129,6 +129,18 @@ const cases: Case[] = [
     ends: 70,
   },
   {
+    name: 'overlaps one after the other: each up to the end of the earlier',
+    chunks: [minute(0), chunk(55, 115, demo(1)), chunk(110, 170, demo(2))],
+    range: [50, 130],
+    takes: [
+      [0, 50, 60],
+      [1, 5, 60],
+      [2, 5, 20],
+    ],
+    starts: 50,
+    ends: 130,
+  },
+  {
     name: 'an overlap without a key frame there: up to the key frame before',
     chunks: [minute(0), chunk(55.5, 115.5, demo(1))],
     range: [50, 70],
@@ -158,6 +170,15 @@ const cases: Case[] = [
     starts: 50,
     ends: 100,
     missing: [[60, 90]],
+  },
+  {
+    name: 'a film that ends before the range, though stated otherwise, and the next',
+    chunks: [chunk(0, 90, demo(0)), chunk(90, 150, demo(1))],
+    range: [70, 100],
+    takes: [[1, 0, 10]],
+    starts: 90,
+    ends: 100,
+    missing: [[70, 90]],
   },
   {
     name: 'a film longer than stated counts up to its stated end',
@@ -201,7 +222,8 @@ describe('a clip', () => {
     ['a clock that does not begin at zero', { shift: 3600 }],
   ] as const)('out of files with %s', async (name, how) => {
     const files = [0, 1].map((n) => remux(demo(n), join(folder, `${name} ${n}.mp4`), how));
-    const chunks = (await Promise.all(files)).map((file, n) => chunk(n * 60, n * 60 + 60, file));
+    // Stated as longer than they are: a film's own length counts, whatever its clock begins at.
+    const chunks = (await Promise.all(files)).map((file, n) => chunk(n * 60, n * 60 + 62, file));
     expect(await cut(chunks, 55.2, 65)).toMatchObject({ startTime: at(55), endTime: at(65), missing: [] });
     await expectPlayable([...(await framesOf(0, 55, 60)), ...(await framesOf(1, 0, 5))]);
   });

@@ -170,6 +170,8 @@ describe('faults of the storage arrive as they are', () => {
     await expect(cut([chunk(0, 60, demo(0))], 0, 60, AbortSignal.abort())).rejects.toMatchObject({
       name: 'AbortError',
     });
+    const unopened = chunk(0, 60, join(folder, 'gone.mp4'));
+    await expect(cut([unopened], 0, 60, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
     const controller = new AbortController();
     const bytes = await readFile(demo(1));
     let reads = 0;
