@@ -97,7 +97,7 @@ export function downloadCases(given: () => StorageUnderTest): void {
       ['in chunks of unknown number', chunked(small), small],
     ])('%s', async (_, answer, expected) => {
       host.answer(answer);
-      await expectWhole(await download(), expected);
+      await expectWhole(await download({ limits: { maxBytes: expected.length } }), expected);
     });
 
     test('tells how it goes on', async () => {
@@ -136,6 +136,19 @@ export function downloadCases(given: () => StorageUnderTest): void {
       expect(host.asked).toEqual([expect.objectContaining({ 'if-range': validator })]);
       expect(host.asked[0]?.range).toBe(`bytes=${got.resumedFrom}-`);
       await expectWhole(got, body);
+    });
+
+    test.each<[string, number, DownloadFailureKind]>([
+      ['is shorter than its range', -1, 'retryable'],
+      ['is longer than its range', 1, 'wrong-length'],
+    ])('but not where the rest %s', async (_, more, kind) => {
+      await breakOff({ etag: '"v1"' });
+      host.answer((req, res) => {
+        const from = Number(/\d+/.exec(req.headers.range ?? '')?.[0]);
+        res.writeHead(206, { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` });
+        res.end(Buffer.alloc(body.length - from + more));
+      });
+      expect(await failure()).toMatchObject({ kind });
     });
 
     test('with a link that is signed anew', async () => {
@@ -191,6 +204,16 @@ export function downloadCases(given: () => StorageUnderTest): void {
       ['the host sends a range of another file', part({ etag: '"v2"' }), 2],
       ['the range is another one than asked for', part({ etag: '"v1"' }, 1000), 2],
       ['the total has changed', part({ etag: '"v1"', 'content-range': 'bytes 5242880-7340031/7340099' }), 2],
+      ['the range is compressed', part({ etag: '"v1"', 'content-encoding': 'gzip' }), 2],
+      [
+        'the host names the range asked for, and sends another file whole',
+        (req, res) => {
+          const from = /\d+/.exec(req.headers.range ?? '')?.[0];
+          res.setHeader('content-range', `bytes ${from}-${other.length - 1}/${other.length}`);
+          res.writeHead(200).end(other);
+        },
+        1,
+      ],
       ['the range is not named', part({ etag: '"v1"', 'content-range': 'none' }), 2],
       [
         'the host finds the range outside',
@@ -210,6 +233,7 @@ export function downloadCases(given: () => StorageUnderTest): void {
     test.each<[string, Parameters<typeof serveFile>[1]]>([
       ['a weak ETag', { etag: 'W/"v1"' }],
       ['nothing to recognise it by', {}],
+      ['no length', { etag: '"v1"', length: false }],
       ['a time of change that is too fresh', { lastModified: 'Fri, 01 Jan 2100 00:00:00 GMT' }],
     ])('where the host gave %s', async (_, answer) => {
       await breakOff(answer);
@@ -244,6 +268,7 @@ export function downloadCases(given: () => StorageUnderTest): void {
       ['a film with something behind it', 'not-a-film', chunked(Buffer.concat([film(), html])), { film: true }],
       ['compressed unasked', 'bad-answer', raw(`Content-Encoding: gzip\r\n${length(40_000)}`, small), {}],
       ['announced as too large', 'too-large', serveFile(small), { limits: { maxBytes: 39_999 } }],
+      ['announced as too large, and not sent', 'too-large', raw(length(40_000)), { limits: { maxBytes: 39_999 } }],
     ])('%s: %s', async (_, kind, answer, order) => {
       host.answer(answer);
       expect(await failure(order)).toMatchObject({ kind });
@@ -342,11 +367,14 @@ export function downloadCases(given: () => StorageUnderTest): void {
       [400, 'bad-answer', {}, undefined],
       [204, 'bad-answer', {}, undefined],
       [206, 'bad-answer', {}, undefined],
+      [206, 'bad-answer', { 'content-range': 'bytes 0-9/10' }, undefined],
+      [416, 'bad-answer', {}, undefined],
       [304, 'bad-answer', {}, undefined],
       [302, 'bad-answer', {}, undefined],
     ])('%i: %s', async (status, kind, headers, retryAfterMs) => {
       host.answer((_, res) => res.writeHead(status, headers).end());
       expect(await failure()).toMatchObject({ kind, retryAfterMs });
+      expect(host.asked).toHaveLength(1);
     });
 
     test('101: a change of protocol that nobody asked for', async () => {

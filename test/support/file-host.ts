@@ -47,13 +47,15 @@ export interface FileAnswer {
   readonly lastModified?: string;
   /** Answers `Range` with 206 where `If-Range` still matches; default true. */
   readonly ranges?: boolean;
+  /** Tells its length; default true. */
+  readonly length?: boolean;
   /** Breaks the connection after so many bytes of the body. */
   readonly breakAfter?: number;
 }
 
 /** An honest file server, but for what is asked of it. */
 export function serveFile(body: Buffer, options: FileAnswer = {}): RequestListener {
-  const { etag, lastModified, ranges = true, breakAfter } = options;
+  const { etag, lastModified, ranges = true, length = true, breakAfter } = options;
   return (req, res) => {
     const from = Number(/^bytes=(\d+)-$/.exec(req.headers.range ?? '')?.[1] ?? 0);
     const fresh = req.headers['if-range'] === (etag ?? lastModified);
@@ -61,7 +63,7 @@ export function serveFile(body: Buffer, options: FileAnswer = {}): RequestListen
     const part = body.subarray(start);
     if (etag !== undefined) res.setHeader('etag', etag);
     if (lastModified !== undefined) res.setHeader('last-modified', lastModified);
-    res.setHeader('content-length', part.length);
+    if (length) res.setHeader('content-length', part.length);
     if (start > 0) res.setHeader('content-range', `bytes ${start}-${body.length - 1}/${body.length}`);
     res.writeHead(start > 0 ? 206 : 200);
     if (breakAfter === undefined || breakAfter >= part.length) return void res.end(part);

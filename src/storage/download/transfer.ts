@@ -28,7 +28,6 @@ function announcedSize({ host, response }: LinkAnswer, { limits }: Running): num
   if (!endsVisibly(headers))
     throw new DownloadFailed('bad-answer', `${host} does not say where the file ends; it might be cut off.`);
   const length = contentLength(headers);
-  if (length === 0) throw new DownloadFailed('empty', `${host} sent an empty file.`);
   if (length !== undefined && length > limits.maxBytes) throw tooLarge(host, limits.maxBytes);
   return length;
 }
