@@ -27,6 +27,18 @@ afterAll(() => rm(folder, { recursive: true }));
 const cut = (chunks: RecordedChunk[], from: number, to: number, signal?: AbortSignal) =>
   cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target, signal });
 
+/** The demo's film, its first key frames turned into pictures that build on others. */
+function withoutKeys(bytes: Buffer, count: number): Buffer {
+  const { start = 0, size = 0 } = boxesOf(bytes).find(({ name }) => name === 'mdat') ?? {};
+  let left = count;
+  // Each unit of H.264 has its length before it, and its type in five bits.
+  for (let at = start + 8; at < start + size; at += 4 + bytes.readUInt32BE(at)) {
+    const unit = bytes.readUInt8(at + 4);
+    if ((unit & 31) === 5 && left-- > 0) bytes.writeUInt8((unit & ~31) | 1, at + 4);
+  }
+  return bytes;
+}
+
 describe('nothing was recorded', () => {
   it.each([
     ['no chunks', []],
@@ -41,6 +53,13 @@ describe('nothing was recorded', () => {
   });
 });
 
+it('before the first key frame of a film nothing was recorded', async () => {
+  const path = join(folder, 'late.mp4');
+  await writeFile(path, withoutKeys(await readFile(demo(0)), 3));
+  for (const end of [1.5, 3])
+    await expect(cut([chunk(0, 60, path)], 1, end)).rejects.toMatchObject({ fault: 'nothing-recorded' });
+});
+
 describe('chunks that cannot be joined', () => {
   const second = 'the recording that starts at 2026-11-02T08:00:12.000Z';
   const reconfigured = async () => {
@@ -51,6 +70,13 @@ describe('chunks that cannot be joined', () => {
     await writeFile(join(folder, 'reconfigured.mp4'), bytes);
     return join(folder, 'reconfigured.mp4');
   };
+  /** Its sound is said to be of 48 kHz. */
+  const resounding = async () => {
+    const bytes = await readFile(B_FRAMES);
+    bytes.writeUInt8(0x11, bytes.indexOf(Buffer.of(0x12, 0x88), bytes.indexOf('esds')));
+    await writeFile(join(folder, 'resounding.mp4'), bytes);
+    return join(folder, 'resounding.mp4');
+  };
   it.each([
     ['in picture size', async () => demo(0), 'another picture size (320x180 after 160x90)'],
     ['in encoder settings', reconfigured, 'other encoder settings'],
@@ -59,6 +85,7 @@ describe('chunks that cannot be joined', () => {
       () => remux(B_FRAMES, join(folder, 'r.mp4'), { rotation: 90 }),
       'another rotation (90 after 0 degrees)',
     ],
+    ['in sound', resounding, 'another sound (mp4a.40.2, 48000 Hz, 1 channels after mp4a.40.2, 32000 Hz, 1 channels)'],
   ])('%s', async (_, other, difference) => {
     await expect(cut([chunk(0, 12, B_FRAMES), chunk(12, 24, await other())], 6, 18)).rejects.toMatchObject({
       fault: 'unlike',
@@ -122,6 +149,13 @@ describe('a broken chunk is named', () => {
     const path = await broken(name, (bytes) => bytes.subarray(0, length));
     const failure = cut([chunk(0, 60, demo(0)), chunk(60, 120, path)], 50, 120);
     await expect(failure).rejects.toMatchObject({ fault: 'unreadable', message: `${second}: ${message}` });
+  });
+
+  it('without any key frame', async () => {
+    const path = await broken('keyless', (bytes) => withoutKeys(bytes, 60));
+    const failure = cut([chunk(0, 60, demo(0)), chunk(60, 120, path)], 50, 70);
+    const message = `${second}: the film has no key frame`;
+    await expect(failure).rejects.toMatchObject({ fault: 'unreadable', message });
   });
 
   it('of sound alone', async () => {

@@ -2,8 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { EncodedPacket } from 'mediabunny';
 import type { RecordedChunk } from '../../src/vision/hosted/media/choose-pieces.js';
 import { cutClip } from '../../src/vision/hosted/media/cut-clip.js';
+import { videoPackets } from '../../src/vision/hosted/media/piece-packets.js';
 import { at, B_FRAMES, chunk, demo, OPEN_GOP, readFilm, type ReadFilm, type ReadPacket, remux } from './films.js';
 
 /** The small films: 25 frames a second, a key frame each two, P-frames every fourth; sound in packets of 1024 at 32 kHz. */
@@ -68,6 +70,18 @@ describe('B-frames', () => {
       expect(film.durationSeconds).toBeCloseTo(1 + frames * FRAME + over, 2);
     },
   );
+
+  it.each([
+    [16, [0, ...Array.from({ length: 16 }, (_, n) => 10 + n), 5]],
+    [17, [0]],
+  ])('are looked for behind %i that are shown later', async (later, taken) => {
+    const times = [0, ...Array.from({ length: later }, (_, n) => 10 + n), 5];
+    const frames = times.map((timestamp) => ({ timestamp }) as EncodedPacket);
+    const next = async (frame: EncodedPacket) => frames[frames.indexOf(frame) + 1] ?? null;
+    const shown: number[] = [];
+    for await (const { timestamp } of videoPackets(frames[0]!, 8, next)) shown.push(timestamp);
+    expect(shown).toEqual(taken);
+  });
 
   it('that reach back over the first key frame are left out', async () => {
     const source = await readFilm(OPEN_GOP);
