@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -12,7 +13,7 @@ import type { Storage } from '../../src/storage/storage.js';
 import { eventually } from '../support/eventually.js';
 import { box, film, FTYP, MOOV } from '../support/films.js';
 import { type FileHost, LINK_SECRET, serveFile, startFileHost } from '../support/file-host.js';
-import { heldChild } from '../support/held.js';
+import { held, heldChild } from '../support/held.js';
 import { contentOf, MIB, newName, sha256, type StorageUnderTest } from './storage-cases.js';
 
 /** More than one part of an S3 upload, and not much more: the S3 server of the tests is slow. */
@@ -108,7 +109,7 @@ export function downloadCases(given: () => StorageUnderTest): void {
       expect(seen.at(-1)).toBe(body.length);
     });
 
-    test('is asked for plainly: no key, no cookie, no compression', async () => {
+    test('is asked for plainly: no key, no cookie, no compression, over a connection of its own', async () => {
       host.answer(serveFile(small));
       await download();
       expect(Object.keys(host.asked[0] ?? {}).sort()).toEqual([
@@ -118,7 +119,7 @@ export function downloadCases(given: () => StorageUnderTest): void {
         'host',
         'user-agent',
       ]);
-      expect(host.asked[0]).toMatchObject({ 'accept-encoding': 'identity' });
+      expect(host.asked[0]).toMatchObject({ 'accept-encoding': 'identity', connection: 'close' });
     });
   });
 
@@ -228,6 +229,14 @@ export function downloadCases(given: () => StorageUnderTest): void {
       expect(host.asked).toHaveLength(requests);
       expect(got.resumedFrom).toBe(0);
       await expectWhole(got, other);
+    });
+
+    test('and the signal stops the second request too', async () => {
+      await breakOff({ etag: '"v1"' });
+      const stop = new AbortController();
+      host.answer((req, res) => (req.headers.range === undefined ? stop.abort() : res.writeHead(416).end()));
+      expect(await failure({ signal: stop.signal })).toMatchObject({ kind: 'cancelled' });
+      expect(host.asked).toHaveLength(2);
     });
 
     test.each<[string, Parameters<typeof serveFile>[1]]>([
@@ -343,6 +352,16 @@ export function downloadCases(given: () => StorageUnderTest): void {
       expect(Date.now() - started).toBeLessThan(2000);
     });
 
+    test('takes the connection, and says nothing of its handshake', async () => {
+      const silent = createServer((socket) => held(async () => void socket.destroy())).listen(0, '127.0.0.1');
+      const stop = held(async () => void silent.close());
+      await once(silent, 'listening');
+      const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/x?${LINK_SECRET}`;
+      const message = '127.0.0.1 could not be reached in time.';
+      expect(await failure({ url, limits: { connectMs: 150 } })).toMatchObject({ kind: 'retryable', message });
+      await stop();
+    });
+
     test('drips', async () => {
       host.answer((_, res) => {
         res.writeHead(200, head);
@@ -371,6 +390,7 @@ export function downloadCases(given: () => StorageUnderTest): void {
       [416, 'bad-answer', {}, undefined],
       [304, 'bad-answer', {}, undefined],
       [302, 'bad-answer', {}, undefined],
+      [300, 'bad-answer', { location: '/next' }, undefined],
     ])('%i: %s', async (status, kind, headers, retryAfterMs) => {
       host.answer((_, res) => res.writeHead(status, headers).end());
       expect(await failure()).toMatchObject({ kind, retryAfterMs });
@@ -378,13 +398,16 @@ export function downloadCases(given: () => StorageUnderTest): void {
     });
 
     test('101: a change of protocol that nobody asked for', async () => {
+      const { promise: closed, resolve } = Promise.withResolvers<void>();
       host.answer((_, { socket }) => {
+        socket?.once('close', () => resolve());
         socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
       });
       const started = Date.now();
       const message = expect.stringContaining('answered 101 instead of the file');
       expect(await failure()).toMatchObject({ kind: 'bad-answer', message });
       expect(Date.now() - started).toBeLessThan(2000);
+      await closed;
     });
 
     test('a host that is away', async () => {
@@ -398,17 +421,28 @@ export function downloadCases(given: () => StorageUnderTest): void {
   });
 
   describe('redirects', () => {
-    const hops = (count: number): RequestListener => {
-      let left = count;
-      return (req, res) =>
-        left-- > 0 ? res.writeHead(302, { location: `/next?${LINK_SECRET}` }).end() : serveFile(small)(req, res);
+    let ended = 0;
+    beforeEach(() => void (ended = 0));
+    const hops = (...statuses: number[]): RequestListener => {
+      const left = [...statuses];
+      return (req, res) => {
+        const status = left.shift();
+        if (status === undefined) return serveFile(small)(req, res);
+        res.once('close', () => (ended += 1));
+        // Nobody waits for the end of what else such an answer has.
+        res.writeHead(status, { location: `/next?${LINK_SECRET}` }).write('x');
+      };
     };
 
-    test('three are followed, a fourth is not', async () => {
-      host.answer(hops(3));
+    test.each([[[301, 302, 303]], [[307, 308]]])('%j are followed', async (statuses) => {
+      host.answer(hops(...statuses));
       await expectWhole(await download(), small);
-      name = newName();
-      host.answer(hops(4));
+      expect(host.asked).toHaveLength(statuses.length + 1);
+      await eventually(() => expect(ended).toBe(statuses.length));
+    });
+
+    test('a fourth is not', async () => {
+      host.answer(hops(302, 302, 302, 302));
       expect(await failure()).toMatchObject({ kind: 'bad-answer', message: expect.stringContaining('redirects') });
     });
 

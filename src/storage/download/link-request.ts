@@ -51,12 +51,11 @@ function ask(url: URL, agent: Agent, link: LinkRequest, limits: DownloadLimits):
       socket.once('close', () => tap.closed());
       socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
         clearTimeout(timer);
-        if (answer === undefined) timer = setTimeout(() => late('did not answer in time'), limits.idleMs);
+        timer = setTimeout(() => late('did not answer in time'), limits.idleMs);
       });
     });
     // Stays for the whole body: bytes behind its announced end are an error of the request, not of the answer.
     sent.on('error', (error) => {
-      clearTimeout(timer);
       const failure = answer?.complete ? tooMany(url.hostname, error) : connectionFailure(url.hostname, error);
       reject(failure);
       answer?.destroy(failure);
