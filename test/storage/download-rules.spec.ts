@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   contentLength,
   contentRange,
@@ -15,6 +15,8 @@ import {
   noFilm,
   statusFailure,
 } from '../../src/storage/download/download-failure.js';
+import { DOWNLOAD_LIMITS } from '../../src/storage/download/limits.js';
+import { keepPace, type Pace } from '../../src/storage/download/pace.js';
 import { NotAFilm } from '../../src/storage/storage-errors.js';
 import type { Memo } from '../../src/storage/storage.js';
 import { storageName } from '../../src/storage/storage-name.js';
@@ -156,6 +158,48 @@ test.each([
 ])('what is no film is told with its type, as far as %j is one', (type, message) => {
   expect(noFilm('h', type, new NotAFilm('it is "x"')).message).toBe(message);
   expect(noFilm(undefined, type, new NotAFilm('x')).message).toContain('What the host sent');
+});
+
+describe('a host that may send nothing for 1 s, and 100 bytes a second over 10 s', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+  const pass = (ms: number) => jest.advanceTimersByTime(ms);
+  const silent = 'h sent nothing for 1 seconds.';
+  const slow = 'h sends too slowly.';
+  /** Every half a second so many bytes, worked on for a while. */
+  const send = (pace: Pace, times: number, bytes: number, workMs = 0) => {
+    for (let n = 0; n < times; n++) {
+      pace.wait();
+      pass(500);
+      pace.heard(bytes);
+      pace.rest();
+      pass(workMs);
+    }
+  };
+
+  test.each<[string, (pace: Pace) => void, string[]]>([
+    ['sends nothing for nearly a second', (pace) => (pace.wait(), pass(999)), []],
+    ['sends nothing for a second', (pace) => (pace.wait(), pass(1000)), [silent]],
+    ['is not waited for', (pace) => (pace.wait(), pace.rest(), pass(5000)), []],
+    ['sends while it is not waited for', (pace) => (pace.wait(), pace.rest(), pace.heard(9), pass(5000)), []],
+    ['is waited for again', (pace) => (pace.wait(), pace.rest(), pass(5000), pace.wait(), pass(1000)), [silent]],
+    ['sends at its last moment', (pace) => (pace.wait(), pass(999), pace.heard(1), pass(999)), []],
+    ['sends at its last moment, and no more', (pace) => (pace.wait(), pass(999), pace.heard(1), pass(1000)), [silent]],
+    ['sends just enough', (pace) => send(pace, 20, 50), []],
+    ['sends too little', (pace) => send(pace, 20, 49), [slow]],
+    ['sends too little for not yet so long', (pace) => send(pace, 19, 1), []],
+    ['has sent too little for long, and enough since', (pace) => (send(pace, 20, 49), send(pace, 20, 50)), [slow]],
+    ['has sent much, and too little since', (pace) => (send(pace, 20, 5000), send(pace, 20, 49)), [slow]],
+    ['sends enough to a slow storage', (pace) => send(pace, 40, 50, 5000), []],
+  ])('%s', (_, happens, told) => {
+    const failures: string[] = [];
+    const limits = { ...DOWNLOAD_LIMITS, idleMs: 1000, slowestRate: 100, slowMs: 10_000 };
+    const pace = keepPace('h', limits, (failure) => failures.push(failure.message));
+    happens(pace);
+    expect(failures).toEqual(told);
+    pace.stop();
+    expect(jest.getTimerCount()).toBe(0);
+  });
 });
 
 test('names are spread by the end of an id, whose beginning is its time', () => {
