@@ -168,8 +168,10 @@ export function downloadCases(given: () => StorageUnderTest): void {
       await writer.begin({ validator: '"v1"', total: whole.length });
       await writer.append(whole);
       await writer.suspend();
-      await expectWhole(await download(), whole);
+      const seen: number[] = [];
+      await expectWhole(await download({ onReceived: (bytes) => seen.push(bytes) }), whole);
       expect(host.asked).toEqual([]);
+      expect(seen).toEqual([whole.length]);
     });
 
     test('after the signal stopped it', async () => {

@@ -10,7 +10,7 @@ import { fileFailure, writeAll } from '../../src/storage/file-durability.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { NotStored, StorageUnavailable } from '../../src/storage/storage-errors.js';
-import { MIB, newName } from '../shared/storage-cases.js';
+import { contentOf, MIB, newName, sha256 as sha256Of } from '../shared/storage-cases.js';
 import { type FileHost, serveFile, startFileHost } from '../support/file-host.js';
 import { startS3Server } from '../support/s3-server.js';
 
@@ -71,6 +71,31 @@ describe('a full disk', () => {
       ['stored', 5],
     ]);
   });
+});
+
+test('a download whose place another writer has taken is worth another try, and spoils nothing', async () => {
+  const storage = await openStorage(`file:${folder}`);
+  const name = newName();
+  const { promise: received, resolve: told } = Promise.withResolvers<void>();
+  const { promise: taken, resolve: goOn } = Promise.withResolvers<void>();
+  host.answer((_, res) => {
+    res.writeHead(200).write('late');
+    void taken.then(() => res.end('late'));
+  });
+  const late = createDownloader(storage, { allowPrivate: true }).download({
+    url: host.link,
+    name,
+    onReceived: () => told(),
+  });
+  const failed = expect(late).rejects.toMatchObject({ kind: 'retryable', message: expect.stringMatching(/^Another/) });
+  await received;
+  const successor = await storage.writer(name, { resume: false });
+  await successor.begin();
+  goOn();
+  await failed;
+  await successor.append(Buffer.from('new'));
+  await successor.publish();
+  expect(String(await contentOf(storage, name))).toBe('new');
 });
 
 describe('a storage that is away', () => {
@@ -164,6 +189,22 @@ describe('a storage that is away', () => {
     await mkdir(root);
     await expect(writer.publish()).rejects.toThrow(StorageUnavailable);
     expect(await readdir(root)).toEqual([]);
+  });
+
+  test('a file in the place of a folder: what was fetched before is kept', async () => {
+    const root = await mkdtemp(join(folder, 'blocked-'));
+    const storage = await openStorage(`file:${root}`);
+    const [name, body] = [newName(), randomBytes(3 * MIB)];
+    const download = () => createDownloader(storage, { allowPrivate: true }).download({ url: host.link, name });
+    host.answer(serveFile(body, { etag: '"v"', breakAfter: 2 * MIB }));
+    await expect(download()).rejects.toMatchObject({ kind: 'retryable' });
+    host.answer(serveFile(body, { etag: '"v"' }));
+    await writeFile(join(root, 'recordings'), '');
+    await expect(download()).rejects.toMatchObject({ trouble: 'failed' });
+    await rm(join(root, 'recordings'));
+    const { resumedFrom, sha256 } = await download();
+    expect(resumedFrom).toBeGreaterThan(MIB);
+    expect(sha256).toBe(sha256Of(body));
   });
 
   test('a bucket that goes away, and a server that takes the keys no more', async () => {

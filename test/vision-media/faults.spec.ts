@@ -107,6 +107,7 @@ describe('chunks that cannot be joined', () => {
     ['codec', { codec: 'hevc', codecString: 'hvc1.1.6.L93.90' }, 'another codec (hvc1.1.6.L93.90 after avc1.42c015)'],
     ['height', { height: 240 }, 'another picture size (320x240 after 320x180)'],
     ['settings', { decoderConfig: decoder(Uint8Array.of(1, 66, 192, 22)) }, 'other encoder settings'],
+    ['form', { decoderConfig: { ...decoder(setup), codec: 'avc3.42c015' } }, 'other encoder settings'],
     ['no settings', { decoderConfig: { codec: 'avc1.42c015' } }, 'other encoder settings'],
   ])('picture: %s', (_, other, difference) => {
     expect(videoDifference(picture(), picture(other))).toBe(difference);
