@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import { createHauler } from '../support/api-keys.js';
 import { html } from '../support/scripted-partner.js';
-import { idOf, kiosk, material, site } from '../support/site-data.js';
+import { ADDRESS, idOf, kiosk, material, site, STAMP } from '../support/site-data.js';
 import { SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
 interface Page {
@@ -21,8 +21,8 @@ describe('the administration of what was synchronised', () => {
     scene = await SiteScene.start();
     await scene.renew();
     const data = {
-      sites: [site('a'), site('b', { active: false })],
-      kiosks: [kiosk('ka', 'a'), kiosk('kb', 'b'), kiosk('kc', 'a', { active: false })],
+      sites: [site('a', { address: ADDRESS }), site('b', { active: false })],
+      kiosks: [kiosk('ka', 'a'), kiosk('kb', 'b'), kiosk('kc', 'a', { active: false, updatedAt: undefined })],
       materials: [
         material('on site a', { siteId: idOf('a') }),
         material('on kiosk of a', { kioskId: idOf('ka') }),
@@ -86,6 +86,30 @@ describe('the administration of what was synchronised', () => {
     const all = pages.flatMap(({ data }) => data.map(({ id }) => id));
     expect(all).toEqual([...new Set(all)].sort().reverse());
     expect(pages[1]?.pagination).toEqual({ page: 2, pageSize: 2, totalItems: 5, totalPages: 3 });
+  });
+
+  test.each<[string, string, object]>([
+    ['sites', 'a', { name: 'Site a', address: ADDRESS, active: true, updatedAt: STAMP }],
+    ['sites', 'b', { name: 'Site b', active: false, updatedAt: STAMP }],
+    ['kiosks', 'kc', { name: 'Kiosk kc', siteId: idOf('a'), active: false }],
+    ['materials', 'on site a', { siteId: idOf('a'), active: true, updatedAt: STAMP }],
+    [
+      'materials',
+      'on a, kiosk of b',
+      {
+        ...{ siteId: idOf('a'), kioskId: idOf('kb'), active: true, updatedAt: STAMP },
+        flaggedReason: expect.stringContaining(idOf('kb')),
+      },
+    ],
+    ['materials', 'on kiosk of b', { kioskId: idOf('kb'), active: false, updatedAt: STAMP }],
+  ])('of %s, %s is shown with what it has, and nothing else', async (kind, name, expected) => {
+    const { data } = await list(`/${kind}?haulerId=${scene.haulerId}`);
+    expect(data.find(({ externalId }) => externalId === idOf(name))).toEqual({
+      ...{ id: expect.any(String), externalId: idOf(name), haulerId: scene.haulerId },
+      connectionId: scene.connectionId,
+      ...(kind === 'materials' ? { materialType: `Type ${name}`, measureUnit: 'Ton' } : {}),
+      ...expected,
+    });
   });
 
   test.each([

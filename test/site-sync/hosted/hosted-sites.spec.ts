@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { SITE_API } from '../../../src/contracts/site/site.api.js';
+import { HostedSiteData } from '../../../src/site-sync/hosted/site-data.service.js';
 import { describeApiKeys } from '../../shared/api-key.battery.js';
 import { issueKey } from '../../support/api-keys.js';
 import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
@@ -237,6 +238,7 @@ describe('the hosted side of the Site API', () => {
           material('o', { siteId: 'here', measureUnit: 'Gallon' }),
           material('p', { kioskId: idOf('k'), materialType: '\u0001'.repeat(101) }),
           material('q', { siteId: idOf('a'), updatedAt: 'today' }),
+          null,
         ],
       });
       expect(faults.sort()).toEqual(
@@ -254,9 +256,14 @@ describe('the hosted side of the Site API', () => {
           'materials[2].measureUnit isEnum',
           'materials[3].materialType isLength',
           'materials[4].updatedAt isInstant',
+          'materials[5] isObject',
         ].sort(),
       );
       expect((await data()).sites).toEqual([site('a')]);
+    });
+
+    test('a fault far inside has its place in the whole body', async () => {
+      expect(await violations({ sites: [...many, site('z', { name: 1 })] })).toEqual(['sites[3000].name isLength']);
     });
 
     test.each<[string, unknown, string]>([
@@ -277,8 +284,9 @@ describe('the hosted side of the Site API', () => {
       JSON.stringify({ sites: many }).replace(`"name":"Site many 2500"`, `"name":"x","note":${note}`);
 
     const tooDeep = `sites[2500].note${'[0]'.repeat(29)} maxDepth`;
-    test.each<[string, string, string]>([
+    test.each<[string, string | Buffer, string]>([
       ['nothing', '', ' isJson'],
+      ['bytes that are not UTF-8', Buffer.from('{"sites":["\xff"]}', 'latin1'), ' isUtf8'],
       ['HTML', '<html></html>', ' isJson'],
       ['truncated JSON', JSON.stringify({ sites: many }).slice(0, -3), ' isJson'],
       ['something behind the end', '{"sites":[]} {}', ' isJson'],
@@ -293,6 +301,11 @@ describe('the hosted side of the Site API', () => {
     ])('%s: 400 (decisions 8 and 10)', async (_what, body, expected) => {
       const [first] = await violations(body);
       expect(first).toBe(expected);
+    });
+
+    test('of a record of more than 1 MiB nothing else is told', async () => {
+      const sites = [site('a', { name: 1, note: 'x'.repeat(1_100_000) })];
+      expect(await violations({ sites })).toEqual(['sites[0] maxSize']);
     });
 
     test('faults of the text are told with all others, each path once', async () => {
@@ -317,15 +330,24 @@ describe('the hosted side of the Site API', () => {
       const told = await violations(JSON.stringify({ sites: noted }));
       expect(told).toHaveLength(101);
       expect([told[99], told[100]]).toEqual(['sites[1980].note isText', ' maxFaults']);
+      const inOne = await violations({ sites: [site('a', { notes: Array.from({ length: 101 }, () => '\0') })] });
+      expect([inOne.length, inOne[99], inOne[100]]).toEqual([101, 'sites[0].notes[99] isText', ' maxFaults']);
     });
 
+    const long = (bytes: number) => '{"kiosks":[]'.padEnd(bytes);
     test.each([
-      ['{"sites":[{"id":]}', 'what stands at line 1, column 17 does not belong there'],
-      ['\ufeff{\n"sites":[{"id":1,}]}', 'what stands at line 2, column 18 does not belong there'],
-      ['{"kiosks":[]', 'it ends too early, at line 1, column 13'],
-    ])('%j is no JSON: says where', async (body, place) => {
+      ['{"sites":[{"id":]}', '{"sites":[{"id":]}', ': what stands at line 1, column 17 does not belong there'],
+      [
+        'a byte order mark and a line',
+        '\ufeff{\n"sites":[{"id":1,}]}',
+        ': what stands at line 2, column 18 does not belong there',
+      ],
+      ['no end', long(12), ': it ends too early, at line 1, column 13'],
+      ['no end of 1 MiB', long(1_048_576), ': it ends too early, at line 1, column 1048577'],
+      ['no end of more', long(1_048_577), ''],
+    ])('%s is no JSON: says where, in a body of up to 1 MiB', async (_what, body, place) => {
       const { error } = (await put(body)).body;
-      expect(error.message).toBe(`the body must be valid JSON: ${place}`);
+      expect(error.message).toBe(`the body must be valid JSON${place}`);
     });
 
     test('32 levels are taken, counted from the body on, and 33 are not (decision 8)', async () => {
@@ -334,6 +356,10 @@ describe('the hosted side of the Site API', () => {
       });
       expect((await put(noted(29))).status).toBe(200);
       expect((await put(noted(30))).status).toBe(400);
+      const beside = (levels: number) => put(`{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`);
+      expect((await beside(31)).status).toBe(200);
+      expect((await beside(32)).status).toBe(400);
+      expect((await beside(40)).body.error.message).toBe('the body is nested deeper than 32');
     });
 
     test.each<[string, string]>([
@@ -415,6 +441,20 @@ describe('the hosted side of the Site API', () => {
       const refused = await ask();
       expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, expect.any(String)]);
       expect(await refused.json()).toMatchObject({ success: false, error: { code: expect.any(String) } });
+    });
+
+    test('the pieces of one version before are kept, of no data none', async () => {
+      const kept = service.app.get(HostedSiteData, { strict: false });
+      await put({ sites: [site('a')] });
+      const first = (await kept.find(hauler))!;
+      await put({ sites: [site('b')] });
+      const bytes = await kept.piece(first, 0);
+      expect(bytes).toHaveLength(first.gzipLength);
+      await put({ sites: [site('c')] });
+      await expect(kept.piece(first, 0)).rejects.toThrow('replaced twice');
+      await put({});
+      const rows = 'SELECT FROM hosted_site_data_chunks WHERE hauler_id = $1';
+      expect(await service.dataSource.query<unknown[]>(rows, [hauler])).toEqual([]);
     });
 
     test('an answer that is on its way survives a replacement', async () => {
