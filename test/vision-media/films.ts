@@ -88,6 +88,8 @@ export interface Remux {
   readonly rotation?: 90;
   /** Seconds by which every packet is shown later. */
   readonly shift?: number;
+  /** The same of those of the sound alone. */
+  readonly soundShift?: number;
   /** By how much every packet lasts longer. */
   readonly stretch?: number;
 }
@@ -110,7 +112,7 @@ export async function remux(from: string, to: string, how: Remux): Promise<strin
   const meta = <T>(decoderConfig: T | null | undefined) => (decoderConfig ? { decoderConfig } : undefined);
   const sounds = audio ? new EncodedPacketSink(audio).packets() : [];
   for await (const packet of sounds) {
-    void sound.add(retimed(packet, how), meta(soundConfig));
+    void sound.add(retimed(packet, { ...how, shift: how.soundShift ?? how.shift ?? 0 }), meta(soundConfig));
   }
   for await (const packet of video ? new EncodedPacketSink(video).packets() : []) {
     void picture.add(retimed(packet, how), meta(pictureConfig));

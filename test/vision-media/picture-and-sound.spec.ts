@@ -159,6 +159,14 @@ describe('sound', () => {
     expect(film.audio[0]?.seconds).toBeLessThan(12 + SOUND);
   });
 
+  it('comes in time where it begins after the picture', async () => {
+    const late = await remux(B_FRAMES, join(folder, 'late-sound.mp4'), { soundShift: 3 });
+    const [source, { film }] = [await readFilm(B_FRAMES), await cut([chunk(0, 12, late)], 2, 10)];
+    const [heard = 0] = playedAt(film, source, 3.5);
+    expect(Math.abs(heard - 4.5)).toBeLessThan(SOUND);
+    expect(film.audio[0]?.seconds).toBeGreaterThan(1 - 2 * SOUND);
+  });
+
   it('is absent where no chunk has any', async () => {
     const { film } = await cut([chunk(0, 60, demo(0))], 0, 10);
     expect(film.audio).toEqual([]);

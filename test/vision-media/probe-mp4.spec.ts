@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO_CAMERAS } from '../../src/demo/demo-recordings.js';
-import type { ByteRangeReader, MediaSource } from '../../src/vision/hosted/media/byte-range-reader.js';
+import { type ByteRangeReader, type MediaSource, withReader } from '../../src/vision/hosted/media/byte-range-reader.js';
 import { readAudioFacts, readVideoFacts } from '../../src/vision/hosted/media/film-facts.js';
 import { withFilm } from '../../src/vision/hosted/media/film.js';
 import { durationOfMp4, isMp4 } from '../../src/vision/hosted/media/probe-mp4.js';
@@ -83,6 +83,12 @@ describe('what an MP4 holds', () => {
     expect(reader.open).toBe(0);
   });
 
+  it('by the name of QuickTime', async () => {
+    const bytes = await readFile(B_FRAMES);
+    bytes.write('qt  ', 8);
+    expect(await heldBy(whole(bytes))).toMatchObject(held);
+  });
+
   it('of 3 GiB, reading less than 2 MiB of them', async () => {
     const reader = await colossus(demo(3));
     expect(await durationOfMp4(reader)).toBe(60);
@@ -102,6 +108,9 @@ describe('what is no MP4', () => {
   ])('%s', async (_, bytes) => {
     expect(await isMp4(whole(bytes))).toBe(false);
     await expect(durationOfMp4(whole(bytes))).rejects.toMatchObject({ name: 'MediaError', fault: 'not-mp4' });
+    const path = join(folder, 'none.mp4');
+    await writeFile(path, bytes);
+    expect(await isMp4(path)).toBe(false);
   });
 
   it('an ftyp box alone is one, but holds nothing', async () => {
@@ -137,6 +146,16 @@ describe('what is no MP4', () => {
 });
 
 describe('faults of the storage arrive as they are', () => {
+  it('a file that becomes shorter', async () => {
+    const path = join(folder, 'shorter.mp4');
+    await writeFile(path, Buffer.alloc(100));
+    const failure = withReader(path, async (reader) => {
+      await truncate(path, 50);
+      return reader.read(0, reader.size);
+    });
+    await expect(failure).rejects.toThrow('the file became shorter');
+  });
+
   it('a file that is not there', async () => {
     await expect(durationOfMp4(join(folder, 'absent.mp4'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
