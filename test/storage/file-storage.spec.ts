@@ -1,6 +1,6 @@
-import { appendFile, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { readPartState } from '../../src/storage/part-state.js';
@@ -26,6 +26,35 @@ const given = (which: 0 | 1) => ({
 
 describe('files', () => {
   storageCases(() => given(0));
+
+  test('what others have put among the files is not listed', async () => {
+    const [storage] = storages;
+    const name = newName();
+    const writer = await storage.writer(name);
+    await writer.begin();
+    await writer.publish();
+    await writeFile(join(roots[0], dirname(name), '.DS_Store'), 'x');
+    await writeFile(join(roots[0], 'recordings/README'), 'x');
+    const listed: string[] = [];
+    for await (const file of storage.list('recordings')) listed.push(file.name);
+    expect(listed).toContain(name);
+    expect(listed.filter((found) => !found.endsWith('.mp4'))).toEqual([]);
+  });
+
+  test('a sweep takes a folder for as new as what is in it, and takes a probe along', async () => {
+    const [storage, name] = [storages[0], newName()];
+    const half = await storage.writer(name);
+    await half.begin({ validator: '"v"', total: 2 });
+    await half.append(Buffer.from('x'));
+    await half.suspend();
+    const probe = join(roots[0], '.partial/.probe-0');
+    await writeFile(probe, 'probe');
+    const long = new Date(Date.now() - 3_600_000);
+    for (const path of [probe, join(roots[0], partialOf(name))]) await utimes(path, long, long);
+    expect(await storage.sweep(60_000)).toBe(1);
+    expect(await readdir(join(roots[0], '.partial'))).toEqual([basename(partialOf(name))]);
+    await (await storage.writer(name)).discard();
+  });
 
   describe('what an earlier attempt has left', () => {
     let name: string;
