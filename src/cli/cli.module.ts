@@ -8,6 +8,7 @@ import { DatabaseModule } from '../database/database.module.js';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { ObservabilityModule } from '../observability/observability.module.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
+import { TicketQueries } from '../scale/ticket-queries.js';
 import { SyncRunQueries } from '../site-sync/sync/sync-run-queries.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { SyncRuns } from '../site-sync/sync/sync-runs.store.js';
@@ -49,6 +50,7 @@ export class CliModule {
         SyncRunQueries,
         SyncRunsService,
         SyncStates,
+        TicketQueries,
         VisionConnections,
         MendedConnections,
         VideoRequests,

@@ -10,11 +10,13 @@ import { doctorCommands } from './doctor.commands.js';
 import { haulerCommands } from './hauler.commands.js';
 import { keyCommands } from './key.commands.js';
 import { syncRunCommands } from './sync-run.commands.js';
+import { ticketCommands } from './ticket.commands.js';
 import { recordingCommands, retentionCommands, videoRequestCommands } from './video.commands.js';
 
 const GROUPS: readonly CommandGroup[] = [
   haulerCommands,
   keyCommands,
+  ticketCommands,
   accountCommands,
   connectionCommands,
   doctorCommands,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf as answer, type CommandOutcome, commandsBeside, runCommand as run } from '../support/command-line.js';
 import { CLOSED, doorOf, OPEN } from '../support/knock.js';
+import { ScaleHouse } from '../support/scale-house.js';
 import { createTestDatabase } from '../support/test-database.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -49,6 +50,7 @@ describe('hauler', () => {
     );
     const read = await service.admin('GET', `/haulers/${created.id}`);
     expect(read.body).toEqual(created);
+    expect(await answer('hauler', 'show', created.id)).toEqual(created);
   });
 
   test('create for people shows every field; twice the same id is refused', async () => {
@@ -57,6 +59,10 @@ describe('hauler', () => {
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`^id +${id}\nname +Line end\ncreatedAt +\\S+\n$`));
     expect(await refusal('hauler', 'create', '--name', 'x', '--id', id)).toMatchObject({ code: 1 });
+  });
+
+  test('show of an unknown one is a failure', async () => {
+    expect((await refusal('hauler', 'show', UNKNOWN)).code).toBe(1);
   });
 
   test('list shows the newest first, in pages', async () => {
@@ -112,6 +118,61 @@ describe('key', () => {
   });
 });
 
+describe('ticket', () => {
+  let house: ScaleHouse;
+  let id: string;
+  beforeAll(async () => {
+    house = await ScaleHouse.open(service);
+    const flow = (second: number) => ({ ticketNumber: 'IN-1', updatedAt: `2026-01-31T08:30:0${second}Z` });
+    const body = JSON.stringify(house.ticket({ inboundFlow: flow(2), customFields: { truck: '42' }, later: 1 }));
+    // What reads such numbers as its own says 0, 12.5 and null of them.
+    id = (await house.push(body.replace('12.5', '-0').replace('"later":1', '"later":[12.50,1e309]'))).body
+      .disposalTicketId;
+    await house.push(house.ticket({ inboundFlow: flow(1) }));
+    await house.push(house.ticket({ outboundFlow: flow(3) }));
+  });
+
+  test('list, show and revisions answer as the admin API does', async () => {
+    const api = async (path: string) => (await service.admin('GET', path)).body;
+    expect(await answer('ticket', 'list')).toEqual(await api('/tickets'));
+    expect(await answer('ticket', 'show', id)).toEqual(await api(`/tickets/${id}`));
+    expect(await answer('ticket', 'revisions', id)).toEqual(await api(`/tickets/${id}/revisions`));
+  });
+
+  test('list of a hauler, a site, a number, a time, in pages', async () => {
+    const count = async (...words: string[]) =>
+      (await answer<{ data: unknown[] }>('ticket', 'list', '--hauler-id', house.haulerId, ...words)).data.length;
+    expect(await count()).toBe(2);
+    expect(await count('--page', '2', '--page-size', '1')).toBe(1);
+    expect(await count('--ticket-number', 'IN-2')).toBe(0);
+    expect(await count('--ticket-number', 'IN-1', '--site-id', house.siteId)).toBe(2);
+    expect(await count('--site-id', UNKNOWN)).toBe(0);
+    expect(await count('--from', '2026-01-31T08:30:00Z', '--to', '9999-01-01T00:00:00Z')).toBe(2);
+    expect(await count('--to', '2000-01-01T00:00:00Z')).toBe(0);
+    expect(await count('--from', '9999-01-01T00:00:00Z')).toBe(0);
+  });
+
+  test.each([[[]], [['--json']]])('numbers are told as they came (%j)', async (json) => {
+    expect((await run('ticket', 'show', id, ...json)).out).toMatch(/"quantity": ?-0,/);
+    const { out } = await run('ticket', 'revisions', id, ...json);
+    expect(out.replace(/\s/g, '')).toContain('"later":[12.50,1e309]');
+  });
+
+  test('list and revisions for people are tables', async () => {
+    const list = await run('ticket', 'list', '--hauler-id', house.haulerId);
+    expect(list.out).toMatch(/^id +haulerId +siteId +materials +/);
+    expect(list.out).toContain('2 in all, page 1 of 1');
+    const revisions = await run('ticket', 'revisions', id, '--page-size', '1');
+    expect(revisions.out).toMatch(
+      /^revision +receivedAt +result +body\n1 +\S+ +created +\{.*\}\n2 in all, page 1 of 2\n$/,
+    );
+  });
+
+  test.each(['show', 'revisions'])('%s of an unknown ticket is a failure', async (word) => {
+    expect((await refusal('ticket', word, UNKNOWN)).code).toBe(1);
+  });
+});
+
 describe('wrong usage is exit code 2', () => {
   test.each<[string, string[]]>([
     ['an unknown command', ['nothing']],
@@ -126,6 +187,9 @@ describe('wrong usage is exit code 2', () => {
     ['scale without a hauler', ['key', 'issue', '--interfaces', 'scale']],
     ['an overlap that is no number', ['key', 'rotate', UNKNOWN, '--overlap-seconds', 'long']],
     ['a page of nothing', ['key', 'list', '--page', '0']],
+    ['a ticket that is no id', ['ticket', 'show', 'IN-1']],
+    ['pushes of what is no id', ['ticket', 'revisions', 'IN-1']],
+    ['an empty ticket number', ['ticket', 'list', '--ticket-number', '']],
   ])('%s', async (_what, words) => {
     expect((await refusal(...words)).code).toBe(2);
   });
@@ -134,6 +198,7 @@ describe('wrong usage is exit code 2', () => {
     ['--hauler-id is required for scale and account', ['key', 'issue', '--interfaces', 'scale']],
     ['--hauler-id must be a UUID', ['key', 'list', '--hauler-id', 'x']],
     ['<id> must be a UUID', ['key', 'rotate', 'x']],
+    ['--from must be an RFC 3339 date-time', ['ticket', 'list', '--from', 'yesterday']],
     ['--page-size must be', ['key', 'list', '--page-size', '0']],
   ])('%s: told by its option', async (sentence, words) => {
     expect((await refusal(...words)).err).toContain(`error: ${sentence}`);
@@ -193,12 +258,18 @@ async function elsewhere(databaseUrl: string, work: () => Promise<void>): Promis
   }
 }
 
-test.each([[], ['hauler'], ['hauler', 'create'], ['hauler', 'list'], ['key'], ['key', 'issue'], ['key', 'rotate']])(
-  '%s %s --help explains itself, and is no failure',
-  async (...words) => {
-    const { code, out, err } = await run(...words.filter((word) => word !== undefined), '--help');
-    expect([code, err]).toEqual([0, '']);
-    expect(out).toContain('Usage: npm run cli --');
-    expect(out).toContain('--json');
-  },
-);
+test.each([
+  [],
+  ['hauler'],
+  ['hauler', 'create'],
+  ['hauler', 'list'],
+  ['key'],
+  ['key', 'issue'],
+  ['key', 'rotate'],
+  ['ticket', 'list'],
+])('%s %s --help explains itself, and is no failure', async (...words) => {
+  const { code, out, err } = await run(...words.filter((word) => word !== undefined), '--help');
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toContain('Usage: npm run cli --');
+  expect(out).toContain('--json');
+});
