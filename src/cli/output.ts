@@ -47,7 +47,7 @@ function renderTable(columns: readonly string[], data: readonly object[]): strin
 function shown(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (Array.isArray(value)) return value.map(shown).join(',');
-  // A name may hold line ends and control characters, which belong to nobody's terminal.
-  if (typeof value === 'string') return value.replace(/\p{Cc}/gu, ' ');
-  return JSON.stringify(value);
+  // A name may hold line ends and control characters, which belong to nobody's terminal; JSON escapes but half of them.
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.replace(/\p{Cc}/gu, ' ');
 }

@@ -124,7 +124,7 @@ describe('ticket', () => {
   beforeAll(async () => {
     house = await ScaleHouse.open(service);
     const flow = (second: number) => ({ ticketNumber: 'IN-1', updatedAt: `2026-01-31T08:30:0${second}Z` });
-    const body = JSON.stringify(house.ticket({ inboundFlow: flow(2), customFields: { truck: '42' }, later: 1 }));
+    const body = JSON.stringify(house.ticket({ inboundFlow: flow(2), customFields: { truck: '42\u009b' }, later: 1 }));
     // What reads such numbers as its own says 0, 12.5 and null of them.
     id = (await house.push(body.replace('12.5', '-0').replace('"later":1', '"later":[12.50,1e309]'))).body
       .disposalTicketId;
@@ -166,6 +166,14 @@ describe('ticket', () => {
     expect(revisions.out).toMatch(
       /^revision +receivedAt +result +body\n1 +\S+ +created +\{.*\}\n2 in all, page 1 of 2\n$/,
     );
+  });
+
+  test('control characters within a field of fields keep out of the terminal too', async () => {
+    for (const words of [['show', id], ['list'], ['revisions', id]]) {
+      const { out } = await run('ticket', ...words);
+      expect(out).toContain('"truck":"42 "');
+      expect(out.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    }
   });
 
   test.each(['show', 'revisions'])('%s of an unknown ticket is a failure', async (word) => {
