@@ -41,7 +41,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
     const { headers, keepAlive, check, silence } = this.limits;
     const application = this.getInstance<Application>();
     const options = {
-      ...messagesOf(application as Application & Prototypes, this.everyAnswer),
+      ...messagesOf(application as Application & Prototypes, this.everyAnswer, () => this.closed === undefined),
       headersTimeout: headers,
       keepAliveTimeout: keepAlive,
       connectionsCheckingInterval: check,
@@ -73,7 +73,6 @@ export class LeanExpressAdapter extends ExpressAdapter {
   }
 
   private take(request: Request, response: Response, application: Application): void {
-    if (this.closed !== undefined) response.shouldKeepAlive = false;
     for (const hook of this.hooks) hook(request, response);
     if (refuseHost(request, response)) return;
     this.exact.run(request, response, () => {
@@ -116,7 +115,7 @@ interface Prototypes {
  * Headers that all answers have go out behind the status line as they are. Set one by one, each checked and kept under
  * its name again for every answer, the twelve of helmet were a tenth of what a ticket costs the service.
  */
-function messagesOf(application: Application & Prototypes, everyAnswer: string) {
+function messagesOf(application: Application & Prototypes, everyAnswer: string, mayKeepAlive: () => boolean) {
   const own = ServerResponse.prototype as unknown as HeadWriter;
   class LeanRequest extends IncomingMessage {}
   class LeanResponse extends ServerResponse implements HeadWriter, CountedResponse {
@@ -129,6 +128,8 @@ function messagesOf(application: Application & Prototypes, everyAnswer: string) 
     }
 
     _storeHeader(firstLine: string, headers: unknown): void {
+      // Asked when the answer begins: a stop in the middle of a request would wait for another one on its connection.
+      if (!mayKeepAlive()) this.shouldKeepAlive = false;
       own._storeHeader.call(this, firstLine + everyAnswer, headers);
     }
   }

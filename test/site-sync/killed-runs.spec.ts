@@ -19,6 +19,15 @@ async function knock(url: string): Promise<void> {
   socket.destroy();
 }
 
+/** Sends what it is given, and resolves to all that it is answered when the connection is closed. */
+function callerWith(url: string, first: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  let text = '';
+  socket.setEncoding('utf8').on('data', (more: string) => (text += more));
+  socket.write(first);
+  return { socket, answered: once(socket, 'close').then(() => text) };
+}
+
 /** The run that stands still before it writes materials. */
 const WAITING = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
   AND query LIKE '%INSERT INTO materials%'`;
@@ -141,17 +150,20 @@ describe('runs that are cut off', () => {
     scene.partner.on(SITES_ROUTE, hangs());
     await requestOf(other);
     await partnerIsAsked(1);
-    const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
-    let answered = '';
-    socket.setEncoding('utf8').on('data', (text: string) => (answered += text));
-    socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n');
-    // What comes second on another connection shows that the first has arrived.
+    const admin = `Authorization: Bearer ${scene.service.env.ADMIN_TOKEN}`;
+    const json = 'Content-Type: application/json\r\nContent-Length: 15';
+    const halves = [
+      ['GET /health/live HTTP/1.1\r\nHost: a\r\n', '\r\n'],
+      [`POST /admin/v1/haulers HTTP/1.1\r\nHost: a\r\n${admin}\r\n${json}\r\n\r\n{"na`, 'me":"Late"}'],
+    ] as const;
+    const callers = halves.map(([first]) => callerWith(other.url, first));
+    // What comes last on another connection shows that the others have arrived.
     expect((await fetch(`${other.url}/health/live`)).status).toBe(200);
     other.child.kill('SIGTERM');
     await eventually(() => expect(knock(other.url)).rejects.toThrow('ECONNREFUSED'), 2_000);
-    socket.write('\r\n');
-    await once(socket, 'close');
-    expect(answered).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.*\r\n)*?Connection: close\r\n/);
+    halves.forEach(([, second], i) => callers[i]?.socket.write(second));
+    const answers = await Promise.all(callers.map(({ answered }) => answered));
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 20[01] \w+\r\n(?:.*\r\n)*?Connection: close\r\n/);
     expect(other.child.exitCode).toBe(null);
   });
 
