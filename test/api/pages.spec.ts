@@ -31,3 +31,8 @@ describe.each(LISTS)(`a page past the end of ${ADMIN_API.prefix}%s (decision 43)
     expect([status, body.data]).toEqual([200, []]);
   });
 });
+
+test('a page of nothing is refused behind a thousand parameters that nobody knows too (decisions 4, 43)', async () => {
+  const { status } = await service.admin('GET', `/haulers?${'x&'.repeat(1000)}page=0`);
+  expect(status).toBe(400);
+});
