@@ -13,6 +13,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -35,6 +36,9 @@ const SOURCES = ['src', 'migrations'];
 /** Held while installing or building: two commands may be started at once. */
 const TURN = '.prepare.lock';
 const OLDEST_NODE = 24;
+/** The Node of the packages needs this library, which small Linux systems lack; what stands in for it there does not. */
+const LIBRARY = 'libatomic.so.1';
+const STAND_IN = 'scripts/stand-in-node';
 const LONGEST_WAIT_MS = 15 * 60_000;
 
 /** True where the packages are absent, of another lock file, or older than it. */
@@ -100,9 +104,28 @@ function install(root) {
     '--no-update-notifier',
     '--loglevel=error',
   ];
-  const code = run(root, 'npm', ['ci', ...flags], path.join(delimiter));
+  const npm = (folder, ...words) => run(folder, 'npm', [...words, ...flags], path.join(delimiter));
+  const code = lacksLibrary() ? installWithStandIn(root, npm) : npm(root, 'ci');
   if (code === 0) copyFileSync(join(root, LOCK_FILE), join(root, INSTALLED_FROM));
   return code;
+}
+
+/** Where the system's linker cannot be asked, it is taken to have the library. */
+function lacksLibrary() {
+  const path = [process.env.PATH ?? '', '/sbin', '/usr/sbin'].join(delimiter);
+  const { status, stdout } = spawnSync('ldconfig', ['-p'], { env: { ...process.env, PATH: path }, encoding: 'utf8' });
+  return status === 0 && !stdout.includes(LIBRARY);
+}
+
+/** Scripts of packages run on the Node that is linked: not before it is one that runs here. */
+function installWithStandIn(root, npm) {
+  say(`this system has no ${LIBRARY}, which Node.js 26 needs: Node.js 24 stands in for it`);
+  const code = npm(root, 'ci', '--ignore-scripts') || npm(join(root, STAND_IN), 'ci');
+  if (code !== 0) return code;
+  const link = 'node_modules/.bin/node';
+  remove(root, link);
+  symlinkSync(join('..', '..', STAND_IN, link), join(root, link));
+  return npm(root, 'rebuild', '--no-bin-links');
 }
 
 /** The packages bring their own Node for the usual platforms; elsewhere the machine's must do. */

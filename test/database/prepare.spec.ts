@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -128,6 +129,41 @@ describe('packages are installed', () => {
     // This project has no compiler.
     expect(status).toBe(1);
     expect(existsSync(join(root, '.prepare.lock'))).toBe(false);
+  });
+
+  /** A package that brings a `node` which says what it is called, and runs nothing. */
+  function nodePackage(folder: string, name: string): object {
+    write(`${folder}/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', bin: { node: 'node.sh' } }));
+    write(`${folder}/${name}/node.sh`, `#!/bin/sh\necho ${name}\n`);
+    chmodSync(join(root, folder, name, 'node.sh'), 0o755);
+    const of = { name: `with-${name}`, version: '1.0.0', dependencies: { [name]: `file:${name}` } };
+    const packages = {
+      '': of,
+      [name]: { version: '1.0.0', bin: { node: 'node.sh' } },
+      [`node_modules/${name}`]: { resolved: name, link: true },
+    };
+    write(`${folder}/package.json`, JSON.stringify(of));
+    write(`${folder}/package-lock.json`, JSON.stringify({ ...of, lockfileVersion: 3, packages }));
+    return of;
+  }
+
+  test.each([
+    ['their own Node.js', 'libatomic.so.1 (libc6,x86-64) => /lib/libatomic.so.1', 'new-node'],
+    ['the one that stands in for it, where the system lacks its library', 'libc.so.6', 'old-node'],
+  ])('with %s', (_, libraries, expected) => {
+    nodePackage('.', 'new-node');
+    nodePackage('scripts/stand-in-node', 'old-node');
+    write('bin/ldconfig', `#!/bin/sh\necho '${libraries}'\n`);
+    chmodSync(join(root, 'bin/ldconfig'), 0o755);
+    rmSync(join(root, 'node_modules'), { recursive: true });
+    const { text } = run(
+      'env',
+      `PATH=${join(root, 'bin')}:${process.env['PATH']}`,
+      process.execPath,
+      'scripts/prepare.mjs',
+    );
+    expect(text.includes('stands in')).toBe(expected === 'old-node');
+    expect(run('node_modules/.bin/node').text).toBe(`${expected}\n`);
   });
 
   test('or the exit code of npm is passed on', () => {
