@@ -58,14 +58,19 @@ describe('inTransaction', () => {
 
   test('runs the victim of a deadlock again', async () => {
     const both = barrier(2);
+    const committed = Promise.withResolvers<void>();
     let runs = 0;
-    const crosswise = (first: number, second: number) =>
-      inTransaction(dataSource, async (manager) => {
+    const crosswise = async (first: number, second: number) => {
+      await inTransaction(dataSource, async (manager) => {
         runs++;
+        // The victim's row is free for a moment, and whoever asks first gets it: it could be in the way once more.
+        if (runs > 2) await committed.promise;
         await add(manager, first);
         await both();
         await add(manager, second);
       });
+      committed.resolve();
+    };
     await Promise.all([crosswise(1, 2), crosswise(2, 1)]);
     expect(runs).toBe(3);
     expect(await values()).toEqual([2, 2]);
