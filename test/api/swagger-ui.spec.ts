@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
@@ -18,7 +19,7 @@ beforeAll(async () => {
   browser = await playwright.launch({
     executablePath,
     args: [...chromium.args, '--disable-background-networking', '--disable-component-update'],
-    env: { ...process.env, LD_LIBRARY_PATH: join(testServer().folder, 'al2023', 'lib') },
+    env: { ...process.env, LD_LIBRARY_PATH: unpacked('al2023', 'lib'), FONTCONFIG_PATH: unpacked('fonts') },
     headless: true,
   });
   page = await browser.newPage();
@@ -36,15 +37,20 @@ afterAll(async () => {
 /**
  * The browser is unpacked into the temporary folder, always under one name: into the one of this run, so that no other
  * user's is found there. Jest hands its environment only to processes of their own. By the name of a runtime that has
- * nothing else the package is moved to unpack the libraries of the browser too: small systems lack them.
+ * nothing else the package is moved to unpack the libraries of the browser too: small systems lack them, and fonts.
  */
 async function extractedBrowser(): Promise<string> {
   const script =
     "import('@sparticuz/chromium').then(async (m) => process.stdout.write(await m.default.executablePath()))";
   const env = { ...process.env, TMPDIR: testServer().folder, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' };
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env });
+  // The one that comes with the fonts looks for them in /tmp.
+  const settings = `<fontconfig><dir>${unpacked('fonts')}</dir><cachedir>${unpacked('fonts-cache')}</cachedir></fontconfig>`;
+  await writeFile(unpacked('fonts', 'fonts.conf'), settings);
   return stdout;
 }
+
+const unpacked = (...path: string[]) => join(testServer().folder, ...path);
 
 async function authorize(secret: string): Promise<void> {
   await page.click('.swagger-ui .btn.authorize');

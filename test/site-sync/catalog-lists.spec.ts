@@ -88,10 +88,11 @@ describe('the administration of what was synchronised', () => {
     expect(pages[1]?.pagination).toEqual({ page: 2, pageSize: 2, totalItems: 5, totalPages: 3 });
   });
 
+  const INACTIVE = { active: false, deactivatedAt: expect.any(String) };
   test.each<[string, string, object]>([
     ['sites', 'a', { name: 'Site a', address: ADDRESS, active: true, updatedAt: STAMP }],
-    ['sites', 'b', { name: 'Site b', active: false, updatedAt: STAMP }],
-    ['kiosks', 'kc', { name: 'Kiosk kc', siteId: idOf('a'), active: false }],
+    ['sites', 'b', { name: 'Site b', ...INACTIVE, updatedAt: STAMP }],
+    ['kiosks', 'kc', { name: 'Kiosk kc', siteId: idOf('a'), ...INACTIVE }],
     ['materials', 'on site a', { siteId: idOf('a'), active: true, updatedAt: STAMP }],
     [
       'materials',
@@ -101,7 +102,7 @@ describe('the administration of what was synchronised', () => {
         flaggedReason: expect.stringContaining(idOf('kb')),
       },
     ],
-    ['materials', 'on kiosk of b', { kioskId: idOf('kb'), active: false, updatedAt: STAMP }],
+    ['materials', 'on kiosk of b', { kioskId: idOf('kb'), ...INACTIVE, updatedAt: STAMP }],
   ])('of %s, %s is shown with what it has, and nothing else', async (kind, name, expected) => {
     const { data } = await list(`/${kind}?haulerId=${scene.haulerId}`);
     expect(data.find(({ externalId }) => externalId === idOf(name))).toEqual({
