@@ -6,8 +6,8 @@ const HOUR_MS = 3_600_000;
 /** Share of a delay by which it varies in either direction: connections made together drift apart. */
 const JITTER = 0.1;
 
-/** The longest that failures push the next run away, unless its interval is longer. */
-const LONGEST_BACKOFF_MS = 4 * HOUR_MS;
+/** The longest that failures push the next run away, unless its interval is longer: so late is a partner's return seen. */
+const LONGEST_BACKOFF_MS = HOUR_MS;
 
 /** A partner's word counts beyond its own retries from here on (decision 36), up to the longest that any row heeds. */
 const OWN_WORD_MS = 5 * MINUTE_MS;
