@@ -9,7 +9,7 @@ import { ConnectionCheckService } from '../partner-client/connection-check.servi
 import { ConnectionsService } from '../partner-client/connections.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import type { CommandGroup } from './command-line.js';
-import { idOf, readInput } from './input.js';
+import { idOf, readInput, toBoolean } from './input.js';
 
 const STDIN = 0;
 
@@ -20,8 +20,6 @@ function secret(text: string): string {
   if (read === '') throw new InvalidArgumentError('Standard input is empty: pipe the key into the command.');
   return read;
 }
-
-const toBoolean = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
 
 export const connectionCommands: CommandGroup = (action) => {
   const connection = new Command('connection').description("links of haulers to partners' interfaces");
@@ -50,6 +48,11 @@ export const connectionCommands: CommandGroup = (action) => {
     .action(
       action((services, options: object) => services.get(ConnectionsService).list(readInput(ConnectionQuery, options))),
     );
+  connection
+    .command('show')
+    .description('show a connection, without its keys')
+    .argument('<id>', 'id of the connection')
+    .action(action((services, id: string) => services.get(ConnectionsService).get(idOf(id))));
   connection
     .command('change')
     .description('change a connection; what is not named stays')

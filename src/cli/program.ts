@@ -3,15 +3,24 @@ import { reasonOf } from '../database/reason.js';
 import { AppError } from '../errors/app-error.js';
 import { StorageUnavailable } from '../storage/storage-errors.js';
 import { accountCommands } from './account.commands.js';
+import { kioskCommands, materialCommands, siteCommands } from './catalog.commands.js';
 import { actionOn, type CommandGroup, type Streams } from './command-line.js';
 import { CommandFailed } from './command-failed.js';
 import { connectionCommands } from './connection.commands.js';
 import { doctorCommands } from './doctor.commands.js';
 import { haulerCommands } from './hauler.commands.js';
+import { hostedCameraCommands, hostedSiteDataCommands, hostedVideoRequestCommands } from './hosted.commands.js';
 import { keyCommands } from './key.commands.js';
 import { syncRunCommands } from './sync-run.commands.js';
 import { ticketCommands } from './ticket.commands.js';
-import { recordingCommands, retentionCommands, videoRequestCommands } from './video.commands.js';
+import {
+  coverageCommands,
+  recordingCommands,
+  retentionCommands,
+  videoRequestCommands,
+  visionFindingCommands,
+} from './video.commands.js';
+import { videoSubscriptionCommands } from './video-subscription.commands.js';
 
 const GROUPS: readonly CommandGroup[] = [
   haulerCommands,
@@ -21,9 +30,18 @@ const GROUPS: readonly CommandGroup[] = [
   connectionCommands,
   doctorCommands,
   syncRunCommands,
+  siteCommands,
+  kioskCommands,
+  materialCommands,
   videoRequestCommands,
+  videoSubscriptionCommands,
   recordingCommands,
+  coverageCommands,
+  visionFindingCommands,
   retentionCommands,
+  hostedSiteDataCommands,
+  hostedCameraCommands,
+  hostedVideoRequestCommands,
 ];
 
 const SUCCESS = 0;

@@ -1,7 +1,10 @@
 import { Command } from 'commander';
-import { RecordingQuery } from '../contracts/admin/recording.dto.js';
+import { CoverageQuery, RecordingQuery } from '../contracts/admin/recording.dto.js';
 import { OrderVideoRequest, VideoRequestQuery } from '../contracts/admin/video-request.dto.js';
+import { VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
+import { FindingQueries } from '../vision/finding.queries.js';
 import { HostedRecordings } from '../vision/hosted/recordings.service.js';
+import { CoverageService } from '../vision/recordings/coverage.service.js';
 import { RecordingQueries } from '../vision/recordings/recording.queries.js';
 import { Retention } from '../vision/recordings/retention.js';
 import { VideoRequestQueries } from '../vision/requests/video-request.queries.js';
@@ -64,6 +67,11 @@ export const recordingCommands: CommandGroup = (action) => {
       action((services, options: object) => services.get(RecordingQueries).list(readInput(RecordingQuery, options))),
     );
   recording
+    .command('show')
+    .description('show a recording')
+    .argument('<id>', 'id of the recording')
+    .action(action((services, id: string) => services.get(RecordingQueries).get(idOf(id))));
+  recording
     .command('import')
     .description('import a folder of MP4 films into the partner side')
     .argument('<folder>', 'films named by their start, such as 2026-01-31T08-30-00Z.mp4, or following one another')
@@ -89,4 +97,35 @@ export const retentionCommands: CommandGroup = (action) => {
       action((services, { dryRun }: { dryRun?: boolean }) => services.get(Retention).run({ dryRun: dryRun === true })),
     );
   return retention;
+};
+
+export const coverageCommands: CommandGroup = (action) => {
+  const coverage = new Command('coverage').description("what there is of trucks' recordings, and why not more");
+  coverage
+    .command('show')
+    .description('show what is stored, available, missing or expired at each moment, camera by camera')
+    .requiredOption('--connection-id <uuid>', 'vision connection that the recordings come through')
+    .requiredOption('--truck-id <text>', 'truck, as the partner names it')
+    .requiredOption('--from <time>', 'start of the time, such as 2026-01-31T00:00:00Z')
+    .requiredOption('--to <time>', 'end of the time; at most 31 days later')
+    .option('--camera-id <text>', 'this camera only: placement or number')
+    .action(action((services, options: object) => services.get(CoverageService).of(readInput(CoverageQuery, options))));
+  return coverage;
+};
+
+export const visionFindingCommands: CommandGroup = (action) => {
+  const finding = new Command('vision-finding').description("what partners' video lists had wrong");
+  finding
+    .command('list')
+    .description('list findings, the latest first seen first')
+    .option('--hauler-id <uuid>', 'findings of this hauler only')
+    .option('--connection-id <uuid>', 'findings of this connection only')
+    .option('--from <time>', 'first seen then or later')
+    .option('--to <time>', 'first seen before')
+    .option('--page <number>', 'page, from 1')
+    .option('--page-size <number>', 'findings a page, 1 to 100')
+    .action(
+      action((services, options: object) => services.get(FindingQueries).list(readInput(VisionFindingQuery, options))),
+    );
+  return finding;
 };

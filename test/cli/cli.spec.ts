@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf as answer, type CommandOutcome, commandsBeside, runCommand as run } from '../support/command-line.js';
 import { CLOSED, doorOf, OPEN } from '../support/knock.js';
+import { operationsOf, type ServedDocument, servedDocuments, type ServedOperation } from '../support/documents.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { createTestDatabase } from '../support/test-database.js';
 
@@ -281,3 +282,84 @@ test.each([
   expect(out).toContain('Usage: npm run cli --');
   expect(out).toContain('--json');
 });
+
+/** What the admin API does, by the ids of its operations, and the command that does the same. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  getAccounts: 'account list',
+  getAccountsById: 'account show',
+  postApiKeys: 'key issue',
+  getApiKeys: 'key list',
+  deleteApiKeysById: 'key revoke',
+  postApiKeysByIdRotate: 'key rotate',
+  postConnections: 'connection add',
+  getConnections: 'connection list',
+  getConnectionsById: 'connection show',
+  patchConnectionsById: 'connection change',
+  deleteConnectionsById: 'connection remove',
+  postConnectionsByIdCheck: 'connection check',
+  postConnectionsByIdSync: 'connection sync',
+  getCoverage: 'coverage show',
+  postHaulers: 'hauler create',
+  getHaulers: 'hauler list',
+  getHaulersById: 'hauler show',
+  putHostedCameras: 'hosted-camera set',
+  putHostedHaulersByHaulerIdSiteData: 'hosted-site-data replace',
+  postHostedRecordings: 'recording import',
+  getHostedVideoRequests: 'hosted-video-request list',
+  getKiosks: 'kiosk list',
+  getMaterials: 'material list',
+  getRecordings: 'recording list',
+  getRecordingsById: 'recording show',
+  getSites: 'site list',
+  getSyncRuns: 'sync-run list',
+  getSyncRunsById: 'sync-run show',
+  postSyncRunsByIdConfirm: 'sync-run confirm',
+  getSyncRunsByIdQuarantine: 'sync-run quarantine',
+  getTickets: 'ticket list',
+  getTicketsById: 'ticket show',
+  getTicketsByIdRevisions: 'ticket revisions',
+  postVideoRequests: 'video-request create',
+  getVideoRequests: 'video-request list',
+  getVideoRequestsById: 'video-request show',
+  postVideoSubscriptions: 'video-subscription create',
+  getVideoSubscriptions: 'video-subscription list',
+  getVideoSubscriptionsById: 'video-subscription show',
+  patchVideoSubscriptionsById: 'video-subscription change',
+  deleteVideoSubscriptionsById: 'video-subscription end',
+  getVisionFindings: 'vision-finding list',
+};
+
+/** A film's bytes are read by HTTP alone, as the README says. */
+const BY_HTTP_ALONE = ['getRecordingsByIdContent'];
+
+/** Told otherwise by the command: films say when they end, and a file holds what the body does. */
+const NO_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  postHostedRecordings: ['endTime'],
+  putHostedHaulersByHaulerIdSiteData: ['sites', 'kiosks', 'materials'],
+};
+
+test('whatever the admin API does is done from a shell too, and told in options of the same names', async () => {
+  const documents = await servedDocuments(service);
+  const operations = operationsOf(documents).filter(({ name }) => name === 'admin');
+  const known = [...Object.keys(COMMANDS), ...BY_HTTP_ALONE].sort();
+  expect(operations.map(({ operation }) => operation.operationId).sort()).toEqual(known);
+  for (const { operation } of operations) {
+    const words = COMMANDS[operation.operationId];
+    if (words === undefined) continue;
+    const { out } = await run(...words.split(' '), '--help');
+    expect(out).toContain(`Usage: npm run cli -- ${words} `);
+    const without = NO_OPTIONS[operation.operationId] ?? [];
+    const names = namesIn(operation, documents.get('admin')).filter((name) => !without.includes(name));
+    expect([words, out.match(/(?<=^ +--)[a-z-]+/gm)]).toEqual([words, expect.arrayContaining(names.map(inWords))]);
+  }
+});
+
+/** Of a query's parameters and of a body's fields. */
+function namesIn({ parameters = [], requestBody }: ServedOperation, document?: ServedDocument): string[] {
+  const { $ref = '' } = requestBody?.content['application/json']?.schema ?? {};
+  const body = document?.components.schemas[$ref.replace('#/components/schemas/', '')];
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  return [...query.map(({ name }) => name), ...Object.keys(body?.properties ?? {})];
+}
+
+const inWords = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

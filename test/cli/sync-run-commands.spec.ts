@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import { answerOf, commandsBeside, runCommand } from '../support/command-line.js';
-import { site } from '../support/site-data.js';
+import { idOf, kiosk, material, site } from '../support/site-data.js';
 import { SiteScene } from '../support/site-scene.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -14,7 +14,11 @@ beforeAll(async () => {
   scene = await SiteScene.start();
   leave = commandsBeside(scene.service);
   await scene.renew();
-  first = await scene.sync({ sites: [site('a'), site('b'), site('c', { name: 7 })] });
+  first = await scene.sync({
+    sites: [site('a'), site('b'), site('c', { name: 7 })],
+    kiosks: [kiosk('k', 'a')],
+    materials: [material('m', { kioskId: idOf('k') }), material('n', { siteId: idOf('b') })],
+  });
 });
 afterAll(async () => {
   leave();
@@ -35,6 +39,46 @@ describe('connection sync', () => {
     expect(await runCommand('connection', 'sync', UNKNOWN)).toMatchObject({ code: 1, out: '' });
     expect(await runCommand('connection', 'sync', 'x')).toMatchObject({ code: 2, out: '' });
   });
+});
+
+describe.each([
+  ['site', 2],
+  ['kiosk', 1],
+  ['material', 2],
+])('%s list', (kind, count) => {
+  const list = (...words: string[]) => answerOf<{ data: unknown[] }>(kind, 'list', ...words);
+
+  test('answers as the admin API does, whatever is asked for', async () => {
+    const asked: [string[], string][] = [
+      [[], ''],
+      [['--hauler-id', scene.haulerId, '--page', '1', '--page-size', '1'], `haulerId=${scene.haulerId}&pageSize=1`],
+      [['--site-id', idOf('a')], `siteId=${idOf('a')}`],
+      [['--active', 'true'], 'active=true'],
+      [['--active', 'false'], 'active=false'],
+    ];
+    for (const [words, query] of asked) {
+      expect(await list(...words)).toEqual((await scene.service.admin('GET', `/${kind}s?${query}`)).body);
+    }
+  });
+
+  test('of a site, of a hauler', async () => {
+    expect((await list()).data).toHaveLength(count);
+    expect((await list('--site-id', idOf('a'))).data).toHaveLength(1);
+    expect((await list('--hauler-id', UNKNOWN)).data).toEqual([]);
+  });
+
+  test.each([
+    ['--active must be true or false', '--active', 'yes'],
+    ['--site-id must be a UUID', '--site-id', 'x'],
+  ])('%s', async (sentence, ...words) => {
+    const err = expect.stringContaining(`error: ${sentence}`);
+    expect(await runCommand(kind, 'list', ...words)).toEqual({ code: 2, out: '', err });
+  });
+});
+
+test('connection show answers as the admin API does', async () => {
+  const { body } = await scene.service.admin('GET', `/connections/${scene.connectionId}`);
+  expect(await answerOf('connection', 'show', scene.connectionId)).toEqual(body);
 });
 
 describe('sync-run', () => {

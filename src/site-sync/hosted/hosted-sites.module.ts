@@ -5,8 +5,8 @@ import { HostedSiteData } from './site-data.service.js';
 
 /**
  * The partner side of the Site API, for a partner who has none of its own. It stands alone: delete this folder with
- * `admin/hosted-site-data.controller.ts` and their lines in `admin/partner-admin.module.ts` and `app.module.ts`, and the
- * platform compiles.
+ * `admin/hosted-site-data.controller.ts`, `hosted-site-data` in `cli/hosted.commands.ts` and their lines in
+ * `admin/partner-admin.module.ts`, `cli/cli.module.ts`, `cli/program.ts` and `app.module.ts`, and the platform compiles.
  */
 @Module({
   controllers: [HostedSitesController],
