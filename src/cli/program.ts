@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { type AddHelpTextContext, Command, CommanderError } from 'commander';
 import { reasonOf } from '../database/reason.js';
 import { AppError } from '../errors/app-error.js';
 import { StorageUnavailable } from '../storage/storage-errors.js';
@@ -48,6 +48,9 @@ const SUCCESS = 0;
 const FAILURE = 1;
 const USAGE = 2;
 
+/** What asks for help, and is no name. */
+const HELP = ['-h', '--help', 'help'];
+
 /** Runs one command line, without the program's name, and returns its exit code: 0, 1 failure, 2 wrong usage. */
 export async function runCommandLine(words: readonly string[], streams: Streams): Promise<number> {
   try {
@@ -78,6 +81,16 @@ function settle(command: Command, { out, err }: Streams): void {
     .exitOverride()
     .configureOutput({ writeOut: out, writeErr: err })
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('(--help tells more)');
+    .showHelpAfterError('(--help tells more)')
+    .addHelpText('before', refuseUnknown);
   for (const inner of command.commands) settle(inner, { out, err });
+}
+
+/** Commander shows the help of a group to whoever asks for that of a command which the group does not have. */
+function refuseUnknown({ command }: AddHelpTextContext): string {
+  const name = command.args.find((word) => !HELP.includes(word));
+  const isUnknown =
+    name !== undefined && !name.startsWith('-') && command.commands.every((known) => known.name() !== name);
+  if (command.commands.length > 0 && isUnknown) command.error(`error: unknown command '${name}'`);
+  return '';
 }

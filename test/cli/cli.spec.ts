@@ -185,6 +185,10 @@ describe('ticket', () => {
 describe('wrong usage is exit code 2', () => {
   test.each<[string, string[]]>([
     ['an unknown command', ['nothing']],
+    ['the help of an unknown command', ['zork', '--help']],
+    ['the help of what is unknown, asked for first', ['-h', 'zork']],
+    ['the help of an unknown command of a group', ['hauler', 'zork', '--help']],
+    ['the help of a command that another group has', ['hauler', 'rotate', '--help']],
     ['an unknown option', ['hauler', 'list', '--nothing']],
     ['a missing option', ['hauler', 'create']],
     ['a missing argument', ['key', 'revoke']],
@@ -282,6 +286,15 @@ test.each([
   expect(out).toContain('Usage: npm run cli --');
   expect(out).toContain('--json');
 });
+
+test.each([[['help']], [['help', 'key']], [['key', 'help']], [['key', 'help', 'issue']], [['--help', 'key']]])(
+  '%j is no failure either',
+  async (words) => {
+    const { code, out, err } = await run(...words);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('Usage: npm run cli --');
+  },
+);
 
 /** What the admin API does, by the ids of its operations, and the command that does the same. */
 const COMMANDS: Readonly<Record<string, string>> = {
