@@ -89,7 +89,12 @@ describe('POST /admin/v1/api-keys', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
     ['no interfaces', { haulerId: 'H' }, ['interfaces']],
     ['empty interfaces', { haulerId: 'H', interfaces: [] }, ['interfaces']],
-    ['an unknown interface', { haulerId: 'H', interfaces: ['scale', 'admin'] }, ['interfaces']],
+    ['an unknown interface', { haulerId: 'H', interfaces: ['scale', 'admin'] }, ['interfaces[1]']],
+    [
+      'what is no interface',
+      { interfaces: [null, 'vision', 7, ['site']] },
+      ['interfaces[0]', 'interfaces[2]', 'interfaces[3]'],
+    ],
     ['interfaces that are no array', { haulerId: 'H', interfaces: 'scale' }, ['interfaces']],
     ['scale without a hauler', { interfaces: ['scale'] }, ['haulerId']],
     ['account without a hauler', { interfaces: ['site', 'account'] }, ['haulerId']],
@@ -105,7 +110,7 @@ describe('POST /admin/v1/api-keys', () => {
     [
       'everything at once',
       { name: '', interfaces: ['x'], expiresAt: 1, haulerId: 2, customerId: 3 },
-      ['haulerId', 'customerId', 'interfaces', 'name', 'expiresAt'],
+      ['haulerId', 'customerId', 'interfaces[0]', 'name', 'expiresAt'],
     ],
     [
       'every rule at once',
@@ -132,8 +137,11 @@ describe('POST /admin/v1/api-keys', () => {
   });
 
   test('says which interfaces there are', async () => {
-    const { body } = await service.admin<ErrorAnswer>('POST', '/api-keys', { interfaces: ['scales'] });
-    expect(body.error.message).toBe('interfaces must be an array of at least 1 of scale, account, site, vision');
+    const told = async (interfaces: unknown) =>
+      (await service.admin<ErrorAnswer>('POST', '/api-keys', { interfaces })).body.error.message;
+    expect(await told('scale')).toBe('interfaces must be an array of at least 1 of scale, account, site, vision');
+    expect(await told([])).toBe('interfaces must be an array of at least 1 of scale, account, site, vision');
+    expect(await told(['scale', 'x'])).toBe('interfaces[1] must be one of scale, account, site, vision');
   });
 });
 

@@ -1,7 +1,7 @@
 import { TransformationType } from 'class-transformer';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
-import type { EntryFaults } from './fields/object-fields.js';
+import type { EntryFaults } from './fields/field.js';
 import { isJsonObject } from './json.js';
 import { joinPath } from './text.js';
 import type { Violation } from './violation.js';

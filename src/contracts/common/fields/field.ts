@@ -43,3 +43,21 @@ export function field(
     ...more,
   );
 }
+
+/** A fault inside a value that is no DTO of its own, such as one entry of a map or one element of a list. */
+export interface InnerFault {
+  readonly key: string | number;
+  readonly must: string;
+}
+
+/** Among a rule's class-validator `constraints`: says which of a value's entries are wrong, so that each gets its own path. */
+export interface EntryFaults {
+  readonly faults: (value: unknown) => InnerFault[];
+}
+
+/** A rule of a value's entries, to stand behind that of the value itself. */
+export function EntryRule(name: string, faults: EntryFaults['faults']): PropertyDecorator {
+  const entries: EntryFaults = { faults };
+  const validate = (value: unknown) => faults(value).length === 0;
+  return ValidateBy({ name, constraints: [entries], validator: { validate } });
+}

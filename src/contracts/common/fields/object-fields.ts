@@ -4,7 +4,7 @@ import { Type } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateNested } from 'class-validator';
 import { isJsonObject } from '../json.js';
 import { codePoints, isStorableText } from '../text.js';
-import { field, type FieldOptions } from './field.js';
+import { EntryRule, field, type FieldOptions, type InnerFault } from './field.js';
 
 export function ObjectField(type: () => new () => object, options: FieldOptions): PropertyDecorator {
   return field(
@@ -15,17 +15,6 @@ export function ObjectField(type: () => new () => object, options: FieldOptions)
     Type(type),
     ValidateNested(),
   );
-}
-
-/** A fault inside a value that is no DTO of its own, such as one entry of a map. */
-export interface InnerFault {
-  readonly key: string;
-  readonly must: string;
-}
-
-/** Among a rule's class-validator `constraints`: says which of a value's entries are wrong, so that each gets its own path. */
-export interface EntryFaults {
-  readonly faults: (value: unknown) => InnerFault[];
 }
 
 export interface TextMapOptions extends FieldOptions {
@@ -46,7 +35,6 @@ export function TextMapField(options: TextMapOptions): PropertyDecorator {
       }
       return [];
     });
-  const entries: EntryFaults = { faults };
   return applyDecorators(
     ApiProperty({
       type: 'object',
@@ -65,10 +53,6 @@ export function TextMapField(options: TextMapOptions): PropertyDecorator {
         defaultMessage: () => `must be an object of at most ${maxEntries} texts`,
       },
     }),
-    ValidateBy({
-      name: 'isTextMap',
-      constraints: [entries],
-      validator: { validate: (value: unknown) => faults(value).length === 0 },
-    }),
+    EntryRule('isTextMap', faults),
   );
 }
