@@ -61,13 +61,29 @@ describe('a DTO class, compiled', () => {
   });
 
   it('takes no text in a map, and no name, that cannot be stored', () => {
-    const customFields = { 'a\0': 'x', 'b\ud800': 'x', c: '\0', d: '\udfff', e: '😀' };
-    expect(read(CreateScaleTicketRequest, { ...ticket, customFields }).paths).toEqual([
-      'customFields["a\\u0000"]',
-      'customFields["b\\ud800"]',
-      'customFields.c',
-      'customFields.d',
+    const customFields = { 'a\0': 'x', 'b\ud800': 'x', c: '\0', d: '\udfff', e: '😀', f: 1, ['g'.repeat(300)]: 'x' };
+    const { violations } = read(CreateScaleTicketRequest, { ...ticket, customFields });
+    const unicode = 'valid Unicode without U+0000 and without lone surrogates';
+    expect(violations.map(({ rule, message }) => [rule, message])).toEqual([
+      ['isText', `customFields["a\\u0000"] must have a name that is ${unicode}`],
+      ['isText', `customFields["b\\ud800"] must have a name that is ${unicode}`],
+      ['isText', `customFields.c must be ${unicode}`],
+      ['isText', `customFields.d must be ${unicode}`],
+      ['isTextMap', 'customFields.f must be text of at most 4000 characters'],
+      ['isTextMap', `customFields.${'g'.repeat(300)} must have a name of at most 255 characters`],
     ]);
+  });
+
+  it.each([
+    ['\0', 'isText', 'must be valid Unicode without U+0000 and without lone surrogates'],
+    ['x\ud800', 'isText', 'must be valid Unicode without U+0000 and without lone surrogates'],
+    ['\0'.repeat(256), 'isText', 'must be valid Unicode without U+0000 and without lone surrogates'],
+    ['x'.repeat(256), 'isLength', 'must be text of at most 255 characters'],
+    [7, 'isLength', 'must be text of at most 255 characters'],
+  ])('says of a text such as %j what is wrong with it: %s', (name, rule, must) => {
+    const { violations } = read(CreateScaleTicketRequest, { ...ticket, materials: [{ ...material, name }] });
+    const path = 'materials[0].name';
+    expect(violations).toEqual([{ path, rule, message: `${path} ${must}` }]);
   });
 
   it('counts the entries of a map that has too many once, and looks at none', () => {

@@ -1,6 +1,6 @@
 import { BACKSLASH, CLOSE_BRACE, OPEN_BRACE, QUOTE, SHAPE } from './json-codes.js';
 import { JsonFault } from './json-fault.js';
-import { isStorableText, joinPath, shortPath } from './text.js';
+import { isStorableText, joinPath, shortPath, STORABLE_TEXT } from './text.js';
 import { type TextFaults, ToldFaults } from './told-faults.js';
 
 /** Deepest nesting of arrays and objects that is read (decision 8). */
@@ -139,6 +139,5 @@ const valueAt = (path: string) => (path === '' ? 'the body' : path);
 const nameIn = (path: string) => (path === '' ? 'the name of a field' : `the name of a field of ${path}`);
 
 function unstorable(path: string, subject: (path: string) => string): JsonFault {
-  const must = 'must be valid Unicode without U+0000 and without lone surrogates';
-  return new JsonFault(path, 'isText', (at) => `${subject(at)} ${must}`);
+  return new JsonFault(path, 'isText', (at) => `${subject(at)} must be ${STORABLE_TEXT}`);
 }

@@ -1,7 +1,7 @@
 import { TransformationType } from 'class-transformer';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
-import type { EntryFaults } from './fields/field.js';
+import type { Faults } from './fields/field.js';
 import { isJsonObject } from './json.js';
 import { joinPath } from './text.js';
 import type { Violation } from './violation.js';
@@ -24,8 +24,7 @@ interface FieldPlan {
 interface RulePlan {
   readonly name: string;
   readonly passes: (value: unknown) => boolean;
-  readonly message: () => string;
-  readonly entries: EntryFaults | undefined;
+  readonly faults: Faults['faults'];
 }
 
 const readers = new Map<DtoClass<object>, Read<object>>();
@@ -86,12 +85,10 @@ function readField(plan: FieldPlan, value: unknown, owner: object, parent: strin
 
 const pathOf = ({ name }: FieldPlan, parent: string) => (parent === '' ? name : `${parent}.${name}`);
 
-function tell(rule: RulePlan, value: unknown, path: string, violations: Violation[]): void {
-  const faults = rule.entries?.faults(value) ?? [];
-  if (faults.length === 0) violations.push({ path, rule: rule.name, message: `${path} ${rule.message()}` });
-  for (const fault of faults) {
-    const inner = joinPath(path, fault.key);
-    violations.push({ path: inner, rule: rule.name, message: `${inner} ${fault.must}` });
+function tell({ name, faults }: RulePlan, value: unknown, path: string, violations: Violation[]): void {
+  for (const { key, rule = name, must } of faults(value)) {
+    const inner = key === undefined ? path : joinPath(path, key);
+    violations.push({ path: inner, rule, message: `${inner} ${must}` });
   }
 }
 
@@ -114,19 +111,10 @@ function fieldPlans(type: DtoClass<object>): FieldPlan[] {
 type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
 function rulePlans(metadata: Metadata): RulePlan[] {
-  const constraints = (metadata.constraints ?? []) as unknown[];
-  const entries = constraints.find(
-    (constraint): constraint is EntryFaults =>
-      typeof constraint === 'object' && constraint !== null && 'faults' in constraint,
-  );
+  const [{ faults }] = metadata.constraints as [Faults];
   return getMetadataStorage()
     .getTargetValidatorConstraints(metadata.constraintCls)
-    .map(({ name, instance }) => ({
-      name,
-      passes: (value) => instance.validate(value) === true,
-      message: () => instance.defaultMessage?.() ?? 'is not valid',
-      entries,
-    }));
+    .map(({ name, instance }) => ({ name, passes: (value) => instance.validate(value) === true, faults }));
 }
 
 function conversion(type: DtoClass<object>, property: string): FieldPlan['convert'] {

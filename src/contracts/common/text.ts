@@ -13,6 +13,9 @@ export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
+/** The same in words, for whoever sent a string that is no such text. */
+export const STORABLE_TEXT = 'valid Unicode without U+0000 and without lone surrogates';
+
 /** What is left of a text when all that PostgreSQL cannot hold is taken out or replaced. */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');

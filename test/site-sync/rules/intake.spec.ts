@@ -56,6 +56,13 @@ describe('what is taken of a partner’s answer', () => {
     ],
     ['a name of a number', 'sites', site('b', { name: 7 }), 'sites[0].name', 'must be text'],
     [
+      'a name with U+0000',
+      'sites',
+      site('b', { name: 'a\0' }),
+      'sites[0].name',
+      'must be valid Unicode without U+0000',
+    ],
+    [
       'an address without its city',
       'sites',
       site('b', { address: { line1: 'x' } }),

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsOptional, ValidateBy } from 'class-validator';
+import { isStorableText, STORABLE_TEXT } from '../text.js';
 
 /**
  * The decorators of a DTO's fields. Each is the field's one definition: it validates (class-validator), converts
@@ -22,6 +23,21 @@ export interface Rule {
   readonly validate: (value: unknown) => boolean;
   /** What follows the field's path in a violation's sentence. */
   readonly must: string;
+  /** Of a string that is no valid text, that is told: it may well be as long as it must be. */
+  readonly isOfText?: boolean;
+}
+
+/** A fault of a value, or of what is in it where that is no DTO of its own: one entry of a map, one element of a list. */
+export interface InnerFault {
+  readonly key?: string | number;
+  /** Absent: that of the rule which was broken. */
+  readonly rule?: string;
+  readonly must: string;
+}
+
+/** Among a rule's class-validator `constraints`: says what is wrong with a value that has broken it. */
+export interface Faults {
+  readonly faults: (value: unknown) => InnerFault[];
 }
 
 export function field(
@@ -39,25 +55,25 @@ export function field(
       ...(options.nullable === true ? { nullable: true } : {}),
     } as ApiPropertyOptions),
     ...(options.optional === true ? [IsOptional()] : []),
-    ValidateBy({ name: rule.name, validator: { validate: rule.validate, defaultMessage: () => rule.must } }),
+    ruled(rule),
     ...more,
   );
 }
 
-/** A fault inside a value that is no DTO of its own, such as one entry of a map or one element of a list. */
-export interface InnerFault {
-  readonly key: string | number;
-  readonly must: string;
+/** Holds a value to a rule. */
+export const ruled = (rule: Rule): PropertyDecorator =>
+  validatedBy(rule.name, rule.validate, (value) => [faultOf(rule, value)]);
+
+/** Holds what is in a value to a rule, each under its own path; to stand behind the rule of the value itself. */
+export const entriesRuled = (name: string, faults: Faults['faults']): PropertyDecorator =>
+  validatedBy(name, (value) => faults(value).length === 0, faults);
+
+function validatedBy(name: string, validate: Rule['validate'], faults: Faults['faults']): PropertyDecorator {
+  return ValidateBy({ name, constraints: [{ faults }], validator: { validate } });
 }
 
-/** Among a rule's class-validator `constraints`: says which of a value's entries are wrong, so that each gets its own path. */
-export interface EntryFaults {
-  readonly faults: (value: unknown) => InnerFault[];
-}
-
-/** A rule of a value's entries, to stand behind that of the value itself. */
-export function EntryRule(name: string, faults: EntryFaults['faults']): PropertyDecorator {
-  const entries: EntryFaults = { faults };
-  const validate = (value: unknown) => faults(value).length === 0;
-  return ValidateBy({ name, constraints: [entries], validator: { validate } });
-}
+/** Why a value has broken a rule. */
+export const faultOf = ({ must, isOfText }: Pick<Rule, 'must' | 'isOfText'>, value: unknown): InnerFault =>
+  isOfText === true && typeof value === 'string' && !isStorableText(value)
+    ? { rule: 'isText', must: `must be ${STORABLE_TEXT}` }
+    : { must };

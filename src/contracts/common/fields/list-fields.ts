@@ -2,7 +2,7 @@ import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
 import { codePoints, isBlank, isStorableText } from '../text.js';
-import { DOCUMENTED_MAX, EntryRule, field, type FieldOptions, type Rule } from './field.js';
+import { DOCUMENTED_MAX, entriesRuled, faultOf, field, type FieldOptions, type Rule } from './field.js';
 
 export interface ListOptions extends FieldOptions {
   readonly min?: number;
@@ -38,9 +38,11 @@ export function ArrayField(type: () => new () => object, options: ListOptions): 
 }
 
 /** Holds each element to a rule, under its own path, `aliases[2]`. */
-const eachElement = ({ name, validate, must }: Rule): PropertyDecorator =>
-  EntryRule(name, (value) =>
-    (value as unknown[]).flatMap((element, key) => (validate(element) ? [] : [{ key, must }])),
+const eachElement = (rule: Rule): PropertyDecorator =>
+  entriesRuled(rule.name, (value) =>
+    (value as unknown[]).flatMap((element, key) =>
+      rule.validate(element) ? [] : [{ ...faultOf(rule, element), key }],
+    ),
   );
 
 /** Texts that are not blank, as names are not. */
@@ -54,6 +56,7 @@ export function TextListField(options: ListOptions & { readonly maxLength: numbe
       name: 'isLength',
       validate: (value) =>
         typeof value === 'string' && isStorableText(value) && !isBlank(value) && codePoints(value) <= maxLength,
+      isOfText: true,
       must: `must be text that is not blank, of 1 to ${maxLength} characters`,
     }),
   );

@@ -1,10 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsOptional, ValidateBy, ValidateNested } from 'class-validator';
+import { IsOptional, ValidateNested } from 'class-validator';
 import { isJsonObject } from '../json.js';
-import { codePoints, isStorableText } from '../text.js';
-import { EntryRule, field, type FieldOptions, type InnerFault } from './field.js';
+import { codePoints, isStorableText, STORABLE_TEXT } from '../text.js';
+import { entriesRuled, faultOf, field, type FieldOptions, type InnerFault, ruled } from './field.js';
 
 export function ObjectField(type: () => new () => object, options: FieldOptions): PropertyDecorator {
   return field(
@@ -28,10 +28,10 @@ export function TextMapField(options: TextMapOptions): PropertyDecorator {
   const { maxEntries, maxName, maxValue } = options;
   const faults = (value: unknown): InnerFault[] =>
     Object.entries(value as object).flatMap(([key, entry]) => {
-      if (!isStorableText(key) || codePoints(key) > maxName)
-        return [{ key, must: `must have a name of at most ${maxName} characters` }];
+      if (!isStorableText(key)) return [{ key, rule: 'isText', must: `must have a name that is ${STORABLE_TEXT}` }];
+      if (codePoints(key) > maxName) return [{ key, must: `must have a name of at most ${maxName} characters` }];
       if (typeof entry !== 'string' || !isStorableText(entry) || codePoints(entry) > maxValue) {
-        return [{ key, must: `must be text of at most ${maxValue} characters` }];
+        return [{ ...faultOf({ must: `must be text of at most ${maxValue} characters`, isOfText: true }, entry), key }];
       }
       return [];
     });
@@ -46,13 +46,11 @@ export function TextMapField(options: TextMapOptions): PropertyDecorator {
     }),
     ...(options.optional === true ? [IsOptional()] : []),
     // Its size first, as a rule of its own: names beyond the bound are counted once and not looked at.
-    ValidateBy({
+    ruled({
       name: 'isTextMap',
-      validator: {
-        validate: (value: unknown) => isJsonObject(value) && Object.keys(value).length <= maxEntries,
-        defaultMessage: () => `must be an object of at most ${maxEntries} texts`,
-      },
+      validate: (value) => isJsonObject(value) && Object.keys(value).length <= maxEntries,
+      must: `must be an object of at most ${maxEntries} texts`,
     }),
-    EntryRule('isTextMap', faults),
+    entriesRuled('isTextMap', faults),
   );
 }

@@ -48,6 +48,7 @@ export function TextField(options: TextOptions): PropertyDecorator {
         if (values?.has(value) === false) return false;
         return (pattern === undefined || pattern.test(value)) && (options.check === undefined || options.check(value));
       },
+      isOfText: true,
       must: `must be ${options.form ?? 'text'}${options.form !== undefined && pattern !== undefined ? '' : length}`,
     },
   );
