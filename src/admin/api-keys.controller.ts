@@ -1,4 +1,4 @@
-import { Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Delete, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
@@ -15,6 +15,16 @@ import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { FailsWith, TakesJson } from '../http/route-documentation.js';
 
+/** Answers that show a key, which nobody between may keep. */
+const NO_STORE = ['Cache-Control', 'no-store'] as const;
+
+const NOT_KEPT = {
+  [NO_STORE[0]]: {
+    description: 'That nobody may keep the answer',
+    schema: { type: 'string' as const, enum: [NO_STORE[1]] },
+  },
+};
+
 const UNKNOWN = { notFound: 'There is no such key' };
 
 @AdminApi('api-keys')
@@ -27,7 +37,8 @@ export class ApiKeysController {
   @Post()
   @ApiOperation({ summary: 'Issue an API key', description: 'The key is shown in this answer only.' })
   @TakesJson(IssueApiKeyRequest, { examples: API_KEY_EXAMPLES })
-  @ApiCreatedResponse({ description: 'The key', type: IssuedApiKey })
+  @Header(...NO_STORE)
+  @ApiCreatedResponse({ description: 'The key', type: IssuedApiKey, headers: NOT_KEPT })
   issue(@JsonBody() request: IssueApiKeyRequest): Promise<IssuedApiKey> {
     return this.keys.issue(request);
   }
@@ -46,7 +57,8 @@ export class ApiKeysController {
       'The new key is dormant until its first use; from then on the old one lives for the overlap. Rotating again before that first use replaces the dormant key.',
   })
   @TakesJson(RotateApiKeyRequest, { optional: true })
-  @ApiCreatedResponse({ description: 'The new key', type: IssuedApiKey })
+  @Header(...NO_STORE)
+  @ApiCreatedResponse({ description: 'The new key', type: IssuedApiKey, headers: NOT_KEPT })
   @FailsWith({ ...UNKNOWN, conflict: 'The key is revoked or has expired: issue a new one' })
   rotate(
     @Param() { id }: IdParam,

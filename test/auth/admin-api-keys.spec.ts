@@ -64,6 +64,18 @@ describe('POST /admin/v1/api-keys', () => {
     expect(list.data).toEqual([{ ...body, key: undefined }]);
   });
 
+  test('an answer that shows a key may be kept by nobody; a refusal and a list show none', async () => {
+    const { body, headers } = await service.admin<Key>('POST', '/api-keys', { interfaces: ['site'] });
+    const rotated = await service.admin('POST', `/api-keys/${body.id}/rotate`);
+    expect([headers, rotated.headers].map((told) => told.get('cache-control'))).toEqual(['no-store', 'no-store']);
+    const others = [
+      await service.admin('POST', '/api-keys', { interfaces: [] }),
+      await service.admin('POST', `/api-keys/${UNKNOWN}/rotate`),
+      await service.admin('GET', '/api-keys'),
+    ];
+    expect(others.map((other) => other.headers.get('cache-control'))).toEqual([null, null, null]);
+  });
+
   test('absent and null are the same', async () => {
     const { status, body } = await service.admin<Key>('POST', '/api-keys', {
       interfaces: ['site'],

@@ -74,6 +74,12 @@ describe('the failures that the documents tell of', () => {
     expect(reply('listVideos', '401')?.description).toContain('API key');
   });
 
+  it('an answer that shows a key may be kept by nobody', () => {
+    for (const operationId of ['postApiKeys', 'postApiKeysByIdRotate']) {
+      expect(reply(operationId, '201')?.headers).toHaveProperty('Cache-Control.schema.enum', ['no-store']);
+    }
+  });
+
   it('a film is read in parts, and not at all where it is there already', () => {
     const content = operations.find(({ path }) => path.endsWith('/content'))?.operation;
     expect(Object.keys(content?.responses ?? {})).toEqual(expect.arrayContaining(['200', '206', '304', '404', '416']));
