@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Application, Request, Response } from 'express';
+import { LeanExpressAdapter } from '../../src/http/lean-express.adapter.js';
+import { SERVER_LIMITS } from '../../src/http/server-limits.js';
+import { eventually } from '../support/eventually.js';
+import { SlowClient } from '../support/slow-client.js';
+
+/** More than any system keeps for a reader that is slow. */
+const LARGE = Buffer.alloc(64 * 1024 * 1024, 'x');
+
+let adapter: LeanExpressAdapter;
+let url: string;
+let begun: PromiseWithResolvers<Response>;
+
+beforeEach(async () => {
+  begun = Promise.withResolvers();
+  adapter = new LeanExpressAdapter(SERVER_LIMITS, '');
+  adapter.initHttpServer();
+  const application = adapter.getInstance<Application>();
+  application.get('/small', (_request: Request, response: Response) => response.end('small'));
+  application.get('/large', (_request: Request, response: Response) => response.end(LARGE));
+  application.get('/begun', (_request: Request, response: Response) => {
+    response.write('first');
+    begun.resolve(response);
+  });
+  const server = adapter.getHttpServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(() => {
+  adapter.getHttpServer().closeAllConnections();
+  return adapter.close();
+});
+
+const ask = async (...paths: string[]) =>
+  (await SlowClient.open(url)).send(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
+
+/** A caller who reads nothing of a large answer but its beginning. */
+async function slowReader(): Promise<SlowClient> {
+  const client = await ask('/large');
+  await eventually(() => expect(client.received).toBeGreaterThan(0));
+  return client.stopReading();
+}
+
+async function idle(): Promise<SlowClient> {
+  const client = await ask('/small');
+  await eventually(() => expect(client.answer).toMatch(/small$/));
+  return client;
+}
+
+describe('when the service stops', () => {
+  test('who waits for nothing is let go at once', async () => {
+    const client = await idle();
+    await adapter.stopAccepting();
+    await client.cutAfter;
+  });
+
+  test('an answer that has begun goes on, and its connection is let go with its end', async () => {
+    const client = await ask('/begun');
+    const response = await begun.promise;
+    const stopped = adapter.stopAccepting();
+    response.end('last');
+    await stopped;
+    await client.cutAfter;
+    expect(client.answer).toMatch(/Connection: keep-alive\r\n(?:.*\r\n)*?\r\n5\r\nfirst\r\n4\r\nlast\r\n0\r\n\r\n$/);
+  });
+
+  test('what was asked behind such an answer is answered as well', async () => {
+    const client = await ask('/begun', '/small');
+    const response = await begun.promise;
+    const stopped = adapter.stopAccepting();
+    response.end();
+    await stopped;
+    await client.cutAfter;
+    expect(client.answer).toMatch(/\r\nsmall$/);
+  });
+
+  test('a slow reader is sent all of an answer that has ended', async () => {
+    const reader = await slowReader();
+    const stopped = adapter.stopAccepting();
+    reader.read();
+    await stopped;
+    await reader.cutAfter;
+    expect(reader.received).toBeGreaterThan(LARGE.length);
+  });
+
+  test('beside a slow reader others are let go when that one has all', async () => {
+    const reader = await slowReader();
+    const others = [await idle(), await ask('/begun')];
+    const response = await begun.promise;
+    const stopped = adapter.stopAccepting();
+    response.end();
+    await eventually(() => expect(others[1]?.answer).toMatch(/\r\n0\r\n\r\n$/));
+    reader.read();
+    await stopped;
+    await Promise.all([reader, ...others].map(({ cutAfter }) => cutAfter));
+    expect(reader.received).toBeGreaterThan(LARGE.length);
+  });
+
+  test('a slow reader that goes away holds up nobody', async () => {
+    const reader = await slowReader();
+    const other = await idle();
+    const stopped = adapter.stopAccepting();
+    reader.close();
+    await stopped;
+    await other.cutAfter;
+  });
+});
