@@ -1,18 +1,14 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Application, Request, Response } from 'express';
 import { JSON_TYPE } from './answer.js';
+import { letGoAfterAnswers, spareUnsent } from './closing-connections.js';
 import { ExactRoutes, type RouteHandler } from './exact-routes.js';
 import { readLiterally } from './literal-path.js';
 import type { RequestHook } from './request-hook.js';
 import type { ServerLimits } from './server-limits.js';
 import { answerUnreadable, refuseHost } from './unreadable-request.js';
 import type { CountedResponse } from './whole-answer.js';
-
-/** On which Node.js tells of each answer that has gone out; without a listener it costs nothing. */
-const ANSWERED = 'http.server.response.finish';
 
 /**
  * Express on a server whose limits can only be given when it is created, and without what it does for every request and
@@ -102,35 +98,6 @@ export class LeanExpressAdapter extends ExpressAdapter {
     response.setHeader('Content-Length', Buffer.byteLength(text));
     return response.end(text);
   }
-}
-
-/**
- * Node.js takes a connection for idle as soon as its answer is ended, and closing it would cut off what the caller has not
- * received of it. While there is such an answer all are spared: the stop has to wait for it in any case.
- */
-function spareUnsent(server: Server): void {
-  const sockets = new Set<Socket>();
-  const closeIdle = server.closeIdleConnections.bind(server);
-  server.closeIdleConnections = () => {
-    if ([...sockets].every(({ writableLength }) => writableLength === 0)) closeIdle();
-  };
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      if (!server.listening) server.closeIdleConnections();
-    });
-  });
-}
-
-/** Of an answer that had begun before the stop, its caller knows nothing of an end of the connection. */
-function letGoAfterAnswers(server: Server): { end(): void } {
-  const answered = (message: unknown) => {
-    // Only a moment later the connection counts as idle.
-    if ((message as { readonly server: Server }).server === server) setImmediate(() => server.closeIdleConnections());
-  };
-  subscribe(ANSWERED, answered);
-  return { end: () => unsubscribe(ANSWERED, answered) };
 }
 
 function isPlain(body: unknown): boolean {
