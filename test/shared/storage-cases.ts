@@ -162,6 +162,30 @@ export function storageCases(given: () => StorageUnderTest): void {
       expect((await contentOf(storage, name)).equals(body)).toBe(true);
     });
 
+    test('leaves what its successor has laid down for the next one, however it ends', async () => {
+      const { storage, leftovers } = given();
+      const [name, body] = [newName(), randomBytes(memo.total)];
+      const first = await storage.writer(name);
+      await first.begin(memo);
+      await appendAll(first, randomBytes(6 * MIB));
+      await first.suspend();
+      const late = await storage.writer(name);
+      const successor = await storage.writer(name, { resume: false });
+      await successor.begin(memo);
+      await appendAll(successor, body.subarray(0, 6 * MIB));
+      await successor.suspend();
+      const goneOn = appendAll(late, randomBytes(6 * MIB)).then(() => late.publish());
+      await expect(goneOn).rejects.toThrow(WriterSuperseded);
+      await late.discard();
+
+      const next = await storage.writer(name);
+      expect(next.memo).toEqual(memo);
+      expect(next.length).toBeGreaterThanOrEqual(5 * MIB);
+      await appendAll(next, body.subarray(next.length));
+      expect(await next.publish()).toEqual({ size: body.length, sha256: sha256(body) });
+      expect(await leftovers()).toEqual([]);
+    });
+
     test('and its successor add the same bytes where both continue the same file', async () => {
       const { storage } = given();
       const [name, body] = [newName(), randomBytes(memo.total)];
