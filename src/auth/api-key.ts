@@ -49,6 +49,6 @@ function checksum(text: string): string {
 
 function base62(value: bigint, length: number): string {
   let digits = '';
-  for (let rest = value; digits.length < length; rest /= 62n) digits = (DIGITS[Number(rest % 62n)] ?? '') + digits;
+  for (let rest = value; digits.length < length; rest /= 62n) digits = DIGITS.charAt(Number(rest % 62n)) + digits;
   return digits;
 }

@@ -60,6 +60,13 @@ describe('the form of a key (decision 17)', () => {
     expect(isWellFormedKey(body + checksum)).toBe(false);
   });
 
+  // By another program: whoever has a key, or scans for one, reckons so.
+  test.each([
+    [`hb_${'0'.repeat(43)}`, '0D88C2'],
+    [`hb_${DIGITS.slice(-43)}`, '4OnoRY'],
+    [`hb_${'z'.repeat(43)}`, '1v7r4t'],
+  ])('the checksum of %s is %s', (body, checksum) => expect(isWellFormedKey(body + checksum)).toBe(true));
+
   test('the hash is the SHA-256 of the whole key', () => {
     expect(hashKey('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
   });
