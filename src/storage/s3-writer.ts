@@ -32,7 +32,7 @@ class S3Writer implements StorageWriter {
   #uploadId: string | undefined;
   #parts: string[] = [];
   #walk: BoxWalk | undefined;
-  /** The walk's state at the end of the parts. */
+  /** The walk's state at the end of the full parts. */
   #boxes: string | undefined;
   #gathering: Buffer | undefined;
   #spare: Buffer | undefined;
@@ -77,7 +77,6 @@ class S3Writer implements StorageWriter {
     this.#hash = createHash('sha256');
     this.#walk = this.film ? new BoxWalk() : undefined;
     this.#boxes = undefined;
-    this.#gathering = Buffer.allocUnsafeSlow(PART_BYTES);
   }
 
   async append(chunk: Buffer, release?: () => void): Promise<void> {
@@ -151,9 +150,9 @@ class S3Writer implements StorageWriter {
       new UploadPartCommand({ ...at, UploadId: this.#uploadId, PartNumber, Body: body }),
     );
     this.#parts.push(ETag ?? '');
+    if (body.length < PART_BYTES) return;
     this.#boxes = boxes;
-    const whole = body.length === PART_BYTES;
-    if (!whole || Date.now() - this.#checkpointAt < CHECKPOINT_MS) return;
+    if (Date.now() - this.#checkpointAt < CHECKPOINT_MS) return;
     this.#checkpointAt = Date.now();
     await this.#keep();
   }
@@ -163,7 +162,8 @@ class S3Writer implements StorageWriter {
     const state: UploadState = {
       uploadId: this.#uploadId ?? '',
       key: this.#key,
-      parts: this.memo === undefined ? [] : this.#parts,
+      // The last one may fill none, where the upload could not be put together: whoever goes on counts full ones.
+      parts: this.memo === undefined ? [] : this.#parts.slice(0, Math.floor(this.length / PART_BYTES)),
       memo: this.memo ?? {},
       boxes: this.#boxes,
     };
@@ -209,7 +209,7 @@ class S3Writer implements StorageWriter {
       work().catch(async (error: unknown) => {
         if (!isGoneUpload(error)) throw error;
         await forgetState(this.place, this.#stateKey, this.#uploadId ?? '');
-        this.#uploadId = this.memo = undefined;
+        this.#uploadId = undefined;
         throw new WriterSuperseded(error);
       }),
     );

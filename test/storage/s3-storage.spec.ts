@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rm, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, rename, rm, truncate, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { CreateMultipartUploadCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openStorage } from '../../src/storage/open-storage.js';
-import { PART_BYTES, type UploadState } from '../../src/storage/s3-state.js';
+import { s3Place } from '../../src/storage/s3-client.js';
+import { PART_BYTES, readState, type UploadState } from '../../src/storage/s3-state.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { WriterSuperseded } from '../../src/storage/storage-errors.js';
 import { partialOf } from '../../src/storage/storage-name.js';
 import { downloadCases, waitingDownloadCases } from '../shared/download-cases.js';
-import { MIB, newName, storageCases } from '../shared/storage-cases.js';
-import { uploadsFolder } from '../support/s3-front.js';
+import { MIB, newName, sha256, storageCases } from '../shared/storage-cases.js';
+import { film } from '../support/films.js';
+import { uploadsFolder, uploadsOf } from '../support/s3-front.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 
 /** What runs beside all others keeps its objects apart. */
@@ -44,6 +46,12 @@ async function bytesKept(name: string): Promise<number> {
   return parts.length * PART_BYTES;
 }
 
+/** Where the server keeps the first part of the upload of that name. */
+async function firstPartOf(name: string): Promise<string> {
+  const upload = (await uploadsOf(server.directory)).find(({ key }) => key === `fleet/video/${name}`);
+  return join(uploadsFolder(server.directory), upload?.id ?? 'none', '1');
+}
+
 describe('S3', () => {
   const isOurs = (key: string) => !key.startsWith(`${BESIDE}/`);
   const leftovers = () => leftoversOf('fleet/video', isOurs);
@@ -74,6 +82,90 @@ describe('S3', () => {
     await expect(goneOn).rejects.toThrow(WriterSuperseded);
     await second.suspend().catch(() => undefined);
     expect((await storage.writer(name)).length).toBe(0);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('what fills no part is given up without a trace', async () => {
+    const name = newName();
+    const first = await storage.writer(name);
+    await first.begin({ validator: '"v"', total: 12 * MIB });
+    await first.append(randomBytes(MIB));
+    await first.suspend();
+    expect(await leftovers()).toEqual([]);
+    expect((await storage.writer(name)).length).toBe(0);
+  });
+
+  describe('what tells of an upload is understood where it is whole', () => {
+    const key = 'fleet/video/recordings/x';
+    const state = { uploadId: 'u', key, parts: ['"e"'], memo: {} };
+    test.each<[string, boolean]>([
+      [JSON.stringify(state), true],
+      [JSON.stringify({ ...state, uploadId: undefined }), false],
+      [JSON.stringify({ ...state, uploadId: 1 }), false],
+      [JSON.stringify({ ...state, key: undefined }), false],
+      [JSON.stringify({ ...state, key: 1 }), false],
+      [JSON.stringify({ ...state, parts: undefined }), false],
+      [JSON.stringify({ ...state, parts: 'e' }), false],
+      [JSON.stringify({ ...state, memo: undefined }), false],
+      [JSON.stringify({ ...state, memo: 'x' }), false],
+      [JSON.stringify(state).slice(0, -1), false],
+      ['"text"', false],
+      ['null', false],
+    ])('%s: %s', async (Body, understood) => {
+      const { bucket, endpoint } = server;
+      const place = s3Place({ kind: 's3', bucket, prefix: '', endpoint, region: 'us-east-1' });
+      const Key = 'states/state.json';
+      await place.client.send(new PutObjectCommand({ Bucket: bucket, Key, Body }));
+      expect(await readState(place, Key)).toEqual(understood ? state : undefined);
+      place.client.destroy();
+    });
+  });
+
+  test('an upload that could not be put together goes on behind its last full part', async () => {
+    const [name, body] = [newName(), film(12 * MIB)];
+    const first = await storage.writer(name, { film: true });
+    await first.begin({ validator: '"v"', total: body.length });
+    await first.append(body);
+    const part = await firstPartOf(name);
+    await rename(part, `${part}.aside`);
+    await expect(first.publish()).rejects.toMatchObject({ trouble: 'failed' });
+    await rename(`${part}.aside`, part);
+    await first.suspend();
+    const second = await storage.writer(name, { film: true });
+    expect(second.length).toBe(10 * MIB);
+    await second.append(body.subarray(second.length));
+    expect(await second.publish()).toEqual({ size: body.length, sha256: sha256(body) });
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('an upload of which the server has put together less than was sent is none', async () => {
+    const name = newName();
+    const first = await storage.writer(name);
+    await first.begin({ validator: '"v"', total: 12 * MIB });
+    await first.append(randomBytes(6 * MIB));
+    await first.suspend();
+    await truncate(await firstPartOf(name), 5 * MIB - 1);
+    const second = await storage.writer(name);
+    await second.append(randomBytes(7 * MIB));
+    await expect(second.publish()).rejects.toMatchObject({
+      trouble: 'failed',
+      message: 'The video storage (S3) kept 12582911 of 12582912 bytes.',
+    });
+    await storage.delete(name);
+  });
+
+  test('a writer whose upload the server gave up may begin anew', async () => {
+    const [name, body] = [newName(), randomBytes(7 * MIB)];
+    const first = await storage.writer(name);
+    await first.begin({ validator: '"v"', total: 12 * MIB });
+    await first.append(body);
+    await first.suspend();
+    const writer = await storage.writer(name);
+    await rm(dirname(await firstPartOf(name)), { recursive: true });
+    await expect(writer.append(body).then(() => writer.publish())).rejects.toThrow(WriterSuperseded);
+    await writer.begin();
+    await writer.append(body);
+    expect(await writer.publish()).toEqual({ size: body.length, sha256: sha256(body) });
     expect(await leftovers()).toEqual([]);
   });
 

@@ -58,8 +58,9 @@ function pass(req: IncomingMessage, res: ServerResponse, port: number, url = req
 }
 
 /**
- * Stands before the S3 server and adds what that one lacks of Amazon's: uploads can be aborted and listed, and one that
- * is gone is `NoSuchUpload`; objects, too, are listed so many at once. All else goes through as it is.
+ * Stands before the S3 server and adds what that one lacks of Amazon's: uploads can be aborted and listed, one that is
+ * gone is `NoSuchUpload`, and one whose first part is gone `InvalidPart`, of which that server would die; objects, too,
+ * are listed so many at once. All else goes through as it is.
  */
 export async function startS3Front(serverPort: number, bucketFolder: string, perPage: number): Promise<Server> {
   const server = createServer((req, res) => {
@@ -70,10 +71,12 @@ export async function startS3Front(serverPort: number, bucketFolder: string, per
     if (searchParams.has('list-type')) return pass(req, res, serverPort, `${req.url}&max-keys=${perPage}`);
     if (uploadId === null) return pass(req, res, serverPort);
     const upload = join(uploadsFolder(bucketFolder), uploadId);
-    if (!existsSync(upload)) {
+    const refuse = (status: number, code: string): void => {
       req.resume();
-      return answerXml(res, 404, `<Error><Code>NoSuchUpload</Code><Resource>${pathname}</Resource></Error>`);
-    }
+      answerXml(res, status, `<Error><Code>${code}</Code><Resource>${pathname}</Resource></Error>`);
+    };
+    if (!existsSync(upload)) return refuse(404, 'NoSuchUpload');
+    if (req.method === 'POST' && !existsSync(join(upload, '1'))) return refuse(400, 'InvalidPart');
     if (req.method !== 'DELETE') return pass(req, res, serverPort);
     void rm(upload, { recursive: true }).then(() => res.writeHead(204).end());
   });
