@@ -19,6 +19,7 @@ const announced = (response: Response, body: Buffer) => response.set('Content-Le
 /** Each leaves an answer in another state when its caller goes. */
 const ROUTES: Readonly<Record<string, (response: Response) => void>> = {
   ended: (response) => announced(response, SMALL).end(SMALL),
+  timed: (response) => announced(response, SMALL).end(SMALL),
   'written-not-ended': (response) => announced(response, SMALL).write(SMALL),
   'written-in-two': (response) => {
     announced(response, SMALL).write(SMALL.subarray(0, 5));
@@ -34,7 +35,7 @@ const ROUTES: Readonly<Record<string, (response: Response) => void>> = {
 let adapter: LeanExpressAdapter;
 let url: string;
 let metrics: Metrics;
-let lines: { readonly path: string; readonly status: number }[];
+let lines: { readonly path: string; readonly status: number; readonly ms: number }[];
 
 beforeAll(async () => {
   metrics = new Metrics();
@@ -105,4 +106,15 @@ describe('the status that is logged and counted', () => {
       await expectLogged(path, 499);
     },
   );
+});
+
+test('the time that is logged and counted is that of the request', async () => {
+  const asked = performance.now();
+  await hangUpAfter('timed', SMALL.length);
+  await expectLogged('timed', 200);
+  const ms = lines[0]?.ms ?? 0;
+  expect(ms).toBeGreaterThan(0);
+  expect(ms).toBeLessThan(performance.now() - asked);
+  const counted = /_sum\{method="GET",route="\/timed",status="200"\} (\S+)/.exec(await metrics.registry.metrics())?.[1];
+  expect(Number(counted) * 1000).toBeCloseTo(ms, 1);
 });
