@@ -19,6 +19,9 @@ const BLOCK_CHUNKS = 512;
 /** A killed process loses at most what came since the last checkpoint: this long, or this much if that took longer. */
 const CHECKPOINT = { ms: 1000, bytes: 1024 * 1024 };
 
+const partsIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder).catch(() => [])).filter((entry) => entry.endsWith('.part'));
+
 type Guard = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** What fails because a file is gone was another writer's doing, as long as the place of all temporaries is there. */
@@ -45,6 +48,8 @@ class FileWriter implements StorageWriter {
   readonly #guarded: Guard;
   /** Of the part; stays known when it is closed, so that nothing of a successor is ever removed. */
   #name: string | undefined;
+  /** Parts that were there before this writer: what comes later is a successor's. */
+  #found: readonly string[] = [];
   #handle: FileHandle | undefined;
   /** Of the same part; only of one that starts from zero, where all but the last bytes come at whole sectors. */
   #direct: FileHandle | undefined;
@@ -80,6 +85,7 @@ class FileWriter implements StorageWriter {
   }
 
   async takeUp(): Promise<void> {
+    this.#found = await partsIn(this.#folder);
     const state = await readPartState(this.#folder);
     if (state === undefined) return;
     const handle = await open(join(this.#folder, state.part), 'r+').catch(() => undefined);
@@ -138,10 +144,10 @@ class FileWriter implements StorageWriter {
   async discard(): Promise<void> {
     await this.#close();
     await this.#guarded(async () => {
-      if (this.#name !== undefined) await rm(join(this.#folder, this.#name), { force: true });
-      const rest = this.#name === undefined ? [] : await readdir(this.#folder).catch(() => []);
+      const own = this.#name === undefined ? this.#found : [this.#name];
+      for (const part of own) await rm(join(this.#folder, part), { force: true });
       // A part that is left belongs to a successor.
-      if (rest.every((entry) => !entry.endsWith('.part'))) await rm(this.#folder, { recursive: true, force: true });
+      if ((await partsIn(this.#folder)).length === 0) await rm(this.#folder, { recursive: true, force: true });
     });
   }
 

@@ -187,6 +187,20 @@ export function storageCases(given: () => StorageUnderTest): void {
       expect(await leftovers()).toEqual([]);
     });
 
+    test('leaves what its successor has begun, where it never began itself', async () => {
+      const { storage, leftovers } = given();
+      const [name, body] = [newName(), randomBytes(memo.total)];
+      const late = await storage.writer(name);
+      const successor = await storage.writer(name);
+      await successor.begin(memo);
+      await appendAll(successor, body.subarray(0, 6 * MIB));
+      await late.discard();
+      await appendAll(successor, body.subarray(6 * MIB));
+      expect(await successor.publish()).toEqual({ size: body.length, sha256: sha256(body) });
+      expect((await contentOf(storage, name)).equals(body)).toBe(true);
+      expect(await leftovers()).toEqual([]);
+    });
+
     test('and its successor add the same bytes where both continue the same file', async () => {
       const { storage } = given();
       const [name, body] = [newName(), randomBytes(memo.total)];

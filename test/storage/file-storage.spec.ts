@@ -80,6 +80,12 @@ describe('files', () => {
       expect(String(await contentOf(storages[0], name))).toBe('abcd');
     });
 
+    test('is thrown away where nothing tells of it, too', async () => {
+      await rm(join(folder, 'state.json'));
+      await (await storages[0].writer(name)).discard();
+      expect(await readdir(folder).catch(() => [])).toEqual([]);
+    });
+
     test.each<[string, (path: string) => Promise<void>]>([
       ['is gone', (path) => rm(path)],
       ['has fewer bytes than its state tells of', (path) => truncate(path, 2)],
