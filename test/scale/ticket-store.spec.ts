@@ -93,8 +93,8 @@ describe('writeTickets', () => {
   ])('one batch can hand an %s number from one ticket to another, and back', async (renamed, matched) => {
     const parts = (number: string, match: string, version: number) =>
       pushOf({ [renamed]: flow(number, version), [matched]: flow(match, version) });
-    const [one, two] = [parts('A', 'X', 1), parts('B', 'Y', 1)];
-    await writeBatch(one, two);
+    const [one, two, bystander] = [parts('A', 'X', 1), parts('B', 'Y', 1), parts('C', 'W', 1)];
+    await writeBatch(one, two, bystander);
     await writeBatch(parts('Z', 'X', 2), parts('A', 'Y', 2), parts('B', 'X', 3));
     const stored = await find([pushOf({ [matched]: flow('X', 1) }), pushOf({ [matched]: flow('Y', 1) })]);
     expect(stored.map(({ id, flows, revision }) => [id, flows[renamed]?.ticketNumber, revision]).sort()).toEqual(
@@ -103,6 +103,7 @@ describe('writeTickets', () => {
         [two.id, 'A', 2],
       ].sort(),
     );
+    expect((await find([bystander])).map(({ flows }) => flows)).toEqual([bystander.flows, bystander.flows]);
   });
 
   test('a number that is freed goes to a new ticket of the same batch', async () => {
