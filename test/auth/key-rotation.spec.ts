@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { hashKey } from '../../src/auth/api-key.js';
+import { KeyLookup } from '../../src/auth/key-lookup.js';
 import { createHauler, issueKey, type TestKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { CLOSED, doorOf, knock, OPEN, until } from '../support/knock.js';
@@ -64,6 +66,14 @@ describe('the new key', () => {
     expect(await doorOf(service, old.key)).toBe(OPEN);
     expect(await shown(old.id)).toMatchObject({ expiresAt: null, revokedAt: null });
     expect(await shown(next.id)).toMatchObject({ expiresAt: null, lastUsedAt: null });
+  });
+
+  test('is looked up as awake from its first use on, so that it is woken once', async () => {
+    const next = await rotate((await issue()).id);
+    const isDormant = async () => (await service.app.get(KeyLookup).find(hashKey(next.key)))?.dormant;
+    expect(await isDormant()).toBe(true);
+    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await isDormant()).toBe(false);
   });
 
   test('is not woken by a call that it does not open', async () => {
@@ -243,6 +253,17 @@ describe('what cannot be rotated', () => {
     const reply = await service.admin('POST', `/api-keys/${id}/rotate`, { overlapSeconds });
     expect(reply.status).toBe(400);
     expect(reply.body).toMatchObject({ error: { details: { violations: [{ path: 'overlapSeconds' }] } } });
+  });
+
+  test('with such an overlap in a body that comes without a length: 400', async () => {
+    const { id } = await issue();
+    const reply = await fetch(`${service.url}/admin/v1/api-keys/${id}/rotate`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, 'Content-Type': 'application/json' },
+      body: new Blob(['{"overlapSeconds":-1}']).stream(),
+      duplex: 'half',
+    });
+    expect(reply.status).toBe(400);
   });
 });
 
