@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Request } from 'express';
 import type { ContinuousResponse, Recording } from '../../../src/contracts/vision/vision.dto.js';
+import { STORAGE, type Storage } from '../../../src/storage/storage.js';
 import { DownloadLinks } from '../../../src/vision/hosted/links.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
@@ -52,13 +53,17 @@ describe('a download link (decision 46)', () => {
       'content-type': 'video/mp4',
       'content-length': String(bytes.length),
       'accept-ranges': 'bytes',
+      'cache-control': 'private, no-transform',
       etag,
     });
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
   it('tells HEAD the same, without the bytes', async () => {
+    const opened = jest.spyOn(service.app.get<Storage>(STORAGE, { strict: false }), 'read');
     const response = await get({}, 'HEAD');
+    expect(opened).not.toHaveBeenCalled();
+    opened.mockRestore();
     expect(response.status).toBe(200);
     expect(response.headers.get('content-length')).toBe(String(bytes.length));
     expect(await response.text()).toBe('');
@@ -66,6 +71,7 @@ describe('a download link (decision 46)', () => {
 
   it.each([
     ['bytes=0-99', 0, 99],
+    ['bytes=7-7', 7, 7],
     ['bytes=100-', 100, bytes.length - 1],
     ['bytes=-50', bytes.length - 50, bytes.length - 1],
     [`bytes=10-${bytes.length * 2}`, 10, bytes.length - 1],
@@ -82,6 +88,7 @@ describe('a download link (decision 46)', () => {
     expect(response.status).toBe(416);
     expect(await response.json()).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
     expect(response.headers.get('content-range')).toBe(`bytes */${bytes.length}`);
+    expect(response.headers.get('etag')).toBe(etag);
   });
 
   it.each(['bytes=0-99', 'bytes=999999999-'])('tells HEAD of the whole, whatever the range: %s', async (range) => {
@@ -94,7 +101,8 @@ describe('a download link (decision 46)', () => {
   it('heeds If-Range and If-None-Match', async () => {
     expect((await get({ Range: 'bytes=0-9', 'If-Range': etag })).status).toBe(206);
     expect((await get({ Range: 'bytes=0-9', 'If-Range': '"other"' })).status).toBe(200);
-    expect((await get({ 'If-None-Match': etag })).status).toBe(304);
+    const { status, headers } = await get({ 'If-None-Match': etag });
+    expect([status, headers.get('etag'), headers.get('cache-control')]).toEqual([304, etag, 'private, no-transform']);
   });
 
   it.each<[string, (url: URL) => void]>([
@@ -116,6 +124,7 @@ describe('a download link (decision 46)', () => {
       (url) => (url.pathname = url.pathname.replace(/.(?=\.mp4$)/, (digit) => (digit === '0' ? '1' : '0'))),
     ],
     ['another kind', (url) => (url.pathname = url.pathname.replace('recordings', 'clips'))],
+    ['a name that is no text', (url) => (url.pathname = '/media/v1/recordings/%ff.mp4')],
     ['a path out of the storage', (url) => (url.pathname = '/media/v1/recordings/..%2f..%2fsecrets.mp4')],
   ])('is worth nothing with %s: 401', async (_name, change) => {
     const response = await get({}, 'GET', changed(change));
