@@ -58,6 +58,9 @@ describe('what no route answers (decisions 3, 10)', () => {
     expect(body.error.message).toBe('there is nothing at /nope');
   });
 
+  it('a refusal leaves its connection open', async () =>
+    expect((await service.call('POST', '/nope', { body: {} })).headers.get('connection')).toBe('keep-alive'));
+
   it('GET / leads to the documents', async () => {
     const { status, headers } = await fetch(service.url, { redirect: 'manual' });
     expect([status, headers.get('location')]).toEqual([302, '/docs']);
@@ -127,6 +130,14 @@ describe('what no route answers (decisions 3, 10)', () => {
     const answer = await sendBytes(`${head}\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('the body must be a JSON object, it is empty');
+  });
+
+  it('a body that is announced as too large is refused before any of it comes, on a connection that ends', async () => {
+    const { key } = await ScaleHouse.open(service);
+    const head = `POST ${TICKETS} HTTP/1.1\r\nHost: x\r\nPLATFORM-API-KEY: ${key}\r\nContent-Type: application/json`;
+    const answer = await sendBytes(`${head}\r\nContent-Length: ${service.env.HTTP_BODY_LIMIT + 1}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 (?:.*\r\n)*?Connection: close\r\n/);
+    expect(answer).toContain(`the body must not be larger than ${service.env.HTTP_BODY_LIMIT} bytes`);
   });
 
   it('headers without end are cut off', async () => {
