@@ -101,8 +101,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
 }
 
 function isPlain(body: unknown): boolean {
-  if (typeof body !== 'object' || body === null) return false;
-  return Array.isArray(body) || !(body instanceof Uint8Array || 'getStream' in body);
+  return typeof body === 'object' && body !== null && !(body instanceof Uint8Array || 'getStream' in body);
 }
 
 /** Of Node.js's responses; its types do not tell of it. */
