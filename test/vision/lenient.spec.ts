@@ -451,6 +451,16 @@ describe('every page of a list', () => {
     },
   );
 
+  test.each<[string, Parameters<typeof pages>[2]]>([
+    ['with totals', undefined],
+    ['without totals', () => ({})],
+  ])('%s, of two streams of a camera one after the other, and of another camera behind them', async (_, totals) => {
+    const streams = ['in', 'out'].flatMap((stream) => all(300).map((item, n) => ({ ...item, id: `${stream}-${n}` })));
+    const rear = all(45).map((item) => ({ ...item, cameraId: 'rear' }));
+    const { fetch } = pages(() => [...streams, ...rear], 20, totals);
+    expect((await collect(fetch)).size).toBe(645);
+  });
+
   test('a list of ever more elements is given up before all of them are held', async () => {
     let asked = 0;
     const endless = async (): Promise<ListedPage<Recording>> => {

@@ -7,10 +7,10 @@ const MOST_PAGES = 2_000;
 /** Different elements of one reading: as many as these pages hold when they are as long as was asked for, and some. */
 const MOST_ELEMENTS = 250_000;
 /**
- * Pages in a row that show nothing new under new ids: a partner may list several streams of one camera one after the other,
- * but more often it ignores `page` and makes ids anew at each listing.
+ * Pages in a row that show what the one before them did, under new ids: such a partner ignores `page`, and makes ids anew at
+ * each listing. One that lists several streams of a camera one after the other shows what is known too, but never so.
  */
-const MOST_KNOWN_PAGES = 10;
+const MOST_REPEATS = 10;
 /** Readings of one list until two agree. */
 const MOST_READINGS = 5;
 
@@ -57,7 +57,8 @@ async function readOnce<T>(
   const ranges = new Set<string>();
   const totals = new Set<number | undefined>();
   let pages: number | undefined;
-  let knownPages = 0;
+  let shownBefore = '';
+  let repeats = 0;
   for (let number = 1; number <= MOST_PAGES; number++) {
     const { page, isEnd } = await pageOrEnd(fetchPage, number);
     if (isEnd && pages !== undefined && number <= pages) {
@@ -68,15 +69,17 @@ async function readOnce<T>(
     if (isEnough()) return { ranges, total: undefined, whole: true };
     pages = pagesIn(page.pagination);
     totals.add(page.pagination.totalItems);
-    const [before, rangesBefore] = [fingerprints.size, ranges.size];
+    const before = fingerprints.size;
     for (const fingerprint of page.fingerprints) fingerprints.add(fingerprint);
     for (const range of page.ranges) ranges.add(range);
     if (fingerprints.size > MOST_ELEMENTS) {
       throw new UnstableList(`The partner's list has more than ${MOST_ELEMENTS} elements.`);
     }
-    knownPages = page.ranges.length > 0 && ranges.size === rangesBefore ? knownPages + 1 : 0;
+    const shown = page.ranges.toSorted().join();
+    repeats = shown !== '' && shown === shownBefore ? repeats + 1 : 0;
+    shownBefore = shown;
     // A partner that ignores `page` sends the same one for ever.
-    const nothingNew = fingerprints.size === before || knownPages === MOST_KNOWN_PAGES;
+    const nothingNew = fingerprints.size === before || repeats === MOST_REPEATS;
     if (nothingNew || isLastPage(page, number)) {
       const [total] = totals;
       const whole = total === undefined ? number === 1 : totals.size === 1 && fingerprints.size >= total;
