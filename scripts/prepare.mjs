@@ -117,14 +117,19 @@ function lacksLibrary() {
   return status === 0 && !stdout.includes(LIBRARY);
 }
 
-/** Scripts of packages run on the Node that is linked: not before it is one that runs here. */
+/**
+ * Scripts of packages run on the Node that is linked: not before it is one that runs here. What stands in comes first: npm
+ * would run this very file, the next time, on one that does not.
+ */
 function installWithStandIn(root, npm) {
   say(`this system has no ${LIBRARY}, which Node.js 26 needs: Node.js 24 stands in for it`);
-  const code = npm(root, 'ci', '--ignore-scripts') || npm(join(root, STAND_IN), 'ci');
+  const code = npm(join(root, STAND_IN), 'ci') || npm(root, 'ci', '--ignore-scripts');
   if (code !== 0) return code;
   const link = 'node_modules/.bin/node';
   remove(root, link);
   symlinkSync(join('..', '..', STAND_IN, link), join(root, link));
+  // npm takes the packages for whole by now, and they are not until their scripts have run.
+  writeFileSync(join(root, INSTALLED_FROM), '');
   return npm(root, 'rebuild', '--no-bin-links');
 }
 

@@ -132,8 +132,11 @@ describe('packages are installed', () => {
   });
 
   /** A package that brings a `node` which says what it is called, and runs nothing. */
-  function nodePackage(folder: string, name: string): object {
-    write(`${folder}/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', bin: { node: 'node.sh' } }));
+  function nodePackage(folder: string, name: string, scripts: object = {}): void {
+    write(
+      `${folder}/${name}/package.json`,
+      JSON.stringify({ name, version: '1.0.0', bin: { node: 'node.sh' }, scripts }),
+    );
     write(`${folder}/${name}/node.sh`, `#!/bin/sh\necho ${name}\n`);
     chmodSync(join(root, folder, name, 'node.sh'), 0o755);
     const of = { name: `with-${name}`, version: '1.0.0', dependencies: { [name]: `file:${name}` } };
@@ -144,7 +147,14 @@ describe('packages are installed', () => {
     };
     write(`${folder}/package.json`, JSON.stringify(of));
     write(`${folder}/package-lock.json`, JSON.stringify({ ...of, lockfileVersion: 3, packages }));
-    return of;
+  }
+
+  /** Prepares where the system's linker knows these libraries. */
+  function prepareWith(libraries: string) {
+    write('bin/ldconfig', `#!/bin/sh\necho '${libraries}'\n`);
+    chmodSync(join(root, 'bin/ldconfig'), 0o755);
+    const path = `PATH=${join(root, 'bin')}:${process.env['PATH']}`;
+    return run('env', path, process.execPath, 'scripts/prepare.mjs');
   }
 
   test.each([
@@ -153,17 +163,25 @@ describe('packages are installed', () => {
   ])('with %s', (_, libraries, expected) => {
     nodePackage('.', 'new-node');
     nodePackage('scripts/stand-in-node', 'old-node');
-    write('bin/ldconfig', `#!/bin/sh\necho '${libraries}'\n`);
-    chmodSync(join(root, 'bin/ldconfig'), 0o755);
     rmSync(join(root, 'node_modules'), { recursive: true });
-    const { text } = run(
-      'env',
-      `PATH=${join(root, 'bin')}:${process.env['PATH']}`,
-      process.execPath,
-      'scripts/prepare.mjs',
-    );
+    const { text } = prepareWith(libraries);
     expect(text.includes('stands in')).toBe(expected === 'old-node');
     expect(run('node_modules/.bin/node').text).toBe(`${expected}\n`);
+    expect(mustInstall(root)).toBe(false);
+  });
+
+  test.each([
+    ['the one that stands in could not be installed', undefined],
+    ['a script of a package failed', 'old-node'],
+  ])('again, where %s', (_, linked) => {
+    nodePackage('.', 'new-node', linked === undefined ? {} : { install: 'exit 1' });
+    if (linked !== undefined) nodePackage('scripts/stand-in-node', linked);
+    rmSync(join(root, 'node_modules'), { recursive: true });
+    expect(prepareWith('libc.so.6').status).not.toBe(0);
+    expect(mustInstall(root)).toBe(true);
+    // npm would run the next preparation on it.
+    const node = join(root, 'node_modules/.bin/node');
+    expect(existsSync(node) ? run(node).text : undefined).toBe(linked === undefined ? undefined : `${linked}\n`);
   });
 
   test('or the exit code of npm is passed on', () => {
