@@ -20,7 +20,7 @@ const sendingAgain = (refused: string) => `
 | 408, 429, 503 | not now | send the same again, after \`Retry-After\` seconds where they are given |
 | 500, or no answer | unknown | send the same again, with the same \`Idempotency-Key\` |
 
-With \`Idempotency-Key\` (1 to 255 visible ASCII characters of your choice, new ones for each push) a request is done once,
+With \`Idempotency-Key\` (1 to 255 visible ASCII characters of your choice, others for each new request) a request is done once,
 and its repeats within 24 hours get the first answer with \`Idempotency-Replayed: true\`. Their bodies must be the same, byte
 for byte.`;
 
@@ -40,15 +40,16 @@ Every failure has the same body: \`error.code\` is of a closed set, \`error.mess
 ${status} \`error.details.violations\` lists all faults at once, each with its \`path\`, as in \`${path}\`. Every answer carries
 \`X-Request-Id\`: quote it when you ask for help, or send one of your own.`;
 
-const hosting = (prefix: string) => `
+const hosting = (prefix: string, most: string) => `
 ### If you host this interface
 
 - The platform is given the address before \`${prefix}\` and a key of yours. The address is public and \`https\`;
   redirects are not followed.
 - Each call carries \`API-KEY\` and \`Accept: application/json\`; gzip is welcome. The whole answer has to be there within 60
-  seconds, in no more than 256 MB, unless the operator chose other limits.
+  seconds, in no more than ${most}, unless the operator chose other limits.
 - Answer 401 for the key alone: the platform then tries the next one it was given, which is how a key is rotated.
-- After 429, 5xx or no answer a call is made three times at most. A \`Retry-After\` of up to five minutes is waited for.
+- After 429, 502, 503, 504 or a connection that fails a \`GET\` is made again, three times in all; after what else goes wrong
+  at the next look. A \`Retry-After\` of up to five minutes is waited for.
 - One malformed record is set aside, and shown to the platform's admin; the others are taken.`;
 
 const sandbox = (scope: string) => `
@@ -78,7 +79,8 @@ ticket updates that ticket, and is answered with the same \`disposalTicketId\`; 
 
 A push without any flow cannot be recognised again and always makes a new ticket: send an \`Idempotency-Key\` with it.
 Sites and materials are named by your own ids, as your Site interface tells them. Inactive ones are accepted, unknown
-ones are 422.`,
+ones are 422. What you have just added there is known when the platform has asked again, within 15 minutes by default:
+send the ticket again then, with another \`Idempotency-Key\`.`,
   KEY,
   sendingAgain('400, 401, 413, 415, 422'),
   FORMS,
@@ -101,7 +103,7 @@ hauler has an account of that name already, the answer is 409, with \`accountId\
 
 const SITE = guide(
   `A partner hosts this interface so that the platform can synchronise a hauler's disposal sites, kiosks and materials.`,
-  hosting('/scale-platform/v1'),
+  hosting('/scale-platform/v1', '256 MB'),
   `### What the platform makes of your answer
 
 - It asks every 15 minutes by default. Where you send an \`ETag\`, it comes back as \`If-None-Match\`, and 304 is understood.
@@ -117,10 +119,11 @@ const SITE = guide(
 
 const VISION = guide(
   `A partner hosts this interface so that the platform can ask for truck-camera clips and fetch continuous recordings.`,
-  hosting('/video-platform/v1'),
+  hosting('/video-platform/v1', '4 MB'),
   `### Clips
 
-- A clip is asked for once; a 202 may say \`ready\` or \`failed\` at once. Any other 4xx than 401 and 429 ends the request.
+- A clip is asked for once, and again only where the answer was lost or a 5xx, three times in all. A 202 may say \`ready\` or
+  \`failed\` at once. Any other 4xx than 401 and 429 ends the request.
 - Then the list is read: first after 5 seconds, less and less often up to once a minute, every five minutes when an hour
   has passed, and for a day at most. One call may read for all open requests of a customer.
 - Put its \`requestId\` on every clip. Where a list was asked for by \`requestId\`, add \`data.request\` with \`status\` and
