@@ -148,9 +148,9 @@ describe('synchronising with a partner', () => {
       expect(counts(await scene.sync({ sites: [site('b')] }))).toEqual({ received: 1, unchanged: 1, deactivated: 1 });
       const run = await scene.sync({ sites: [site('a', change), site('b')] });
       expect(counts(run)).toEqual({ received: 2, unchanged: 1, restored: 1 });
-      const [found] = await scene.sites(`&siteId=${idOf('a')}`);
-      expect(found).toMatchObject(stored);
-      expect(found).not.toHaveProperty('deactivatedAt');
+      const found = await scene.sites(`&siteId=${idOf('a')}`);
+      expect(found).toMatchObject([stored]);
+      expect(found[0]).not.toHaveProperty('deactivatedAt');
     });
 
     test('since when a record is inactive is that of the first answer that says so', async () => {
