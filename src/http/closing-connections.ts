@@ -1,9 +1,8 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** On which Node.js tells of each answer that has gone out; without a listener it costs nothing. */
-const ANSWERED = 'http.server.response.finish';
+/** How often a stopping server looks for connections that have become idle since: their callers expect no end of them. */
+const LOOK_MS = 50;
 
 /**
  * Node.js takes a connection for idle as soon as its answer is ended, and closing it would cut off what the caller has not
@@ -17,19 +16,17 @@ export function spareUnsent(server: Server): void {
   };
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      if (!server.listening) server.closeIdleConnections();
-    });
+    socket.once('close', () => sockets.delete(socket));
   });
 }
 
-/** Of an answer that had begun before the stop, its caller knows nothing of an end of the connection. */
-export function letGoAfterAnswers(server: Server): { end(): void } {
-  const answered = (message: unknown) => {
-    // Only a moment later the connection counts as idle.
-    if ((message as { readonly server: Server }).server === server) setImmediate(() => server.closeIdleConnections());
-  };
-  subscribe(ANSWERED, answered);
-  return { end: () => unsubscribe(ANSWERED, answered) };
+/** Accepts no connection any more; resolves when all are closed, each as soon as it is idle. */
+export function closeAsAnswered(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const look = setInterval(() => server.closeIdleConnections(), LOOK_MS);
+    server.close(() => {
+      clearInterval(look);
+      resolve();
+    });
+  });
 }

@@ -2,7 +2,7 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from 'node
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Application, Request, Response } from 'express';
 import { JSON_TYPE } from './answer.js';
-import { letGoAfterAnswers, spareUnsent } from './closing-connections.js';
+import { closeAsAnswered, spareUnsent } from './closing-connections.js';
 import { ExactRoutes, type RouteHandler } from './exact-routes.js';
 import { readLiterally } from './literal-path.js';
 import type { RequestHook } from './request-hook.js';
@@ -64,14 +64,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
 
   /** No new connection from now on, and no further request on those that are open; resolves when all are closed. */
   stopAccepting(): Promise<void> {
-    const server = this.httpServer as Server;
-    return (this.closed ??= new Promise((resolve) => {
-      const letGo = letGoAfterAnswers(server);
-      server.close(() => {
-        letGo.end();
-        resolve();
-      });
-    }));
+    return (this.closed ??= closeAsAnswered(this.httpServer as Server));
   }
 
   /** Nest calls this after `beforeApplicationShutdown`, so `main.ts` has called `stopAccepting` already. */

@@ -77,6 +77,16 @@ describe('when the service stops', () => {
     expect(client.answer).toMatch(/\r\nsmall$/);
   });
 
+  test('who is answered before all of a request has come is let go when it has', async () => {
+    const client = await SlowClient.open(url);
+    client.send('GET /small HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab');
+    await eventually(() => expect(client.answer).toMatch(/small$/));
+    const stopped = adapter.stopAccepting();
+    client.send('cd');
+    await stopped;
+    await client.cutAfter;
+  });
+
   test('a slow reader is sent all of an answer that has ended', async () => {
     const reader = await slowReader();
     const stopped = adapter.stopAccepting();
