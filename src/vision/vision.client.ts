@@ -9,10 +9,9 @@ import {
   Video,
 } from '../contracts/vision/vision.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { ownField } from '../partner-client/own-field.js';
 import type { PartnerAnswer } from '../partner-client/partner-answer.js';
 import { PartnerClient } from '../partner-client/partner-client.js';
-import { type ListedPage, NoList, readList } from './client/read-list.js';
+import { type ListedPage, NoList, readList, RefusedList } from './client/read-list.js';
 import { type Acknowledgement, readAcknowledgement } from './client/read-acknowledgement.js';
 import type { VisionConnection } from './vision-connections.js';
 
@@ -69,10 +68,10 @@ export class VisionClient implements VisionApi<VisionCall, Acknowledgement, List
       ...(signal === undefined ? {} : { signal }),
     });
     const body = answer.json();
-    if (ownField(body, 'success') === false) throw answer.refusal(body);
     try {
       return readList(type, body, query.customerId);
     } catch (error) {
+      if (error instanceof RefusedList) throw answer.refusal(body);
       if (error instanceof NoList) throw answer.breach([{ path: '', rule: 'isList', message: error.message }]);
       throw error;
     }

@@ -41,10 +41,13 @@ const MOST_ON_A_PAGE = 30_000;
 /** The answer is no list at all; `message` says why. */
 export class NoList extends Error {}
 
+/** It is an error, which the partner sent with status 200. */
+export class RefusedList extends NoList {}
+
 /** Reads a page leniently (decision 38). Throws `NoList`. */
 export function readList<T extends Recording>(type: DtoClass<T>, body: unknown, customerId: string): ListedPage<T> {
   if (!isJsonObject(body)) throw new NoList('the body must be an object');
-  if (body['success'] === false) throw new NoList('success must be true in an answer of 200');
+  if (body['success'] === false) throw new RefusedList('success must be true in an answer of 200');
   const data = body['data'];
   if (!isJsonObject(data) && !Array.isArray(data)) throw new NoList('data must be an object');
   const { elements, path } = elementsOf(data);
