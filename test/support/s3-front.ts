@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 
 /** Where the S3 server of the tests keeps uploads that are not complete. */
@@ -47,29 +46,19 @@ async function listUploads(bucketFolder: string, asked: URLSearchParams, perPage
   return `<ListMultipartUploadsResult>${all}</ListMultipartUploadsResult>`;
 }
 
-function pass(req: IncomingMessage, res: ServerResponse, port: number, url = req.url): void {
-  const { method, headers } = req;
-  const onward = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
-    res.writeHead(answer.statusCode ?? 500, answer.headers);
-    answer.pipe(res);
-  });
-  onward.on('error', () => res.destroy());
-  req.pipe(onward);
-}
-
 /**
  * Stands before the S3 server and adds what that one lacks of Amazon's: uploads can be aborted and listed, one that is
  * gone is `NoSuchUpload`, and one whose first part is gone `InvalidPart`, of which that server would die; objects, too,
- * are listed so many at once. All else goes through as it is.
+ * are listed so many at once. All else it answers as it is.
  */
-export async function startS3Front(serverPort: number, bucketFolder: string, perPage: number): Promise<Server> {
-  const server = createServer((req, res) => {
+export function completed(answer: RequestListener, bucketFolder: string, perPage: number): RequestListener {
+  return (req, res) => {
     const { searchParams, pathname } = new URL(req.url ?? '', 'http://front');
     const uploadId = searchParams.get('uploadId');
     if (req.method === 'GET' && searchParams.has('uploads'))
       return void listUploads(bucketFolder, searchParams, perPage).then((xml) => answerXml(res, 200, xml));
-    if (searchParams.has('list-type')) return pass(req, res, serverPort, `${req.url}&max-keys=${perPage}`);
-    if (uploadId === null) return pass(req, res, serverPort);
+    if (searchParams.has('list-type')) req.url += `&max-keys=${perPage}`;
+    if (uploadId === null) return answer(req, res);
     const upload = join(uploadsFolder(bucketFolder), uploadId);
     const refuse = (status: number, code: string): void => {
       req.resume();
@@ -77,10 +66,7 @@ export async function startS3Front(serverPort: number, bucketFolder: string, per
     };
     if (!existsSync(upload)) return refuse(404, 'NoSuchUpload');
     if (req.method === 'POST' && !existsSync(join(upload, '1'))) return refuse(400, 'InvalidPart');
-    if (req.method !== 'DELETE') return pass(req, res, serverPort);
+    if (req.method !== 'DELETE') return answer(req, res);
     void rm(upload, { recursive: true }).then(() => res.writeHead(204).end());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
+  };
 }

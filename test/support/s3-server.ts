@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './free-port.js';
 import { held } from './held.js';
-import { startS3Front, uploadsOf } from './s3-front.js';
+import { uploadsOf } from './s3-front.js';
 
 export interface S3Server {
   /** For `STORAGE_URL`. */
@@ -25,8 +23,8 @@ export interface S3Server {
 const BUCKET = 'videos';
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
 
-async function listening(child: ChildProcess): Promise<void> {
-  for await (const chunk of child.stdout ?? []) if (String(chunk).includes('listening')) return;
+async function portOf(child: ChildProcess): Promise<number> {
+  for await (const chunk of child.stdout ?? []) return Number(chunk);
   throw new Error('the S3 server did not start');
 }
 
@@ -37,20 +35,12 @@ async function listening(child: ChildProcess): Promise<void> {
  */
 export async function startS3Server({ plain = false, perPage = 1000 } = {}): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'haulbridge-s3-'));
-  const port = await freePort();
-  const bin = join(import.meta.dirname, '../../node_modules/s3rver/bin/s3rver.js');
-  const args = [bin, '-d', directory, '-a', '127.0.0.1', '-p', String(port), '-s', '--configure-bucket', BUCKET];
-  const writes = join(import.meta.dirname, 's3-writes.mjs');
+  const main = join(import.meta.dirname, 's3-main.mjs');
+  const settings = JSON.stringify({ directory, bucket: BUCKET, plain, perPage });
   // Its tokens for a next page are enciphered with DES.
-  const options = ['--no-deprecation', '--openssl-legacy-provider', '--import', writes];
-  const child = spawn(process.execPath, [...options, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await listening(child);
-  child.stdout.resume();
-  const front = plain ? undefined : await startS3Front(port, join(directory, BUCKET), perPage);
-  const asked = front === undefined ? port : (front.address() as AddressInfo).port;
-  const endpoint = `http://127.0.0.1:${asked}`;
+  const options = ['--no-deprecation', '--openssl-legacy-provider'];
+  const child = spawn(process.execPath, [...options, main, settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const endpoint = `http://127.0.0.1:${await portOf(child)}`;
   Object.assign(process.env, CREDENTIALS);
   return {
     storageUrl: (prefix) => `s3://${BUCKET}/${prefix}?endpoint=${endpoint}&region=us-east-1`,
@@ -60,8 +50,6 @@ export async function startS3Server({ plain = false, perPage = 1000 } = {}): Pro
     directory: join(directory, BUCKET),
     keysOfUploads: async () => (await uploadsOf(join(directory, BUCKET))).map(({ key }) => key),
     stop: held(async () => {
-      front?.close();
-      front?.closeAllConnections();
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL');
         await once(child, 'exit');

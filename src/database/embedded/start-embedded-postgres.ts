@@ -27,7 +27,8 @@ export interface EmbeddedPostgres {
 
 export const DATABASE = 'haulbridge';
 
-const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+// Such data does not live long enough to be vacuumed: a worker would look at each of a test run's hundreds of databases.
+const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '1h' };
 
 /**
  * Starts PostgreSQL on `dataDir/postgres`, listening on a free port of 127.0.0.1 only, and keeps it running until
