@@ -5,7 +5,6 @@ export interface DueRowsSql {
   readonly renew: string;
   readonly fail: string;
   readonly giveBack: string;
-  readonly conclude: string;
   readonly oldest: string;
 }
 
@@ -47,17 +46,12 @@ export function dueRowsSql(kind: WorkKind): DueRowsSql {
     fail: release(2, `last_error = $1, due_at = clock_timestamp() + $2::float8 * interval '1 ms'`),
     giveBack: release(0, 'attempts = t.attempts - 1'),
     oldest: `SELECT extract(epoch FROM now() - min(t.due_at))::float8 AS seconds FROM ${table} AS t WHERE ${isDue(kind)}`,
-    conclude: release(2, `due_at = ${NEXT_DUE}, attempts = 0, last_error = NULL`),
   };
 }
-
-/** $1 an instant, or $2 a delay in milliseconds, or neither. */
-export const NEXT_DUE = `coalesce($1::timestamptz, clock_timestamp() + $2::float8 * interval '1 ms')`;
 
 /** One statement that leases due rows. What another claim holds just now is passed over, never waited for. */
 export function claimSql(kind: WorkKind): ClaimSql {
   const keys = Object.keys(kind.key);
-  const order = kind.order ?? ['due_at'];
   const chosen = kind.group ? groupSql(kind, kind.group) : plainSql(kind);
   const taken = Object.entries(kind.claimed ?? {})
     .map(([column, sql]) => `, ${identifier(column)} = ${sql}`)
@@ -69,7 +63,7 @@ export function claimSql(kind: WorkKind): ClaimSql {
       SET leased_until = clock_timestamp() + $2::float8 * interval '1 ms', lease_token = $3::uuid, attempts = t.attempts + 1${taken}
       FROM due WHERE ${equal(keys, 't', 'due')}
       RETURNING ${all(columnsOf(kind), 'due')}, t.attempts AS due_row_attempts)
-    SELECT ${all(handedOver(kind))}, due_row_attempts FROM claimed ORDER BY ${all(order)}`;
+    SELECT ${all(handedOver(kind))}, due_row_attempts FROM claimed ORDER BY ${all(orderOf(kind))}`;
   return { text, serialised: kind.group !== undefined };
 }
 
@@ -77,19 +71,19 @@ export function claimSql(kind: WorkKind): ClaimSql {
 const handedOver = (kind: WorkKind) => [...new Set([...Object.keys(kind.key), ...(kind.columns ?? [])])];
 
 /** What is read of a row before it is claimed. */
-const columnsOf = (kind: WorkKind) => [...new Set([...handedOver(kind), ...(kind.order ?? ['due_at'])])];
+const columnsOf = (kind: WorkKind) => [...new Set([...handedOver(kind), ...orderOf(kind)])];
 
 /** Stands where `t` is the only table, so that the kind's own condition needs no alias. */
 const isDue = ({ where }: WorkKind) =>
   `t.due_at <= now() AND (t.leased_until IS NULL OR t.leased_until <= now())${where === undefined ? '' : ` AND (${where})`}`;
 
-const orderOf = (kind: WorkKind) => all(kind.order ?? ['due_at'], 't');
+const orderOf = (kind: WorkKind) => kind.order ?? ['due_at'];
 
 function plainSql(kind: WorkKind): string {
   return `
     due AS (
       SELECT ${all(columnsOf(kind), 't')} FROM ${identifier(kind.table)} AS t WHERE ${isDue(kind)}
-      ORDER BY ${orderOf(kind)} LIMIT $1 FOR UPDATE SKIP LOCKED)`;
+      ORDER BY ${all(orderOf(kind), 't')} LIMIT $1 FOR UPDATE SKIP LOCKED)`;
 }
 
 /**
@@ -111,10 +105,10 @@ function groupSql(kind: WorkKind, group: { readonly by: string; readonly concurr
       FROM groups WHERE groups.${by} IS NOT NULL),
     chosen AS (
       SELECT ${all(keys, 'first')} FROM groups CROSS JOIN LATERAL (
-        SELECT ${all([...new Set([...keys, ...(kind.order ?? ['due_at'])])], 't')} FROM ${table} AS t
+        SELECT ${all([...new Set([...keys, ...orderOf(kind)])], 't')} FROM ${table} AS t
         WHERE t.${by} = groups.${by} AND ${isDue(kind)}
-        ORDER BY ${orderOf(kind)} LIMIT ${room}) AS first
-      ORDER BY ${all(kind.order ?? ['due_at'], 'first')} LIMIT $1),
+        ORDER BY ${all(orderOf(kind), 't')} LIMIT ${room}) AS first
+      ORDER BY ${all(orderOf(kind), 'first')} LIMIT $1),
     due AS (
       SELECT ${all(columnsOf(kind), 't')} FROM ${table} AS t
       WHERE (${all(keys, 't')}) IN (SELECT ${all(keys)} FROM chosen) AND ${isDue(kind)}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { type Connection, onConnection } from '../database/connection.js';
 import { isLostStatement, isTransient } from '../database/postgres-errors.js';
-import { type ClaimSql, claimSql, type DueRowsSql, dueRowsSql, NEXT_DUE } from './due-rows.sql.js';
+import { type ClaimSql, claimSql, type DueRowsSql, dueRowsSql } from './due-rows.sql.js';
 import { LeaseLost } from './lease-lost.js';
 import { identifier, LEASE_MS, type WorkKind } from './work-kind.js';
 
@@ -70,7 +70,9 @@ export class DueRows {
 
   /** Success of a row whose run has written no last move itself. What was lost meanwhile is left alone. */
   async conclude(leased: Leased, next: Next): Promise<void> {
-    await this.dataSource.query(this.sql.conclude, [...nextDue(next), ...this.held([leased])]);
+    await this.finish(leased, next, {}).catch((error: unknown) => {
+      if (!(error instanceof LeaseLost)) throw error;
+    });
   }
 
   /** Success, with changes of the row's other columns. Throws `LeaseLost`. */
@@ -173,6 +175,9 @@ export class DueRows {
 const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 
 type ClaimedRow = object & { due_row_attempts: number };
+
+/** $1 an instant, or $2 a delay in milliseconds, or neither. */
+const NEXT_DUE = `coalesce($1::timestamptz, clock_timestamp() + $2::float8 * interval '1 ms')`;
 
 /** The two parameters of `NEXT_DUE`. */
 function nextDue(next: Next): [Date | null, number | null] {
