@@ -36,6 +36,11 @@ export class DueRows {
     this.claiming = claimSql(kind);
   }
 
+  /** For how long a claim or a renewal lasts. */
+  get leaseMs(): number {
+    return this.kind.leaseMs ?? LEASE_MS;
+  }
+
   /** At most `limit` due rows, in the kind's order, leased from now on. */
   async claim(limit: number): Promise<Claimed[]> {
     const leaseToken = randomUUID();
@@ -100,10 +105,6 @@ export class DueRows {
       values,
     );
     if (rows.length === 0) throw new LeaseLost(this.kind.name);
-  }
-
-  private get leaseMs(): number {
-    return this.kind.leaseMs ?? LEASE_MS;
   }
 
   /** Under a lock, and the claim in a statement of its own: what is leased must be counted after the wait for it. */

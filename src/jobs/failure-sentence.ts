@@ -22,15 +22,14 @@ export interface FailureSentence {
  */
 export function failureSentence(error: unknown): FailureSentence {
   const message = error instanceof Error ? error.message : String(error);
-  const expected = says(error, 'expected');
   // PostgreSQL text holds no U+0000, and an error that could not be stored would be lost.
   const text = redactUrls(storableText(message)).slice(0, LONGEST);
-  if (expected) return { text, expected, ...(says(error, 'isLogged') ? { isLogged: true } : {}) };
+  if (says(error, 'expected')) return { text, expected: true, ...(says(error, 'isLogged') ? { isLogged: true } : {}) };
   if (isDatabaseUnavailable(error) && !isDatabaseSlow(error))
     return { text: `The database was away: ${text}`, expected: true };
   return {
     text: `An unexpected error happened: ${text}`,
-    expected,
+    expected: false,
     ...(error instanceof Error && error.stack !== undefined ? { stack: redactUrls(error.stack) } : {}),
   };
 }

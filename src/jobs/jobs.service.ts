@@ -9,7 +9,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type SettledEnv } from '../config/env.js';
 import { DueRows } from './due-rows.js';
-import { LEASE_MS, TICK_MS, type WorkKind } from './work-kind.js';
+import { TICK_MS, type WorkKind } from './work-kind.js';
 import { WorkRunner } from './work-runner.js';
 
 /** Shares of SHUTDOWN_GRACE: for what is in work to end by itself, then for it to heed the abort. */
@@ -78,13 +78,13 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
   }
 
   private start(runner: WorkRunner): void {
-    const { name, tickMs = TICK_MS, leaseMs = LEASE_MS } = runner.kind;
+    const { name, tickMs = TICK_MS } = runner.kind;
     this.schedule.addInterval(
       `due rows: ${name}`,
       setInterval(() => void runner.tick(), tickMs),
     );
     // Not in the registry, which is cleared before the last runs have ended.
-    this.heartbeats.push(setInterval(() => void runner.heartbeat(), leaseMs / 3));
+    this.heartbeats.push(setInterval(() => void runner.heartbeat(), runner.heartbeatMs));
     void runner.tick();
   }
 }

@@ -5,7 +5,7 @@ import type { Claimed, DueRows } from './due-rows.js';
 import { failureSentence, logFailure } from './failure-sentence.js';
 import { LeaseLost, Stopping } from './lease-lost.js';
 import { Run } from './run.js';
-import { LEASE_MS, type WorkKind } from './work-kind.js';
+import type { WorkKind } from './work-kind.js';
 
 interface InWork {
   readonly run: Run;
@@ -29,6 +29,11 @@ export class WorkRunner {
 
   get kind(): WorkKind {
     return this.dueRows.kind;
+  }
+
+  /** Two renewals may fail before a lease is lost. */
+  get heartbeatMs(): number {
+    return this.dueRows.leaseMs / 3;
   }
 
   /** Rows in work in this instance. */
@@ -64,7 +69,7 @@ export class WorkRunner {
     for (const work of works) {
       const lost =
         held === undefined
-          ? Date.now() - work.renewedAt > (this.kind.leaseMs ?? LEASE_MS)
+          ? Date.now() - work.renewedAt > this.dueRows.leaseMs
           : !work.run.isFinished && !held.has(work.run);
       if (lost) work.abort.abort(new LeaseLost(this.kind.name));
       else if (held !== undefined) work.renewedAt = asked;
@@ -104,7 +109,7 @@ export class WorkRunner {
       renewedAt: Date.now(),
       // Not before this turn has ended: `work` must be in the set when its end takes it out.
       ended: Promise.resolve()
-        .then(() => this.perform(run, abort.signal))
+        .then(() => this.perform(run))
         .finally(() => {
           this.inWork.delete(work);
           void this.tick();
@@ -113,19 +118,20 @@ export class WorkRunner {
     this.inWork.add(work);
   }
 
-  private async perform(run: Run, signal: AbortSignal): Promise<void> {
+  private async perform(run: Run): Promise<void> {
     try {
       const next = await this.kind.run(run);
       if (!run.isFinished) await this.recover('finish', () => this.dueRows.conclude(run, next));
     } catch (error) {
-      await this.recover('record', () => this.record(error, run, signal));
+      await this.recover('record', () => this.record(error, run));
     }
   }
 
   /** Of a finished run too: its finish may have been rolled back, and if not, its lease is gone. */
-  private async record(error: unknown, run: Run, signal: AbortSignal): Promise<void> {
-    if (signal.reason instanceof Stopping) return this.dueRows.giveBack([run]);
-    if (error instanceof LeaseLost || signal.reason instanceof LeaseLost) return;
+  private async record(error: unknown, run: Run): Promise<void> {
+    const reason: unknown = run.signal.reason;
+    if (reason instanceof Stopping) return this.dueRows.giveBack([run]);
+    if (error instanceof LeaseLost || reason instanceof LeaseLost) return;
     const sentence = failureSentence(error);
     const rule = this.kind.backoff ?? DEFAULT_BACKOFF;
     const delayMs = retryDelayMs(error, rule, run.attempt, new Date(), Math.random());
