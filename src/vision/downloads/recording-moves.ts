@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { inTransaction } from '../../database/transaction.js';
-import type { Next } from '../../jobs/due-rows.js';
+import type { Changes, Next } from '../../jobs/due-rows.js';
 import type { Run } from '../../jobs/run.js';
 import { PartsStore } from '../requests/parts.store.js';
 import { RECORDING_STATES, type RecordingState } from './recording-states.js';
 import type { RecordingKey, RecordingRow } from './recording-row.js';
-
-type Changes = Readonly<Record<string, unknown>>;
 
 /** Moves recordings by their table, and the parts and requests that they belong to with them. */
 @Injectable()

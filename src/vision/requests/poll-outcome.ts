@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { inTransaction } from '../../database/transaction.js';
-import type { Next } from '../../jobs/due-rows.js';
+import type { Changes, Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { DOWNLOADS } from '../downloads/recording-row.js';
@@ -9,7 +9,7 @@ import { RecordingStore } from '../downloads/recording.store.js';
 import { VisionFindings } from '../findings.js';
 import { tooMany } from './match-video.js';
 import { type Customer, type Part, PartsStore } from './parts.store.js';
-import { type Learnt, progressOf, type Round } from './poll-round.js';
+import { type Learnt, type LearntClips, progressOf, type Round } from './poll-round.js';
 import { jittered, MOST_NOT_FOUND, pollDelayMs } from './poll-schedule.js';
 import { withLast } from './request-states.js';
 
@@ -60,24 +60,10 @@ export class PollOutcome {
         await this.end(run, part, 'failed', `The partner could not prepare the video${said}`);
         return true;
       }
-      case 'some': {
-        const isAll = await this.write(run, (manager) => this.recordings.addClips(manager, part, learnt.clips));
-        this.jobs.wake(DOWNLOADS);
-        if (!isAll) await this.tellOfSurplus(part);
-        return false;
-      }
-      case 'clips': {
-        const isAll = await this.write(run, async (manager) => {
-          const added = await this.recordings.addClips(manager, part, learnt.clips);
-          await this.parts.move(manager, part, 'ready', learnt.reason ?? null);
-          // Of clips that came while it was prepared all may be stored by now.
-          if (part.hasClips) await this.parts.settle(manager, part.haulerId, part.id);
-          return added;
-        });
-        this.jobs.wake(DOWNLOADS);
-        if (!isAll) await this.tellOfSurplus(part);
-        return true;
-      }
+      case 'some':
+      case 'clips':
+        await this.takeClips(run, part, learnt);
+        return learnt.kind === 'clips';
     }
   }
 
@@ -126,7 +112,7 @@ export class PollOutcome {
    * Due when the first open part is next to be asked about or ends. `wakePoll` locks this row, so a part submitted meanwhile
    * is either seen here or makes the poll due afterwards.
    */
-  async finish(run: Run<PollRow>, set: Readonly<Record<string, unknown>>): Promise<Next> {
+  async finish(run: Run<PollRow>, set: Changes): Promise<Next> {
     await this.write(run, async (manager) => {
       const { connection_id, customer_id, hauler_id } = run.row;
       const [next] = await manager.query<{ at: Date | null }[]>(
@@ -139,9 +125,19 @@ export class PollOutcome {
     return 'done';
   }
 
-  /** One listing alone may have had no more than are fetched. */
-  private async tellOfSurplus(part: Part): Promise<void> {
-    await this.findings.record({ haulerId: part.haulerId, id: part.connectionId }, [tooMany(part)]);
+  private async takeClips(run: Run<PollRow>, part: Part, { kind, clips, reason }: LearntClips): Promise<void> {
+    const haveRoom = await this.write(run, async (manager) => {
+      const added = await this.recordings.addClips(manager, part, clips);
+      if (kind === 'clips') {
+        await this.parts.move(manager, part, 'ready', reason ?? null);
+        // Of clips that came while it was prepared all may be stored by now.
+        if (part.hasClips) await this.parts.settle(manager, part.haulerId, part.id);
+      }
+      return added;
+    });
+    this.jobs.wake(DOWNLOADS);
+    // Each listing alone may have had no more than are fetched.
+    if (!haveRoom) await this.findings.record({ haulerId: part.haulerId, id: part.connectionId }, [tooMany(part)]);
   }
 
   private async write<T>(run: Run<PollRow>, work: (manager: EntityManager) => Promise<T>): Promise<T> {

@@ -6,12 +6,17 @@ import type { PollProgress } from './poll-schedule.js';
 
 /** What a round has learnt of one part; `reason`: what the partner says of it, or why there is no clip. */
 export type Learnt =
-  | { readonly kind: 'clips'; readonly clips: readonly Video[]; readonly reason: string | undefined }
-  /** Clips that may not be all. */
-  | { readonly kind: 'some'; readonly clips: readonly Video[]; readonly reason: string | undefined }
+  | LearntClips
   | { readonly kind: 'failed'; readonly reason: string | undefined }
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'open'; readonly reason: string | undefined };
+
+export interface LearntClips {
+  /** `some` may not be all. */
+  readonly kind: 'clips' | 'some';
+  readonly clips: readonly Video[];
+  readonly reason: string | undefined;
+}
 
 export interface Round {
   readonly learnt: ReadonlyMap<Part, Learnt>;
