@@ -11,10 +11,14 @@ import { type FetchState, type NextStep, nextStep } from '../../src/vision/downl
 import { RECORDING_STATES, type RecordingState } from '../../src/vision/downloads/recording-states.js';
 import { covers } from '../../src/vision/requests/covers.js';
 import { MOST_CLIPS, type Wanted } from '../../src/vision/requests/match-video.js';
-import { partStateOf } from '../../src/vision/requests/part-of-clips.js';
 import { concernsQuestion, endsAskingAlone, endsRound, isUnknown } from '../../src/vision/requests/poll-failures.js';
 import { asksAlone, goesAlong, jittered, pollDelayMs } from '../../src/vision/requests/poll-schedule.js';
-import { REQUEST_STATES, requestStateOf, type RequestState } from '../../src/vision/requests/request-states.js';
+import {
+  partStateOf,
+  REQUEST_STATES,
+  requestStateOf,
+  type RequestState,
+} from '../../src/vision/requests/request-states.js';
 import { splitRange } from '../../src/vision/requests/split-range.js';
 import { submitVerdict } from '../../src/vision/requests/submit-rules.js';
 import type { Recording, Video } from '../../src/contracts/vision/vision.dto.js';

@@ -2,8 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { instantSql } from '../../database/instant-sql.js';
 import type { Instant } from '../../contracts/common/instant.js';
-import { type Clip, partStateOf } from './part-of-clips.js';
-import { type PartState, REQUEST_STATES, requestStateOf, type RequestState } from './request-states.js';
+import {
+  type ClipState,
+  type PartState,
+  partStateOf,
+  REQUEST_STATES,
+  requestStateOf,
+  type RequestState,
+} from './request-states.js';
 
 /** One piece of a request, as its work needs it. */
 export interface Part {
@@ -116,7 +122,7 @@ export class PartsStore {
     await manager.query('SELECT 1 FROM video_request_parts WHERE hauler_id = $1 AND id = $2 FOR UPDATE', key);
     const part = await this.find(haulerId, id, manager);
     if (part.status !== 'ready' && part.status !== 'downloading') return;
-    const clips = await manager.query<Clip[]>(
+    const clips = await manager.query<ClipState[]>(
       'SELECT status, reason FROM recordings WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id',
       key,
     );

@@ -11,7 +11,7 @@ import { tooMany } from './match-video.js';
 import { type Customer, type Part, PartsStore } from './parts.store.js';
 import { type Learnt, type LearntClips, progressOf, type Round } from './poll-round.js';
 import { jittered, MOST_NOT_FOUND, pollDelayMs } from './poll-schedule.js';
-import { withLast } from './request-states.js';
+import { withLast } from './deadline.js';
 
 /** The poll of one customer. */
 export interface PollRow extends Customer {

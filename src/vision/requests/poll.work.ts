@@ -3,7 +3,7 @@ import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { VisionConnections } from '../vision-connections.js';
-import { notBeyond } from './not-beyond.js';
+import { notBeyond } from './deadline.js';
 import { type Part, PartsStore } from './parts.store.js';
 import { PollAsking } from './poll-asking.js';
 import { PollOutcome, type PollRow } from './poll-outcome.js';

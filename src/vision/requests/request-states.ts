@@ -1,4 +1,5 @@
 import { defineStates, type StateOf } from '../../jobs/states.js';
+import type { RecordingState } from '../downloads/recording-states.js';
 
 /** How a video request and each of its parts moves (decisions 39 to 42). */
 export const REQUEST_STATES = defineStates('a video request', {
@@ -36,6 +37,19 @@ function reasonOf(parts: readonly PartState[]): string | null {
   return `Part ${first.number} of ${parts.length}: ${first.reason}${more}`;
 }
 
-/** Why it ended by its deadline, with what was heard of the partner last. */
-export const withLast = (reason: string, last: string | null): string =>
-  last === null ? reason : `${reason} Heard last: ${last}`;
+export interface ClipState {
+  readonly status: RecordingState;
+  readonly reason: string | null;
+}
+
+/** A part as its clips make it. `said` is what the partner said of it, such as what is missing. */
+export function partStateOf(
+  clips: readonly ClipState[],
+  said: string | null,
+): { status: RequestState; reason: string | null } {
+  if (clips.some(({ status }) => status === 'downloading')) return { status: 'downloading', reason: said };
+  if (clips.some(({ status }) => status === 'available')) return { status: 'ready', reason: said };
+  const lost = clips.find(({ status }) => status === 'failed') ?? clips.find(({ status }) => status === 'expired');
+  if (lost === undefined) return { status: 'stored', reason: said };
+  return { status: lost.status === 'failed' ? 'failed' : 'expired', reason: lost.reason };
+}

@@ -8,7 +8,7 @@ import type { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Acknowledgement } from '../client/read-acknowledgement.js';
 import { VisionFindings } from '../findings.js';
 import type { VisionConnection } from '../vision-connections.js';
-import { notBeyond } from './not-beyond.js';
+import { notBeyond } from './deadline.js';
 import { type Part, PartsStore } from './parts.store.js';
 import { jittered, pollDelayMs } from './poll-schedule.js';
 import { POLL } from './poll.work.js';

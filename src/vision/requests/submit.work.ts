@@ -6,7 +6,7 @@ import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionConnections } from '../vision-connections.js';
 import { VisionClient } from '../vision.client.js';
 import { PartsStore } from './parts.store.js';
-import { withLast } from './request-states.js';
+import { withLast } from './deadline.js';
 import { SubmitOutcome } from './submit-outcome.js';
 import { MOST_SUBMITS } from './submit-rules.js';
 

@@ -6,3 +6,7 @@ export function notBeyond(deadlineAt: Date, failure: PartnerFailure): PartnerFai
   if (retryAt === undefined || retryAt <= deadlineAt) return failure;
   return new PartnerFailure(kind, message, { retryAt: deadlineAt, cause: failure });
 }
+
+/** Why it ended by its deadline, with what was heard of the partner last. */
+export const withLast = (reason: string, last: string | null): string =>
+  last === null ? reason : `${reason} Heard last: ${last}`;
