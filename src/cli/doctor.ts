@@ -4,8 +4,8 @@ import { DataSource } from 'typeorm';
 import type { FileKeeper, KeptFile } from '../storage/file-keeper.js';
 import { ifNotStored, StorageUnavailable } from '../storage/storage-errors.js';
 import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
-import { hostedFileKeepers } from '../vision/hosted/kept-files.js';
-import { recordingFileKeeper } from '../vision/recordings/kept-files.js';
+import { hostedFileKeepers } from '../vision/hosted/film-tables.js';
+import { recordingFileKeeper } from '../vision/recordings/recording-files.js';
 
 /** A file without a row is told only when it is older: it appears a moment before its row does. */
 const UNDER_WAY_MS = 10 * 60_000;

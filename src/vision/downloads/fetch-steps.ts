@@ -6,11 +6,12 @@ import { DownloadFailed } from '../../storage/download/download-failure.js';
 import { type Downloaded, DOWNLOADER, type Downloader } from '../../storage/download/download-order.js';
 import { StorageUnavailable } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
+import { recordingFile } from '../recordings/recording-files.js';
 import { fetchBy } from './fetch-by.js';
 import { Later } from './later.js';
 import { isBroken, type NextStep, nextStep, relinkOrEnd } from './next-step.js';
 import { RecordingMoves } from './recording-moves.js';
-import { recordingFile, type RecordingKey, type RecordingRow } from './recording-row.js';
+import type { RecordingKey, RecordingRow } from './recording-row.js';
 import { Relink } from './relink.js';
 import { StoragePause } from './storage-pause.js';
 

@@ -1,4 +1,3 @@
-import { storageName } from '../../storage/storage-name.js';
 import type { RecordingState } from './recording-states.js';
 
 /** The kind of work, for `wake`. */
@@ -46,6 +45,3 @@ export const RECORDING_COLUMNS: readonly (keyof RecordingRow)[] = [
   'fruitless',
   'created_at',
 ];
-
-/** Where its bytes are. */
-export const recordingFile = (id: string): string => storageName('recordings', id);

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { instantSql } from '../../database/instant-sql.js';
+import { type FileKeeper, keeperOf } from '../../storage/file-keeper.js';
 import { storageName } from '../../storage/storage-name.js';
 import type { TruckCamera } from './cameras.js';
 import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';
@@ -10,7 +11,7 @@ import { type DayCounted, dayCountedPage } from '../../database/day-counted-list
 export type FilmKind = 'recordings' | 'clips';
 
 /** Of the storage; the platform side has a `recordings` of its own there. */
-export const FILM_FOLDERS: Readonly<Record<FilmKind, string>> = {
+const FILM_FOLDERS: Readonly<Record<FilmKind, string>> = {
   recordings: 'hosted-recordings',
   clips: 'hosted-clips',
 };
@@ -64,6 +65,12 @@ const CLIPS: DayCounted = {
 };
 
 const FILM_TABLES: Readonly<Record<FilmKind, DayCounted>> = { recordings: RECORDINGS, clips: CLIPS };
+
+/** What the partner side has in the storage. */
+export const hostedFileKeepers = (dataSource: DataSource): FileKeeper[] => [
+  keeperOf(dataSource, { table: RECORDINGS.table, folder: FILM_FOLDERS.recordings, where: 'true' }),
+  keeperOf(dataSource, { table: CLIPS.table, folder: FILM_FOLDERS.clips, where: 'true' }),
+];
 
 /** What overlaps `[startTime, endTime)`, oldest first, then by id (decision 42). */
 export function listFilms(

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
-import { recordingFile } from '../downloads/recording-row.js';
+import { recordingFile } from './recording-files.js';
 import { RecordingQueries } from './recording.queries.js';
 
 /** The bytes of stored recordings. */

@@ -3,7 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type SettledEnv } from '../../config/env.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
-import { recordingFile } from '../downloads/recording-row.js';
+import { recordingFile } from './recording-files.js';
 
 const EVERY_MS = 3_600_000;
 const BATCH = 500;
