@@ -44,13 +44,13 @@ export class DownloadWork implements OnModuleInit {
   private async fetch(run: Run<RecordingRow>): Promise<Next> {
     const { row } = run;
     // Before all else: a file that is there is stored, whatever has become of its link or of the room meanwhile.
-    if (await this.steps.storePublished(run, row)) return 'done';
+    if (await this.steps.storePublished(run)) return 'done';
     // It may have begun since this row was claimed.
-    await this.steps.heedPause(run, row);
-    if (row.link === null) return this.steps.relink(run, row);
+    await this.steps.heedPause(run);
+    if (row.link === null) return this.steps.relink(run);
     if (row.expires_at !== null && row.expires_at.getTime() <= Date.now()) {
-      return this.steps.replaceLink(run, row, 'The link had expired before the file could be fetched.');
+      return this.steps.replaceLink(run, 'The link had expired before the file could be fetched.');
     }
-    return this.steps.download(run, row, row.link);
+    return this.steps.download(run, row.link);
   }
 }

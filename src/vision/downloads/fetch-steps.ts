@@ -11,7 +11,7 @@ import { fetchBy } from './fetch-by.js';
 import { Later } from './later.js';
 import { isBroken, type NextStep, nextStep, relinkOrEnd } from './next-step.js';
 import { RecordingMoves } from './recording-moves.js';
-import type { RecordingKey, RecordingRow } from './recording-row.js';
+import type { RecordingRow } from './recording-row.js';
 import { Relink } from './relink.js';
 import { StoragePause } from './storage-pause.js';
 
@@ -35,7 +35,8 @@ export class FetchSteps {
   }
 
   /** Whether all was done but for the row: whoever began may have been killed after the file was published. */
-  async storePublished(run: Run<RecordingKey>, row: RecordingRow): Promise<boolean> {
+  async storePublished(run: Run<RecordingRow>): Promise<boolean> {
+    const { row } = run;
     if (!wasInterrupted(row)) return false;
     const begun = Date.now();
     const whole = await this.storing(() => this.published(recordingFile(row.id)));
@@ -45,14 +46,15 @@ export class FetchSteps {
   }
 
   /** Throws `Later` while the storage can take nothing. */
-  async heedPause(run: Run<RecordingKey>, row: RecordingRow): Promise<void> {
+  async heedPause(run: Run<RecordingRow>): Promise<void> {
     const later = this.pause.current();
     if (later === undefined) return;
-    await this.moves.move(run, row, 'available');
+    await this.moves.move(run, run.row, 'available');
     throw later;
   }
 
-  async download(run: Run<RecordingKey>, row: RecordingRow, url: string): Promise<Next> {
+  async download(run: Run<RecordingRow>, url: string): Promise<Next> {
+    const { row } = run;
     const name = recordingFile(row.id);
     const begun = Date.now();
     const interrupted = wasInterrupted(row);
@@ -73,11 +75,12 @@ export class FetchSteps {
   }
 
   /** A link that has died is forgotten; the row asks for another when its turn comes again. */
-  replaceLink(run: Run<RecordingKey>, row: RecordingRow, reason: string): Promise<Next> {
-    return this.take(run, row, relinkOrEnd(row), reason);
+  replaceLink(run: Run<RecordingRow>, reason: string): Promise<Next> {
+    return this.take(run, run.row, relinkOrEnd(run.row), reason);
   }
 
-  async relink(run: Run<RecordingKey>, row: RecordingRow): Promise<Next> {
+  async relink(run: Run<RecordingRow>): Promise<Next> {
+    const { row } = run;
     const listed = await this.links.find(row, run.signal);
     if (typeof listed === 'string') {
       await this.end(run, row, 'expired', listed);
@@ -94,7 +97,7 @@ export class FetchSteps {
   }
 
   private async stored(
-    run: Run<RecordingKey>,
+    run: Run<RecordingRow>,
     row: RecordingRow,
     { size, sha256 }: Pick<Downloaded, 'size' | 'sha256'>,
     begun: number,
@@ -112,7 +115,7 @@ export class FetchSteps {
   }
 
   private async failed(
-    run: Run<RecordingKey>,
+    run: Run<RecordingRow>,
     row: RecordingRow,
     error: DownloadFailed,
     received: number,
@@ -136,7 +139,7 @@ export class FetchSteps {
     return this.take(run, row, step, message);
   }
 
-  private async take(run: Run<RecordingKey>, row: RecordingRow, step: NextStep, reason: string): Promise<Next> {
+  private async take(run: Run<RecordingRow>, row: RecordingRow, step: NextStep, reason: string): Promise<Next> {
     switch (step.step) {
       case 'retry':
         await this.moves.move(run, row, 'available', { reason });
@@ -154,7 +157,7 @@ export class FetchSteps {
 
   /** What is half fetched goes first: nobody comes back for it. */
   private async end(
-    run: Run<RecordingKey>,
+    run: Run<RecordingRow>,
     row: RecordingRow,
     status: 'failed' | 'expired',
     reason: string,

@@ -5,7 +5,7 @@ import type { Changes, Next } from '../../jobs/due-rows.js';
 import type { Run } from '../../jobs/run.js';
 import { PartsStore } from '../requests/parts.store.js';
 import { RECORDING_STATES, type RecordingState } from './recording-states.js';
-import type { RecordingKey, RecordingRow } from './recording-row.js';
+import type { RecordingRow } from './recording-row.js';
 
 /** Moves recordings by their table, and the parts and requests that they belong to with them. */
 @Injectable()
@@ -16,13 +16,13 @@ export class RecordingMoves {
   ) {}
 
   /** Keeps the lease. Throws `LeaseLost`, `ForbiddenMove`. */
-  async move(run: Run<RecordingKey>, row: RecordingRow, status: RecordingState, set: Changes = {}): Promise<void> {
+  async move(run: Run<RecordingRow>, row: RecordingRow, status: RecordingState, set: Changes = {}): Promise<void> {
     await this.write(row, status, (changes, manager) => run.update({ ...changes, ...set }, manager));
   }
 
   /** Gives the lease up. Throws `LeaseLost`, `ForbiddenMove`. */
   async finish(
-    run: Run<RecordingKey>,
+    run: Run<RecordingRow>,
     row: RecordingRow,
     status: RecordingState,
     next: Next,

@@ -3,13 +3,10 @@ import type { RecordingState } from './recording-states.js';
 /** The kind of work, for `wake`. */
 export const DOWNLOADS = 'vision downloads';
 
-export interface RecordingKey {
+/** A recording as its download needs it. */
+export interface RecordingRow {
   readonly hauler_id: string;
   readonly id: string;
-}
-
-/** A recording as its download needs it. */
-export interface RecordingRow extends RecordingKey {
   readonly connection_id: string;
   readonly part_id: string | null;
   readonly partner_recording_id: string;
