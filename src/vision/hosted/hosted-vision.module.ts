@@ -3,7 +3,6 @@ import { JobsModule } from '../../jobs/jobs.module.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { HostedCameras } from './cameras.js';
 import { ClipFolders } from './clip-folders.js';
-import { ClipOrders } from './clip-orders.js';
 import { ClipPreparation } from './clip-preparation.js';
 import { HostedFilesController } from './files.controller.js';
 import { HostedFiles } from './files.service.js';
@@ -19,7 +18,6 @@ import { HostedVisionApi } from './vision-api.service.js';
   controllers: [HostedVisionController, HostedFilesController],
   providers: [
     ClipFolders,
-    ClipOrders,
     ClipPreparation,
     DownloadLinks,
     HostedCameras,

@@ -7,6 +7,8 @@ import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto
 import { countRows } from '../../database/count.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import { CLIP_WORK } from './clip-preparation.js';
 import { instantAs } from './film-tables.js';
 
 const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
@@ -21,7 +23,10 @@ type Row = Omit<HostedVideoRequest, 'message' | 'finishedAt'> & {
 /** What partners' callers have asked of us. */
 @Injectable()
 export class HostedVideoRequests {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly jobs: JobsService,
+  ) {}
 
   /**
    * Kept as `processing` and due at once: `ClipPreparation` does the rest. By the camera's own id, under a lock: a name
@@ -35,6 +40,7 @@ export class HostedVideoRequests {
          WHERE (customer_id, truck_id, name) = ($2, $3, $4) FOR SHARE), $4), $5, $6, 'processing', now())`,
       [id, customerId, truckId, cameraId, startTime, endTime],
     );
+    this.jobs.wake(CLIP_WORK);
     return id;
   }
 

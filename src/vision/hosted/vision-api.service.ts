@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { principalOf } from '../../auth/hosted-call.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
+import { ENV, type SettledEnv } from '../../config/env.js';
 import { formatInstant, secondsBetween } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { isUuid } from '../../contracts/common/text.js';
@@ -18,9 +19,9 @@ import type {
 } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import { HostedCameras, type TruckCamera } from './cameras.js';
-import { assertOrder, ClipOrders } from './clip-orders.js';
 import { type Film, type FilmKind, findFilm, listFilms } from './film-tables.js';
 import { DownloadLinks, type LinkBase } from './links.js';
+import { assertClipRange, assertOrder } from './range-rules.js';
 import { HostedVideoRequests } from './video-requests.store.js';
 
 /** The reference partner's side of Vision (sections 4.4 to 4.6). */
@@ -31,15 +32,14 @@ export class HostedVisionApi {
     private readonly cameras: HostedCameras,
     private readonly requests: HostedVideoRequests,
     private readonly links: DownloadLinks,
-    private readonly orders: ClipOrders,
+    @Inject(ENV) private readonly env: SettledEnv,
   ) {}
 
   async requestVideo(request: CreateVideoRequest, call: AuthenticatedRequest): Promise<CreateVideoResponse> {
-    this.orders.assertRange(request);
+    assertClipRange(request, this.env.VISION_MAX_CLIP_MINUTES);
     assertCustomer(request.customerId, call);
     await this.cameras.known(request);
     const requestId = await this.requests.add(request);
-    this.orders.begin();
     return { success: true, requestId, status: 'processing', message: 'The recordings are being looked for' };
   }
 
