@@ -1,15 +1,12 @@
 import type { Querying } from '../database/querying.js';
 import { storageName } from './storage-name.js';
+import type { Published } from './storage.js';
 
 /** A file that a row tells of. */
-export interface KeptFile {
+export interface KeptFile extends Published {
   readonly id: string;
   /** Of the storage. */
   readonly name: string;
-  /** Bytes. */
-  readonly size: number;
-  /** In hex. */
-  readonly sha256: string;
 }
 
 /** What one kind of rows says about the storage, for whoever compares the two. */

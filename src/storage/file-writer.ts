@@ -6,7 +6,7 @@ import { dropFolder, emptyFolder, fileFailure, isFolder, publishFile, roomAt } f
 import type { FilePlace } from './file-place.js';
 import { BoxWalk } from './mp4.js';
 import { readPartState, writePartState } from './part-state.js';
-import type { Memo, StorageWriter, WriterOptions } from './storage.js';
+import type { Memo, Published, StorageWriter, WriterOptions } from './storage.js';
 import { errorCode, fullDisk, WriterSuperseded } from './storage-errors.js';
 import { PARTIAL, partialOf } from './storage-name.js';
 
@@ -151,7 +151,7 @@ class FileWriter implements StorageWriter {
     });
   }
 
-  async publish(): Promise<{ size: number; sha256: string }> {
+  async publish(): Promise<Published> {
     const handle = this.#open();
     return this.#guarded(async () => {
       await this.#flush();

@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream';
 import { isGoneUpload, type S3Place, viaS3 } from './s3-client.js';
 import { BoxWalk } from './mp4.js';
 import { abortUpload, forgetState, PART_BYTES, readState, type UploadState, writeState } from './s3-state.js';
-import type { Memo, StorageWriter, WriterOptions } from './storage.js';
+import type { Memo, Published, StorageWriter, WriterOptions } from './storage.js';
 import { StorageUnavailable, WriterSuperseded } from './storage-errors.js';
 import { partialOf } from './storage-name.js';
 
@@ -114,7 +114,7 @@ class S3Writer implements StorageWriter {
     });
   }
 
-  async publish(): Promise<{ size: number; sha256: string }> {
+  async publish(): Promise<Published> {
     this.#walk?.end();
     // The first part may still be on its way, and the upload without its id.
     await this.#sending;

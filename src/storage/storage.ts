@@ -22,6 +22,14 @@ export interface StorageHealth {
   readonly reason?: string;
 }
 
+/** A whole file, as it lies in the storage. */
+export interface Published {
+  /** Bytes. */
+  readonly size: number;
+  /** In hex. */
+  readonly sha256: string;
+}
+
 /** What a writer's owner wants to know again after an interruption, for instance the `ETag` of a half fetched file. */
 export type Memo = Readonly<Record<string, string | number>>;
 
@@ -50,7 +58,7 @@ export interface StorageWriter {
   suspend(): Promise<void>;
   discard(): Promise<void>;
   /** Makes the whole file appear under its name at once, durably; a file of that name is replaced. */
-  publish(): Promise<{ size: number; sha256: string }>;
+  publish(): Promise<Published>;
 }
 
 export interface WriterOptions {

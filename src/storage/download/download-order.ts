@@ -1,3 +1,4 @@
+import type { Published } from '../storage.js';
 import type { DownloadLimits } from './limits.js';
 
 /** Injection token of the `Downloader`. */
@@ -18,11 +19,7 @@ export interface DownloadOrder {
   readonly limits?: Partial<DownloadLimits>;
 }
 
-export interface Downloaded {
-  /** Bytes. */
-  readonly size: number;
-  /** Hexadecimal, of all the bytes that are stored. */
-  readonly sha256: string;
+export interface Downloaded extends Published {
   /** Bytes that came from earlier attempts. */
   readonly resumedFrom: number;
 }

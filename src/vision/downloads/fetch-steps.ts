@@ -5,7 +5,7 @@ import type { Run } from '../../jobs/run.js';
 import { DownloadFailed } from '../../storage/download/download-failure.js';
 import { type Downloaded, DOWNLOADER, type Downloader } from '../../storage/download/download-order.js';
 import { StorageUnavailable } from '../../storage/storage-errors.js';
-import { STORAGE, type Storage } from '../../storage/storage.js';
+import { type Published, STORAGE, type Storage } from '../../storage/storage.js';
 import { recordingFile } from '../recordings/recording-files.js';
 import { fetchBy } from './fetch-by.js';
 import { Later } from './later.js';
@@ -99,7 +99,7 @@ export class FetchSteps {
   private async stored(
     run: Run<RecordingRow>,
     row: RecordingRow,
-    { size, sha256 }: Pick<Downloaded, 'size' | 'sha256'>,
+    { size, sha256 }: Published,
     begun: number,
   ): Promise<Next> {
     this.pause.end();
@@ -167,7 +167,7 @@ export class FetchSteps {
   }
 
   /** Bytes and sum of a file that is there, whole as every published one. */
-  private async published(name: string): Promise<{ size: number; sha256: string } | undefined> {
+  private async published(name: string): Promise<Published | undefined> {
     const file = await this.storage.stat(name);
     if (file === undefined) return undefined;
     const hash = createHash('sha256');

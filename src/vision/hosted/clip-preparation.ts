@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { epochMillis, formatInstant, instantOf } from '../../contracts/common/instant.js';
 import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
@@ -11,7 +11,7 @@ import type { Next } from '../../jobs/due-rows.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Run } from '../../jobs/run.js';
 import { defineStates } from '../../jobs/states.js';
-import { STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
+import { type Published, STORAGE, type Storage } from '../../storage/storage.js';
 import { chunksOf, type Film, filmName } from './film-tables.js';
 import { ClipFolders } from './clip-folders.js';
 import { type Clip, cutClip } from './media/cut-clip.js';
@@ -35,8 +35,6 @@ interface RequestRow {
   readonly end_time: Date;
   readonly status: VideoStatus;
 }
-
-type Stored = Awaited<ReturnType<StorageWriter['publish']>>;
 
 /** Cuts what was asked for out of the recordings, a few requests at a time in each instance (decisions 39, 44). */
 @Injectable()
@@ -109,7 +107,7 @@ export class ClipPreparation implements OnModuleInit {
     }
   }
 
-  private async store(id: string, clip: Clip, path: string): Promise<Stored> {
+  private async store(id: string, clip: Clip, path: string): Promise<Published> {
     const writer = await this.storage.writer(filmName('clips', id), { resume: false });
     try {
       await writer.begin(undefined, clip.sizeBytes);
@@ -121,7 +119,7 @@ export class ClipPreparation implements OnModuleInit {
     }
   }
 
-  private async enter(run: Run<RequestRow>, id: string, clip: Clip, { size, sha256 }: Stored): Promise<void> {
+  private async enter(run: Run<RequestRow>, id: string, clip: Clip, { size, sha256 }: Published): Promise<void> {
     const { row } = run;
     await inTransaction(this.dataSource, async (manager) => {
       await run.hold(manager);
@@ -138,7 +136,7 @@ export class ClipPreparation implements OnModuleInit {
     run: Run<RequestRow>,
     status: 'ready' | 'failed',
     message: string | null,
-    manager?: Parameters<Run['finish']>[2],
+    manager?: EntityManager,
   ): Promise<void> {
     VIDEO_REQUEST_STATES.assertMove(run.row.status, status);
     await run.finish('done', { status, message, finished_at: new Date() }, manager);

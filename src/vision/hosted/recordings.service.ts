@@ -12,7 +12,7 @@ import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgre
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
+import { type Published, STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
 import { HostedCameras } from './cameras.js';
 import { filmName } from './film-tables.js';
 import { beginsAsMp4, MP4_HEAD_BYTES } from './media/probe-mp4.js';
@@ -80,7 +80,7 @@ function taken({ cameraId, startTime }: HostedRecordingQuery) {
 }
 
 /** Looks at the first bytes before anything is kept, and at the length while it grows. */
-async function receive(writer: StorageWriter, body: AsyncIterable<Buffer>): Promise<{ size: number; sha256: string }> {
+async function receive(writer: StorageWriter, body: AsyncIterable<Buffer>): Promise<Published> {
   try {
     await writer.begin();
     let head = Buffer.alloc(0);

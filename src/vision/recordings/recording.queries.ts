@@ -7,6 +7,7 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { type DayCounted, dayCountedPage, type DayCountedQuery } from '../../database/day-counted-list.js';
 import { apiError } from '../../errors/app-error.js';
+import type { Published } from '../../storage/storage.js';
 import { otherNamesOf } from '../camera-names.store.js';
 import { RecordingEntity } from './recording.entity.js';
 
@@ -41,7 +42,7 @@ export class RecordingQueries {
   }
 
   /** Size and sum of a stored one, for its bytes; 404 where there is none, or no file. */
-  async file(id: string): Promise<{ readonly size: number; readonly sha256: string }> {
+  async file(id: string): Promise<Published> {
     const { status, sizeBytes, sha256 } = await this.find(id);
     if (status !== 'stored' || sizeBytes === null || sha256 === null) {
       throw apiError(ADMIN_API, 'notFound', `the recording ${id} is not stored, it is ${status}`);
