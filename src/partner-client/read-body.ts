@@ -16,12 +16,13 @@ export class UnknownCoding extends Error {
   }
 }
 
-const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+/** No object, in which a partner's word might find what every object has. */
+const DECODERS: ReadonlyMap<string, () => NodeJS.ReadWriteStream> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 
 const EMPTY = Buffer.alloc(0);
 
@@ -44,7 +45,7 @@ interface Reading {
  */
 export async function readBody(body: Readable, { contentEncoding, maxBytes, signal, enter }: Reading): Promise<Buffer> {
   const coding = contentEncoding?.trim().toLowerCase() ?? '';
-  const decoder = coding === '' || coding === 'identity' ? undefined : DECODERS[coding];
+  const decoder = DECODERS.get(coding);
   if (decoder === undefined && coding !== '' && coding !== 'identity') {
     body.destroy();
     throw new UnknownCoding();

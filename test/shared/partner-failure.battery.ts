@@ -55,6 +55,12 @@ export const PARTNER_FAILURES: readonly PartnerFault[] = [
     'breach',
     'coded in a way',
   ),
+  fault(
+    'sends a coding with the name of something that every object has',
+    partnerDoes.raw('{}', { headers: { 'Content-Encoding': 'constructor' } }),
+    'breach',
+    'coded in a way',
+  ),
   fault('redirects', partnerDoes.redirects('http://127.0.0.1:1/'), 'redirected', 'redirect (302)'),
   fault('redirects for good', partnerDoes.redirects('https://x.example/', 308), 'redirected', 'redirect (308)'),
   fault('does not know our key', partnerDoes.refuses(401, 'UNAUTHORIZED'), 'unauthorized', 'not accept our API key'),
