@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 /** What a computation may take of the event loop at a stretch, in milliseconds. */
 const STRETCH_MS = 12;
@@ -15,7 +15,7 @@ export class Breather {
   }
 
   async rest(): Promise<void> {
-    await turn();
+    await setImmediate();
     this.begun = performance.now();
   }
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
 import { JsonScanner } from './json-scanner.js';
 import { JsonSplitFault } from './json-split-fault.js';
 import type { Piece } from './record-cutter.js';
@@ -20,7 +21,7 @@ export async function splitJson(bytes: Buffer, lists: readonly string[], signal?
   const scanner = new JsonScanner(bytes, new Set(lists));
   const work = scanner.document();
   while (work.next().done !== true) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
     signal?.throwIfAborted();
   }
   return { envelope: scanner.envelope(), pieces: scanner.pieces };

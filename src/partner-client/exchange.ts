@@ -49,10 +49,11 @@ export async function exchange(http: HttpService, request: Exchange, settings: P
     });
     begun = true;
     const header = headerOf(response.headers);
-    const read = request.accept.includes(response.status) ? readBody : readIfSmall;
-    const maxBytes = read === readBody ? settings.maxBytes : MOST_ERROR_BYTES;
     const enter = () => deadline.aside(async () => request.place?.take(request.signal));
-    const bytes = await read(response.data, { contentEncoding: header('content-encoding'), maxBytes, signal, enter });
+    const reading = { contentEncoding: header('content-encoding'), signal, enter };
+    const bytes = request.accept.includes(response.status)
+      ? await readBody(response.data, { ...reading, maxBytes: settings.maxBytes })
+      : await readIfSmall(response.data, { ...reading, maxBytes: MOST_ERROR_BYTES });
     return { status: response.status, header, bytes };
   } catch (error) {
     if (request.signal?.aborted === true) throw request.signal.reason;
@@ -73,22 +74,20 @@ function transportFailure(error: unknown, { host, begun, timedOut, settings }: C
   if (timedOut) return new PartnerFailure('timedOut', SENTENCES.timedOut(host, settings.answerMs));
   if (error instanceof BodyTooLarge) return new PartnerFailure('tooLarge', SENTENCES.tooLarge(host, error.maxBytes));
   if (error instanceof UnknownCoding) return new PartnerFailure('breach', SENTENCES.coding(host));
-  const refused = causeOf(error, (cause) => cause instanceof AddressRefused);
+  const refused = refusalIn(error);
   if (refused !== undefined) return new PartnerFailure('addressRefused', refused.message);
-  const code = (error as { code?: unknown }).code;
-  const name = typeof code === 'string' ? code : undefined;
   if (!begun && !(error instanceof AxiosError)) throw error;
-  if (name === 'Z_DATA_ERROR') return new PartnerFailure('notJson', SENTENCES.notJson(host));
+  const { code } = error as { code?: unknown };
+  if (code === 'Z_DATA_ERROR') return new PartnerFailure('notJson', SENTENCES.notJson(host));
   // A connection that was kept from an earlier call may break before a byte of this answer has come.
-  const reset = begun || name === 'ECONNRESET' || name === 'EPIPE';
-  return reset
-    ? new PartnerFailure('broken', SENTENCES.broken(host))
-    : new PartnerFailure('unreachable', SENTENCES.unreachable(host, name));
+  if (begun || code === 'ECONNRESET' || code === 'EPIPE') return new PartnerFailure('broken', SENTENCES.broken(host));
+  return new PartnerFailure('unreachable', SENTENCES.unreachable(host, typeof code === 'string' ? code : undefined));
 }
 
-function causeOf(error: unknown, is: (cause: Error) => boolean): Error | undefined {
+/** The guard's refusal stands behind what axios and Node.js have made of it. */
+function refusalIn(error: unknown): AddressRefused | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    if (is(cause)) return cause;
+    if (cause instanceof AddressRefused) return cause;
   }
   return undefined;
 }

@@ -22,9 +22,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Why no connection came about, by the code of Node's error. */
 function connectReason(code: string | undefined): string {
-  return (
-    (code !== undefined ? REASONS[code] : undefined) ?? `the connection failed${code === undefined ? '' : ` (${code})`}`
-  );
+  if (code === undefined) return 'the connection failed';
+  return REASONS[code] ?? `the connection failed (${code})`;
 }
 
 /** `256 MB`, `1.5 KB`. */

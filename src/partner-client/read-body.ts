@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
 export class BodyTooLarge extends Error {
@@ -74,13 +75,13 @@ async function joined(chunks: Buffer[], size: number): Promise<Buffer> {
   if (size <= PORTION_BYTES) return Buffer.concat(chunks, size);
   const whole = Buffer.allocUnsafeSlow(size);
   let at = 0;
-  let turn = PORTION_BYTES;
+  let due = PORTION_BYTES;
   for (const [i, chunk] of chunks.entries()) {
     at += chunk.copy(whole, at);
     chunks[i] = EMPTY;
-    if (at < turn) continue;
-    turn = at + PORTION_BYTES;
-    await new Promise((resolve) => setImmediate(resolve));
+    if (at < due) continue;
+    due = at + PORTION_BYTES;
+    await setImmediate();
   }
   return whole;
 }
