@@ -18,7 +18,7 @@ import type { VisionConnection } from './vision-connections.js';
 /** Through which connection a partner is asked. */
 export interface VisionCall {
   readonly connection: VisionConnection;
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -37,7 +37,7 @@ export class VisionClient implements VisionApi<VisionCall, Acknowledgement, List
       body: { ...request, startTime: formatInstant(request.startTime), endTime: formatInstant(request.endTime) },
       // Partners that answer 200 or 201 have accepted it as well.
       accept: [202, 200, 201],
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     return readAcknowledgement(jsonOrNothing(answer));
   }
@@ -65,7 +65,7 @@ export class VisionClient implements VisionApi<VisionCall, Acknowledgement, List
         ...(startTime === undefined ? {} : { startTime: formatInstant(startTime) }),
         ...(endTime === undefined ? {} : { endTime: formatInstant(endTime) }),
       },
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     const body = answer.json();
     try {

@@ -3,7 +3,7 @@ import { isStorableText } from '../../contracts/common/text.js';
 import { LONGEST_REQUEST_ID, type VideoStatus } from '../../contracts/vision/vision.dto.js';
 import { ownField } from '../../partner-client/own-field.js';
 import type { Finding } from './finding.js';
-import { knownStatus, saidIn } from './read-list.js';
+import { knownStatus, shownMessage } from './read-list.js';
 
 /** The 202 of a video request (section 2.5a), as far as it could be read. */
 export interface Acknowledgement {
@@ -42,7 +42,7 @@ export function readAcknowledgement(body: unknown): Acknowledgement {
   return {
     ...(named ? { requestId: String(requestId) } : {}),
     status,
-    ...(said === undefined ? {} : { message: saidIn(said) }),
+    ...(said === undefined ? {} : { message: shownMessage(said) }),
     findings,
   };
 }

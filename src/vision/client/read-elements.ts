@@ -73,7 +73,8 @@ function completed(raw: JsonObject, customerId: string, place: string, findings:
     findings.push(inexact(`${place}.customerId`, raw));
   }
   if (isRounded(element['id'])) {
-    element['id'] = idOfWhatItShows(raw);
+    // By these a recording without an id of its own is known (decision 48).
+    element['id'] = digestOf(rangeOf(raw));
     findings.push(inexact(`${place}.id`, raw));
   }
   for (const name of NAMES) {
@@ -96,9 +97,16 @@ function completed(raw: JsonObject, customerId: string, place: string, findings:
   return element;
 }
 
-/** Truck, camera and range are what a recording without an id of its own is known by (decision 48). */
-const idOfWhatItShows = ({ truckId, cameraId, startTime, endTime }: JsonObject): string =>
-  hash('sha256', JSON.stringify([truckId, cameraId, startTime, endTime]), 'base64');
+/** What an element shows. */
+export const rangeOf = ({ truckId, cameraId, startTime, endTime }: JsonObject): unknown[] => [
+  truckId,
+  cameraId,
+  startTime,
+  endTime,
+];
+
+/** Of one length however long the element is: those of a whole list are held until it is read. */
+export const digestOf = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64');
 
 const isDuration = (value: unknown): boolean =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_SECONDS;

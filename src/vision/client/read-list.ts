@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
+import { isJsonObject } from '../../contracts/common/json.js';
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import type { DtoClass } from '../../contracts/common/reader.js';
 import { storableText } from '../../contracts/common/text.js';
@@ -11,7 +10,7 @@ import {
   type VideoStatus,
 } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from './finding.js';
-import { inexact, isInexact, readElements } from './read-elements.js';
+import { digestOf, inexact, isInexact, rangeOf, readElements } from './read-elements.js';
 
 export interface ReadRequestState extends VideoRequestState {
   /** What the partner says of it nobody knows, and `status` is our guess. */
@@ -75,20 +74,10 @@ function elementsOf(data: unknown): { elements: readonly unknown[]; path: string
   return { elements: [], path: 'data' };
 }
 
-/** Of one length however long the element is: those of a whole list are held until it is read. */
-const digestOf = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64');
-
 /** Links are signed anew for each listing. */
 function identityOf(element: unknown): unknown {
   return isJsonObject(element) ? [element['id'], ...rangeOf(element)] : element;
 }
-
-const rangeOf = ({ truckId, cameraId, startTime, endTime }: JsonObject): unknown[] => [
-  truckId,
-  cameraId,
-  startTime,
-  endTime,
-];
 
 /** Wherever the partner has put it: the first place that holds a number of that name. */
 function paginationOf(...places: readonly unknown[]): Pagination {
@@ -112,12 +101,12 @@ function requestState(raw: unknown, findings: Finding[]): ReadRequestState | und
     requestId: String(requestId),
     status: knownStatus(status, 'data.request.status', findings),
     ...(isStatus(status) ? {} : { guessed: true as const }),
-    ...(typeof message === 'string' ? { message: saidIn(message) } : {}),
+    ...(typeof message === 'string' ? { message: shownMessage(message) } : {}),
   };
 }
 
 /** A partner's sentence, as it is shown to an admin. */
-export const saidIn = (message: string): string => storableText(message).slice(0, 1_000);
+export const shownMessage = (message: string): string => storableText(message).slice(0, 1_000);
 
 export function knownStatus(status: unknown, path: string, findings: Finding[]): VideoStatus {
   if (isStatus(status)) return status;
