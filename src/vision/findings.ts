@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { storableText } from '../contracts/common/text.js';
@@ -49,7 +49,5 @@ const OF_ONE_LISTING: ReadonlySet<string> = new Set(['downloadUrl', 'expiresAt']
 /** Without the place in the list and the link: the same fault is found again at every reading. */
 function digestOf({ path, reason, raw }: Finding): string {
   const where = `${path} ${reason}`.replace(/\[\d+\]/g, '[]');
-  return createHash('sha256')
-    .update(`${where} ${raw === undefined ? '' : rawText(raw, OF_ONE_LISTING)}`)
-    .digest('hex');
+  return hash('sha256', `${where} ${raw === undefined ? '' : rawText(raw, OF_ONE_LISTING)}`);
 }

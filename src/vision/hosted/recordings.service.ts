@@ -12,6 +12,7 @@ import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgre
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
+import { errorCode } from '../../storage/storage-errors.js';
 import { type Published, STORAGE, type Storage, type StorageWriter } from '../../storage/storage.js';
 import { HostedCameras } from './cameras.js';
 import { filmName } from './film-tables.js';
@@ -99,7 +100,7 @@ async function receive(writer: StorageWriter, body: AsyncIterable<Buffer>): Prom
     return await writer.publish();
   } catch (error) {
     await writer.discard();
-    throw brokenOff(error)
+    throw errorCode(error) === 'ECONNRESET'
       ? apiError(ADMIN_API, 'invalid', 'the upload broke off before its end', { cause: error })
       : error;
   }
@@ -116,8 +117,4 @@ function assertMp4(head: Buffer): void {
   if (beginsAsMp4(head)) return;
   const message = 'the body must be an MP4 film: it has to begin with an ftyp box';
   throw invalid([{ path: '', rule: 'isMp4', message }]);
-}
-
-function brokenOff(error: unknown): boolean {
-  return error instanceof Error && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
 }

@@ -6,7 +6,7 @@ import type { AudioFacts, VideoFacts } from './film-facts.js';
 import { type Film, withFilm } from './film.js';
 import { MediaError } from './media-error.js';
 import { audioPackets, HAIR_SECONDS, videoPackets } from './piece-packets.js';
-import { inOrder, type Interval, joinPiece } from './plan.js';
+import { inOrder, type Interval, joinPiece } from './intervals.js';
 
 /** A stored film and the time that it is said to show, `endTime` excluded. */
 export interface RecordedChunk {

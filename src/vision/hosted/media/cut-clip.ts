@@ -3,7 +3,7 @@ import { ClipWriter } from './clip-writer.js';
 import type { Film } from './film.js';
 import { MediaError } from './media-error.js';
 import { audioPackets, HAIR_SECONDS, videoPackets } from './piece-packets.js';
-import { gapsIn, type Interval } from './plan.js';
+import { gapsIn, type Interval } from './intervals.js';
 
 /** `endTime` excluded. */
 interface TimeRange {

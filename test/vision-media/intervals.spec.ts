@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { gapsIn, inOrder, joinPiece } from '../../src/vision/hosted/media/plan.js';
+import { gapsIn, inOrder, joinPiece } from '../../src/vision/hosted/media/intervals.js';
 import { at, chunk } from './films.js';
 
 const interval = (from: number, to: number) => ({ from, to });
