@@ -47,8 +47,8 @@ export class WorkRunner {
   }
 
   /**
-   * Asks now whether something is due. Never rejects; resolves when what was due at the call is claimed, or, where another
-   * call is just claiming, when that one has: it asks once more then.
+   * Claims what is due now; never rejects. While another call is claiming, this one only waits for that claim to end,
+   * and the other then asks once more.
    */
   async tick(): Promise<void> {
     this.wanted = true;

@@ -67,8 +67,8 @@ function linkViolations(record: object, path: string, list: string, ids: Set<str
 }
 
 /**
- * The first page of `GET /videos` against the contract, but for what decision 38 says a client takes. What else is forgiven
- * where it is read later, such as an id that is a number, is told here.
+ * The first page of `GET /videos` against the contract, but for what decision 38 says a client takes. Reading forgives
+ * more, such as an id that is a number; an admin is told of that here.
  */
 export async function videoFindings(answer: PartnerAnswer): Promise<Findings> {
   const body = answer.json();

@@ -25,9 +25,9 @@ export class ConnectionKeys {
   }
 
   /**
-   * The slots as they are now, in the order in which they are tried: a reading may go on for hours after its connection was
-   * loaded. For the address alone that they were saved with. Throws `SealBroken`, and `PartnerFailure` where the connection
-   * was deleted or has another address.
+   * The slots in the order in which they are tried, as they are now: a reading may go on for hours after its connection
+   * was loaded. Throws `SealBroken`, and `PartnerFailure` where the connection was deleted or has another address: keys
+   * are for the one that they were saved with.
    */
   async slots({ id, haulerId, baseUrl }: PartnerConnection): Promise<KeySlot[]> {
     const [row] = await this.dataSource.query<{ sealed_key: string; sealed_next_key: string | null }[]>(

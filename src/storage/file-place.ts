@@ -5,8 +5,8 @@ import { isAbsent, StorageUnavailable } from './storage-errors.js';
 import { isStorageFolder, PARTIAL } from './storage-name.js';
 
 /**
- * The root of a storage of files. It is made where there never was one; once it has had files, a root without any folder
- * of them is the bare place of a mount that is missing, and nothing is written to it, or called lost.
+ * The root of a storage of files. It is made where there never was one. Once it has had files, a root without any of
+ * their folders is taken for the place of a missing mount: nothing is written there, and nothing called lost.
  */
 export class FilePlace {
   /** Whether it has had files. */

@@ -19,7 +19,7 @@ const absentAs =
     throw fileFailure(error);
   };
 
-/** A file is asked for where a row tells of it: a folder that was never made, then, is one whose mount is missing. */
+/** A file is asked for because a row tells of it, so its folder was made once: where that is absent, the mount is. */
 async function absence(root: string, name: string, error: unknown): Promise<unknown> {
   if (!isAbsent(error)) return fileFailure(error);
   const [folder = ''] = name.split('/');

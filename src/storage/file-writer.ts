@@ -178,7 +178,7 @@ class FileWriter implements StorageWriter {
     this.#room = await roomAt(this.#folder).finally(async () => (this.#direct = await direct));
   }
 
-  /** Where that fails, nobody gets this writer, nor could close it. */
+  /** Closes the file where that fails: nobody is given the writer then who could. */
   async #sizeKept(handle: FileHandle): Promise<number> {
     try {
       return (await handle.stat()).size;

@@ -72,8 +72,8 @@ export interface WriterOptions {
 export interface Storage {
   writer(name: string, options?: WriterOptions): Promise<StorageWriter>;
   /**
-   * Undefined when there is no such file. So it is where its folder alone is missing, which may never have been made: only
-   * `read` and `delete` take that for a missing mount.
+   * Undefined when there is no such file, or no such folder, which may never have been made: only `read` and `delete`
+   * take a missing folder for a missing mount.
    */
   stat(name: string): Promise<StoredFile | undefined>;
   /**

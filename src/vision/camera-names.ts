@@ -7,8 +7,9 @@ export interface NamePair {
 }
 
 /**
- * Every name that a truck's camera is known by. Another name is its own only where it is the one other, and it that one's: a
- * partner that heeds no camera answers each name with all of its cameras, which says nothing about any.
+ * Every name that a truck's camera is known by. A second name counts only where neither of the two has another
+ * counterpart: a partner that ignores `cameraId` answers each name with all of its cameras, which says nothing about
+ * any.
  */
 export function namesOf(camera: string, pairs: readonly NamePair[]): string[] {
   const own = comparableName(camera);

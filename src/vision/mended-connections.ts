@@ -14,7 +14,7 @@ import { SUBMIT } from './requests/submit.work.js';
 /** In the order in which a round of polls locks: the poll, then parts. */
 const READING = ['video_polls', 'video_windows', 'video_subscriptions'];
 
-/** Makes the work of Vision due that waits after failures of a connection which an admin has mended, or for its pause's end. */
+/** When an admin has mended a connection, or ended its pause, the work of Vision that waited for it is due at once. */
 @Injectable()
 export class MendedConnections implements OnModuleInit, ConnectionWork {
   constructor(

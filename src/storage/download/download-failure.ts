@@ -2,8 +2,8 @@ import { retryAfterMs } from '../../outbound/retry-after.js';
 import { errorCode, type NotAFilm, sentenceOf } from '../storage-errors.js';
 
 /**
- * Every way a download ends without its file, and whether the bytes that came are kept for another try; whether there is
- * one is for the caller to decide. `StorageUnavailable` alone comes beside them.
+ * Every way in which a download fails, beside `StorageUnavailable`, and whether the bytes that came are kept for
+ * another try. Whether there is one is for the caller to decide.
  */
 const KEEPS_BYTES = {
   /** The host is busy or away, the connection broke, the body was cut off, a time limit passed. */

@@ -7,8 +7,9 @@ const MOST_PAGES = 2_000;
 /** Different elements of one reading: as many as these pages hold when they are as long as was asked for, and some. */
 const MOST_ELEMENTS = 250_000;
 /**
- * Pages in a row that show what the one before them did, under new ids: such a partner ignores `page`, and makes ids anew at
- * each listing. One that lists several streams of a camera one after the other shows what is known too, but never so.
+ * Pages in a row that show what the page before them did, under new ids: such a partner ignores `page`, and makes ids
+ * anew at each listing. Several streams of a camera, listed one after the other, repeat ranges too, but not those of
+ * the page before.
  */
 const MOST_REPEATS = 10;
 /** Readings of one list until two agree. */

@@ -35,7 +35,7 @@ export class DownloadWork implements OnModuleInit {
       group: { by: 'connection_id', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
       concurrency: this.env.DOWNLOAD_CONCURRENCY,
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
-      // A full storage would else cost every due row a claim, a move and a try, over and over.
+      // Otherwise each due row would be claimed, moved and tried over and over while the storage is full.
       mayClaim: () => !this.steps.paused,
       run: (run) => this.fetch(run),
     });

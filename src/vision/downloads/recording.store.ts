@@ -61,7 +61,8 @@ export class RecordingStore {
       const row = known.get(i);
       return row === undefined || isOutgrown(row);
     });
-    // The end of a download holds its row and waits for the count of its day: whoever waits for rows must hold no day yet.
+    // Before the insert: the end of a download holds its row and waits for the count of its day, so that whoever waits for
+    // rows may hold no day.
     const revived = await this.relist(manager, haulerId, distinct, [...known.values()]);
     const created = await this.insert(manager, haulerId, connectionId, fresh, null);
     return created + revived;

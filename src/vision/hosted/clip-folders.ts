@@ -27,7 +27,7 @@ export class ClipFolders implements OnApplicationBootstrap {
     await rm(folder, { recursive: true, force: true });
   }
 
-  /** What dies of what it cuts, and is started again, may not live until the first interval is over. */
+  /** A process that a clip kills again and again would never live to the end of the first interval. */
   async onApplicationBootstrap(): Promise<void> {
     await this.sweep().catch((error: unknown) => {
       this.logger.warn({ err: error }, 'the folders of clips that were left behind cannot be looked for');

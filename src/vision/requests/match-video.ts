@@ -14,9 +14,9 @@ export interface Wanted extends Shown {
 export const MOST_CLIPS = 1_000;
 
 /**
- * Which listed clips answer which parts, clip by clip. By `requestId`; where a partner gave one id to several requests, or
- * gives none, by truck, camera and range. So does an id that nobody knows answer a part of whose id the 202 told us
- * nothing. A camera's placement and its number may be one camera: such a match counts only where no exact one is there.
+ * Which listed clips answer which parts, clip by clip: by `requestId`, or by truck, camera and range where a partner
+ * gives none, or one id to several requests. An id that nobody knows may answer a part whose 202 told us none. A
+ * camera's placement and its number may be one camera: such a match counts only where no exact one is there.
  */
 export class Matching<W extends Wanted> {
   /** The first clips of each part. */

@@ -95,7 +95,7 @@ export class PartsStore {
     return rows.map(({ id }) => id);
   }
 
-  /** What time it is for the database: parts are judged by its clock, and so has to be written what they are judged by. */
+  /** The database's time: parts are judged by its clock, so what they are judged by has to be written by it too. */
   async now(manager: EntityManager): Promise<Date> {
     const [{ now }] = await manager.query<[{ now: Date }]>('SELECT now()');
     return now;

@@ -9,7 +9,7 @@ import { asksAlone } from './poll-schedule.js';
 
 type Own = Pick<Round, 'learnt' | 'failure'>;
 
-/** Of a round, but for questions whose time has come: as many as the list takes that a thousand parts are asked for by. */
+/** Calls of one round, not counting questions whose time has come: as many as the list of a thousand parts takes. */
 const MOST_CALLS = 11;
 
 const NOT_ASKED: Own = { learnt: new Map(), failure: undefined };
@@ -24,8 +24,9 @@ export class PollAsking {
   ) {}
 
   /**
-   * One part is asked for by its id; several by the customer's list, and by their ids only when it is time, or where the
-   * list leaves it in doubt whether it shows all of their clips. A failure of the partner ends the round, and does not undo what was learnt before.
+   * One part is asked for by its id; several by the customer's list, and by their ids only when it is time, or where
+   * the list may not show all of their clips. A failure of the partner ends the round; what was learnt before it
+   * counts.
    */
   async ask(parts: readonly Part[], asking: Asking): Promise<Round> {
     const [first] = parts;

@@ -68,8 +68,8 @@ export class PollOutcome {
   }
 
   /**
-   * One jitter for all: those who were asked about together stay together. Why one that was asked for by its own id has
-   * no clip is told until it is asked so again.
+   * One jitter for all: those who were asked about together stay together. The reason that a question by a part's own
+   * id has brought stays until it is asked so again.
    */
   async postpone(
     run: Run<PollRow>,

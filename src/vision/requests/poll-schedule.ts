@@ -37,8 +37,8 @@ export const jittered = (delayMs: number, random: number): number => varied(dela
 export const goesAlong = (nextInMs: number, progress: PollProgress): boolean => nextInMs <= pollDelayMs(progress) / 2;
 
 /**
- * Whether it is time to ask for a part by its own id, since the next round would be too late; `sinceMs` since that was
- * done, or since it was submitted.
+ * Whether to ask for a part by its own id in this round, since the next one would be too late. `sinceMs`: since it was
+ * asked for so, or was submitted.
  */
 export const asksAlone = (sinceMs: number, progress: PollProgress): boolean =>
   sinceMs + pollDelayMs(progress) * (1 + JITTER) >= ALONE_MS;
