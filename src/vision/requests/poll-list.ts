@@ -14,6 +14,9 @@ import { type Part, PartsStore } from './parts.store.js';
 import { isUnknown } from './poll-failures.js';
 import type { Asking, Learnt, Listed } from './poll-round.js';
 
+/** What reading the pages has come to, beside the clips. */
+type Listing = Pick<Listed, 'pages' | 'nextPage' | 'failure'> & { readonly findings: readonly Finding[] };
+
 /** Asks for the parts of one customer by the customer's list. */
 @Injectable()
 export class PollList {
@@ -23,11 +26,33 @@ export class PollList {
     private readonly parts: PartsStore,
   ) {}
 
-  /** At most a page more than the parts would fill: what else the customer has is read on in the next round. */
   async ask(parts: readonly Part[], asking: Asking): Promise<Listed> {
-    const most = Math.ceil(parts.length / MAX_PAGE_SIZE) + 1;
     const matching = new Matching(parts);
     const breather = new Breather();
+    const { pages, nextPage, findings, failure } = await this.listing(parts, asking, matching, breather);
+    if (pages === 0 && failure !== undefined && isUnknown(failure)) {
+      return { learnt: unknownAll(parts, failure), pages: 1, nextPage: 1, failure: undefined };
+    }
+    await this.findings.record(asking.connection, [...findings, ...matching.disbelieved()]);
+    const { found } = matching;
+    const learnt = new Map<Part, Learnt>();
+    for (const [part, clips] of found) {
+      learnt.set(part, { kind: kindOf(part, clips), clips, reason: undefined });
+      if (breather.isDue) await breather.rest();
+    }
+    // The page that failed may be there no more.
+    const isAnew = failure !== undefined || found.size === parts.length;
+    return { learnt, pages, nextPage: isAnew ? 1 : nextPage, failure };
+  }
+
+  /** At most a page more than the parts would fill: what else the customer has is read on in the next round. */
+  private async listing(
+    parts: readonly Part[],
+    asking: Asking,
+    matching: Matching<Part>,
+    breather: Breather,
+  ): Promise<Listing> {
+    const most = Math.ceil(parts.length / MAX_PAGE_SIZE) + 1;
     const findings: Finding[] = [];
     const taken = new Set<string>();
     const fingerprints = new Set<string>();
@@ -35,7 +60,6 @@ export class PollList {
     const fetchPage = (n: number) => this.client.listVideos({ ...query, page: n }, asking);
     let page = asking.page;
     let pages = 0;
-    let failure: PartnerFailure | undefined;
     try {
       while (pages < most) {
         const { page: read } = await pageOrEnd(fetchPage, page);
@@ -56,21 +80,9 @@ export class PollList {
       }
     } catch (error) {
       if (!(error instanceof PartnerFailure)) throw error;
-      if (pages === 0 && isUnknown(error)) {
-        return { learnt: unknownAll(parts, error), pages: 1, nextPage: 1, failure: undefined };
-      }
-      failure = error;
+      return { pages, nextPage: page, findings, failure: error };
     }
-    findings.push(...matching.disbelieved());
-    await this.findings.record(asking.connection, findings);
-    const { found } = matching;
-    const learnt = new Map<Part, Learnt>();
-    for (const [part, clips] of found) {
-      learnt.set(part, { kind: kindOf(part, clips), clips, reason: undefined });
-      if (breather.isDue) await breather.rest();
-    }
-    // The page that failed may be there no more.
-    return { learnt, pages, nextPage: failure !== undefined || found.size === parts.length ? 1 : page, failure };
+    return { pages, nextPage: page, findings, failure: undefined };
   }
 
   /** The clips' ids that are known of other parts than these. Asked for only where a part might take them for its own. */
