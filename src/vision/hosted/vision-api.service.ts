@@ -45,36 +45,31 @@ export class HostedVisionApi {
 
   /** On-demand clips only (decision 44); with a `requestId` also its state (decision 40). */
   async listVideos(query: ListVideosQuery, call: AuthenticatedRequest): Promise<ListVideosResponse> {
-    assertOrder(query.startTime, query.endTime);
-    assertCustomer(query.customerId, call);
-    const cameras = await this.cameras.known(query);
-    const base = this.links.baseOf(call);
+    const { cameras, base } = await this.admitted(query, call);
     if (query.requestId !== undefined) return this.listByRequest(query, query.requestId, cameras, base);
-    const page = pageRequest(query);
-    const { rows, total } = await listFilms(this.dataSource, 'clips', filmQuery(query, cameras), page);
-    return {
-      success: true,
-      data: {
-        videos: rows.map((film) => this.video(film, base)),
-        pagination: paginationOf(page, total),
-      },
-    };
+    const { rows, pagination } = await this.page('clips', query, cameras);
+    return { success: true, data: { videos: rows.map((film) => this.video(film, base)), pagination } };
   }
 
   async listContinuous(query: ContinuousQuery, call: AuthenticatedRequest): Promise<ContinuousResponse> {
+    const { cameras, base } = await this.admitted(query, call);
+    const { rows, pagination } = await this.page('recordings', query, cameras);
+    const recordings = rows.map((film) => this.recording(film, 'recordings', base));
+    return { success: true, data: { recordings, pagination } };
+  }
+
+  private async admitted(query: ListVideosQuery | ContinuousQuery, call: AuthenticatedRequest) {
     assertOrder(query.startTime, query.endTime);
     assertCustomer(query.customerId, call);
-    const cameras = await this.cameras.known(query);
-    const base = this.links.baseOf(call);
+    return { cameras: await this.cameras.known(query), base: this.links.baseOf(call) };
+  }
+
+  private async page(kind: FilmKind, query: ListVideosQuery | ContinuousQuery, cameras: readonly TruckCamera[]) {
+    const { customerId, truckId, cameraId, startTime, endTime } = query;
+    const wanted = { customerId, truckId, cameras: cameraId === undefined ? undefined : cameras, startTime, endTime };
     const page = pageRequest(query);
-    const { rows, total } = await listFilms(this.dataSource, 'recordings', filmQuery(query, cameras), page);
-    return {
-      success: true,
-      data: {
-        recordings: rows.map((film) => this.recording(film, 'recordings', base)),
-        pagination: paginationOf(page, total),
-      },
-    };
+    const { rows, total } = await listFilms(this.dataSource, kind, wanted, page);
+    return { rows, pagination: paginationOf(page, total) };
   }
 
   /** An unknown request, and one of another customer, is an empty list without a state (decision 44). */
@@ -131,11 +126,6 @@ function assertCustomer(customerId: string, call: AuthenticatedRequest): void {
   const { customerId: limit } = principalOf(call);
   if (limit === null || limit === customerId) return;
   throw apiError(VISION_API, 'notFound', 'the customer is unknown: check customerId');
-}
-
-function filmQuery(query: ListVideosQuery | ContinuousQuery, cameras: readonly TruckCamera[]) {
-  const { customerId, truckId, cameraId, startTime, endTime } = query;
-  return { customerId, truckId, cameras: cameraId === undefined ? undefined : cameras, startTime, endTime };
 }
 
 function matches(
