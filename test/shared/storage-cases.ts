@@ -14,6 +14,10 @@ export interface StorageUnderTest {
 }
 
 export const MIB = 1024 * 1024;
+/** More than one part of an S3 upload, and not much more: each byte is hashed and copied a dozen times on its way. */
+export const BEGUN = 5.25 * MIB;
+/** Of which that is the beginning. */
+export const WHOLE = 5.75 * MIB;
 export const sha256 = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
 export const newName = (): string => storageName('recordings', randomUUID());
 
@@ -63,9 +67,9 @@ export function storageCases(given: () => StorageUnderTest): void {
 
     test('a writing that begins anew has nothing of what it had', async () => {
       const { storage, leftovers } = given();
-      const [name, body] = [newName(), film(6 * MIB)];
+      const [name, body] = [newName(), film(WHOLE)];
       const writer = await storage.writer(name, { film: true });
-      for (const length of [5.5 * MIB, 1_000, body.length]) {
+      for (const length of [BEGUN, 1_000, body.length]) {
         await writer.begin({ validator: '"a"', total: length });
         await appendAll(writer, body.subarray(0, length));
       }
@@ -83,14 +87,14 @@ export function storageCases(given: () => StorageUnderTest): void {
   });
 
   describe('an interrupted writing', () => {
-    const memo = { validator: '"v1"', total: 7 * MIB };
+    const memo = { validator: '"v1"', total: WHOLE };
 
     test('goes on where it was suspended, with its memo and the hash of all bytes', async () => {
       const { storage, leftovers } = given();
       const [name, body] = [newName(), randomBytes(memo.total)];
       const first = await storage.writer(name);
       await first.begin(memo, body.length);
-      await appendAll(first, body.subarray(0, 6 * MIB));
+      await appendAll(first, body.subarray(0, BEGUN));
       await first.suspend();
       expect(await storage.stat(name)).toBeUndefined();
 
@@ -109,7 +113,7 @@ export function storageCases(given: () => StorageUnderTest): void {
       for (const kept of [memo, undefined]) {
         const first = await storage.writer(name);
         await first.begin(kept);
-        await appendAll(first, randomBytes(6 * MIB));
+        await appendAll(first, randomBytes(BEGUN));
         await first.suspend();
         if (kept === undefined) expect(await leftovers()).toEqual([]);
         const second = await storage.writer(name, { resume: kept === undefined });
@@ -127,7 +131,7 @@ export function storageCases(given: () => StorageUnderTest): void {
       const name = newName();
       const first = await storage.writer(name);
       await first.begin(memo);
-      await appendAll(first, randomBytes(6 * MIB));
+      await appendAll(first, randomBytes(BEGUN));
       await first.suspend();
       await (await storage.writer(name)).discard();
       expect(await leftovers()).toEqual([]);
@@ -144,21 +148,21 @@ export function storageCases(given: () => StorageUnderTest): void {
   });
 
   describe('a late writer, whose lease another one has taken over', () => {
-    const memo = { validator: '"v1"', total: 7 * MIB };
+    const memo = { validator: '"v1"', total: WHOLE };
 
     test('publishes nothing and spoils nothing where its successor started from zero', async () => {
       const { storage } = given();
       const [name, body] = [newName(), randomBytes(memo.total)];
       const late = await storage.writer(name);
       await late.begin(memo);
-      await appendAll(late, randomBytes(6 * MIB));
+      await appendAll(late, randomBytes(BEGUN));
       const successor = await storage.writer(name, { resume: false });
       await successor.begin(memo);
-      await appendAll(successor, body.subarray(0, 6 * MIB));
-      await appendAll(late, randomBytes(MIB)).catch(() => undefined);
+      await appendAll(successor, body.subarray(0, BEGUN));
+      await appendAll(late, randomBytes(WHOLE - BEGUN)).catch(() => undefined);
       await late.publish().catch((error: unknown) => expect(error).toBeInstanceOf(WriterSuperseded));
       await late.discard();
-      await appendAll(successor, body.subarray(6 * MIB));
+      await appendAll(successor, body.subarray(BEGUN));
       await successor.publish();
       expect((await contentOf(storage, name)).equals(body)).toBe(true);
     });
@@ -168,14 +172,14 @@ export function storageCases(given: () => StorageUnderTest): void {
       const [name, body] = [newName(), randomBytes(memo.total)];
       const first = await storage.writer(name);
       await first.begin(memo);
-      await appendAll(first, randomBytes(6 * MIB));
+      await appendAll(first, randomBytes(BEGUN));
       await first.suspend();
       const late = await storage.writer(name);
       const successor = await storage.writer(name, { resume: false });
       await successor.begin(memo);
-      await appendAll(successor, body.subarray(0, 6 * MIB));
+      await appendAll(successor, body.subarray(0, BEGUN));
       await successor.suspend();
-      const goneOn = appendAll(late, randomBytes(6 * MIB)).then(() => late.publish());
+      const goneOn = appendAll(late, randomBytes(BEGUN)).then(() => late.publish());
       await expect(goneOn).rejects.toThrow(WriterSuperseded);
       await late.discard();
 
@@ -193,9 +197,9 @@ export function storageCases(given: () => StorageUnderTest): void {
       const late = await storage.writer(name);
       const successor = await storage.writer(name);
       await successor.begin(memo);
-      await appendAll(successor, body.subarray(0, 6 * MIB));
+      await appendAll(successor, body.subarray(0, BEGUN));
       await late.discard();
-      await appendAll(successor, body.subarray(6 * MIB));
+      await appendAll(successor, body.subarray(BEGUN));
       expect(await successor.publish()).toEqual({ size: body.length, sha256: sha256(body) });
       expect((await contentOf(storage, name)).equals(body)).toBe(true);
       expect(await leftovers()).toEqual([]);
@@ -206,11 +210,11 @@ export function storageCases(given: () => StorageUnderTest): void {
       const [name, body] = [newName(), randomBytes(memo.total)];
       const first = await storage.writer(name);
       await first.begin(memo);
-      await appendAll(first, body.subarray(0, 5.5 * MIB));
+      await appendAll(first, body.subarray(0, BEGUN));
       await first.suspend();
       const late = await storage.writer(name);
       const successor = await storage.writer(name);
-      await appendAll(late, body.subarray(late.length, 6.5 * MIB));
+      await appendAll(late, body.subarray(late.length, WHOLE - 1_000));
       await appendAll(successor, body.subarray(successor.length));
       await successor.publish();
       expect((await contentOf(storage, name)).equals(body)).toBe(true);
@@ -252,7 +256,7 @@ export function storageCases(given: () => StorageUnderTest): void {
     await storage.delete(gone);
     const half = await storage.writer(newName());
     await half.begin({ validator: '"v"', total: 12 * MIB });
-    await appendAll(half, randomBytes(6 * MIB));
+    await appendAll(half, randomBytes(BEGUN));
     const names = (files: { name: string }[]): string[] => files.map((file) => file.name);
     const recordings = names(await listed(storage.list('recordings')));
     expect(recordings).toContain(name);
@@ -286,7 +290,7 @@ export function storageCases(given: () => StorageUnderTest): void {
     const name = await put(Buffer.from('published'));
     const half = await storage.writer(newName());
     await half.begin({ validator: '"v"', total: 12 * MIB });
-    await appendAll(half, randomBytes(6 * MIB));
+    await appendAll(half, randomBytes(BEGUN));
     await half.suspend();
     expect(await storage.sweep(60_000)).toBe(0);
     expect(await leftovers()).not.toEqual([]);
@@ -304,7 +308,7 @@ export function storageCases(given: () => StorageUnderTest): void {
 
   describe('a film', () => {
     /** A box begins just before the end of the first part of an S3 upload, its head lying across. */
-    const long = Buffer.concat([film(5 * MIB - 3), box('moof', randomBytes(90)), box('mdat', randomBytes(2 * MIB))]);
+    const long = Buffer.concat([film(5 * MIB - 3), box('moof', randomBytes(90)), box('mdat', randomBytes(0.75 * MIB))]);
     const memo = { validator: '"v1"', total: long.length };
 
     async function write(body: Buffer, name: string): Promise<unknown> {
@@ -322,7 +326,7 @@ export function storageCases(given: () => StorageUnderTest): void {
     async function interrupted(body: Buffer, name: string, film = true): Promise<void> {
       const writer = await given().storage.writer(name, { film });
       await writer.begin(memo);
-      await appendAll(writer, body.subarray(0, 6 * MIB));
+      await appendAll(writer, body.subarray(0, BEGUN));
       await writer.suspend();
     }
 

@@ -10,7 +10,7 @@ import type { Storage } from '../../src/storage/storage.js';
 import { WriterSuperseded } from '../../src/storage/storage-errors.js';
 import { partialOf } from '../../src/storage/storage-name.js';
 import { downloadCases, waitingDownloadCases } from '../shared/download-cases.js';
-import { MIB, newName, sha256, storageCases } from '../shared/storage-cases.js';
+import { BEGUN, MIB, newName, sha256, storageCases, WHOLE } from '../shared/storage-cases.js';
 import { film } from '../support/films.js';
 import { uploadsFolder, uploadsOf } from '../support/s3-front.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
@@ -142,7 +142,7 @@ describe('S3', () => {
     const name = newName();
     const first = await storage.writer(name);
     await first.begin({ validator: '"v"', total: 12 * MIB });
-    await first.append(randomBytes(6 * MIB));
+    await first.append(randomBytes(BEGUN));
     await first.suspend();
     await truncate(await firstPartOf(name), 5 * MIB - 1);
     const second = await storage.writer(name);
@@ -155,7 +155,7 @@ describe('S3', () => {
   });
 
   test('a writer whose upload the server gave up may begin anew', async () => {
-    const [name, body] = [newName(), randomBytes(7 * MIB)];
+    const [name, body] = [newName(), randomBytes(WHOLE)];
     const first = await storage.writer(name);
     await first.begin({ validator: '"v"', total: 12 * MIB });
     await first.append(body);
@@ -173,7 +173,7 @@ describe('S3', () => {
     const name = newName();
     const first = await storage.writer(name);
     await first.begin({ validator: '"v"', total: 12 * MIB });
-    await first.append(randomBytes(6 * MIB));
+    await first.append(randomBytes(BEGUN));
     await first.suspend();
     const uploads = uploadsFolder(server.directory);
     const begun = new Date(Date.now() - 3_600_000);
@@ -189,7 +189,7 @@ describe('S3', () => {
   test('a sweep ends uploads that nothing tells of', async () => {
     const half = await storage.writer(newName());
     await half.begin({ validator: '"v"', total: 12 * MIB });
-    await half.append(randomBytes(6 * MIB));
+    await half.append(randomBytes(BEGUN));
     // A part that is still under way would come back after the sweep.
     await half.suspend();
     expect((await server.keysOfUploads()).filter(isOurs)).toHaveLength(1);
@@ -251,7 +251,7 @@ test('a server that cannot abort uploads is used all the same', async () => {
   const name = newName();
   const half = await storage.writer(name);
   await half.begin({ validator: '"v"', total: 12 * MIB });
-  await half.append(randomBytes(6 * MIB));
+  await half.append(randomBytes(BEGUN));
   await half.discard();
   expect((await storage.writer(name)).length).toBe(0);
   expect(await storage.sweep(0)).toBe(0);
