@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { JobsService } from '../../src/jobs/jobs.service.js';
 import { Metrics } from '../../src/observability/metrics.js';
+import { nextRunAfterFailureMs } from '../../src/site-sync/sync/schedule-rules.js';
 import { eventually } from '../support/eventually.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { refuses } from '../support/scripted-partner.js';
@@ -119,5 +120,26 @@ describe('docs/alerts.yml', () => {
         );
       }
     }
+  });
+
+  test('tells of one partner that fails all the time, although failures put the next run off', () => {
+    const MINUTE_MS = 60_000;
+    const slowest = 1 - Number.EPSILON;
+    const ended: number[] = [0];
+    for (let failures = 1; failures < 40; failures += 1) {
+      const rule = { intervalSeconds: 900, failures, retryAt: undefined, now: new Date(0) };
+      ended.push((ended.at(-1) ?? 0) + nextRunAfterFailureMs(rule, slowest));
+    }
+    const fewestWithin = (hours: number) => {
+      const counts: number[] = [];
+      for (let end = hours * 60 * MINUTE_MS; end < 24 * 60 * MINUTE_MS; end += MINUTE_MS) {
+        counts.push(ended.filter((at) => at > end - hours * 60 * MINUTE_MS && at <= end).length);
+      }
+      return Math.min(...counts);
+    };
+    const failed = /sync_runs_total\{[^}]*\}\[(\d+)h\]\)\) >= (\d+)$/m.exec(rules);
+    expect(fewestWithin(Number(failed?.[1]))).toBeGreaterThanOrEqual(Number(failed?.[2]));
+    const refused = /partner_calls_total\{[^}]*\}\[(\d+)h\]\)\) > 0$/m.exec(rules);
+    expect(fewestWithin(Number(refused?.[1]))).toBeGreaterThan(0);
   });
 });
