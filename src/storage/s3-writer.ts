@@ -119,7 +119,7 @@ class S3Writer implements StorageWriter {
     // The first part may still be on its way, and the upload without its id.
     await this.#sending;
     if (this.#uploadId === undefined) await this.#putWhole();
-    else await this.#complete(this.#uploadId);
+    else await this.#complete(this.#uploadId).catch((error: unknown) => this.#expectStored(error));
     this.#free();
     const sha256 = (this.#continued ? await this.#hashStored() : this.#hash).digest('hex');
     return { size: this.length, sha256 };
@@ -185,6 +185,14 @@ class S3Writer implements StorageWriter {
       await this.place.client.send(new CompleteMultipartUploadCommand({ ...at, MultipartUpload: { Parts } }));
       await forgetState(this.place, this.#stateKey, uploadId);
     });
+  }
+
+  /** The SDK sends a completion again whose answer was lost, and finds its upload gone: what is stored is then our file. */
+  async #expectStored(error: unknown): Promise<void> {
+    if (!(error instanceof WriterSuperseded)) throw error;
+    const stored = await this.#hashStored().catch(() => undefined);
+    const isOurs = this.#continued || stored?.digest('hex') === this.#hash.copy().digest('hex');
+    if (stored === undefined || !isOurs) throw error;
   }
 
   async #hashStored(): Promise<Hash> {

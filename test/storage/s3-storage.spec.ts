@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, readFile, rename, rm, truncate, utimes } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { CreateMultipartUploadCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -12,6 +15,7 @@ import { partialOf } from '../../src/storage/storage-name.js';
 import { downloadCases, waitingDownloadCases } from '../shared/download-cases.js';
 import { BEGUN, MIB, newName, sha256, storageCases, WHOLE } from '../shared/storage-cases.js';
 import { film } from '../support/films.js';
+import { held } from '../support/held.js';
 import { uploadsFolder, uploadsOf } from '../support/s3-front.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 
@@ -257,4 +261,42 @@ test('a server that cannot abort uploads is used all the same', async () => {
   expect(await storage.sweep(0)).toBe(0);
   storage.close();
   await server.stop();
+});
+
+/** Passes on all that is asked, but for the answer to the first completion of an upload, which is lost. */
+async function startForgetful(): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> {
+  let lost = false;
+  const front = createServer((asked, answer) => {
+    const { method, headers, url = '' } = asked;
+    const passed = request(server.endpoint + url, { method, headers }, (got) => {
+      const loses = !lost && method === 'POST' && url.includes('uploadId=');
+      lost ||= loses;
+      if (loses) return void got.resume().once('end', () => answer.destroy());
+      got.pipe(answer.writeHead(got.statusCode ?? 500, got.headers));
+    });
+    asked.pipe(passed);
+  }).listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  const stop = held(async () => {
+    front.closeAllConnections();
+    front.close();
+  });
+  return { port: (front.address() as AddressInfo).port, stop };
+}
+
+test('a file whose completion was answered, but not heard of, is published', async () => {
+  const front = await startForgetful();
+  const forgetful = await openStorage(
+    server.storageUrl('forgetful').replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${front.port}`),
+  );
+  const name = newName();
+  const bytes = randomBytes(PART_BYTES + 1_000);
+  const writer = await forgetful.writer(name);
+  await writer.begin();
+  await writer.append(bytes);
+  expect(await writer.publish()).toEqual({ size: bytes.length, sha256: sha256(bytes) });
+  expect(await forgetful.stat(name)).toMatchObject({ size: bytes.length });
+  expect(await leftoversOf('forgetful', (key) => key.startsWith('forgetful'))).toEqual([]);
+  forgetful.close();
+  await front.stop();
 });
