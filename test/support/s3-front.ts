@@ -16,15 +16,18 @@ interface Upload {
   readonly initiated: string;
 }
 
+/** Those that begin or end while they are looked at do not count. */
 export async function uploadsOf(bucketFolder: string): Promise<Upload[]> {
   const folder = uploadsFolder(bucketFolder);
   const ids = await readdir(folder).catch(() => []);
-  return Promise.all(
+  const uploads = await Promise.all(
     ids.map(async (id) => {
       const path = join(folder, id, 'key');
-      return { id, key: await readFile(path, 'utf8'), initiated: (await stat(path)).mtime.toISOString() };
+      const both = await Promise.all([readFile(path, 'utf8'), stat(path)]).catch(() => undefined);
+      return both && { id, key: both[0], initiated: both[1].mtime.toISOString() };
     }),
   );
+  return uploads.filter((upload) => upload !== undefined);
 }
 
 /** As Amazon lists them: by key, of one key by id, and of a page's last key only the ids behind the marker. */
@@ -67,6 +70,10 @@ export function completed(answer: RequestListener, bucketFolder: string, perPage
     if (!existsSync(upload)) return refuse(404, 'NoSuchUpload');
     if (req.method === 'POST' && !existsSync(join(upload, '1'))) return refuse(400, 'InvalidPart');
     if (req.method !== 'DELETE') return answer(req, res);
-    void rm(upload, { recursive: true }).then(() => res.writeHead(204).end());
+    // A part may be on its way into it.
+    void rm(upload, { recursive: true, force: true, maxRetries: 5 }).then(
+      () => res.writeHead(204).end(),
+      () => refuse(500, 'InternalError'),
+    );
   };
 }
