@@ -4,7 +4,7 @@ import { destination, pino } from 'pino';
 import { DataSource } from 'typeorm';
 import { readEnv } from '../config/env.js';
 import { migrate, pendingMigrations } from '../database/migrate.js';
-import { settleEnv } from '../database/settle-env.js';
+import { embeddedNotice, isNewDatabase, settleEnv } from '../database/settle-env.js';
 import { CliModule } from './cli.module.js';
 import { CommandFailed } from './command-failed.js';
 
@@ -19,6 +19,9 @@ export async function withServices<T>(work: (services: Services) => Promise<T>):
   const declared = readEnv();
   // Standard output belongs to the answer.
   const logger = pino({ level: 'warn' }, destination({ fd: 2, sync: true }));
+  // Whoever meant another database would take the emptiness of this one for its answer.
+  if (isNewDatabase(declared))
+    process.stderr.write(`a new database is made: this command ${embeddedNotice(declared)}\n`);
   const { env, stop } = await settleEnv(declared, logger, { join: true });
   try {
     // A database of one's own is brought up to date as at any start; one that others use is not, by the way.

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Env, SettledEnv } from '../config/env.js';
 import type { EmbeddedPostgres } from './embedded/start-embedded-postgres.js';
@@ -28,9 +29,14 @@ const SPARE_CONNECTIONS = 13;
 export const connectionsOf = (env: Pick<Env, 'WEB_CONCURRENCY' | 'DATABASE_POOL'>): number =>
   Math.max(FEWEST_CONNECTIONS, env.WEB_CONCURRENCY * (env.DATABASE_POOL + BESIDE_POOL) + SPARE_CONNECTIONS);
 
+const embeddedFolder = ({ DATA_DIR }: Env): string => join(DATA_DIR, 'postgres');
+
 /** For whoever may have meant another database: an empty DATABASE_URL is an unset one. */
-export const embeddedNotice = ({ DATA_DIR }: Env): string =>
-  `uses the embedded PostgreSQL under ${join(DATA_DIR, 'postgres')}, since DATABASE_URL is not set`;
+export const embeddedNotice = (env: Env): string =>
+  `uses the embedded PostgreSQL under ${embeddedFolder(env)}, since DATABASE_URL is not set`;
+
+/** Whether the embedded database has yet to be made. */
+export const isNewDatabase = (env: Env): boolean => env.EMBEDDED && !existsSync(embeddedFolder(env));
 
 /**
  * Starts the embedded database where no DATABASE_URL is set, and finds the secrets that belong to it.

@@ -29,12 +29,15 @@ async function cli(...words: string[]): Promise<{ code: number; out: string; err
 }
 
 describe('the command line as a process, with the embedded database', () => {
-  test('brings its own database where no service runs, and leaves none behind', async () => {
+  test('brings its own database where no service runs, tells of a new one, and leaves none behind', async () => {
     const created = await cli('hauler', 'create', '--name', 'Alone', '--json');
-    expect([created.code, created.err]).toEqual([0, '']);
+    const place = `under ${join(dataDir, 'postgres')}, since DATABASE_URL is not set`;
+    const notice = `a new database is made: this command uses the embedded PostgreSQL ${place}\n`;
+    expect([created.code, created.err]).toEqual([0, notice]);
     expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
     const { id } = JSON.parse(created.out) as { id: string };
-    expect((await cli('key', 'revoke', id)).code).toBe(1);
+    const revoked = await cli('key', 'revoke', id);
+    expect([revoked.code, revoked.err]).toEqual([1, expect.not.stringContaining('a new database')]);
   });
 
   test('tells of a key that did not come by standard input', async () => {
