@@ -42,7 +42,7 @@ export function actionOn(streams: Streams): Action {
     async (...given: [...Input, Command]) => {
       const command = given.at(-1) as Command;
       const input = given.slice(0, -1) as Input;
-      const answer = await withServices((services) => work(services, ...input)).catch((error: unknown) => {
+      const answer = await withServices((services) => work(services, ...input), streams.err).catch((error: unknown) => {
         throw inOptions(error, command);
       });
       const asJson = command.optsWithGlobals<{ json?: boolean }>().json === true;

@@ -13,15 +13,17 @@ export type Services = Pick<INestApplicationContext, 'get'>;
 
 /**
  * Gives `work` the service's providers on the service's database, with the same configuration, and closes them after
- * it. Beside a running service with an embedded database, that one is used.
+ * it. Beside a running service with an embedded database, that one is used; where a new one is made, it is told.
  */
-export async function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
+export async function withServices<T>(
+  work: (services: Services) => Promise<T>,
+  tell: (text: string) => void,
+): Promise<T> {
   const declared = readEnv();
   // Standard output belongs to the answer.
   const logger = pino({ level: 'warn' }, destination({ fd: 2, sync: true }));
   // Whoever meant another database would take the emptiness of this one for its answer.
-  if (isNewDatabase(declared))
-    process.stderr.write(`a new database is made: this command ${embeddedNotice(declared)}\n`);
+  if (isNewDatabase(declared)) tell(`a new database is made: this command ${embeddedNotice(declared)}\n`);
   const { env, stop } = await settleEnv(declared, logger, { join: true });
   try {
     // A database of one's own is brought up to date as at any start; one that others use is not, by the way.
