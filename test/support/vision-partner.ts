@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
+import { formatInstant } from '../../src/contracts/common/instant.js';
 import { sealKey } from '../../src/partner-client/sealed-keys.js';
 import { JobsService } from '../../src/jobs/jobs.service.js';
 import { expect } from '@jest/globals';
@@ -74,7 +75,8 @@ export async function connectVision(app: TestApp, baseUrl: string): Promise<{ ha
   return { haulerId, id };
 }
 
-export const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
+/** As the service writes it, which leaves out a fraction of zero. */
+export const inHours = (hours: number): string => formatInstant(new Date(Date.now() + hours * 3_600_000));
 
 export type Element = Record<string, unknown>;
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { formatInstant } from '../../src/contracts/common/instant.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { json, refuses, type ScriptedReply } from '../support/scripted-partner.js';
@@ -540,7 +541,7 @@ describe('after an outage of 7 hours', () => {
       return rows[0]?.start_time.getTime() ?? 0;
     }, 15_000);
     expect(Math.abs(laidBy - Date.parse(inHours(-13)))).toBeLessThan(60_000);
-    expect((await read(id)).watermark).toBe(new Date(laidBy).toISOString());
+    expect((await read(id)).watermark).toBe(formatInstant(new Date(laidBy)));
     all.push(chunk(2, { id: 'new' }));
     partner.on(CONTINUOUS, (response, request) => {
       const isOld = Date.parse(request.query.get('startTime') ?? '') < Date.parse(inHours(-12));
