@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium as playwright, type Page } from 'playwright-core';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { testServer } from '../support/test-database.js';
@@ -74,9 +74,13 @@ async function tryItOut(operation: string): Promise<string> {
 }
 
 describe('Swagger UI, in a browser', () => {
-  it('offers every document', async () => {
+  beforeEach(async () => {
     await page.goto(`${service.url}/docs`);
     await page.waitForSelector('#select');
+  }, 30_000);
+  afterEach(() => expect(complaints).toEqual([]));
+
+  it('offers every document', async () => {
     const names = await page.locator('#select option').allInnerTexts();
     expect(names).toEqual([
       'Scale API 1.0.0',
@@ -99,11 +103,8 @@ describe('Swagger UI, in a browser', () => {
       haulerId: hauler.body.id,
       interfaces: ['account'],
     });
-    await page.goto(`${service.url}/docs`);
     await select('Account API 1.0.0');
     await authorize(key.body.key);
     expect(await tryItOut('createAccount')).toContain('200');
   }, 30_000);
-
-  it('without a complaint of the browser', () => expect(complaints).toEqual([]));
 });

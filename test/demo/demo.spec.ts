@@ -11,20 +11,34 @@ import { withFilm } from '../../src/vision/hosted/media/film.js';
 import { durationOfMp4 } from '../../src/vision/hosted/media/probe-mp4.js';
 import { eventually } from '../support/eventually.js';
 
-let service: TestApp;
-let demo: Demo;
-
-beforeAll(async () => {
-  service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
-  demo = await seedDemo(service.env, service.url);
-});
-afterAll(() => service.close());
-
 interface Page<T> {
   readonly data: T[];
 }
 
-const list = async <T>(path: string): Promise<T[]> => (await service.admin<Page<T>>('GET', path)).body.data;
+/** The service with its demo. */
+class Scene {
+  private constructor(
+    readonly service: TestApp,
+    readonly demo: Demo,
+  ) {}
+
+  static async start(): Promise<Scene> {
+    const service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+    return new Scene(service, await seedDemo(service.env, service.url));
+  }
+
+  stop(): Promise<void> {
+    return this.service.close();
+  }
+
+  seedAgain(): Promise<Demo> {
+    return seedDemo(this.service.env, this.service.url);
+  }
+
+  async list<T>(path: string): Promise<T[]> {
+    return (await this.service.admin<Page<T>>('GET', path)).body.data;
+  }
+}
 
 /** What the welcome tells to paste: method, address, headers and body of each `curl`. */
 function curls(text: string): { url: string; headers: Record<string, string>; body: string | undefined }[] {
@@ -51,17 +65,26 @@ async function pasted(text: string): Promise<string[]> {
 }
 
 describe('the demo', () => {
-  it('synchronises from the partner side of the same process within moments', async () => {
-    await eventually(async () => {
-      const [run] = await list<{
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await Scene.start();
+  });
+  afterAll(() => scene.stop());
+
+  const expectSynchronised = () =>
+    eventually(async () => {
+      const [run] = await scene.list<{
         status: string;
         counts: { sites: { created: number }; materials: { created: number } };
       }>('/sync-runs');
       expect(run).toMatchObject({ status: 'succeeded', counts: { sites: { created: 2 }, materials: { created: 5 } } });
     }, 15_000);
-  }, 20_000);
+
+  it('synchronises from the partner side of the same process within moments', expectSynchronised, 20_000);
 
   it('prints a call for each interface that works as pasted', async () => {
+    await expectSynchronised();
+    const { service, demo } = scene;
     expect(await pasted(welcome(service.env, service.url, demo))).toEqual([
       '/platform-api/v1/tickets 200',
       '/platform-api/v1/accounts 200',
@@ -70,7 +93,6 @@ describe('the demo', () => {
     ]);
   });
 
-  // Here, for the clip is on its way meanwhile.
   describe('of one side alone', () => {
     it.each<[Side, string[], string]>([
       // It has no sites, and a ticket names one.
@@ -86,8 +108,9 @@ describe('the demo', () => {
   });
 
   it('shows a stored, playable clip that crosses a chunk boundary, and recordings that came by themselves', async () => {
+    const { service } = scene;
     const clip = await eventually(async () => {
-      const [request] = await list<{ status: string; recordingIds: string[] }>('/video-requests');
+      const [request] = await scene.list<{ status: string; recordingIds: string[] }>('/video-requests');
       expect(request?.status).toBe('stored');
       return request?.recordingIds[0] ?? '';
     }, 40_000);
@@ -102,61 +125,75 @@ describe('the demo', () => {
     expect(Math.abs((await durationOfMp4(stored)) - seconds)).toBeLessThan(1);
     const inside = ({ startTime }: { startTime: string }) => startTime > body.startTime && startTime < body.endTime;
     await eventually(async () => {
-      const chunks = await list<{ startTime: string }>('/recordings?source=continuous&cameraId=front&pageSize=100');
+      const path = '/recordings?source=continuous&cameraId=front&pageSize=100';
+      const chunks = await scene.list<{ startTime: string }>(path);
       expect(chunks.filter(inside)).not.toEqual([]);
     });
     await eventually(async () => {
-      const recordings = await list<{ status: string }>('/recordings?source=continuous&pageSize=100');
+      const recordings = await scene.list<{ status: string }>('/recordings?source=continuous&pageSize=100');
       expect(recordings.filter((each) => each.status === 'stored')).toHaveLength(20);
     }, 40_000);
   }, 90_000);
 
   it('set up again adds nothing twice, and keeps its keys', async () => {
-    const again = await seedDemo(service.env, service.url);
-    expect(again.keys).toEqual(demo.keys);
+    const again = await scene.seedAgain();
+    expect(again.keys).toEqual(scene.demo.keys);
     for (const path of ['/haulers', '/api-keys', '/connections', '/video-subscriptions']) {
-      const { length } = await list(path);
+      const { length } = await scene.list(path);
       expect(`${path} ${length}`).toBe(`${path} ${{ '/haulers': 1, '/video-subscriptions': 1 }[path] ?? 2}`);
     }
-    expect((await list('/video-requests')).length).toBe(1);
+    expect((await scene.list('/video-requests')).length).toBe(1);
   });
+});
 
+describe('a demo whose key has ended', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await Scene.start();
+  });
+  afterAll(() => scene.stop());
+
+  /** Of its keys the newest that is not revoked. */
   const partnerKey = async () => {
-    const issued = await list<{ id: string; name: string; revokedAt: string | null }>('/api-keys');
+    const issued = await scene.list<{ id: string; name: string; revokedAt: string | null }>('/api-keys');
     return issued.find(({ name, revokedAt }) => name === 'Demo: partner' && revokedAt === null)?.id;
   };
 
+  async function revoke(): Promise<void> {
+    expect((await scene.service.admin('DELETE', `/api-keys/${await partnerKey()}`)).status).toBe(204);
+  }
+
   async function expectAuthorized(): Promise<void> {
-    const connections = await list<{ id: string }>('/connections');
+    const connections = await scene.list<{ id: string }>('/connections');
     expect(connections).toHaveLength(2);
     for (const { id } of connections) {
-      const check = await service.admin('POST', `/connections/${id}/check`);
+      const check = await scene.service.admin('POST', `/connections/${id}/check`);
       expect(check.body).toMatchObject({ authorized: true, conforms: true });
     }
   }
 
-  it('set up again after its keys were revoked tells the new ones to its connections', async () => {
-    expect((await service.admin('DELETE', `/api-keys/${await partnerKey()}`)).status).toBe(204);
-    const again = await seedDemo(service.env, service.url);
-    expect(again.keys.partner).not.toBe(demo.keys.partner);
+  it('by being revoked has another one when it is set up again, and its connections know it', async () => {
+    const { keys } = await scene.seedAgain();
+    await revoke();
+    expect((await scene.seedAgain()).keys.partner).not.toBe(keys.partner);
     await expectAuthorized();
   });
 
-  it('tells them also where the start that issued them did not come to its end', async () => {
-    expect((await service.admin('DELETE', `/api-keys/${await partnerKey()}`)).status).toBe(204);
+  it('likewise where the start that issued the other one did not come to its end', async () => {
+    await revoke();
+    const { service } = scene;
     await demoKeys(new AdminClient(service.url, service.env.ADMIN_TOKEN), service.env.DATA_DIR);
-    await seedDemo(service.env, service.url);
+    await scene.seedAgain();
     await expectAuthorized();
   });
 
-  it('issues new ones where a rotated key has ended', async () => {
-    const { body } = await service.admin<{ key: string }>('POST', `/api-keys/${await partnerKey()}/rotate`, {
+  it('by being rotated has another one too', async () => {
+    const { body } = await scene.service.admin<{ key: string }>('POST', `/api-keys/${await partnerKey()}/rotate`, {
       overlapSeconds: 0,
     });
-    const query = `haulerId=${DEMO.haulerId}`;
-    const used = await fetch(`${service.url}/scale-platform/v1/sites?${query}`, { headers: { 'API-KEY': body.key } });
-    expect(used.status).toBe(200);
-    await seedDemo(service.env, service.url);
+    const sites = `${scene.service.url}/scale-platform/v1/sites?haulerId=${DEMO.haulerId}`;
+    expect((await fetch(sites, { headers: { 'API-KEY': body.key } })).status).toBe(200);
+    await scene.seedAgain();
     await expectAuthorized();
   });
 });

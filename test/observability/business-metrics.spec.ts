@@ -17,13 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-async function scrape(): Promise<string> {
-  const headers = { Authorization: `Bearer ${scene.service.env.ADMIN_TOKEN}` };
-  return (await scene.service.call('GET', '/metrics', { headers })).text;
+async function scrape({ service } = scene): Promise<string> {
+  const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` };
+  return (await service.call('GET', '/metrics', { headers })).text;
 }
 
 /** The series of a metric, as they stand in the text. */
-const series = async (name: string) => (await scrape()).split('\n').filter((line) => line.startsWith(`${name}{`));
+const series = async (name: string, of = scene) =>
+  (await scrape(of)).split('\n').filter((line) => line.startsWith(`${name}{`));
 
 describe('metrics of what the service is for', () => {
   test('tickets by what became of them', async () => {
@@ -71,22 +72,27 @@ describe('metrics of what the service is for', () => {
   });
 
   test('for how long due work has waited, by kind', async () => {
+    const idle = await SiteScene.start();
+    await idle.renew();
     const age = async () => {
-      const line = (await series('work_oldest_due_seconds')).find((one) => one.includes('"site synchronisation"'));
+      const line = (await series('work_oldest_due_seconds', idle)).find((one) =>
+        one.includes('"site synchronisation"'),
+      );
       return Number(line?.split(' ').at(-1));
     };
     expect(await age()).toBe(0);
-    const { app, dataSource } = scene.service;
+    const { app, dataSource } = idle.service;
     // Nothing is claimed from now on, as where all instances have enough in work.
     await app.get(JobsService).beforeApplicationShutdown();
     const due = "UPDATE connections SET enabled = $2, due_at = now() - interval '1 hour' WHERE id = $1";
-    await dataSource.query(due, [scene.connectionId, false]);
+    await dataSource.query(due, [idle.connectionId, false]);
     expect(await age()).toBe(0);
-    await dataSource.query(due, [scene.connectionId, true]);
+    await dataSource.query(due, [idle.connectionId, true]);
     expect(await age()).toBeGreaterThanOrEqual(3600);
     expect(await age()).toBeLessThan(7200);
     await dataSource.query("UPDATE connections SET leased_until = now() + interval '1 hour'");
     expect(await age()).toBe(0);
+    await idle.stop();
   });
 });
 

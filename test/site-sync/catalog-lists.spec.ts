@@ -171,15 +171,5 @@ describe('the administration of what was synchronised', () => {
       expect((await scene.service.admin('GET', `/sync-runs/${randomUUID()}/quarantine`)).status).toBe(404);
       expect(await runsOf(`?connectionId=${randomUUID()}`)).toEqual([]);
     });
-
-    test('their quarantine has pages, in the order of the answer', async () => {
-      const run = await scene.sync({ sites: Array.from({ length: 5 }, (_, i) => site(`q${i}`, { name: i })) });
-      const page = await list(`/sync-runs/${run.id}/quarantine?pageSize=2&page=2`);
-      expect(page.data.map((record) => (record as unknown as { path: string }).path)).toEqual([
-        'sites[2].name',
-        'sites[3].name',
-      ]);
-      expect(page.pagination).toEqual({ page: 2, pageSize: 2, totalItems: 5, totalPages: 3 });
-    });
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import type { QuarantinedRecord, SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import { eventually } from '../support/eventually.js';
 import { html, json, raw, type ScriptedReply } from '../support/scripted-partner.js';
 import { ADDRESS, idOf, kiosk, material, site, siteData } from '../support/site-data.js';
@@ -310,6 +310,14 @@ describe('synchronising with a partner', () => {
       expect(run.status).toBe('succeeded');
       expect(counts(run, 'sites')).toEqual({ received: 3, created: 2, quarantined: 1 });
       expect(await scene.quarantine(run.id)).toMatchObject([{ path: 'sites[0].name', reason: expect.any(String) }]);
+    });
+
+    test('what is set aside has pages, in the order of the answer', async () => {
+      const run = await scene.sync({ sites: Array.from({ length: 5 }, (_, i) => site(`q${i}`, { name: i })) });
+      const path = `/sync-runs/${run.id}/quarantine?pageSize=2&page=2`;
+      const { body } = await scene.service.admin<{ data: QuarantinedRecord[]; pagination: unknown }>('GET', path);
+      expect(body.data.map((record) => record.path)).toEqual(['sites[2].name', 'sites[3].name']);
+      expect(body.pagination).toEqual({ page: 2, pageSize: 2, totalItems: 5, totalPages: 3 });
     });
 
     test('orphans are set aside, parents that are stored are known although malformed now', async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createDownloader } from '../../src/storage/download/downloader.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
@@ -12,15 +12,15 @@ let root: string;
 let storage: Storage;
 let host: FileHost;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'haulbridge-guard-'));
-  storage = await openStorage(`file:${root}`);
   host = await startFileHost();
 });
-afterAll(async () => {
-  await host.stop();
-  await rm(root, { recursive: true });
+afterAll(() => host.stop());
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'haulbridge-guard-'));
+  storage = await openStorage(`file:${root}`);
+  host.asked.length = 0;
 });
-beforeEach(() => void (host.asked.length = 0));
+afterEach(() => rm(root, { recursive: true }));
 
 test.each([
   ['an http address', () => host.link],
