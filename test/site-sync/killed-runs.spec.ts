@@ -50,6 +50,8 @@ describe('runs that are cut off', () => {
   });
   afterEach(async () => {
     for (const stop of started) await stop();
+    // What it has left over no other process takes up.
+    await scene.service.admin('DELETE', `/connections/${scene.connectionId}`);
   });
 
   const query = <Row>(sql: string, parameters: unknown[] = [scene.connectionId]) =>
