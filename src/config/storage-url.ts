@@ -49,6 +49,10 @@ function s3Storage(text: string): S3StorageConfig {
   if (url.username !== '' || url.password !== '' || url.port !== '' || url.hash !== '') {
     throw new EnvFault('must not have a user, a port or a fragment: credentials and servers are told elsewhere');
   }
+  const told = [...url.searchParams.keys()];
+  if (told.some((name) => !['endpoint', 'region'].includes(name)) || new Set(told).size < told.length) {
+    throw new EnvFault('must have no parameters but endpoint and region, each at most once');
+  }
   const endpoint = url.searchParams.get('endpoint');
   if (endpoint && !isHttpUrl(endpoint)) {
     throw new EnvFault('must have an endpoint that begins with http:// or https://, or none');

@@ -53,8 +53,9 @@ export class Retention implements OnModuleDestroy {
     if (dryRun) return this.count(before);
     let recordings = 0;
     let bytes = 0;
-    for (let batch = await this.old(before); batch.length > 0 && !this.stopping; batch = await this.old(before)) {
+    for (let batch = await this.old(before); batch.length > 0; batch = await this.old(before)) {
       for (const row of batch) {
+        if (this.stopping) return { recordings, bytes, before: before.toISOString() };
         await this.remove(row, days);
         recordings += 1;
         bytes += Number(row.size_bytes);

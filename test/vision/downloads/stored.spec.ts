@@ -2,6 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StorageUnavailable } from '../../../src/storage/storage-errors.js';
+import { type Storage, STORAGE } from '../../../src/storage/storage.js';
 import { Retention } from '../../../src/vision/recordings/retention.js';
 import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from '../../support/download-scene.js';
@@ -92,6 +93,27 @@ describe('retention', () => {
     expect(await recordings(app, id)).toMatchObject([{ status: 'stored' }]);
     await rename(`${folder}.aside`, folder);
     expect(await retention.run()).toMatchObject({ recordings: 1 });
+    expect(await filesOf(app, 'recordings')).toEqual([]);
+  });
+
+  test('stops between two films, and another start goes on', async () => {
+    partner.reset();
+    const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
+    const id = await scene.follow(app, () => [1, 2].map((n) => chunk(n, partner.link(film(1_000)))));
+    const statuses = async () => (await recordings(app, id)).map(({ status }) => status).sort();
+    await eventually(async () => expect(await statuses()).toEqual(['stored', 'stored']));
+    await app.dataSource.query(`UPDATE recordings SET stored_at = now() - interval '31 days'`);
+    const storage = app.app.get<Storage>(STORAGE, { strict: false });
+    const deleting: Pick<Storage, 'delete'> = {
+      async delete(name) {
+        retention.onModuleDestroy();
+        await storage.delete(name);
+      },
+    };
+    const retention = new Retention(app.dataSource, deleting as Storage, app.env);
+    expect(await retention.run()).toMatchObject({ recordings: 1 });
+    expect(await statuses()).toEqual(['expired', 'stored']);
+    expect(await app.app.get(Retention, { strict: false }).run()).toMatchObject({ recordings: 1 });
     expect(await filesOf(app, 'recordings')).toEqual([]);
   });
 
