@@ -3,9 +3,10 @@ import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { DataSource } from 'typeorm';
 import { readEnv, type SettledEnv } from './config/env.js';
 import { StartRefused } from './database/embedded/start-refused.js';
-import { migrate } from './database/migrate.js';
+import { migrate, pendingMigrations } from './database/migrate.js';
 import { reasonOf } from './database/reason.js';
 import { embeddedNotice, settleEnv } from './database/settle-env.js';
 import type { LeanExpressAdapter } from './http/lean-express.adapter.js';
@@ -50,7 +51,7 @@ async function serve(env: SettledEnv, logger: Logger): Promise<Serving> {
     await app.close();
     throw error;
   }
-  void tellOfStorage(app, logger);
+  void tellWhatIsMissing(app, env, logger);
   const server = app.getHttpServer();
   const { port } = server.address() as AddressInfo;
   const stop = async () => {
@@ -70,8 +71,16 @@ async function listen(app: INestApplication, { PORT, HOST }: SettledEnv): Promis
   }
 }
 
-/** No reason not to start: what needs the storage waits for it. But nobody might notice until a video is missed. */
-async function tellOfStorage(app: INestApplication, logger: Logger): Promise<void> {
+/** No reason not to start: what needs it waits for it, or fails. But nobody might notice until a ticket or a video is missed. */
+async function tellWhatIsMissing(app: INestApplication, env: SettledEnv, logger: Logger): Promise<void> {
+  const missing = env.MIGRATE_ON_START ? [] : await pendingMigrations(app.get(DataSource)).catch(() => []);
+  if (missing.length > 0) {
+    logger.warn(
+      `MIGRATE_ON_START: ${missing.length} migrations are missing: run npm run migrate. Until then calls fail.`,
+    );
+    // The storage could not be checked: it is known from a table which storages have been used.
+    return;
+  }
   const { writable, reason } = await app.get<Storage>(STORAGE, { strict: false }).check();
   if (writable) return;
   logger.warn(`STORAGE_URL: ${reason} Until it can be written to, downloads wait and uploads are refused with 503.`);

@@ -3,7 +3,9 @@ import { at, CUSTOMER, film, TRUCK } from '../support/hosted-vision.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { startServiceProcess } from '../support/service-process.js';
+import { createTestDatabase } from '../support/test-database.js';
 
+/** Of its log. */
 interface Line {
   readonly level: number;
   readonly msg: string;
@@ -17,13 +19,28 @@ let service: TestApp;
 beforeAll(async () => void (service = await startTestApp()));
 afterAll(() => service.close());
 
+const linesOf = (said: string): Line[] =>
+  said.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
+
+test('missing migrations are told at boot, and nothing else that follows from them', async () => {
+  const empty = await createTestDatabase({ migrated: false });
+  const variables = { DATABASE_URL: empty.url, MIGRATE_ON_START: 'false', LOG_LEVEL: 'warn' };
+  const { child, url, said, ended } = await startServiceProcess(service.env, variables);
+  const told = /^MIGRATE_ON_START: \d\d migrations are missing: run npm run migrate\. Until then calls fail\.$/;
+  await eventually(() =>
+    expect(linesOf(said())).toContainEqual(expect.objectContaining({ level: WARN, msg: expect.stringMatching(told) })),
+  );
+  expect((await fetch(`${url}/health/ready`)).status).toBe(503);
+  expect(linesOf(said()).filter(({ msg }) => msg.includes('STORAGE_URL'))).toEqual([]);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  await empty.drop();
+}, 60_000);
+
 test('a storage that cannot be written to is told at boot, and an upload to it is 503 with its reason in the log', async () => {
   const variables = { STORAGE_URL: 'file:/dev/null/videos', LOG_LEVEL: 'warn' };
   const { child, url, said, ended } = await startServiceProcess(service.env, variables);
-  const lines = () =>
-    said()
-      .split('\n')
-      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
+  const lines = () => linesOf(said());
   await eventually(() =>
     expect(lines()).toContainEqual(
       expect.objectContaining({ level: WARN, msg: expect.stringContaining(`STORAGE_URL: ${REASON} Until it can`) }),
