@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SettledEnv } from '../config/env.js';
 import { AdminClient } from './admin-client.js';
 import { DEMO, DEMO_ALIASES, DEMO_SITE_DATA } from './demo-data.js';
@@ -8,6 +9,9 @@ import { DEMO_CAMERAS, demoRecording } from './demo-recordings.js';
 const MINUTE_MS = 60_000;
 /** Recorded minutes that the demo truck brings; the clock in the picture has ten of them. */
 const RECORDED_MINUTES = 10;
+/** How long the first synchronisation is waited for, and how often it is looked for. */
+const SYNCHRONISED_WITHIN_MS = 5_000;
+const LOOK_EVERY_MS = 50;
 
 export interface Demo {
   readonly keys: DemoKeys;
@@ -24,7 +28,8 @@ interface Connection {
 
 /**
  * Fills an empty service with a hauler, keys, a partner's sites and recordings, and connects the platform side to the
- * partner side of this same process. Started again, it adds what is missing, and the minutes just past.
+ * partner side of this same process, of which it waits for the sites. Started again, it adds what is missing, and the minutes
+ * just past.
  */
 export async function seedDemo(env: SettledEnv, baseUrl: string, now = Date.now()): Promise<Demo> {
   const admin = new AdminClient(baseUrl, env.ADMIN_TOKEN);
@@ -42,6 +47,7 @@ export async function seedDemo(env: SettledEnv, baseUrl: string, now = Date.now(
   if (env.SIDES.has('platform') && env.SIDES.has('partner')) {
     const connectionId = await connect(admin, baseUrl, keys.partner);
     await follow(admin, connectionId, clip, instant((lastMinute - RECORDED_MINUTES) * MINUTE_MS));
+    await untilSynchronised(admin);
   }
   return { keys, clip };
 }
@@ -84,6 +90,14 @@ async function follow(admin: AdminClient, connectionId: string, clip: Demo['clip
   const { truckId } = DEMO;
   await admin.json('POST', '/video-subscriptions', { connectionId, truckId, startTime, intervalSeconds: 30 });
   await admin.json('POST', '/video-requests', { connectionId, truckId, cameraId: 'front', ...clip });
+}
+
+/** A ticket is refused before its site is known, and the first thing that a reader pastes is a ticket. */
+async function untilSynchronised(admin: AdminClient): Promise<void> {
+  const sites = `/sites?haulerId=${DEMO.haulerId}&siteId=${DEMO.siteId}`;
+  for (const end = Date.now() + SYNCHRONISED_WITHIN_MS; Date.now() < end; await delay(LOOK_EVERY_MS)) {
+    if ((await admin.get<{ data: unknown[] }>(sites))?.data.length) return;
+  }
 }
 
 /**
