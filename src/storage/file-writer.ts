@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDirect, writeBlock } from './direct-io.js';
 import { dropFolder, emptyFolder, fileFailure, isFolder, publishFile, roomAt } from './file-durability.js';
 import type { FilePlace } from './file-place.js';
 import { BoxWalk } from './mp4.js';
-import { readPartState, writePartState } from './part-state.js';
+import { partsIn, readPartState, removePart, writePartState } from './part-state.js';
 import type { Memo, Published, StorageWriter, WriterOptions } from './storage.js';
 import { errorCode, fullDisk, WriterSuperseded } from './storage-errors.js';
 import { PARTIAL, partialOf } from './storage-name.js';
@@ -18,9 +18,6 @@ const BLOCK_BYTES = 96 * 1024;
 const BLOCK_CHUNKS = 512;
 /** A killed process loses at most what came since the last checkpoint: this long, or this much if that took longer. */
 const CHECKPOINT = { ms: 1000, bytes: 1024 * 1024 };
-
-const partsIn = async (folder: string): Promise<string[]> =>
-  (await readdir(folder).catch(() => [])).filter((entry) => entry.endsWith('.part'));
 
 type Guard = <T>(work: () => Promise<T>) => Promise<T>;
 
@@ -86,17 +83,26 @@ class FileWriter implements StorageWriter {
 
   async takeUp(): Promise<void> {
     this.#found = await partsIn(this.#folder);
-    const state = await readPartState(this.#folder);
-    if (state === undefined) return;
-    const handle = await open(join(this.#folder, state.part), 'r+').catch(() => undefined);
-    if (handle === undefined) return;
-    this.#name = state.part;
+    for (const part of this.#found) if (await this.#continue(part)) return;
+  }
+
+  /** False where nothing tells of it, or it is not what is told. */
+  async #continue(part: string): Promise<boolean> {
+    const state = await readPartState(this.#folder, part);
+    if (state === undefined) return false;
+    const handle = await open(join(this.#folder, part), 'r+').catch(() => undefined);
+    if (handle === undefined) return false;
+    this.#name = part;
     this.#handle = handle;
-    if ((await this.#sizeKept(handle)) < state.length) return this.#close();
+    if ((await this.#sizeKept(handle)) < state.length) {
+      await this.#close();
+      return false;
+    }
     this.#continued = true;
     this.memo = state.memo;
     this.length = this.#unhashed = state.length;
     this.#checkpoint = { length: state.length, at: Date.now(), running: Promise.resolve() };
+    return true;
   }
 
   async begin(memo?: Memo, size = 0): Promise<void> {
@@ -145,7 +151,7 @@ class FileWriter implements StorageWriter {
     await this.#close();
     await this.#guarded(async () => {
       const own = this.#name === undefined ? this.#found : [this.#name];
-      for (const part of own) await rm(join(this.#folder, part), { force: true });
+      for (const part of own) await removePart(this.#folder, part);
       // A part that is left belongs to a successor.
       if ((await partsIn(this.#folder)).length === 0) await rm(this.#folder, { recursive: true, force: true });
     });
@@ -231,7 +237,7 @@ class FileWriter implements StorageWriter {
   async #keep(length: number): Promise<void> {
     await this.#open().datasync();
     if (this.memo === undefined || this.#name === undefined) return;
-    await writePartState(this.#folder, { part: this.#name, length, memo: this.memo });
+    await writePartState(this.#folder, this.#name, { length, memo: this.memo });
   }
 
   #see(bytes: Buffer): void {

@@ -1,28 +1,37 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from './file-durability.js';
 import type { Memo } from './storage.js';
 
-const STATE = 'state.json';
-
 /** What is written beside a part, so that a later writer can go on with it. */
 export interface PartState {
-  /** The part's name, in the same folder. */
-  readonly part: string;
   /** Bytes that are durable; the part may have more. */
   readonly length: number;
   readonly memo: Memo;
 }
 
+/** Each part has a state of its own: a late writer cannot put its own in the place of its successor's. */
+const stateOf = (folder: string, part: string): string => join(folder, `${part}.json`);
+
+/** Names of the parts in a folder. */
+export const partsIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder).catch(() => [])).filter((entry) => entry.endsWith('.part'));
+
 /** Undefined where there is none, or none that can be understood: the file is then begun anew. */
-export async function readPartState(folder: string): Promise<PartState | undefined> {
-  const text = await readFile(join(folder, STATE), 'utf8').catch(() => '');
+export async function readPartState(folder: string, part: string): Promise<PartState | undefined> {
+  const text = await readFile(stateOf(folder, part), 'utf8').catch(() => '');
   const state = parsed(text);
   return isPartState(state) ? state : undefined;
 }
 
-export const writePartState = (folder: string, state: PartState): Promise<void> =>
-  replaceFile(join(folder, STATE), JSON.stringify(state));
+export const writePartState = (folder: string, part: string, state: PartState): Promise<void> =>
+  replaceFile(stateOf(folder, part), JSON.stringify(state));
+
+/** With its state. */
+export async function removePart(folder: string, part: string): Promise<void> {
+  await rm(join(folder, part), { force: true });
+  await rm(stateOf(folder, part), { force: true });
+}
 
 function parsed(text: string): unknown {
   try {
@@ -35,8 +44,6 @@ function parsed(text: string): unknown {
 const isPartState = (value: unknown): value is PartState =>
   typeof value === 'object' &&
   value !== null &&
-  'part' in value &&
-  /^[0-9a-f]{16}\.part$/.test(String(value.part)) &&
   'length' in value &&
   Number.isSafeInteger(value.length) &&
   'memo' in value &&

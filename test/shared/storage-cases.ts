@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { Storage, StorageWriter } from '../../src/storage/storage.js';
 import { NotAFilm, NotStored, WriterSuperseded } from '../../src/storage/storage-errors.js';
 import { storageName } from '../../src/storage/storage-name.js';
@@ -167,7 +167,10 @@ export function storageCases(given: () => StorageUnderTest): void {
       expect((await contentOf(storage, name)).equals(body)).toBe(true);
     });
 
-    test('leaves what its successor has laid down for the next one, however it ends', async () => {
+    test.each([
+      ['at once', 0],
+      ['when its own checkpoint is due', 10_000],
+    ])('leaves what its successor has laid down for the next one, however it ends, %s', async (_, laterMs) => {
       const { storage, leftovers } = given();
       const [name, body] = [newName(), randomBytes(memo.total)];
       const first = await storage.writer(name);
@@ -179,8 +182,11 @@ export function storageCases(given: () => StorageUnderTest): void {
       await successor.begin(memo);
       await appendAll(successor, body.subarray(0, BEGUN));
       await successor.suspend();
+      const { now } = Date;
+      const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + laterMs);
       const goneOn = appendAll(late, randomBytes(BEGUN)).then(() => late.publish());
       await expect(goneOn).rejects.toThrow(WriterSuperseded);
+      clock.mockRestore();
       await late.discard();
 
       const next = await storage.writer(name);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openStorage } from '../../src/storage/open-storage.js';
-import { readPartState } from '../../src/storage/part-state.js';
+import { partsIn, readPartState } from '../../src/storage/part-state.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { partialOf } from '../../src/storage/storage-name.js';
 import { downloadCases, waitingDownloadCases } from '../shared/download-cases.js';
@@ -81,7 +81,7 @@ describe('files', () => {
     });
 
     test('is thrown away where nothing tells of it, too', async () => {
-      await rm(join(folder, 'state.json'));
+      await rm(`${await partPath()}.json`);
       await (await storages[0].writer(name)).discard();
       expect(await readdir(folder).catch(() => [])).toEqual([]);
     });
@@ -98,13 +98,9 @@ describe('files', () => {
       expect(await writer.publish()).toMatchObject({ size: 6 });
     });
 
-    const part = '0123456789abcdef.part';
-    const state = { part, length: 3, memo: {} };
+    const state = { length: 3, memo: {} };
     test.each<[string, boolean]>([
       [JSON.stringify(state), true],
-      [JSON.stringify({ ...state, part: `../${part}` }), false],
-      [JSON.stringify({ ...state, part: `${part}.new` }), false],
-      [JSON.stringify({ ...state, part: undefined }), false],
       [JSON.stringify({ ...state, length: undefined }), false],
       [JSON.stringify({ ...state, length: '3' }), false],
       [JSON.stringify({ ...state, memo: undefined }), false],
@@ -113,8 +109,9 @@ describe('files', () => {
       ['null', false],
       ['', false],
     ])('and tells of it by %s: %s', async (text, understood) => {
-      await writeFile(join(folder, 'state.json'), text);
-      expect(await readPartState(folder)).toEqual(understood ? state : undefined);
+      const path = await partPath();
+      await writeFile(`${path}.json`, text);
+      expect(await readPartState(folder, basename(path))).toEqual(understood ? state : undefined);
     });
   });
 
@@ -123,7 +120,11 @@ describe('files', () => {
     waitingDownloadCases(() => ({
       ...given(1),
       storageUrl: `file:${roots[1]}`,
-      kept: async (name) => (await readPartState(join(roots[1], partialOf(name))))?.length ?? 0,
+      kept: async (name) => {
+        const folder = join(roots[1], partialOf(name));
+        const [part = ''] = await partsIn(folder);
+        return (await readPartState(folder, part))?.length ?? 0;
+      },
     }));
   });
 });
