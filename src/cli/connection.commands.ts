@@ -5,11 +5,13 @@ import {
   CreateConnectionRequest,
   UpdateConnectionRequest,
 } from '../contracts/admin/connection.dto.js';
+import { booleanIn } from '../contracts/common/fields/boolean-field.js';
+import { integerIn } from '../contracts/common/fields/number-fields.js';
 import { ConnectionCheckService } from '../partner-client/connection-check.service.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import type { CommandGroup } from './command-line.js';
-import { idOf, readInput, toBoolean } from './input.js';
+import { idOf, readInput } from './input.js';
 
 const STDIN = 0;
 
@@ -31,8 +33,8 @@ export const connectionCommands: CommandGroup = (action) => {
     .requiredOption('--base-url <url>', 'address of the partner')
     .requiredOption('--api-key <text>', 'key that the partner issued to us; - reads it from standard input', secret)
     .option('--customer-id <text>', "customer, of a vision connection; the hauler's id if absent")
-    .option('--interval-seconds <number>', 'seconds between runs', Number)
-    .option('--enabled <boolean>', 'whether it runs by itself; true if absent', toBoolean)
+    .option('--interval-seconds <number>', 'seconds between runs', integerIn)
+    .option('--enabled <boolean>', 'whether it runs by itself; true if absent', booleanIn)
     .action(
       action((services, options: object) =>
         services.get(ConnectionsService).create(readInput(CreateConnectionRequest, options)),
@@ -61,8 +63,8 @@ export const connectionCommands: CommandGroup = (action) => {
     .option('--api-key <text>', 'replaces the key at once; - reads it from standard input', secret)
     .option('--next-api-key <text>', 'tried when the current key is refused; - reads it from standard input', secret)
     .option('--customer-id <text>', 'customer, of a vision connection')
-    .option('--interval-seconds <number>', 'seconds between runs', Number)
-    .option('--enabled <boolean>', 'false pauses it', toBoolean)
+    .option('--interval-seconds <number>', 'seconds between runs', integerIn)
+    .option('--enabled <boolean>', 'false pauses it', booleanIn)
     .action(
       action((services, id: string, options: object) =>
         services.get(ConnectionsService).update(idOf(id), readInput(UpdateConnectionRequest, options)),

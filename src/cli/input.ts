@@ -26,9 +26,6 @@ export function commaSeparated(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** For an option that is a boolean in JSON; what is neither stays, to be refused. */
-export const toBoolean = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
-
 /** A refusal in the words of the command: `--hauler-id` where the admin API says `haulerId`, `<id>` for an argument. */
 export function inOptions(error: unknown, command: Command): unknown {
   if (!(error instanceof AppError)) return error;

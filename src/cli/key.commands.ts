@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { KeyRotation } from '../auth/key-rotation.service.js';
 import { ApiKeyQuery, IssueApiKeyRequest, RotateApiKeyRequest } from '../contracts/admin/api-key.dto.js';
+import { integerIn } from '../contracts/common/fields/number-fields.js';
 import type { CommandGroup } from './command-line.js';
 import { commaSeparated, idOf, readInput } from './input.js';
 
@@ -22,7 +23,7 @@ export const keyCommands: CommandGroup = (action) => {
     .command('rotate')
     .description('issue the successor of a key; from its first use on the old one lives for the overlap')
     .argument('<id>', 'id of the key')
-    .option('--overlap-seconds <number>', 'how long the old key lives on: 0 to 604800, 86400 if absent', Number)
+    .option('--overlap-seconds <number>', 'how long the old key lives on: 0 to 604800, 86400 if absent', integerIn)
     .action(
       action((services, id: string, options: object) => {
         const { overlapSeconds } = readInput(RotateApiKeyRequest, options);

@@ -4,9 +4,11 @@ import {
   CreateVideoSubscription,
   VideoSubscriptionQuery,
 } from '../contracts/admin/video-subscription.dto.js';
+import { booleanIn } from '../contracts/common/fields/boolean-field.js';
+import { integerIn } from '../contracts/common/fields/number-fields.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
 import type { CommandGroup } from './command-line.js';
-import { idOf, readInput, toBoolean } from './input.js';
+import { idOf, readInput } from './input.js';
 
 export const videoSubscriptionCommands: CommandGroup = (action) => {
   const subscription = new Command('video-subscription').description("trucks' continuous recordings that are followed");
@@ -17,7 +19,7 @@ export const videoSubscriptionCommands: CommandGroup = (action) => {
     .requiredOption('--truck-id <text>', 'truck')
     .requiredOption('--start-time <time>', 'recordings from this time on, such as 2026-01-31T08:30:00Z')
     .option('--camera-id <text>', 'camera: placement or number; all of the truck if absent')
-    .option('--interval-seconds <number>', 'seconds between two looks; as the connection says if absent', Number)
+    .option('--interval-seconds <number>', 'seconds between two looks; as the connection says if absent', integerIn)
     .action(
       action((services, options: object) =>
         services.get(VideoSubscriptions).create(readInput(CreateVideoSubscription, options)),
@@ -44,8 +46,8 @@ export const videoSubscriptionCommands: CommandGroup = (action) => {
     .command('change')
     .description('change a subscription; what is not named stays')
     .argument('<id>', 'id of the subscription')
-    .option('--interval-seconds <number>', 'seconds between two looks', Number)
-    .option('--enabled <boolean>', 'false pauses it', toBoolean)
+    .option('--interval-seconds <number>', 'seconds between two looks', integerIn)
+    .option('--enabled <boolean>', 'false pauses it', booleanIn)
     .action(
       action((services, id: string, options: object) =>
         services.get(VideoSubscriptions).change(idOf(id), readInput(ChangeVideoSubscription, options)),

@@ -199,6 +199,7 @@ describe('wrong usage is exit code 2', () => {
     ['an unknown interface', ['key', 'issue', '--interfaces', 'scales']],
     ['scale without a hauler', ['key', 'issue', '--interfaces', 'scale']],
     ['an overlap that is no number', ['key', 'rotate', UNKNOWN, '--overlap-seconds', 'long']],
+    ['an empty overlap', ['key', 'rotate', UNKNOWN, '--overlap-seconds', '']],
     ['a page of nothing', ['key', 'list', '--page', '0']],
     ['a ticket that is no id', ['ticket', 'show', 'IN-1']],
     ['pushes of what is no id', ['ticket', 'revisions', 'IN-1']],

@@ -1,9 +1,14 @@
 import { Transform } from 'class-transformer';
 import { field, type FieldOptions } from './field.js';
 
+/** What a text says that is a boolean; what is none stays, to be refused. */
+export function booleanIn(value: unknown): unknown {
+  if (value === 'true') return true;
+  return value === 'false' ? false : value;
+}
+
 export function BooleanField(options: FieldOptions & { readonly inQuery?: boolean }): PropertyDecorator {
-  const read = (value: unknown) =>
-    options.inQuery === true ? (value === 'true' ? true : value === 'false' ? false : value) : value;
+  const read = (value: unknown) => (options.inQuery === true ? booleanIn(value) : value);
   return field(
     options,
     { type: 'boolean' },

@@ -14,6 +14,11 @@ export function NumberField(options: FieldOptions): PropertyDecorator {
   );
 }
 
+/** What a text says that is a whole number; what is none stays, to be refused. */
+export function integerIn(value: unknown): unknown {
+  return typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
+}
+
 export interface IntegerOptions extends FieldOptions {
   readonly min: number;
   readonly max: number;
@@ -27,8 +32,8 @@ export function IntegerField(options: IntegerOptions): PropertyDecorator {
   const { min, max } = options;
   const orMore = options.orMore === true;
   const read = (value: unknown) => {
-    if (options.inQuery !== true || typeof value !== 'string' || !/^-?\d+$/.test(value)) return value;
-    return orMore ? Math.min(Number(value), max) : Number(value);
+    const number = options.inQuery === true ? integerIn(value) : value;
+    return orMore && typeof number === 'number' ? Math.min(number, max) : number;
   };
   return field(
     options,
