@@ -21,8 +21,6 @@ export interface Demo {
 
 interface Connection {
   readonly id: string;
-  readonly haulerId: string;
-  readonly interface: string;
   readonly baseUrl: string;
 }
 
@@ -85,8 +83,8 @@ async function connect(admin: AdminClient, baseUrl: string, apiKey: string): Pro
 
 /** Once: all that the truck records, and one clip that crosses a chunk boundary. */
 async function follow(admin: AdminClient, connectionId: string, clip: Demo['clip'], startTime: string): Promise<void> {
-  const subscriptions = await admin.get<{ data: { connectionId: string }[] }>('/video-subscriptions?pageSize=100');
-  if (subscriptions?.data.some((each) => each.connectionId === connectionId)) return;
+  const subscriptions = await admin.get<{ data: unknown[] }>(`/video-subscriptions?connectionId=${connectionId}`);
+  if ((subscriptions?.data.length ?? 0) > 0) return;
   const { truckId } = DEMO;
   await admin.json('POST', '/video-subscriptions', { connectionId, truckId, startTime, intervalSeconds: 30 });
   await admin.json('POST', '/video-requests', { connectionId, truckId, cameraId: 'front', ...clip });
@@ -105,8 +103,9 @@ async function untilSynchronised(admin: AdminClient): Promise<void> {
  * nothing any more: asked for at each start, since the one that issued it may not have come as far as this.
  */
 async function connection(admin: AdminClient, kind: string, baseUrl: string, apiKey: string): Promise<string> {
-  const known = await admin.get<{ data: Connection[] }>('/connections?pageSize=100');
-  const existing = known?.data.find((each) => each.haulerId === DEMO.haulerId && each.interface === kind);
+  const query = `haulerId=${DEMO.haulerId}&interface=${kind}&pageSize=100`;
+  // Newest first: the demo made its own before anybody could give its hauler another one.
+  const existing = (await admin.get<{ data: Connection[] }>(`/connections?${query}`))?.data.at(-1);
   if (existing === undefined) {
     const request = { haulerId: DEMO.haulerId, interface: kind, baseUrl, apiKey };
     return (await admin.json<Connection>('POST', '/connections', request)).id;

@@ -142,6 +142,16 @@ describe('the demo', () => {
     }
     expect((await scene.list('/video-requests')).length).toBe(1);
   });
+
+  it('set up again leaves a connection alone that somebody else gave its hauler', async () => {
+    const { service } = scene;
+    const request = { haulerId: DEMO.haulerId, interface: 'site', baseUrl: 'http://127.0.0.1:9', apiKey: 'theirs' };
+    const { body } = await service.admin<{ id: string }>('POST', '/connections', { ...request, enabled: false });
+    await scene.seedAgain();
+    const after = await service.admin('GET', `/connections/${body.id}`);
+    await service.admin('DELETE', `/connections/${body.id}`);
+    expect(after.body).toEqual(body);
+  });
 });
 
 describe('a demo whose key has ended', () => {
