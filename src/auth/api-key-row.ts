@@ -4,12 +4,13 @@ import { uuidv7 } from '../database/uuid.js';
 import type { NewKey } from './api-key.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 
-export type KeyOwner = Pick<ApiKeyEntity, 'haulerId' | 'customerId' | 'interfaces' | 'name' | 'expiresAt'>;
+/** What a key gets from who issues it, and a successor from the key before it. */
+type KeyTerms = Pick<ApiKeyEntity, 'haulerId' | 'customerId' | 'interfaces' | 'name' | 'expiresAt'>;
 
 /** The row of a key that is issued now and has never been used. */
-export function newKeyRow({ hash, prefix }: NewKey, owner: KeyOwner): ApiKeyEntity {
+export function newKeyRow({ hash, prefix }: NewKey, terms: KeyTerms): ApiKeyEntity {
   return {
-    ...owner,
+    ...terms,
     id: uuidv7(),
     hash,
     prefix,

@@ -31,10 +31,8 @@ export class KeyRotation {
       const key = await lockKey(manager, id);
       const replacesId = isDormant(key) ? key.replacesId : key.id;
       await revokeDormant(manager, replacesId);
-      const { haulerId, customerId, interfaces, name, expiresAt } = key;
       const created = createKey();
-      const owner = { haulerId, customerId, interfaces, name, expiresAt };
-      const row = { ...newKeyRow(created, owner), replacesId, overlapSeconds };
+      const row = { ...newKeyRow(created, key), replacesId, overlapSeconds };
       await manager.insert(ApiKeyEntity, row);
       return issuedKey(created, row);
     });
