@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ApiContract } from '../contracts/common/api-contract.js';
-import { type AppError, apiError, unavailable } from '../errors/app-error.js';
+import { type AppError, apiError } from '../errors/app-error.js';
+import { withinPatience } from '../errors/patience.js';
+import { soleHeader } from '../http/sole-header.js';
 import { hashKey, isWellFormedKey } from './api-key.js';
 import { KeyCache } from './key-cache.js';
 import { KeyRotation } from './key-rotation.service.js';
 import { type KnownKey, opens } from './known-key.js';
 import { LastUse } from './last-use.js';
 import type { Principal } from './principal.js';
-import { soleHeader } from '../http/sole-header.js';
 
 /** What a request waits for its key to be read, and again for a dormant one to be woken: time is left to answer within 5 s. */
 const PATIENCE_MS = 2000;
@@ -36,7 +37,7 @@ export class ApiKeyService {
     if (hash === undefined) throw refused(api);
     const found = this.cache.find(hash);
     if (!(found instanceof Promise)) return this.admit(found, api);
-    return withinPatience(found).then((key) => this.admit(key, api));
+    return checked(found).then((key) => this.admit(key, api));
   }
 
   /** The hash that the key is known by; `undefined` for what is no key. Most send on a connection what they sent before. */
@@ -60,7 +61,7 @@ export class ApiKeyService {
   /** The first use of a key that is to follow another. */
   private async wake(key: KnownKey, api: ApiContract): Promise<Principal> {
     const now = Date.now();
-    if (!(await withinPatience(this.rotation.activate(key)))) throw refused(api);
+    if (!(await checked(this.rotation.activate(key)))) throw refused(api);
     this.lastUse.note(key, now);
     return key.principal;
   }
@@ -70,10 +71,5 @@ function refused(api: ApiContract): AppError {
   return apiError(api, 'unauthorized', `send a valid API key, once, in the header ${api.keyHeader}`);
 }
 
-function withinPatience<T>(promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(unavailable('the key could not be checked in time; try again shortly'));
-    const timer = setTimeout(late, PATIENCE_MS);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
+const checked = <T>(asked: Promise<T>): Promise<T> =>
+  withinPatience(asked, PATIENCE_MS, 'the key could not be checked in time; try again shortly');

@@ -2,6 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { pendingMigrations } from '../database/migrate.js';
 import { unavailable } from '../errors/app-error.js';
+import { withinPatience } from '../errors/patience.js';
 
 const PATIENCE_MS = 2000;
 
@@ -21,20 +22,10 @@ export class ReadinessService implements BeforeApplicationShutdown {
   /** Rejects with `unavailable`, and why. However many ask at once, the database is asked once. */
   async assertReady(): Promise<void> {
     if (this.stopping) throw unavailable('this instance is stopping');
-    this.check ??= this.ask().finally(() => (this.check = undefined));
+    this.check ??= withinPatience(this.askDatabase(), PATIENCE_MS, 'the database does not answer').finally(
+      () => (this.check = undefined),
+    );
     await this.check;
-  }
-
-  private async ask(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(unavailable('the database does not answer')), PATIENCE_MS);
-    });
-    try {
-      await Promise.race([this.askDatabase(), late]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   private async askDatabase(): Promise<void> {
