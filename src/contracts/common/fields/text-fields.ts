@@ -15,18 +15,21 @@ export interface TextOptions extends FieldOptions {
   readonly check?: (value: string) => boolean;
 }
 
+function lengthInWords(min: number, max: number): string {
+  if (max === Number.POSITIVE_INFINITY) return min === 0 ? '' : ` of at least ${min} characters`;
+  return min === 0 ? ` of at most ${max} characters` : ` of ${min} to ${max} characters`;
+}
+
+function ruleName(pattern: RegExp | undefined, length: string): string {
+  if (pattern !== undefined) return 'matches';
+  return length === '' ? 'isString' : 'isLength';
+}
+
 /** Text whose length counts Unicode code points (decision 8). */
 export function TextField(options: TextOptions): PropertyDecorator {
   const { min = 0, max = Number.POSITIVE_INFINITY, pattern } = options;
   const values = options.values === undefined ? undefined : new Set(options.values);
-  const length =
-    max === Number.POSITIVE_INFINITY
-      ? min === 0
-        ? ''
-        : ` of at least ${min} characters`
-      : min === 0
-        ? ` of at most ${max} characters`
-        : ` of ${min} to ${max} characters`;
+  const length = lengthInWords(min, max);
   return field(
     options,
     {
@@ -38,7 +41,7 @@ export function TextField(options: TextOptions): PropertyDecorator {
       ...(options.values === undefined ? {} : { enum: [...options.values] }),
     },
     {
-      name: pattern === undefined && length === '' ? 'isString' : pattern === undefined ? 'isLength' : 'matches',
+      name: ruleName(pattern, length),
       validate: (value) => {
         if (typeof value !== 'string' || !isStorableText(value)) return false;
         if (value.length > max || value.length < min * 2) {
