@@ -61,7 +61,7 @@ export function field(
 }
 
 /** Holds a value to a rule. */
-export const ruled = (rule: Rule): PropertyDecorator =>
+const ruled = (rule: Rule): PropertyDecorator =>
   validatedBy(rule.name, rule.validate, (value) => [faultOf(rule, value)]);
 
 /** Holds what is in a value to a rule, each under its own path; to stand behind the rule of the value itself. */

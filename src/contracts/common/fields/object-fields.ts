@@ -1,10 +1,8 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsOptional, ValidateNested } from 'class-validator';
+import { ValidateNested } from 'class-validator';
 import { isJsonObject } from '../json.js';
 import { codePoints, isStorableText, STORABLE_TEXT } from '../text.js';
-import { entriesRuled, faultOf, field, type FieldOptions, type InnerFault, ruled } from './field.js';
+import { entriesRuled, faultOf, field, type FieldOptions, type InnerFault } from './field.js';
 
 export function ObjectField(type: () => new () => object, options: FieldOptions): PropertyDecorator {
   return field(
@@ -35,22 +33,15 @@ export function TextMapField(options: TextMapOptions): PropertyDecorator {
       }
       return [];
     });
-  return applyDecorators(
-    ApiProperty({
-      type: 'object',
-      additionalProperties: { type: 'string', maxLength: maxValue },
-      maxProperties: maxEntries,
-      description: options.description,
-      selfRequired: options.optional !== true,
-      example: options.example,
-    }),
-    ...(options.optional === true ? [IsOptional()] : []),
+  return field(
+    options,
+    { type: 'object', additionalProperties: { type: 'string', maxLength: maxValue }, maxProperties: maxEntries },
     // Its size first, as a rule of its own: names beyond the bound are counted once and not looked at.
-    ruled({
+    {
       name: 'isTextMap',
       validate: (value) => isJsonObject(value) && Object.keys(value).length <= maxEntries,
       must: `must be an object of at most ${maxEntries} texts`,
-    }),
+    },
     entriesRuled('isTextMap', faults),
   );
 }
