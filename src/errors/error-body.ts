@@ -19,12 +19,11 @@ function normalise(path: string): string {
   return withoutFinalSlashes(path.toLowerCase());
 }
 
-const byPath = new Map<string, ApiContract>(
+const byPath = new Map(
   CONTRACTS.flatMap((api) =>
-    Object.values(api.routes).map((route) => [normalise(api.prefix + route.path), api] as const),
+    Object.values(api.routes).map((route) => [normalise(api.prefix + route.path), { api, route }] as const),
   ),
 );
-const plainPaths = new Set(CONTRACTS.flatMap((api) => (api.plainErrorPaths ?? []).map(normalise)));
 
 export interface ErrorReply {
   readonly status: number;
@@ -34,9 +33,9 @@ export interface ErrorReply {
 
 /** The common error body (section 2.1), with the code of the contract that the path belongs to (section 7). */
 export function errorReply(error: AppError, path: string): ErrorReply {
-  const asked = normalise(path);
-  const codes = byPath.get(asked)?.errors ?? FALLBACK;
-  const isPlain = plainPaths.has(asked);
+  const asked = byPath.get(normalise(path));
+  const codes = asked?.api.errors ?? FALLBACK;
+  const isPlain = asked?.route.plainErrors === true;
   const details = isPlain ? undefined : error.details;
   return {
     status: KIND_STATUS[error.kind],

@@ -35,6 +35,8 @@ export type KeyHeader = 'PLATFORM-API-KEY' | 'API-KEY';
 export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
+  /** Its error schema has no `details` (section 2.1): the message names the fields (decision 11). */
+  readonly plainErrors?: boolean;
 }
 
 /**
@@ -50,8 +52,6 @@ export interface ApiContract {
   readonly routes: Readonly<Record<string, ApiRoute>>;
   readonly codes: readonly string[];
   readonly errors: Readonly<Partial<Record<ErrorKind, string>>>;
-  /** Paths whose error schema has no `details` (section 2.1): there the message names the fields (decision 11). */
-  readonly plainErrorPaths?: readonly string[];
 }
 
 /** Declares a contract; the compiler refuses an error code that is not in the interface's closed set. */

@@ -18,11 +18,10 @@ export const VISION_API = defineApi({
   routes: {
     requestVideo: { method: 'POST', path: '/videos/requests' },
     listVideos: { method: 'GET', path: '/videos' },
-    listContinuous: { method: 'GET', path: '/videos/continuous' },
+    listContinuous: { method: 'GET', path: '/videos/continuous', plainErrors: true },
   },
   codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'INTERNAL_ERROR', 'NOT_FOUND'],
   errors: { ...COMMON_ERRORS, notFound: 'NOT_FOUND', gone: 'NOT_FOUND', rangeNotSatisfiable: 'INVALID_PAYLOAD' },
-  plainErrorPaths: ['/video-platform/v1/videos/continuous'],
 });
 
 /** The names under which partners send their lists (decision 38). */
