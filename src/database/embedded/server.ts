@@ -80,7 +80,7 @@ export class Server {
       child.once('close', () => reject(new StartRefused(`PostgreSQL did not start: ${this.output.trim()}`)));
     });
     try {
-      await Promise.race([this.ready(child), failed]);
+      await Promise.race([this.ready(child, failed), failed]);
     } catch (error) {
       child.kill('SIGQUIT');
       throw error;
@@ -107,11 +107,12 @@ export class Server {
     return child;
   }
 
-  private async ready(child: ChildProcess): Promise<void> {
+  /** Looks until it is ready, or has ended and `failed` says why. */
+  private async ready(child: ChildProcess, failed: Promise<never>): Promise<void> {
     for (const end = Date.now() + START_TIMEOUT_MS; Date.now() < end; await delay(5)) {
       const postmaster = readPostmaster(this.options.folder);
       if (postmaster?.ready === true && postmaster.pid === child.pid) return;
-      if (child.exitCode !== null || child.signalCode !== null) return await once(child, 'close').then(() => undefined);
+      if (child.exitCode !== null || child.signalCode !== null) return failed;
     }
     throw new StartRefused(`PostgreSQL was not ready within ${START_TIMEOUT_MS / 1000} s: ${this.output.trim()}`);
   }
