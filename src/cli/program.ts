@@ -67,8 +67,7 @@ export async function runCommandLine(words: readonly string[], streams: Streams)
 function createProgram(streams: Streams): Command {
   const program = new Command('npm run cli --')
     .description('Administers haulbridge: the same as the admin API does, straight on its database.')
-    .option('--json', 'answer in JSON, as the admin API does')
-    .configureHelp({ showGlobalOptions: true });
+    .option('--json', 'answer in JSON, as the admin API does');
   const action = actionOn(streams);
   for (const group of GROUPS) program.addCommand(group(action));
   settle(program, streams);
