@@ -1,5 +1,11 @@
 import { Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import {
+  ApiAcceptedResponse,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+} from '@nestjs/swagger';
 import { AdminApi } from '../auth/admin-api.js';
 import {
   Connection,
@@ -11,10 +17,12 @@ import {
   UpdateConnectionRequest,
 } from '../contracts/admin/connection.dto.js';
 import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
+import { RequestedSyncRun } from '../contracts/admin/sync-run.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { FailsWith, TakesJson } from '../http/route-documentation.js';
 import { ConnectionCheckService } from '../partner-client/connection-check.service.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
+import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 
 const UNKNOWN = { notFound: 'There is no such connection' };
 
@@ -23,6 +31,7 @@ export class ConnectionsController {
   constructor(
     private readonly connections: ConnectionsService,
     private readonly checks: ConnectionCheckService,
+    private readonly runs: SyncRunsService,
   ) {}
 
   @Post()
@@ -86,5 +95,17 @@ export class ConnectionsController {
   @FailsWith(UNKNOWN)
   check(@Param() { id }: IdParam): Promise<ConnectionCheck> {
     return this.checks.check(id);
+  }
+
+  @Post(':id/sync')
+  @HttpCode(202)
+  @ApiOperation({
+    summary: 'Synchronise a site connection now',
+    description: 'Also while it is paused. While a run is active, the answer names that run.',
+  })
+  @ApiAcceptedResponse({ description: 'The run', type: RequestedSyncRun })
+  @FailsWith(UNKNOWN)
+  sync(@Param() { id }: IdParam): Promise<RequestedSyncRun> {
+    return this.runs.request(id);
   }
 }

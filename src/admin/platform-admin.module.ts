@@ -6,7 +6,6 @@ import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { VisionModule } from '../vision/vision.module.js';
 import { AccountsController } from './accounts.controller.js';
 import { KiosksController, MaterialsController, SitesController } from './catalog.controller.js';
-import { ConnectionSyncController } from './connection-sync.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { CoverageController } from './coverage.controller.js';
 import { RecordingsController } from './recordings.controller.js';
@@ -21,7 +20,6 @@ import { VisionFindingsController } from './vision-findings.controller.js';
   imports: [AccountsModule, PartnerClientModule, ScaleModule, SiteSyncModule, VisionModule],
   controllers: [
     AccountsController,
-    ConnectionSyncController,
     ConnectionsController,
     CoverageController,
     KiosksController,
