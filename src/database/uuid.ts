@@ -34,8 +34,13 @@ export function uuidv7(now: number = Date.now()): string {
 
 function begin(time: number): void {
   lastTime = time;
+  timeText = textOfTime(time);
+}
+
+/** How an id of this millisecond begins, up to its version. */
+function textOfTime(time: number): string {
   const hex = time.toString(16).padStart(12, '0');
-  timeText = `${hex.slice(0, 8)}-${hex.slice(8)}-`;
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-`;
 }
 
 /** The time in a version 7 UUID, in milliseconds since the epoch. */
@@ -45,6 +50,5 @@ export function timeOfUuidv7(id: string): number {
 
 /** Not above any version 7 UUID of this millisecond, and above every one of an earlier: a bound for queries by time. */
 export function leastUuidv7Of(milliseconds: number): string {
-  const time = Math.min(Math.max(milliseconds, 0), 0xffff_ffff_ffff).toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+  return `${textOfTime(Math.min(Math.max(milliseconds, 0), 0xffff_ffff_ffff))}7000-8000-000000000000`;
 }
