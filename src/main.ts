@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Lets what is in flight finish; what is not when most of the grace is over is cut off. */
+/** Serves in this process. A stop lets what is in flight finish, and cuts it off when most of the grace is over. */
 async function serve(env: SettledEnv, logger: Logger): Promise<Serving> {
   // The primary of several processes has no need of it.
   const { createApp } = await import('./app.setup.js');
@@ -47,7 +47,7 @@ async function serve(env: SettledEnv, logger: Logger): Promise<Serving> {
     await app.init();
     await listen(app, env);
   } catch (error) {
-    // Its jobs would miss the database, which stops next.
+    // Before the database, which its jobs use.
     await app.close();
     throw error;
   }
@@ -71,14 +71,17 @@ async function listen(app: INestApplication, { PORT, HOST }: SettledEnv): Promis
   }
 }
 
-/** No reason not to start: what needs it waits for it, or fails. But nobody might notice until a ticket or a video is missed. */
+/**
+ * Warns of missing migrations and of a storage that cannot be written to. Neither stops the boot, but nobody might notice
+ * them until a ticket or a video is missed.
+ */
 async function tellWhatIsMissing(app: INestApplication, env: SettledEnv, logger: Logger): Promise<void> {
   const missing = env.MIGRATE_ON_START ? [] : await pendingMigrations(app.get(DataSource)).catch(() => []);
   if (missing.length > 0) {
     logger.warn(
       `MIGRATE_ON_START: ${missing.length} migrations are missing: run npm run migrate. Until then calls fail.`,
     );
-    // The storage could not be checked: it is known from a table which storages have been used.
+    // The check of the storage needs a table.
     return;
   }
   const { writable, reason } = await app.get<Storage>(STORAGE, { strict: false }).check();

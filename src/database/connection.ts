@@ -123,8 +123,8 @@ export type Statement = readonly [sql: string, parameters: unknown[]];
 export type SharedConnection = Pick<Connection, 'query' | 'inOneGo'>;
 
 /**
- * Whether a pooler has handed this statement to another server connection. One that the server has never said to be
- * prepared went behind another's attempt to prepare it, which failed.
+ * Whether a pooler has handed this statement to another server connection. Where the server has never confirmed that it
+ * prepared the statement, it is unknown for another reason: the query before, which was to prepare it, has failed.
  */
 function isSwapped(error: unknown, client: ClientBase, sql: string): boolean {
   return isLostStatement(error) && (!isUnknownStatement(error) || PoolClient.hasPrepared(client, nameOf(sql)));

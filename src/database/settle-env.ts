@@ -19,7 +19,7 @@ export interface SettleOptions {
 /** PostgreSQL's own default; a handful of instances as they are by default need no more. */
 const FEWEST_CONNECTIONS = 100;
 
-/** Of one instance beside its pool: the hot path's own. */
+/** What one instance opens beside its pool, for the hot path: two connections that are lent, and one that is shared. */
 const BESIDE_POOL = 3;
 
 /** For commands beside the service, and for what PostgreSQL reserves. */

@@ -85,8 +85,8 @@ export class CommonErrorFilter implements ExceptionFilter {
 }
 
 /**
- * What a layer below has refused. Such a status of the caller's that has no kind, and so no code, is told as the 400 that
- * HTTP takes any unknown one for; of the server's only 503 is a refusal, and every other one a surprise.
+ * What a layer below has refused. A 4xx that has no kind, and so no code, is told as 400, which HTTP takes every unknown
+ * one for. Of the 5xx only 503 is a refusal; every other one is unexpected.
  */
 function kindOfRefusal(status: number): ErrorKind | undefined {
   const kind = kindOf(status);

@@ -7,7 +7,7 @@ interface Layer {
 
 /**
  * The methods of the routes that a path matches, out of Express's own table: what a 405 names in `Allow` (decision 10).
- * None where the one that was asked is among them: then its own route has nothing there.
+ * None where the one that was asked is among them: then the route itself has found nothing.
  */
 export function allowedMethods(application: Application, path: string, asked: string): readonly string[] {
   const layers = application.router.stack as unknown as Layer[];

@@ -54,7 +54,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
     const take = (request: unknown, response: unknown) =>
       this.take(request as Request, response as Response, application);
     const server: Server = createServer(options, take);
-    // What a caller expects that nobody knows need not be met; Node.js would refuse it without a body.
+    // An unknown `Expect` may be passed over; Node.js would refuse it without a body.
     server.on('checkExpectation', take);
     server.setTimeout(silence);
     server.on('clientError', answerUnreadable);

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 
-/** What begins no escape. */
+/** A percent sign that begins no escape. */
 export const STRAY_PERCENT = /%(?![0-9a-f]{2})/gi;
 
 /**
@@ -16,7 +16,7 @@ export function readLiterally(request: Request): void {
   request.url = [literal(path), ...query].join('?');
 }
 
-/** Of escapes that are no UTF-8 none is known from another: each error takes its time, and a path may have thousands. */
+/** Where one escape is not UTF-8 all are taken literally: to find out which costs an error each, and a path may have thousands. */
 function literal(path: string): string {
   const loose = path.replaceAll(STRAY_PERCENT, '%25');
   return isDecodable(loose) ? loose : path.replaceAll('%', '%25');

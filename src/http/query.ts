@@ -1,12 +1,12 @@
 import { parse } from 'node:querystring';
 import { STRAY_PERCENT } from './literal-path.js';
 
-/** What a query text becomes that is none: U+0000 is refused wherever it stands. */
+/** Stands for bytes that are not UTF-8: U+0000 is refused in every text. */
 const NO_TEXT = '\0';
 
 /**
- * As Express reads a simple query, but for bytes that are not UTF-8 (decision 8), which would become U+FFFD, a text like
- * any other, and for what comes after a thousand parameters, which would be dropped: the headers' limit bounds them.
+ * As Express reads a simple query, but for two things. Bytes that are not UTF-8 (decision 8) do not become U+FFFD, which
+ * is a text like any other; and what comes after a thousand parameters is not dropped: the headers' limit bounds them.
  */
 export const parseQuery = (text: string) =>
   parse(text, undefined, undefined, { decodeURIComponent: decode, maxKeys: 0 });

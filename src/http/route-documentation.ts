@@ -26,14 +26,14 @@ interface JsonBodyOptions {
   readonly examples?: Readonly<Record<string, BodyExample>>;
 }
 
-/** Any route of any contract; a class tells them, and a route what is its own. */
+/** Of any route of any contract. The controller tells them, and a route adds its own. */
 export const OF_ALL: Failures = {
   invalid: 'A field is missing or malformed; `details.violations` names every one',
   internal: 'Unexpected error; `details.requestId` names the incident',
   unavailable: 'The service cannot answer now; `Retry-After` says when to come back',
 };
 
-/** Any route that takes an API key. */
+/** Of any route that takes an API key. */
 export const OF_KEYS: Failures = {
   unauthorized: 'The API key is missing or does not match',
   tooManyRequests: 'Too many requests with this key; `Retry-After` says when to come back',

@@ -16,8 +16,9 @@ export interface FileToSend {
 }
 
 /**
- * Answers `GET` with `Range`, `If-Range`, `If-None-Match`, and `HEAD` with the last (RFC 9110). A range that is malformed
- * or lies outside is 416 (decision 46); several at once are answered by the whole. The stream is held back by a slow reader.
+ * Answers `GET`, with `Range`, `If-Range` and `If-None-Match`, and `HEAD`, with `If-None-Match` alone (RFC 9110). A range
+ * that is malformed or lies outside is 416 (decision 46); several at once are answered by the whole. The stream is held
+ * back by a slow reader.
  */
 export async function sendFile(request: Request, response: Response, file: FileToSend): Promise<void> {
   if (matchesEtag(request.headers['if-none-match'], file.etag)) {

@@ -23,7 +23,7 @@ export interface Rule {
   readonly validate: (value: unknown) => boolean;
   /** What follows the field's path in a violation's sentence. */
   readonly must: string;
-  /** Of a string that is no valid text, that is told: it may well be as long as it must be. */
+  /** A string with U+0000 or a lone surrogate is told as such, and not as `must` says: its length may well be right. */
   readonly isOfText?: boolean;
 }
 
