@@ -69,5 +69,5 @@ function partnerSide(baseUrl: string, { keys, clip }: Demo): ToldSide {
 }
 
 function post(url: string, header: string, key: string, body: unknown): string {
-  return `curl -sS ${url} -H '${header}: ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  return `curl -sS '${url}' -H '${header}: ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 }
