@@ -125,8 +125,7 @@ type Parsed = { [K in keyof Declared]: Declared[K] extends Variable<infer T, inf
 export type Side = 'platform' | 'partner';
 
 /** The settled configuration; every part of the service is given this and nothing else. */
-export interface Env extends Omit<Parsed, 'STORAGE_URL' | 'DEMO' | 'OUTBOUND_ALLOW_PRIVATE' | 'SIDES'> {
-  readonly SIDES: ReadonlySet<Side>;
+export interface Env extends Omit<Parsed, 'STORAGE_URL' | 'DEMO' | 'OUTBOUND_ALLOW_PRIVATE'> {
   readonly STORAGE_URL: string;
   readonly DEMO: boolean;
   readonly OUTBOUND_ALLOW_PRIVATE: boolean;

@@ -1,6 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-
 import { ADMIN_SECURITY } from '../auth/admin-api.js';
 import type { Side } from '../config/env.js';
 import { ACCOUNT_API } from '../contracts/accounts/account.api.js';

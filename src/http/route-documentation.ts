@@ -84,7 +84,7 @@ export function exampleOf(api: ApiContract, { kind, message, details }: AppError
 /** Stands above a route that takes a JSON body. */
 export function TakesJson(type: Type<object>, { optional = false, examples }: JsonBodyOptions = {}): MethodDecorator {
   return applyDecorators(
-    ApiBody({ type, required: !optional, ...(examples === undefined ? {} : { examples: { ...examples } }) }),
+    ApiBody({ type, required: !optional, ...(examples === undefined ? {} : { examples }) }),
     FailsWith(OF_BODIES),
   );
 }

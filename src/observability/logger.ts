@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import { destination, type Logger, pino } from 'pino';
+import { destination, type Level, type Logger, pino } from 'pino';
 import type { Env } from '../config/env.js';
 import { LineGatherer } from './line-gatherer.js';
 
@@ -104,11 +104,7 @@ export class NestLogger implements LoggerService {
   }
 
   /** An object as the message is the line's fields, and the text after it the message. */
-  private write(
-    level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace',
-    message: unknown,
-    rest: unknown[],
-  ): void {
+  private write(level: Level, message: unknown, rest: unknown[]): void {
     const context = typeof rest.at(-1) === 'string' ? (rest.at(-1) as string) : undefined;
     const between = rest.slice(0, context === undefined ? rest.length : -1).filter((item) => item !== undefined);
     if (message instanceof Error) this.logger[level]({ context, err: message }, message.message);
