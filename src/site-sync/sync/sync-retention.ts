@@ -20,7 +20,7 @@ export class SyncRetention {
   }
 
   /** Nobody will ever take up a run whose connection was deleted, or paused while its instance was killed. */
-  async endAbandoned(): Promise<void> {
+  private async endAbandoned(): Promise<void> {
     await this.dataSource.query(
       `UPDATE sync_runs r SET status = 'failed', finished_at = now(),
          error = 'The connection was paused or deleted before the run had ended.'
@@ -31,12 +31,15 @@ export class SyncRetention {
     );
   }
 
-  /** Held runs stay, and so does the one that a connection's next run may refer to. */
-  async removeOld(): Promise<void> {
+  /** A held run stays while it can be confirmed, as the newest of its connection; so does one that the next run may refer to. */
+  private async removeOld(): Promise<void> {
     await this.dataSource.query(
       `DELETE FROM sync_runs WHERE (hauler_id, id) IN (
          SELECT r.hauler_id, r.id FROM sync_runs r
-         WHERE r.created_at < now() - interval '${KEPT_FOR}' AND r.status <> 'held'
+         WHERE r.created_at < now() - interval '${KEPT_FOR}'
+           AND (r.status <> 'held' OR EXISTS (
+             SELECT FROM sync_runs n
+             WHERE n.connection_id = r.connection_id AND (n.created_at, n.id) > (r.created_at, r.id)))
            AND NOT EXISTS (SELECT FROM sync_states s WHERE s.hauler_id = r.hauler_id AND s.run_id = r.id)
          ORDER BY r.created_at LIMIT ${BATCH})`,
     );
