@@ -242,6 +242,29 @@ describe('runs that are cut off', () => {
     expect((await sync(owner)).status).toBe('succeeded');
   });
 
+  test('a run that lost the database counts as cut off, and is not told as a stop of the service alone', async () => {
+    const owner = await successor();
+    scene.answers(data);
+    let runId = '';
+    await scene.whileCatalogIsLocked(async (waiting) => {
+      runId = await requestFor(owner);
+      await eventually(async () => expect(await waiting()).toBe(1), 10_000);
+      await query(`UPDATE sync_runs SET attempts = 3 WHERE connection_id = $1`);
+      await query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`,
+        [],
+      );
+      await isIdle(owner);
+    });
+    expect(await requestFor(owner)).toBe(runId);
+    expect(await scene.ended(runId)).toMatchObject({
+      status: 'failed',
+      error:
+        'The run was cut off 3 times: the service stopped in the middle of it, or the database was away or too slow.',
+    });
+  });
+
   describe('the sweep of runs', () => {
     const sweep = () => scene.service.app.get(SyncRetention).sweep();
     const statuses = async () => (await scene.runs()).map(({ status }) => status);

@@ -12,7 +12,7 @@ import { type RowTarget, sendRows } from './send-rows.js';
 /** A run that this process has in hand. */
 export interface BegunRun extends CatalogOwner {
   readonly id: string;
-  /** From 1; more than that: an earlier owner was killed or stopped in the middle. */
+  /** From 1; more than that: it was cut off before, by a kill, a stop or the database. */
   readonly attempts: number;
 }
 

@@ -21,7 +21,7 @@ export const SITE_SYNC_WORK = 'site synchronisation';
 /** Runs at once in one instance, most of which wait: for a partner that has asked for it, or for one of the few places (`SiteSync`). */
 const CONCURRENCY = 16;
 
-/** A run that was cut off so often, by a kill or a stop, ends as failed: it may be what kills. */
+/** A run that was cut off so often, by a kill, a stop or the database, ends as failed: it may be the cause. */
 const MOST_ATTEMPTS = 3;
 
 /** The columns of a site connection that a run needs. */
