@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonFault } from '../../src/contracts/common/json-fault.js';
-import { readJson } from '../../src/contracts/common/json.js';
+import { parseJson, textOf } from '../../src/contracts/common/json.js';
 import { LONGEST_PATH } from '../../src/contracts/common/text.js';
 import { allViolations, MAX_FAULTS, MAX_TOLD_BYTES } from '../../src/contracts/common/told-faults.js';
 import { FURTHER_FAULTS, summarise, type Violation } from '../../src/contracts/common/violation.js';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
-const read = (body: string | Buffer) => readJson(Buffer.from(body as string));
+const read = (body: string | Buffer) => parseJson(textOf(Buffer.from(body as string)));
 
 /** The only fault. */
 function faultOf(body: string | Buffer): Violation {

@@ -16,9 +16,6 @@ export interface JsonRead extends TextFaults {
   readonly value: unknown;
 }
 
-/** As `parseJson`, of bytes. */
-export const readJson = (bytes: Buffer, depth?: number): JsonRead => parseJson(textOf(bytes), depth);
-
 /** The text that has just these bytes, a byte order mark included. Throws `JsonFault` where they are not UTF-8. */
 export function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new JsonFault('', 'isUtf8', () => 'the body must be UTF-8');

@@ -4,7 +4,7 @@ import { JsonSplitFault } from '../../chunked-work/json-split-fault.js';
 import { splitJson } from '../../chunked-work/split-json.js';
 import { JsonFault } from '../../contracts/common/json-fault.js';
 import { placed } from '../../contracts/common/json-place.js';
-import { isJsonObject, type JsonRead, readJson } from '../../contracts/common/json.js';
+import { isJsonObject, type JsonRead, parseJson } from '../../contracts/common/json.js';
 import { joinPath } from '../../contracts/common/text.js';
 import { type TextFaults, ToldFaults } from '../../contracts/common/told-faults.js';
 import type { Violation } from '../../contracts/common/violation.js';
@@ -27,9 +27,6 @@ export interface SubmittedLists<Name extends string> {
   batches(): Generator<Batch<Name>>;
 }
 
-const OPEN = Buffer.from('[');
-const CLOSE = Buffer.from(']');
-
 /** The place of a fault is looked for in a body of up to so many bytes, as other routes take: it is done at one go. */
 const PLACED_BYTES = 1_048_576;
 
@@ -42,7 +39,7 @@ export async function readLists<const Name extends string>(
     throw error instanceof JsonSplitFault ? splitFault(error, body) : error;
   });
   const submitted = new Submitted<Name>(body, split.pieces);
-  submitted.readEnvelope(Buffer.from(split.envelope), names);
+  submitted.readEnvelope(split.envelope, names);
   return submitted;
 }
 
@@ -55,13 +52,9 @@ class Submitted<Name extends string> implements SubmittedLists<Name> {
     private readonly pieces: readonly Piece[],
   ) {}
 
-  readEnvelope(text: Buffer, names: readonly Name[]): void {
-    this.violations.push(
-      ...shapeViolations(
-        this.read(text, 1, (path) => path),
-        names,
-      ),
-    );
+  readEnvelope(text: string, names: readonly Name[]): void {
+    const envelope = this.read(text, 1, (path) => path);
+    this.violations.push(...shapeViolations(envelope, names));
   }
 
   *batches(): Generator<Batch<Name>> {
@@ -76,7 +69,7 @@ class Submitted<Name extends string> implements SubmittedLists<Name> {
   }
 
   private elementsOf({ list, first, count, start, end }: Piece): unknown[] {
-    const text = Buffer.concat([OPEN, this.body.subarray(start, end), CLOSE]);
+    const text = `[${this.body.toString('utf8', start, end)}]`;
     // In the piece a path begins with the place in the piece.
     const place = (path: string) =>
       path.replace(/^\[(\d+)\]/, (_all, at: string) => joinPath(list, first + Number(at)));
@@ -85,16 +78,16 @@ class Submitted<Name extends string> implements SubmittedLists<Name> {
     throw notJson(this.body);
   }
 
-  private read(text: Buffer, depth: number, place: (path: string) => string): unknown {
+  private read(text: string, depth: number, place: (path: string) => string): unknown {
     const { value, faults, areMore } = this.parsed(text, depth);
     for (const fault of faults) this.textFaults.tell(fault.at(place(fault.path)));
     if (areMore) this.textFaults.areMore = true;
     return value;
   }
 
-  private parsed(text: Buffer, depth: number): JsonRead {
+  private parsed(text: string, depth: number): JsonRead {
     try {
-      return readJson(text, depth);
+      return parseJson(text, depth);
     } catch (error) {
       throw error instanceof JsonFault ? notJson(this.body) : error;
     }
