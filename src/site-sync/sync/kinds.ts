@@ -1,22 +1,11 @@
+import type { SyncCounts } from '../../contracts/admin/sync-run.dto.js';
+
 /** The three kinds of records, parents first: in this order they are applied. */
 export const KINDS = ['sites', 'kiosks', 'materials'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What a run did with the records of one kind, as the admin sees it. */
-export interface KindCounts {
-  /** Elements of the array. */
-  readonly received: number;
-  readonly created: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly deactivated: number;
-  readonly restored: number;
-  readonly stale: number;
-  readonly flagged: number;
-  /** Removals that wait for an admin (decision 35). */
-  readonly held: number;
-  readonly quarantined: number;
-}
+/** What a run did with the records of one kind, as an admin is told. */
+export type KindCounts = Readonly<SyncCounts>;
 
 export type RunCounts = Readonly<Record<Kind, KindCounts>>;
 
