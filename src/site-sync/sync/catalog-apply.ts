@@ -5,7 +5,7 @@ import { CATALOG_SQL, type CatalogSql, ORPHANED } from './catalog-sql.js';
 import { CONTENT_COLUMNS } from './content.js';
 import type { Intake } from './intake.js';
 import { forEachKind, type Kind, type KindCounts, KINDS, NO_COUNTS, NO_KIND_COUNTS, type RunCounts } from './kinds.js';
-import { holdsRemovals } from './removal-guard.js';
+import { type Drop, holdsRemovals } from './removal-guard.js';
 import { type Cell, type RowTarget, sendRows } from './send-rows.js';
 
 /** Milliseconds for a statement of those below: a million records take a minute or two. */
@@ -29,6 +29,9 @@ interface Judgement {
   /** Of the records that have to be written, separated by commas. */
   readonly positions: string | null;
 }
+
+/** What is absent from the answer, counted before the answer changes anything. */
+type Absence = Pick<Drop, 'activeBefore' | 'absent' | 'stillAbsent'>;
 
 /** Brings a whole answer into the catalog: within the caller's transaction, a few statements for each kind. */
 export async function applyIntake(manager: EntityManager, owner: CatalogOwner, intake: Intake): Promise<Applied> {
@@ -100,7 +103,7 @@ class KindApply {
     await this.manager.query(this.sql.stage);
     const stage = { columns: JUDGED_COLUMNS, sql: this.sql.fillStage, parameters: [] };
     await sendRows(this.manager, stage, records.judged());
-    const before = await this.one<{ activeBefore: number; absent: number; stillAbsent: number }>(this.sql.absence);
+    const before = await this.one<Absence>(this.sql.absence);
     const changed = await this.change(records);
     if (intake.unreadable.has(this.kind)) return { ...changed, held: await this.standing() };
     const { held, removed } = await this.remove(before);
@@ -129,14 +132,10 @@ class KindApply {
     await sendRows(this.manager, { columns, sql, parameters: this.parameters }, rows);
   }
 
-  private async remove(drop: { activeBefore: number; absent: number; stillAbsent: number }) {
+  private async remove(drop: Absence) {
     const held = await this.standing();
     const { count: active } = await this.one<{ count: number }>(this.sql.countActive);
-    const holds = holdsRemovals({
-      ...drop,
-      remaining: active - drop.absent,
-      standing: { held, stillAbsent: drop.stillAbsent },
-    });
+    const holds = holdsRemovals({ ...drop, held, remaining: active - drop.absent });
     if (held > 0) {
       await this.manager.query('DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND kind = $3', [
         ...this.parameters,

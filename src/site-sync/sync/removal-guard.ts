@@ -6,8 +6,10 @@ export interface Drop {
   readonly absent: number;
   /** What would be active after the run if the absent ones were removed. */
   readonly remaining: number;
-  /** The removals that an earlier run held, and how many of these are still absent. */
-  readonly standing: { readonly held: number; readonly stillAbsent: number };
+  /** Removals that an earlier run held. */
+  readonly held: number;
+  /** Of these, those whose records are absent still. */
+  readonly stillAbsent: number;
 }
 
 const LARGEST_SHARE = 0.2;
@@ -18,9 +20,9 @@ const LARGEST_NUMBER = 5;
  * at once. What is held stays so while the absence is the same or grows, even where new records make it a small share
  * by now; when some have come back, it is judged anew.
  */
-export function holdsRemovals({ activeBefore, absent, remaining, standing }: Drop): boolean {
+export function holdsRemovals({ activeBefore, absent, remaining, held, stillAbsent }: Drop): boolean {
   if (absent === 0) return false;
-  if (standing.held > 0 && standing.stillAbsent === standing.held) return true;
+  if (held > 0 && stillAbsent === held) return true;
   if (remaining === 0) return true;
   return absent > LARGEST_NUMBER && absent > activeBefore * LARGEST_SHARE;
 }
