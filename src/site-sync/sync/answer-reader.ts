@@ -34,8 +34,8 @@ export class AnswerReader {
   async read(answer: PartnerAnswer, haulerId: string, signal: AbortSignal): Promise<Intake> {
     const records = await answer.records([...LISTS.keys()], signal);
     const data = this.envelope(answer, records.envelope);
-    const intake = new Intake(new KnownParents(await this.storedParents(haulerId)), new Date());
-    for (const kind of KINDS) if (data[kind] !== undefined) intake.begin(kind);
+    const stated = KINDS.filter((kind) => data[kind] !== undefined);
+    const intake = new Intake(stated, new KnownParents(await this.storedParents(haulerId)), new Date());
     const breather = new Breather();
     for await (const { list, first, records: batch } of records.batches()) {
       const kind = LISTS.get(list) as Kind;

@@ -98,7 +98,7 @@ class KindApply {
   }
 
   async apply(intake: Intake): Promise<Partial<KindCounts>> {
-    if (!intake.stated.has(this.kind)) return { held: await this.standing() };
+    if (!intake.stated.includes(this.kind)) return { held: await this.standing() };
     const records = intake.records[this.kind];
     await this.manager.query(this.sql.stage);
     const stage = { columns: JUDGED_COLUMNS, sql: this.sql.fillStage, parameters: [] };

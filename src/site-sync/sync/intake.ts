@@ -35,8 +35,6 @@ export class Intake {
   readonly records = forEachKind((kind) => new AcceptedRecords(kind));
   readonly remarks = new Remarks();
   readonly received = forEachKind(() => 0);
-  /** Kinds whose array the answer has: an omitted one states nothing (decision 35). */
-  readonly stated = new Set<Kind>();
   /** Kinds with a record whose id cannot be read: nothing of these may be removed (decision 33). */
   readonly unreadable = new Set<Kind>();
   /** Whether the same answer may be judged otherwise when more time has passed. */
@@ -46,15 +44,12 @@ export class Intake {
   private readonly latest: Instant;
 
   constructor(
+    /** Kinds whose array the answer has: an omitted one states nothing (decision 35). */
+    readonly stated: readonly Kind[],
     private readonly parents: KnownParents,
     now: Date,
   ) {
     this.latest = instantOf(new Date(now.getTime() + FUTURE_TOLERANCE_MS));
-  }
-
-  /** The array of this kind begins; `take` follows for each of its elements. */
-  begin(kind: Kind): void {
-    this.stated.add(kind);
   }
 
   take<K extends Kind>(kind: K, index: number, value: unknown): void {
@@ -68,10 +63,10 @@ export class Intake {
       this.remarks.add('quarantined', kind, `${path}.id`, `${path}.id is the id of an earlier element`, value);
       return;
     } else this.seen[kind].add(record.id);
-    const fault = violations[0] ?? this.futureFault(element);
-    if (fault === undefined) this.link(element);
-    else
-      this.quarantine(element, fault.path.slice(path.length), summarise(violations.length > 0 ? violations : [fault]));
+    const faults = violations.length > 0 ? violations : this.futureFaults(element);
+    if (faults[0] !== undefined) this.quarantine(element, faults[0].path, summarise(faults));
+    else if (this.mustWait(element)) this.waiting.push(element);
+    else this.settle(element);
   }
 
   /** Decides on what waited for its parents, which may stand behind it in the answer. */
@@ -85,11 +80,6 @@ export class Intake {
     this.waiting.length = 0;
   }
 
-  private link(element: Element): void {
-    if (this.mustWait(element)) this.waiting.push(element);
-    else this.settle(element);
-  }
-
   private mustWait({ kind, record }: Element): boolean {
     if (kind === 'sites') return false;
     const { siteId, kioskId } = record as Kiosk & Material;
@@ -101,8 +91,8 @@ export class Intake {
     const { kind, path, record } = element;
     const broken = brokenLink(kind, record, this.parents);
     if (broken !== undefined) {
-      const place = broken.field === '' ? '' : `.${broken.field}`;
-      this.quarantine(element, place, `${path}${place} ${broken.reason}`);
+      const place = broken.field === '' ? path : `${path}.${broken.field}`;
+      this.quarantine(element, place, `${place} ${broken.reason}`);
       return;
     }
     if (kind === 'sites') this.parents.addSite(record.id);
@@ -112,14 +102,14 @@ export class Intake {
     this.records[kind].accept(record, doubt);
   }
 
-  private quarantine({ kind, path, record, value }: Element, place: string, reason: string): void {
-    this.remarks.add('quarantined', kind, path + place, reason, value);
+  private quarantine({ kind, record, value }: Element, path: string, reason: string): void {
+    this.remarks.add('quarantined', kind, path, reason, value);
     if (record.id !== undefined) this.records[kind].keep(record.id);
   }
 
-  private futureFault({ path, record: { updatedAt } }: Element): Violation | undefined {
-    if (updatedAt === undefined || updatedAt <= this.latest) return undefined;
+  private futureFaults({ path, record: { updatedAt } }: Element): Violation[] {
+    if (updatedAt === undefined || updatedAt <= this.latest) return [];
     this.dependsOnTime = true;
-    return { path: `${path}.updatedAt`, rule: 'isPast', message: `${path}.updatedAt lies in the future` };
+    return [{ path: `${path}.updatedAt`, rule: 'isPast', message: `${path}.updatedAt lies in the future` }];
   }
 }

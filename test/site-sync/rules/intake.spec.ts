@@ -14,13 +14,9 @@ async function intakeOf(
   data: Partial<Record<Kind, unknown[]>>,
   { stored = NOTHING, order = KINDS }: { stored?: StoredParents; order?: readonly Kind[] } = {},
 ): Promise<Intake> {
-  const intake = new Intake(new KnownParents(stored), NOW);
-  for (const kind of order) {
-    const elements = data[kind];
-    if (elements === undefined) continue;
-    intake.begin(kind);
-    elements.forEach((element, i) => intake.take(kind, i, element));
-  }
+  const stated = order.filter((kind) => data[kind] !== undefined);
+  const intake = new Intake(stated, new KnownParents(stored), NOW);
+  for (const kind of stated) data[kind]?.forEach((element, i) => intake.take(kind, i, element));
   await intake.finish(new Breather());
   return intake;
 }
@@ -256,7 +252,7 @@ describe('what is taken of a partner’s answer', () => {
 
   test('an omitted array is not stated, an empty one is (decision 35)', async () => {
     const intake = await intakeOf({ sites: [], materials: [] });
-    expect([...intake.stated]).toEqual(['sites', 'materials']);
+    expect(intake.stated).toEqual(['sites', 'materials']);
   });
 
   test('all faults of a record in one sentence, very long records cut, and a bounded number of remarks', async () => {
