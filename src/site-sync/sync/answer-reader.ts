@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Breather } from '../../chunked-work/breather.js';
-import { type Instant } from '../../contracts/common/instant.js';
-import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { DataSource } from 'typeorm';
+import { Breather } from '../../chunked-work/breather.js';
+import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { instantSql } from '../../database/instant-sql.js';
 import { ownField } from '../../partner-client/own-field.js';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
@@ -58,7 +57,7 @@ export class AnswerReader {
       'SELECT external_id AS id FROM sites WHERE hauler_id = $1',
       [haulerId],
     );
-    const kiosks = await this.dataSource.query<{ id: string; siteId: string; updatedAt: Instant | null }[]>(
+    const kiosks = await this.dataSource.query<(StoredKiosk & { readonly id: string })[]>(
       `SELECT external_id AS id, site_external_id AS "siteId",
          ${instantSql('partner_updated_at')} AS "updatedAt"
        FROM kiosks WHERE hauler_id = $1`,
@@ -66,12 +65,7 @@ export class AnswerReader {
     );
     return {
       sites: new Set(sites.map(({ id }) => id)),
-      kiosks: new Map(
-        kiosks.map(({ id, siteId, updatedAt }): [string, StoredKiosk] => [
-          id,
-          { siteId, updatedAt: updatedAt ?? undefined },
-        ]),
-      ),
+      kiosks: new Map(kiosks.map((kiosk) => [kiosk.id, kiosk])),
     };
   }
 }

@@ -4,7 +4,7 @@ import type { Kiosk } from '../../contracts/site/site.dto.js';
 /** What is stored of a kiosk and matters to what hangs on it. */
 export interface StoredKiosk {
   readonly siteId: string;
-  readonly updatedAt: Instant | undefined;
+  readonly updatedAt: Instant | null;
 }
 
 /** What is stored of a hauler and may be a parent, by the partner's ids; inactive ones too. */
@@ -14,8 +14,8 @@ export interface StoredParents {
 }
 
 /** `updatedAt` older than the stored one (decision 34); without either nothing can be said. */
-function isStale(given: Instant | undefined, stored: Instant | undefined): boolean {
-  return given !== undefined && stored !== undefined && given < stored;
+function isStale(given: Instant | undefined, stored: Instant | null): boolean {
+  return given !== undefined && stored !== null && given < stored;
 }
 
 /** Every site and kiosk that a record of an answer may name: what is stored, and what the answer has brought so far. */

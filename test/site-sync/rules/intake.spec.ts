@@ -192,7 +192,7 @@ describe('what is taken of a partner’s answer', () => {
   describe('both links, and the kiosk belongs to another site (decision 32)', () => {
     const both = [material('m', { siteId: idOf('a'), kioskId: idOf('k') })];
     const sites = [site('a'), site('b')];
-    const storedKiosk = (siteName: string, updatedAt?: string): StoredParents => ({
+    const storedKiosk = (siteName: string, updatedAt: string | null = null): StoredParents => ({
       sites: new Set([idOf('a'), idOf('b')]),
       kiosks: new Map([[idOf('k'), { siteId: idOf(siteName), updatedAt }]]),
     });
