@@ -15,7 +15,7 @@ export interface Claim {
  * - `reused`: the key was answered for another body.
  * - `behind`: the same key stands earlier in this batch; claim again once this transaction has ended.
  */
-export type Outcome =
+export type ClaimOutcome =
   | { readonly state: 'claimed' }
   | { readonly state: 'replay'; readonly answer: Answer<string> }
   | { readonly state: 'reused' }
@@ -51,7 +51,7 @@ interface AnsweredRow extends KeyRow {
  * Claims keys inside the caller's transaction, which must be READ COMMITTED: one outcome per claim, in their order.
  * A key that another transaction holds is waited for until that one ends. What is claimed is released by a rollback.
  */
-export async function claim(runner: Querying, claims: readonly Claim[]): Promise<Outcome[]> {
+export async function claim(runner: Querying, claims: readonly Claim[]): Promise<ClaimOutcome[]> {
   const firsts = new Map<string, Claim>();
   for (const one of claims) if (!firsts.has(nameOf(one))) firsts.set(nameOf(one), one);
   const claimed = new Set((await insert(runner, [...firsts.values()])).map(nameOfRow));
@@ -106,7 +106,7 @@ async function select(runner: Querying, claims: readonly Claim[]): Promise<Answe
   );
 }
 
-function outcomeOf(claim: Claim, row: AnsweredRow | undefined): Outcome {
+function outcomeOf(claim: Claim, row: AnsweredRow | undefined): ClaimOutcome {
   if (row === undefined) throw new Error('claims need a READ COMMITTED transaction: an answered key was not seen');
   if (!row.fingerprint.equals(claim.fingerprint)) return { state: 'reused' };
   return {

@@ -5,7 +5,7 @@ import type { Connection, SharedConnection } from '../database/connection.js';
 import { HotPathPool } from '../database/hot-path-pool.js';
 import { AppError, violated } from '../errors/app-error.js';
 import { errorReply } from '../errors/error-body.js';
-import { claim, keep, type KeptAnswer, type Outcome as ClaimOutcome } from '../idempotency/claims.js';
+import { claim, type ClaimOutcome, keep, type KeptAnswer } from '../idempotency/claims.js';
 import { keyReused } from '../idempotency/idempotency-key.js';
 import { type CatalogLookup, CatalogService } from '../site-sync/catalog/catalog.service.js';
 import { brokenRules } from './business-rules.js';

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource, EntityManager } from 'typeorm';
-import { type Claim, claim, keep, type Outcome } from '../../src/idempotency/claims.js';
+import { type Claim, claim, type ClaimOutcome, keep } from '../../src/idempotency/claims.js';
 import { IdempotencySweep } from '../../src/idempotency/idempotency-sweep.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -26,7 +26,7 @@ function claimFor(key: string, body = 'body', path = '/platform-api/v1/accounts'
 const tx = <T>(work: (manager: EntityManager) => Promise<T>) => dataSource.transaction(work);
 
 /** One batch: claims, keeps an answer for what it was given, and tells the outcomes. */
-function batch(...claims: Claim[]): Promise<Outcome[]> {
+function batch(...claims: Claim[]): Promise<ClaimOutcome[]> {
   return tx(async (manager) => {
     const outcomes = await claim(manager, claims);
     const mine = claims.filter((_, i) => outcomes[i]?.state === 'claimed');
@@ -38,7 +38,7 @@ function batch(...claims: Claim[]): Promise<Outcome[]> {
   });
 }
 
-const states = (outcomes: Outcome[]) => outcomes.map(({ state }) => state);
+const states = (outcomes: ClaimOutcome[]) => outcomes.map(({ state }) => state);
 
 async function age(key: string, interval: string): Promise<void> {
   await dataSource.query('UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE key = $1', [
@@ -183,7 +183,7 @@ describe('at the same time', () => {
   });
 
   test('a second request takes over when the first is rolled back', async () => {
-    let second: Promise<Outcome[]> | undefined;
+    let second: Promise<ClaimOutcome[]> | undefined;
     const first = tx(async (manager) => {
       await claim(manager, [claimFor('wait-rollback')]);
       second = batch(claimFor('wait-rollback'));
