@@ -1,13 +1,16 @@
-/** What of the patience an entry must have left to be run, at most: however slow batches are, the newest are tried. */
+/** The share of the patience that a batch is expected to take at most: however slow batches are, the newest entries are tried. */
 const LONGEST_EXPECTED = 0.75;
 
-/** Shares of the patience: after a batch that took longer the next are to take half of it. */
+/** After each batch that was quicker than expected, so much of the expectation is left. */
+const EXPECTATION_KEPT = 0.75;
+
+/** A batch that took a larger share of the patience was slow: the next are made small enough to take half of that share. */
 const SLOW = 0.3;
-/** After one that took less they may grow. */
+/** After one that took a smaller share the next may be larger. */
 const QUICK = 0.1;
 const SMALLEST_SHARE = 1 / 64;
 
-/** What a batch is cut to that took nearly all of the patience: it was cut off, and how slow it really was is unknown. */
+/** What batches are cut to after one that took longer than any is expected to: it was cut off, and nobody knows how slow it really was. */
 const CUT_OFF = 1 / 16;
 
 /** How fast batches go at present, and how large the next may therefore be. */
@@ -35,7 +38,7 @@ export class BatchPace {
   learn(tookMs: number, share: number): void {
     const longest = this.patience * LONGEST_EXPECTED;
     const slow = this.patience * SLOW;
-    this.#expected = Math.min(Math.max(tookMs, this.#expected * LONGEST_EXPECTED), longest);
+    this.#expected = Math.min(Math.max(tookMs, this.#expected * EXPECTATION_KEPT), longest);
     if (tookMs > slow) {
       const less = tookMs > longest ? CUT_OFF : slow / tookMs / 2;
       this.#share = Math.max(Math.min(this.#share, share * less), SMALLEST_SHARE);
