@@ -53,21 +53,20 @@ export class SyncRunsService {
     return { runId };
   }
 
-  /**
-   * Applies the removals that the run held. `conflict` where it holds none, not any more either, or is not the connection's
-   * newest any more.
-   */
+  /** Applies the removals that the run holds. `conflict` where it holds none, or none any more, or is not the connection's newest. */
   async confirm(id: string): Promise<SyncRun> {
     await inTransaction(
       this.dataSource,
       async (manager) => {
         const { hauler_id: haulerId, connection_id: connectionId } = await this.confirmable(manager, id);
+        const owner = { haulerId, connectionId };
         await lockCatalog(manager, haulerId);
+        // Once more: another confirmation, or a run, may have been waited for.
         const run = await this.confirmable(manager, id);
         RUN_STATES.assertMove(run.status, 'succeeded');
-        await this.assertHolds(manager, id, { haulerId, connectionId });
-        const removed = await applyHeld(manager, { haulerId, connectionId });
-        await this.states.forgetAnswersOfOthers(manager, { haulerId, connectionId });
+        await this.assertHolds(manager, id, owner);
+        const removed = await applyHeld(manager, owner);
+        await this.states.forgetAnswersOfOthers(manager, owner);
         const counts = forEachKind((kind) => ({
           ...run.counts[kind],
           deactivated: run.counts[kind].deactivated + removed[kind],
