@@ -3,7 +3,7 @@ import { normaliseName } from './account-name.js';
 /** Characters in a gram. */
 const GRAM = 3;
 
-/** Taken out once: in the tests' contexts, each look for a global costs more than all else that is done with a gram. */
+/** Looked up once: in Jest's contexts a look-up of a global costs more than all the rest of hashing a gram. */
 const { imul } = Math;
 
 /**

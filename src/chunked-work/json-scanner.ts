@@ -25,9 +25,9 @@ const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || 
 export class JsonScanner {
   readonly pieces: Piece[] = [];
   private at = 0;
-  /** Where the members of objects have cost so much that the event loop is due. */
+  /** The offset at which the event loop gets its turn; each member of an object brings it `MEMBER_COST` nearer. */
   private due = SLICE_BYTES;
-  /** Where the envelope is too large; each list moves it on by its own length. */
+  /** The offset behind which the envelope is too large; each list moves it on by its own length. */
   private limit = MAX_PIECE_BYTES;
   private readonly cuts: { readonly start: number; readonly end: number }[] = [];
   private readonly parents: ReadonlySet<string>;
@@ -223,7 +223,7 @@ export class JsonScanner {
     }
   }
 
-  /** Outside of lists, where there are never so many that the event loop would miss its turn. */
+  /** Outside of lists, where `limit` keeps them so few that the event loop can wait. */
   private blanks(): void {
     let i = this.at;
     while (i <= this.limit && isBlank(this.bytes[i])) i++;

@@ -2,8 +2,8 @@ import type { Violation } from '../contracts/common/violation.js';
 import type { CatalogFindings, CatalogLookup } from '../site-sync/catalog/catalog.service.js';
 
 /**
- * Decision 24: the site exists, every material exists and belongs to the site. Every offending element is listed. Of an
- * unknown site nothing can belong to it, so its materials are only held to exist.
+ * Decision 24: the site exists, every material exists and belongs to the site. Every offending element is listed. Nothing
+ * can belong to a site that is unknown, so its materials only have to exist.
  */
 export function brokenRules({ haulerId, siteId, materialIds }: CatalogLookup, catalog: CatalogFindings): Violation[] {
   const knowsSite = catalog.hasSite(haulerId, siteId);
@@ -20,7 +20,7 @@ export function brokenRules({ haulerId, siteId, materialIds }: CatalogLookup, ca
   return violations;
 }
 
-/** Partners take our own ids, or those of records that were never synchronised, for what is meant. */
+/** Spelled out, because partners take our own ids for these, or those of records that were never synchronised. */
 const known = (what: string) => `the id, in your own system, of ${what} that the platform has received by the Site API`;
 
 function violation(path: string, rule: string, must: string): Violation {

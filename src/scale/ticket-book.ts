@@ -69,7 +69,7 @@ export class TicketBook {
   }
 }
 
-/** The tickets by one of their flows. By its number alone, for a key of three parts would cost more than to compare a few. */
+/** The tickets by the number of one of their flows. Comparing hauler and site of the few that share a number costs less than a key of all three. */
 class FlowIndex {
   private readonly byNumber = new Map<string, Ticket[]>();
 

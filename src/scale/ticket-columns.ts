@@ -1,7 +1,7 @@
 import type { Columns } from '../database/sql-rows.js';
 import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
 
-/** What is told of a ticket that one push has made: its revision is the first, and it was last updated when it was created. */
+/** What a batch writes of a ticket that one push has made. Its revision is 1, and it was last updated when it was created: the statement adds both. */
 export const NEW_TICKET = {
   hauler_id: ['uuid', ({ haulerId }) => haulerId],
   id: ['uuid', ({ id }) => id],

@@ -13,7 +13,7 @@ export interface SiteCall {
   /** An admin waits for this call: it is made even if the partner was down a moment ago. */
   readonly requested: boolean;
   readonly signal: AbortSignal;
-  /** Of those who may have an answer in memory; the caller leaves it. */
+  /** Among those who may hold an answer in memory: taken during the call where the answer is large, and left by the caller. */
   readonly place: Place;
 }
 

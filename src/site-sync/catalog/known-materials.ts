@@ -10,8 +10,8 @@ interface Known {
 }
 
 /**
- * Layouts are numbered by the database; this is for one that is set back to an older copy of itself under our feet, or whose
- * triggers were off for a while.
+ * After so long it is all looked up again. The number of a layout tells every change but those of a database that was set
+ * back to an older copy while we ran, or whose triggers were off for a while.
  */
 const LIFE_MS = 60_000;
 
@@ -55,7 +55,7 @@ export class KnownMaterials {
       for (const id of materialIds) materials.add(id);
       this.pairs += materials.size;
     }
-    // Beyond it is cheaper to learn anew than to know what was asked for last.
+    // Learning all of it again costs less than keeping track of what was used last.
     if (this.pairs > MOST_PAIRS) this.forgetAll();
   }
 

@@ -56,7 +56,7 @@ export async function writeSiteAnswer(data: SubmittedSiteData): Promise<SiteAnsw
   return { ...written, digest: hash.digest('hex'), gzip };
 }
 
-/** zlib hands on what each write has brought, be it ever so little; an answer in one piece cannot break off between two. */
+/** zlib hands on a piece for each write, however small. An answer in one piece cannot break off between two. */
 async function* gathered(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let gathering: Buffer[] = [];
   let bytes = 0;

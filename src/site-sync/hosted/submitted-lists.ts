@@ -27,7 +27,7 @@ export interface SubmittedLists<Name extends string> {
   batches(): Generator<Batch<Name>>;
 }
 
-/** The place of a fault is looked for in a body of up to so many bytes, as other routes take: it is done at one go. */
+/** In a body that is larger, a fault's line and column are not looked for: that is done at one go, and other routes take no more than this. */
 const PLACED_BYTES = 1_048_576;
 
 /** A body of any size is never parsed at one go; what is no JSON is `invalid`. */

@@ -65,7 +65,7 @@ class Reading {
     }
   }
 
-  /** A faulty record takes its place too, so that places stay true. */
+  /** A faulty record is kept too, so that the indexes of those behind it are those of the body. */
   private element(kind: Kind, place: number, element: unknown): void {
     const path = `${kind}[${place}]`;
     const record = READERS[kind](element, path, this.violations);

@@ -11,7 +11,7 @@ interface Accepted<K extends Kind> {
   readonly doubt: string | undefined;
 }
 
-/** What decides about a record; `position` is its place here, and null where it is only known not to be absent. */
+/** What decides about a record. `position` is its index in `AcceptedRecords`, or null of one that is only kept (`keep`). */
 export const JUDGED_COLUMNS = {
   position: 'integer',
   external_id: 'uuid',

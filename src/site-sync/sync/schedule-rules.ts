@@ -9,7 +9,7 @@ const JITTER = 0.1;
 /** The longest that failures push the next run away, unless its interval is longer: so late is a partner's return seen. */
 const LONGEST_BACKOFF_MS = HOUR_MS;
 
-/** A partner's word counts beyond its own retries from here on (decision 36), up to the longest that any row heeds. */
+/** A partner that asks for more than this is called just when it asked for, though at the latest after `LONGEST_ADVICE_MS`; a shorter wait only delays our own next try (decision 36). */
 const OWN_WORD_MS = 5 * MINUTE_MS;
 
 /** Milliseconds until the next run after one that did not fail. `random` is in [0, 1). */
