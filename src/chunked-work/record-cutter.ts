@@ -1,7 +1,16 @@
+import type { Violation } from '../contracts/common/violation.js';
+
 /** Records of a list are parsed together up to about so many bytes. */
 const BATCH_BYTES = 65_536;
 /** More than any record or envelope of the contracts has; both would have to be parsed at one go. */
 export const MAX_PIECE_BYTES = 1_048_576;
+
+/** Instead of what would be wrong with a record that is too large to be parsed. */
+export const tooLarge = (path: string): Violation => ({
+  path,
+  rule: 'maxSize',
+  message: `${path} must not be larger than 1 MiB`,
+});
 
 /** Some records of one list, as they lie in the bytes. */
 export interface Piece {

@@ -1,4 +1,5 @@
 import { Breather } from '../chunked-work/breather.js';
+import { tooLarge } from '../chunked-work/record-cutter.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { isWithoutParent } from '../contracts/site/material-parents.js';
@@ -43,6 +44,10 @@ export async function siteFindings(answer: PartnerAnswer): Promise<Findings> {
     for (const [i, record] of batch.records.entries()) {
       if (violations.length > MOST_FINDINGS) break;
       const path = `${batch.list}[${batch.first + i}]`;
+      if (batch.oversized) {
+        violations.push(tooLarge(path));
+        continue;
+      }
       const before = violations.length;
       const known = read(record, path, violations);
       if (violations.length === before) violations.push(...linkViolations(known, path, batch.list, ids));

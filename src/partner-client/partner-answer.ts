@@ -21,8 +21,10 @@ interface RecordBatch {
   readonly list: string;
   /** Index of `records[0]` in its list. */
   readonly first: number;
-  /** As JSON has them; `null` also in the place of a record of more than 1 MiB. */
+  /** As JSON has them. */
   readonly records: readonly unknown[];
+  /** It is one record of more than 1 MiB, which is not read: `null` stands in its place. */
+  readonly oversized: boolean;
 }
 
 export interface RecordAnswer {
@@ -83,7 +85,8 @@ export class PartnerAnswer {
         const breather = new Breather();
         for (const piece of split.pieces) {
           signal?.throwIfAborted();
-          yield { list: piece.list, first: piece.first, records: parsePiece(piece) };
+          const { list, first, oversized } = piece;
+          yield { list, first, oversized, records: parsePiece(piece) };
           if (breather.isDue) await breather.rest();
         }
       },

@@ -55,6 +55,19 @@ describe('an answer with very many faults', () => {
   });
 });
 
+test('a site of more than 1 MiB is told as that, and what stands beside it as it is', async () => {
+  const huge = JSON.stringify({
+    id: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10',
+    name: 'huge',
+    note: 'x'.repeat(1_100_000),
+  });
+  const { findings } = await siteFindings(answer(`{"success":true,"data":{"sites":[${huge},7]}}`));
+  expect(findings).toEqual([
+    expect.stringContaining('data.sites[0] must not be larger than 1 MiB'),
+    expect.stringContaining('data.sites[1] must be an object'),
+  ]);
+});
+
 test('others may have their turn between any two videos', async () => {
   const asked = jest.spyOn(Breather.prototype, 'isDue', 'get');
   const { conforms } = await videoFindings(

@@ -312,6 +312,14 @@ describe('synchronising with a partner', () => {
       expect(await scene.quarantine(run.id)).toMatchObject([{ path: 'sites[0].name', reason: expect.any(String) }]);
     });
 
+    test('nor does one of more than 1 MiB, which is told as that; as its id is not read, nothing is removed', async () => {
+      await scene.sync({ sites: [site('a'), site('b')] });
+      const run = await scene.sync({ sites: [site('b', { note: 'x'.repeat(1_100_000) }), site('c')] });
+      expect(counts(run, 'sites')).toEqual({ received: 2, created: 1, quarantined: 1 });
+      const reason = 'sites[0] must not be larger than 1 MiB';
+      expect(await scene.quarantine(run.id)).toMatchObject([{ path: 'sites[0]', reason, raw: null }]);
+    });
+
     test('what is set aside has pages, in the order of the answer', async () => {
       const run = await scene.sync({ sites: Array.from({ length: 5 }, (_, i) => site(`q${i}`, { name: i })) });
       const path = `/sync-runs/${run.id}/quarantine?pageSize=2&page=2`;

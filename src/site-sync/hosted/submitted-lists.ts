@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Piece } from '../../chunked-work/record-cutter.js';
+import { type Piece, tooLarge } from '../../chunked-work/record-cutter.js';
 import { JsonSplitFault } from '../../chunked-work/json-split-fault.js';
 import { splitJson } from '../../chunked-work/split-json.js';
 import { JsonFault } from '../../contracts/common/json-fault.js';
@@ -60,8 +60,7 @@ class Submitted<Name extends string> implements SubmittedLists<Name> {
   *batches(): Generator<Batch<Name>> {
     for (const piece of this.pieces) {
       if (piece.oversized) {
-        const path = joinPath(piece.list, piece.first);
-        this.violations.push({ path, rule: 'maxSize', message: `${path} must not be larger than 1 MiB` });
+        this.violations.push(tooLarge(joinPath(piece.list, piece.first)));
         continue;
       }
       yield { list: piece.list as Name, first: piece.first, elements: this.elementsOf(piece) };

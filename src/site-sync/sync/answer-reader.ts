@@ -36,8 +36,12 @@ export class AnswerReader {
     const stated = KINDS.filter((kind) => data[kind] !== undefined);
     const intake = new Intake(stated, new KnownParents(await this.storedParents(haulerId)), new Date());
     const breather = new Breather();
-    for await (const { list, first, records: batch } of records.batches()) {
+    for await (const { list, first, records: batch, oversized } of records.batches()) {
       const kind = LISTS.get(list) as Kind;
+      if (oversized) {
+        intake.passOver(kind, first);
+        continue;
+      }
       for (const [i, record] of batch.entries()) {
         if (breather.isDue) await breather.rest();
         intake.take(kind, first + i, record);

@@ -1,4 +1,5 @@
 import type { Breather } from '../../chunked-work/breather.js';
+import { tooLarge } from '../../chunked-work/record-cutter.js';
 import { type Instant, instantOf } from '../../contracts/common/instant.js';
 import { type Read, readerOf } from '../../contracts/common/reader.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
@@ -67,6 +68,14 @@ export class Intake {
     if (faults[0] !== undefined) this.quarantine(element, faults[0].path, summarise(faults));
     else if (this.mustWait(element)) this.waiting.push(element);
     else this.settle(element);
+  }
+
+  /** An element that is too large to be read, with whatever id. */
+  passOver(kind: Kind, index: number): void {
+    this.received[kind]++;
+    this.unreadable.add(kind);
+    const { path, message } = tooLarge(`${kind}[${index}]`);
+    this.remarks.add('quarantined', kind, path, message, null);
   }
 
   /** Decides on what waited for its parents, which may stand behind it in the answer. */
