@@ -19,7 +19,11 @@ export class IdempotencySweep implements OnModuleDestroy {
   @Interval('idempotency sweep', EVERY_MS)
   async sweep(batch = BATCH): Promise<number> {
     let gone = 0;
-    for (let last = batch; last === batch && !this.stopping; gone += last) last = await this.sweepBatch(batch);
+    while (!this.stopping) {
+      const removed = await this.sweepBatch(batch);
+      gone += removed;
+      if (removed < batch) break;
+    }
     return gone;
   }
 
