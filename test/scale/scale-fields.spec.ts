@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { UNITS_OF_MEASURE } from '../../src/contracts/scale/scale.dto.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { paths, ScaleHouse } from '../support/scale-house.js';
+import { ScaleHouse } from '../support/scale-house.js';
 
 const TRUCK = '🚛';
 
@@ -20,49 +20,37 @@ const material = (over: Over) => ({ materials: [house.material(), house.material
 const fields = (count: number, name = (i: number) => `name ${i}`) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [name(i), 'v']));
 
-async function expectRefused(body: unknown, expected: string[]): Promise<void> {
-  const before = await house.count();
-  const reply = await house.push(body);
-  expect([reply.status, reply.body.error?.code]).toEqual([400, 'INVALID_PAYLOAD']);
-  expect(paths(reply)).toEqual(expected);
-  for (const { message, path } of reply.body.error?.details?.violations ?? []) expect(message).toContain(path);
-  expect(await house.count()).toBe(before);
-}
-
-async function expectTaken(over: Over): Promise<string> {
-  const reply = await house.push(house.ticket(over));
-  expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('disposalTicketId')]);
-  return reply.body.disposalTicketId;
-}
-
 describe('what section 2.2 requires', () => {
   test.each<[string, Over, string[]]>([
     ['siteId', { siteId: undefined }, ['siteId']],
     ['materials', { materials: undefined }, ['materials']],
     ['at least one material', { materials: [] }, ['materials']],
     ['both at once', { siteId: null, materials: null }, ['siteId', 'materials']],
-  ])('%s', async (_what, over, expected) => expectRefused(house.ticket(over), expected));
+  ])('%s', async (_what, over, expected) => house.expectRefused(house.ticket(over), expected));
 
   test.each(['id', 'name', 'quantity', 'unitOfMeasure'])('materials[].%s', async (name) => {
     for (const absent of [undefined, null])
-      await expectRefused(house.ticket(material({ [name]: absent })), [`materials[1].${name}`]);
+      await house.expectRefused(house.ticket(material({ [name]: absent })), [`materials[1].${name}`]);
   });
 
   test.each(['inboundFlow', 'outboundFlow'])('%s.ticketNumber and .updatedAt', async (direction) => {
-    await expectRefused(house.ticket({ [direction]: {} }), [`${direction}.ticketNumber`, `${direction}.updatedAt`]);
-    await expectRefused(house.ticket({ [direction]: flow({ updatedAt: null }) }), [`${direction}.updatedAt`]);
+    await house.expectRefused(house.ticket({ [direction]: {} }), [
+      `${direction}.ticketNumber`,
+      `${direction}.updatedAt`,
+    ]);
+    await house.expectRefused(house.ticket({ [direction]: flow({ updatedAt: null }) }), [`${direction}.updatedAt`]);
   });
 
   test('nothing else; null is the same as absent (decision 5)', async () => {
-    const id = await expectTaken({ inboundFlow: null, outboundFlow: null, customFields: null, x: null });
+    const id = await house.expectTaken({ inboundFlow: null, outboundFlow: null, customFields: null, x: null });
     const stored = await house.stored(id);
     expect(Object.keys(stored).sort()).toEqual(['createdAt', 'haulerId', 'id', 'materials', 'siteId', 'updatedAt']);
-    const priced = await expectTaken(material({ unitPriceCents: null }));
+    const priced = await house.expectTaken(material({ unitPriceCents: null }));
     expect((await house.stored(priced)).materials[1]).not.toHaveProperty('unitPriceCents');
   });
 
   test('every violation at once, each with its path, rule and sentence (decision 11)', async () => {
-    await expectRefused(
+    await house.expectRefused(
       {
         siteId: 'x',
         materials: [
@@ -115,7 +103,7 @@ describe('wrong types at any depth', () => {
     ['customFields.a', (value) => ({ customFields: { a: value } }), [null, 5, true, {}, []]],
   ];
   test.each(cases)('%s', async (path, over, values) => {
-    for (const value of values) await expectRefused(house.ticket(over(value)), [path]);
+    for (const value of values) await house.expectRefused(house.ticket(over(value)), [path]);
   });
 });
 
@@ -129,12 +117,12 @@ describe('identifiers (decision 6)', () => {
     ['0b8f6f0g-3c55-4b7e-8f0a-2f7f7a9f1c10', 'no hexadecimal'],
     ['0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10\n', 'with a line break'],
   ])('%j: %s', async (id) => {
-    await expectRefused(house.ticket({ siteId: id }), ['siteId']);
-    await expectRefused(house.ticket(material({ id })), ['materials[1].id']);
+    await house.expectRefused(house.ticket({ siteId: id }), ['siteId']);
+    await house.expectRefused(house.ticket(material({ id })), ['materials[1].id']);
   });
 
   test('either case is read, lower case is stored and answered', async () => {
-    const id = await expectTaken({
+    const id = await house.expectTaken({
       siteId: house.siteId.toUpperCase(),
       ...material({ id: house.materialId.toUpperCase() }),
     });
@@ -160,7 +148,7 @@ describe('times (decision 7)', () => {
     'yesterday',
     '',
   ])('%j: 400', async (updatedAt) =>
-    expectRefused(house.ticket({ inboundFlow: flow({ updatedAt }) }), ['inboundFlow.updatedAt']),
+    house.expectRefused(house.ticket({ inboundFlow: flow({ updatedAt }) }), ['inboundFlow.updatedAt']),
   );
 
   test.each([
@@ -173,7 +161,7 @@ describe('times (decision 7)', () => {
     ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999Z'],
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00Z'],
   ])('%s is answered as %s', async (updatedAt, answered) => {
-    const id = await expectTaken({ outboundFlow: flow({ ticketNumber: `T ${updatedAt}`, updatedAt }) });
+    const id = await house.expectTaken({ outboundFlow: flow({ ticketNumber: `T ${updatedAt}`, updatedAt }) });
     expect((await house.stored(id)).outboundFlow).toEqual({ ticketNumber: `T ${updatedAt}`, updatedAt: answered });
   });
 });
@@ -181,17 +169,17 @@ describe('times (decision 7)', () => {
 describe('the bounds of decision 9', () => {
   test('1,000 materials are read, 1,001 and 10,000 are not', async () => {
     const many = (count: number) => ({ materials: Array.from({ length: count }, () => house.material()) });
-    const id = await expectTaken(many(1000));
+    const id = await house.expectTaken(many(1000));
     expect((await house.stored(id)).materials).toHaveLength(1000);
-    await expectRefused(house.ticket(many(1001)), ['materials']);
+    await house.expectRefused(house.ticket(many(1001)), ['materials']);
     const lean = { materials: Array.from({ length: 10_000 }, () => ({ id: house.materialId, name: '', quantity: 1 })) };
-    await expectRefused(house.ticket(lean), ['materials']);
+    await house.expectRefused(house.ticket(lean), ['materials']);
   });
 
   test('100 custom fields are read, 101 are not', async () => {
-    const id = await expectTaken({ customFields: fields(100) });
+    const id = await house.expectTaken({ customFields: fields(100) });
     expect((await house.stored(id)).customFields).toEqual(fields(100));
-    await expectRefused(house.ticket({ customFields: fields(101) }), ['customFields']);
+    await house.expectRefused(house.ticket({ customFields: fields(101) }), ['customFields']);
   });
 
   test.each<[string, (text: string) => Over, number, string]>([
@@ -199,32 +187,32 @@ describe('the bounds of decision 9', () => {
     ['a material name', (text) => material({ name: text }), 255, 'materials[1].name'],
     ['a custom value', (text) => ({ customFields: { a: text } }), 4000, 'customFields.a'],
   ])('%s counts code points', async (_what, over, max, path) => {
-    await expectTaken(over('x'.repeat(max)));
-    await expectTaken(over(TRUCK.repeat(max)));
-    await expectRefused(house.ticket(over('x'.repeat(max + 1))), [path]);
-    await expectRefused(house.ticket(over(TRUCK.repeat(max) + 'x')), [path]);
+    await house.expectTaken(over('x'.repeat(max)));
+    await house.expectTaken(over(TRUCK.repeat(max)));
+    await house.expectRefused(house.ticket(over('x'.repeat(max + 1))), [path]);
+    await house.expectRefused(house.ticket(over(TRUCK.repeat(max) + 'x')), [path]);
   });
 
   test('the name of a custom field counts code points', async () => {
     const name = TRUCK.repeat(255);
-    const id = await expectTaken({ customFields: { [name]: 'v' } });
+    const id = await house.expectTaken({ customFields: { [name]: 'v' } });
     expect((await house.stored(id)).customFields).toEqual({ [name]: 'v' });
-    await expectRefused(house.ticket({ customFields: { [`${name}x`]: 'v' } }), [`customFields["${name}x"]`]);
+    await house.expectRefused(house.ticket({ customFields: { [`${name}x`]: 'v' } }), [`customFields["${name}x"]`]);
   });
 
   test('a name that is far too long is not told at length', async () => {
     const path = `customFields["${'x'.repeat(511)}…"]`;
-    await expectRefused(house.ticket({ customFields: { ['x'.repeat(500_000)]: 'v' } }), [path]);
+    await house.expectRefused(house.ticket({ customFields: { ['x'.repeat(500_000)]: 'v' } }), [path]);
   });
 
   test('an empty ticket number is refused; an empty material name, custom name and value are read', async () => {
-    await expectRefused(house.ticket({ inboundFlow: flow({ ticketNumber: '' }) }), ['inboundFlow.ticketNumber']);
-    const id = await expectTaken({ ...material({ name: '' }), customFields: { '': '' } });
+    await house.expectRefused(house.ticket({ inboundFlow: flow({ ticketNumber: '' }) }), ['inboundFlow.ticketNumber']);
+    const id = await house.expectTaken({ ...material({ name: '' }), customFields: { '': '' } });
     expect(await house.stored(id)).toMatchObject({ materials: [{}, { name: '' }], customFields: { '': '' } });
   });
 });
 
 test.each(UNITS_OF_MEASURE.map((unit) => [unit]))('unitOfMeasure %s', async (unitOfMeasure) => {
-  const id = await expectTaken(material({ unitOfMeasure }));
+  const id = await house.expectTaken(material({ unitOfMeasure }));
   expect((await house.stored(id)).materials[1]).toMatchObject({ unitOfMeasure });
 });

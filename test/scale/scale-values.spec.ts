@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { paths, ScaleHouse } from '../support/scale-house.js';
+import { ScaleHouse } from '../support/scale-house.js';
 
 let service: TestApp;
 let house: ScaleHouse;
@@ -14,21 +14,6 @@ afterAll(() => service.close());
 type Over = Record<string, unknown>;
 const flow = (over: Over = {}) => ({ ticketNumber: 'N', updatedAt: '2026-01-31T08:30:00Z', ...over });
 const material = (over: Over) => ({ materials: [house.material(), house.material(over)] });
-
-async function expectRefused(body: unknown, expected: string[]): Promise<void> {
-  const before = await house.count();
-  const reply = await house.push(body);
-  expect([reply.status, reply.body.error?.code]).toEqual([400, 'INVALID_PAYLOAD']);
-  expect(paths(reply)).toEqual(expected);
-  for (const { message, path } of reply.body.error?.details?.violations ?? []) expect(message).toContain(path);
-  expect(await house.count()).toBe(before);
-}
-
-async function expectTaken(over: Over): Promise<string> {
-  const reply = await house.push(house.ticket(over));
-  expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('disposalTicketId')]);
-  return reply.body.disposalTicketId;
-}
 
 describe('text (decision 8)', () => {
   const places: [string, (text: string) => string, string][] = [
@@ -50,13 +35,13 @@ describe('text (decision 8)', () => {
   ];
   test.each(places)('U+0000 and lone surrogates in %s', async (_what, body, path) => {
     for (const escape of ['\\u0000', '\\ud800', '\\udfffx', 'x\\uD83D\\u0041', '\\ude00\\ud83d'])
-      await expectRefused(body(escape), [path]);
+      await house.expectRefused(body(escape), [path]);
   });
 
   test('is told together with all else, each path once', async () => {
     const body =
       '{"siteId":"a\\u0000","materials":[{"name":"\\ud800"}],"inboundFlow":{"ticketNumber":"\\u0000"},"customFields":{"a":"\\u0000"}}';
-    await expectRefused(body, [
+    await house.expectRefused(body, [
       'siteId',
       'materials[0].name',
       'inboundFlow.ticketNumber',
@@ -82,7 +67,7 @@ describe('text (decision 8)', () => {
       "'; DROP TABLE tickets; --",
     ];
     for (const text of texts) {
-      const id = await expectTaken({
+      const id = await house.expectTaken({
         ...material({ name: text }),
         customFields: { [text]: text },
         inboundFlow: flow({ ticketNumber: text }),
@@ -127,7 +112,7 @@ describe('custom fields of any name', () => {
 
   test('have values that are text', async () => {
     const body = `${JSON.stringify(house.ticket()).slice(0, -1)},"customFields":{"__proto__":{"x":1},"constructor":1}}`;
-    await expectRefused(body, ['customFields.__proto__', 'customFields.constructor']);
+    await house.expectRefused(body, ['customFields.__proto__', 'customFields.constructor']);
   });
 });
 
@@ -136,7 +121,7 @@ describe('numbers (decision 25)', () => {
     JSON.stringify(house.ticket(material({ quantity: '@', unitPriceCents: '@' }))).replaceAll('"@"', text);
 
   test.each(['1e309', '-1e309', '1e400', `1${'0'.repeat(400)}`])('%.12s is no double: 400', async (text) =>
-    expectRefused(raw(text), ['materials[1].quantity', 'materials[1].unitPriceCents']),
+    house.expectRefused(raw(text), ['materials[1].quantity', 'materials[1].unitPriceCents']),
   );
 
   test.each([

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import { issueKey } from './api-keys.js';
 import type { Reply, TestApp } from './app.js';
 import { CatalogFixture } from './catalog.js';
@@ -65,6 +66,23 @@ export class ScaleHouse {
   /** An object is sent as JSON, text and bytes as they are. */
   push(body: unknown, headers: Record<string, string> = {}, service = this.service): Promise<Reply<TicketReply>> {
     return service.call('POST', TICKETS, { headers: { 'PLATFORM-API-KEY': this.key, ...headers }, body });
+  }
+
+  /** 400 for exactly these paths, each named by its sentence, and nothing is stored. */
+  async expectRefused(body: unknown, expected: readonly string[]): Promise<void> {
+    const before = await this.count();
+    const reply = await this.push(body);
+    expect([reply.status, reply.body.error?.code]).toEqual([400, 'INVALID_PAYLOAD']);
+    expect(paths(reply)).toEqual(expected);
+    for (const { message, path } of reply.body.error?.details?.violations ?? []) expect(message).toContain(path);
+    expect(await this.count()).toBe(before);
+  }
+
+  /** The id of the ticket that a valid body with `over` on top of it makes. */
+  async expectTaken(over: Record<string, unknown>): Promise<string> {
+    const reply = await this.push(this.ticket(over));
+    expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('disposalTicketId')]);
+    return reply.body.disposalTicketId;
   }
 
   async stored(id: string): Promise<StoredTicket> {
