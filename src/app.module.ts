@@ -1,23 +1,21 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AccountsModule } from './accounts/accounts.module.js';
-import { AdminModule } from './admin/admin.module.js';
-import { PartnerAdminModule } from './admin/partner-admin.module.js';
-import { PlatformAdminModule } from './admin/platform-admin.module.js';
+import { AdminModule, PartnerAdminModule, PlatformAdminModule } from './admin/admin.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ConfigModule } from './config/config.module.js';
-import type { SettledEnv, Side } from './config/env.js';
+import type { ResolvedEnv, Side } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
-import { ObservabilityModule } from './observability/observability.module.js';
+import { ObservabilityModule } from './observability/metrics.js';
 import { ScaleModule } from './scale/scale.module.js';
-import { HostedSitesModule } from './site-sync/hosted/hosted-sites.module.js';
-import { HostedVisionModule } from './vision/hosted/hosted-vision.module.js';
+import { HostedSitesModule } from './reference-partner/site/hosted-sites.module.js';
+import { HostedVisionModule } from './reference-partner/vision/hosted-vision.module.js';
 
 type Modules = NonNullable<DynamicModule['imports']>;
 
-/** What each side brings; what both need stands in `AppModule.of`. */
+/** The modules of one side only. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
   platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule],
   partner: [HostedSitesModule, HostedVisionModule, PartnerAdminModule],
@@ -25,7 +23,7 @@ const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
 
 @Module({})
 export class AppModule {
-  static of(env: SettledEnv): DynamicModule {
+  static of(env: ResolvedEnv): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -34,7 +32,7 @@ export class AppModule {
         DatabaseModule,
         ScheduleModule.forRoot(),
         AuthModule,
-        // Routes are looked through in this order: the busiest first.
+        // Express matches routes in this order: the busiest come first.
         ...[...env.SIDES].flatMap((side) => SIDE_MODULES[side]),
         HealthModule,
         AdminModule,

@@ -3,66 +3,67 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application } from 'express';
 import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
-import type { SettledEnv } from './config/env.js';
+import type { ResolvedEnv } from './config/env.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from './database/postgres-errors.js';
 import { serveDocuments } from './docs/swagger.js';
 import { type AppError, unavailable } from './errors/app-error.js';
 import { CommonErrorFilter, type Translate } from './errors/exception.filter.js';
 import { ValidationPipe } from './errors/validation.pipe.js';
-import { allowedMethods } from './http/allowed-methods.js';
-import { limitBodies } from './http/json-body.js';
-import { LeanExpressAdapter } from './http/lean-express.adapter.js';
-import { parseQuery } from './http/query.js';
-import { requestId } from './http/request-id.js';
-import { secureHeaders } from './http/secure-headers.js';
-import { SERVER_LIMITS } from './http/server-limits.js';
-import { endUnreadBodies } from './http/unread-bodies.js';
+import { discardUnreadBody, setBodyLimits } from './http/body-reader.js';
+import { HttpAdapter } from './http/express.adapter.js';
+import { refuseInvalidHost, setRequestId, setSecurityHeaders } from './http/headers.js';
+import { SERVER_LIMITS } from './http/http-server.js';
+import { decodePathLiterally, parseQuery } from './http/url.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { observeRequests } from './observability/request-observer.js';
-import { StorageUnavailable } from './storage/storage-errors.js';
+import { StorageUnavailableError } from './storage/storage-errors.js';
 
-/** As long as a download waits before it tries a storage again that has just failed. */
+/** The interval at which a download retries after the storage has failed. */
 const STORAGE_RETRY_SECONDS = 5;
 
-/** The application as it runs, in production and in tests alike; the caller listens and closes. */
+/** Creates the application, in production and in tests alike. The caller listens and closes. */
 export async function createApp(
-  env: SettledEnv,
+  env: ResolvedEnv,
   logger = createLogger(env),
   limits = SERVER_LIMITS,
 ): Promise<NestExpressApplication> {
-  const adapter = new LeanExpressAdapter(limits, secureHeaders());
+  const adapter = new HttpAdapter(limits);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env), adapter, {
+    // `@JsonBody()` reads bodies, after the guards.
     bodyParser: false,
     abortOnError: false,
     logger: new NestLogger(logger),
   });
   const express = app.getHttpAdapter().getInstance() as Application;
-  // Nobody conditions on an entity tag of these answers, and no query of the contracts is nested: both would cost every request.
+  // Routes that support entity tags set their own.
   app.set('etag', false).set('query parser', parseQuery).disable('x-powered-by');
-  adapter.useHooks(requestId, observeRequests(logger, app.get(Metrics)), endUnreadBodies(limits));
-  limitBodies(express, env.HTTP_BODY_LIMIT, limits);
+  setBodyLimits(express, { maxBytes: env.HTTP_BODY_LIMIT, timeouts: limits });
+  app.use(setRequestId, observeRequests(logger, app.get(Metrics)), setSecurityHeaders);
+  app.use(discardUnreadBody, refuseInvalidHost, decodePathLiterally);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(
-    new CommonErrorFilter([whenDatabaseAway, whenStorageAway(logger)], (...asked) => allowedMethods(express, ...asked)),
+    new CommonErrorFilter([databaseUnavailable, storageUnavailable(logger)], (request, response) =>
+      adapter.allowedMethods(request, response),
+    ),
   );
-  serveDocuments(app, env.SIDES);
+  serveDocuments(app, env);
   return app;
 }
 
-function whenDatabaseAway(error: unknown): AppError | undefined {
+function databaseUnavailable(error: unknown): AppError | undefined {
   if (!isDatabaseUnavailable(error)) return undefined;
   const what = isDatabaseSlow(error) ? 'the database did not answer in time' : 'the service cannot reach its database';
   return unavailable(`${what}; try again shortly`, { cause: error });
 }
 
-/** Callers learn nothing of disks and buckets: the reason is an operator's, and stands in the log. */
-function whenStorageAway(logger: Logger): Translate {
+/** The log contains the reason. Callers learn nothing about disks and buckets. */
+function storageUnavailable(logger: Logger): Translate {
   return (error, { method, path, res }) => {
-    if (!(error instanceof StorageUnavailable)) return undefined;
+    if (!(error instanceof StorageUnavailableError)) return undefined;
     const requestId = res?.getHeader('X-Request-Id');
     logger.warn({ reason: error.message, requestId, method, path }, 'the video storage failed a request');
-    return unavailable('the video storage cannot do its work just now; try again shortly', {
+    return unavailable('the video storage is not available; try again shortly', {
       cause: error,
       retryAfterSeconds: STORAGE_RETRY_SECONDS,
     });

@@ -1,87 +1,92 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
-import { readEnv, type SettledEnv } from './config/env.js';
-import { StartRefused } from './database/embedded/start-refused.js';
+import { readEnv, type ResolvedEnv } from './config/env.js';
+import { storeServiceAddress } from './config/local-service.js';
+import { StartupError } from './config/startup-error.js';
 import { migrate, pendingMigrations } from './database/migrate.js';
 import { reasonOf } from './database/reason.js';
-import { embeddedNotice, settleEnv } from './database/settle-env.js';
-import type { LeanExpressAdapter } from './http/lean-express.adapter.js';
-import { urlHost } from './http/url-host.js';
-import { createLogger } from './observability/logger.js';
+import { embeddedNotice, resolveEnv } from './embedded-postgres/resolve-env.js';
+import type { HttpAdapter } from './http/express.adapter.js';
+import { urlHost } from './http/url.js';
+import { createLogger, outputOf } from './observability/logger.js';
 import { STORAGE, type Storage } from './storage/storage.js';
 
-/** What listens, and how it ends within SHUTDOWN_GRACE. */
+/** A listening service. `stop` completes within SHUTDOWN_GRACE. */
 interface Serving {
   readonly port: number;
   stop(): Promise<void>;
 }
 
-/** Boots, listens, and stops on SIGTERM or SIGINT. */
+/** Prepares the database, listens, and stops on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
   const declared = readEnv();
   const logger = createLogger(declared);
   if (declared.EMBEDDED && declared.IN_PRODUCTION) logger.warn(embeddedNotice(declared));
-  const { env, stop: stopDatabase } = await settleEnv(declared, logger);
+  const { env, stop: stopDatabase } = await resolveEnv(declared, logger);
   try {
     if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL);
-    const manyProcesses = cluster.isPrimary && env.WEB_CONCURRENCY > 1;
-    const serving = await (manyProcesses ? supervise(env, logger) : serve(env, logger));
-    stopOnSignal(serving, env, stopDatabase);
-    if (cluster.isPrimary) await announce(serving, env);
+    const isSupervisor = cluster.isPrimary && env.WEB_CONCURRENCY > 1;
+    const serving = await (isSupervisor ? supervise(env, logger) : serve(env, logger));
+    stopOnSignal(serving, env, logger, stopDatabase);
+    if (cluster.isPrimary) await announce(serving, env, logger);
   } catch (error) {
     await stopDatabase();
     throw error;
   }
 }
 
-/** Serves in this process. A stop lets what is in flight finish, and cuts it off when most of the grace is over. */
-async function serve(env: SettledEnv, logger: Logger): Promise<Serving> {
-  // The primary of several processes has no need of it.
+/** Serves in this process. */
+async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
+  // The supervisor of several processes does not load it.
   const { createApp } = await import('./app.setup.js');
   const app = await createApp(env, logger);
   try {
     await app.init();
     await listen(app, env);
   } catch (error) {
-    // Before the database, which its jobs use.
+    // Stops the jobs before the database that they use.
     await app.close();
     throw error;
   }
-  void tellWhatIsMissing(app, env, logger);
+  void warnOfMissingParts(app, env, logger);
   const server = app.getHttpServer();
   const { port } = server.address() as AddressInfo;
   const stop = async () => {
     setTimeout(() => server.closeAllConnections(), env.SHUTDOWN_GRACE * 0.8).unref();
-    // Before the jobs have ended, which Nest would wait for.
-    void (app.getHttpAdapter() as LeanExpressAdapter).stopAccepting();
+    // Nest would stop accepting only after the jobs have ended.
+    void (app.getHttpAdapter() as HttpAdapter).stopAccepting();
     await app.close();
   };
   return { port, stop };
 }
 
-async function listen(app: INestApplication, { PORT, HOST }: SettledEnv): Promise<void> {
+async function supervise(env: ResolvedEnv, logger: Logger): Promise<Serving> {
+  const { startWorkers } = await import('./cluster.js');
+  return startWorkers(env, logger);
+}
+
+async function listen(app: INestApplication, { PORT, HOST }: ResolvedEnv): Promise<void> {
   try {
     await app.listen(PORT, HOST);
   } catch (error) {
-    throw new StartRefused(`HOST/PORT: the service cannot listen there: ${(error as Error).message}`, { cause: error });
+    throw new StartupError(`HOST/PORT: the service cannot listen there: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/**
- * Warns of missing migrations and of a storage that cannot be written to. Neither stops the boot, but nobody might notice
- * them until a ticket or a video is missed.
- */
-async function tellWhatIsMissing(app: INestApplication, env: SettledEnv, logger: Logger): Promise<void> {
+/** Warns of missing migrations and of a storage that is not writable. The service starts without them. */
+async function warnOfMissingParts(app: INestApplication, env: ResolvedEnv, logger: Logger): Promise<void> {
   const missing = env.MIGRATE_ON_START ? [] : await pendingMigrations(app.get(DataSource)).catch(() => []);
   if (missing.length > 0) {
     logger.warn(
       `MIGRATE_ON_START: ${missing.length} migrations are missing: run npm run migrate. Until then calls fail.`,
     );
-    // The check of the storage needs a table.
+    // The storage check needs a table.
     return;
   }
   const { writable, reason } = await app.get<Storage>(STORAGE, { strict: false }).check();
@@ -89,19 +94,21 @@ async function tellWhatIsMissing(app: INestApplication, env: SettledEnv, logger:
   logger.warn(`STORAGE_URL: ${reason} Until it can be written to, downloads wait and uploads are refused with 503.`);
 }
 
-async function supervise(env: SettledEnv, logger: Logger): Promise<Serving> {
-  const { startWorkers } = await import('./app.workers.js');
-  return startWorkers(env, logger);
-}
-
-/** Where the service is, and with DEMO what to paste. A demo that cannot be set up is told, and does not stop the service. */
-async function announce({ port }: Serving, env: SettledEnv): Promise<void> {
-  process.stdout.write(`haulbridge listens on ${httpUrl(env.HOST, port)}\n`);
-  if (!env.DEMO) return;
+/** Prints the address, and with DEMO the examples to paste. A demo that cannot be seeded does not stop the service. */
+async function announce({ port }: Serving, env: ResolvedEnv, logger: Logger): Promise<void> {
+  const output = outputOf(env);
+  const address = httpUrl(env.HOST, port);
+  const details = { version: version(), address, database: publicUrl(env.DATABASE_URL) };
+  logger.info({ ...details, storage: publicUrl(env.STORAGE_URL) }, 'started');
+  output.write(`haulbridge listens on ${address}\n`);
+  await output.flush();
   const baseUrl = httpUrl(env.HOST === '0.0.0.0' || env.HOST === '::' ? '127.0.0.1' : env.HOST, port);
+  if (env.EMBEDDED) storeServiceAddress(env.DATA_DIR, baseUrl);
+  if (!env.DEMO) return;
   const [{ seedDemo }, { welcome }] = await Promise.all([import('./demo/seed.js'), import('./demo/welcome.js')]);
   try {
-    process.stdout.write(welcome(env, baseUrl, await seedDemo(env, baseUrl)));
+    output.write(welcome(env, baseUrl, await seedDemo(env, baseUrl)));
+    await output.flush();
   } catch (error) {
     process.stderr.write(`The demo could not be set up: ${error instanceof Error ? error.message : String(error)}\n`);
   }
@@ -109,25 +116,41 @@ async function announce({ port }: Serving, env: SettledEnv): Promise<void> {
 
 const httpUrl = (host: string, port: number): string => `http://${urlHost(host)}:${port}`;
 
+function version(): string {
+  const path = findPackageJSON(import.meta.url);
+  if (path === undefined) throw new Error('the service has no package.json');
+  return (JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string }).version;
+}
+
+/** A URL without credentials and query. */
+function publicUrl(text: string): string {
+  if (!URL.canParse(text)) return 'another form of address';
+  const url = new URL(text);
+  return `${url.protocol}${url.host === '' ? '' : '//'}${url.host}${url.pathname}`;
+}
+
 /**
- * Stops accepting, lets what is in flight finish, gives leased work back, and exits 0. When the grace ends the process
- * does: an orchestrator would do it less politely a moment later.
+ * Stops accepting, finishes open requests, releases leased work, and exits 0. The process exits in any case at the end of
+ * SHUTDOWN_GRACE.
  */
-function stopOnSignal(serving: Serving, env: SettledEnv, stopDatabase: () => Promise<void>): void {
-  let stopping = false;
-  const stop = async () => {
-    if (stopping) return;
-    stopping = true;
-    const late = setTimeout(() => process.exit(0), env.SHUTDOWN_GRACE);
+function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDatabase: () => Promise<void>): void {
+  let isStopping = false;
+  const stop = async (signal: NodeJS.Signals) => {
+    if (isStopping) return;
+    isStopping = true;
+    if (cluster.isPrimary) logger.info({ signal }, 'stopping');
+    const timer = setTimeout(() => process.exit(0), env.SHUTDOWN_GRACE);
     try {
       await serving.stop();
     } finally {
       await stopDatabase();
     }
-    clearTimeout(late);
+    clearTimeout(timer);
+    if (cluster.isPrimary) logger.info('stopped');
+    await outputOf(env).drain();
     process.exit(0);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(fail));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
 }
 
 function fail(error: unknown): void {

@@ -1,6 +1,6 @@
-// Used by landed migrations: never edited; a change is a new function.
+// Migrations that have been released use these functions: never edit them. Add a new function for a change.
 
-/** The table of counts, and the triggers that keep it true, one statement a write, whatever the number of its rows. */
+/** SQL that creates the table of row counts per day, and the statement triggers that maintain it. */
 export function countDays(table: string, days: string, filters: Readonly<Record<string, string>>): string {
   const names = Object.keys(filters);
   const list = names.join(', ');
@@ -24,7 +24,7 @@ export function countDays(table: string, days: string, filters: Readonly<Record<
     ${trigger('update', `${sum('added', '')} UNION ALL ${sum('removed', '-')}`, 'OLD TABLE AS removed NEW TABLE AS added')}`;
 }
 
-/** Undoes `countDays`; its triggers go with the table that they watch. */
+/** SQL that reverts `countDays`. Call it after the counted table is dropped: the triggers are dropped with that table. */
 export function uncountDays(days: string): string {
   return `
     DROP TABLE ${days};

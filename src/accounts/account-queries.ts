@@ -8,10 +8,10 @@ import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js
 import { inTransaction } from '../database/transaction.js';
 import { apiError } from '../errors/app-error.js';
 import { AccountEntity } from './account.entity.js';
-import { shownAccount } from './account-row.js';
-import { findAccountPage } from './account-page.js';
+import { toAccountDto } from './account-row.js';
+import { findAccountPage } from './account.repository.js';
 
-/** What the administration reads of accounts. */
+/** Accounts for the admin API. */
 @Injectable()
 export class AccountQueries {
   constructor(private readonly dataSource: DataSource) {}
@@ -22,20 +22,20 @@ export class AccountQueries {
     return await inTransaction(this.dataSource, async (manager) => {
       const { total, ids } = await findAccountPage(manager, query, page);
       const rows = await manager.find(AccountEntity, { where: { id: In(ids) }, order: { id: 'DESC' } });
-      return { data: rows.map(shown), pagination: paginationOf(page, total) };
+      return { data: rows.map(toAdminAccountDto), pagination: paginationOf(page, total) };
     });
   }
 
   async get(id: string): Promise<Account> {
     const row = await this.dataSource.manager.findOneBy(AccountEntity, { id });
     if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no account ${id}`);
-    return shown(row);
+    return toAdminAccountDto(row);
   }
 }
 
-function shown(row: AccountEntity): Account {
+function toAdminAccountDto(row: AccountEntity): Account {
   return {
-    ...shownAccount(row),
+    ...toAccountDto(row),
     haulerId: row.haulerId,
     createdAt: formatInstant(row.createdAt),
     updatedAt: formatInstant(row.updatedAt),

@@ -1,10 +1,10 @@
-import type { CreateAccountRequest, CreateAccountResponse } from '../contracts/accounts/account.dto.js';
+import type { CreateAccountRequest, CreateAccountResponse } from '../contracts/account/account.dto.js';
 import { uuidv7 } from '../database/uuid.js';
 import type { AccountEntity } from './account.entity.js';
 import { nameDigest } from './account-name.js';
 import { gramsOf, searchText } from './account-search.js';
 
-/** A new account as it is stored. An address or contact that was sent gets an id, however empty it is (section 2.5). */
+/** A new account as it is stored. An address or contact that was sent gets an id, even if it is empty (section 2.5). */
 export function newAccountRow(request: CreateAccountRequest, haulerId: string, accountNumber: string): AccountEntity {
   const { accountName, billingAddress, primaryContact } = request;
   const text = searchText([accountName, accountNumber, primaryContact?.email]);
@@ -34,8 +34,8 @@ export function newAccountRow(request: CreateAccountRequest, haulerId: string, a
   };
 }
 
-/** An account as it is answered (section 2.5): what was not sent is absent (decision 27). */
-export function shownAccount(row: AccountEntity): CreateAccountResponse {
+/** The response of section 2.5. Fields that were not sent are absent (decision 27). */
+export function toAccountDto(row: AccountEntity): CreateAccountResponse {
   const { id: accountId, accountNumber, accountName, addressId, contactId } = row;
   const { street, unit, city, state, country, zip } = row;
   const { firstName, lastName, email, phone } = row;

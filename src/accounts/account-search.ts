@@ -7,7 +7,7 @@ const GRAM = 3;
 const { imul } = Math;
 
 /**
- * What a search looks through: each value folded as names are, and led by two blanks before every word, so that
+ * The text that a search reads: each value folded as names are, with two spaces before every word, so that
  * a term of one or two characters is a gram too: the beginning of a word.
  */
 export function searchText(values: readonly (string | undefined)[]): string {

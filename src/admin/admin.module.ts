@@ -1,7 +1,38 @@
 import { Module } from '@nestjs/common';
-import { ApiKeysController } from './api-keys.controller.js';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { PartnerClientModule } from '../partner-client/partner-client.module.js';
+import { HostedSitesModule } from '../reference-partner/site/hosted-sites.module.js';
+import { HostedVisionModule } from '../reference-partner/vision/hosted-vision.module.js';
+import { ScaleModule } from '../scale/scale.module.js';
+import { SiteSyncModule } from '../site-sync/site-sync.module.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { VisionModule } from '../vision/vision.module.js';
+import { ConnectionsController } from './connections.controller.js';
+import { Doctor, DoctorController } from './doctor.js';
 import { HaulersController } from './haulers.controller.js';
+import { HostedController } from './hosted.controller.js';
+import { RecordingsController } from './recordings.controller.js';
+import { SyncRunsController } from './sync-runs.controller.js';
+import { TicketsController } from './tickets.controller.js';
+import { VideoRequestsController } from './video-requests.controller.js';
 
-/** Administration of what both sides have: haulers and API keys. */
-@Module({ controllers: [HaulersController, ApiKeysController] })
+/** Administration that both sides need. */
+@Module({ imports: [StorageModule], controllers: [HaulersController, DoctorController], providers: [Doctor] })
 export class AdminModule {}
+
+/** Administration of the platform side; loaded with that side. */
+@Module({
+  imports: [AccountsModule, PartnerClientModule, ScaleModule, SiteSyncModule, VisionModule],
+  controllers: [
+    TicketsController,
+    ConnectionsController,
+    SyncRunsController,
+    VideoRequestsController,
+    RecordingsController,
+  ],
+})
+export class PlatformAdminModule {}
+
+/** Administration of the partner side; loaded with that side. */
+@Module({ imports: [HostedSitesModule, HostedVisionModule], controllers: [HostedController] })
+export class PartnerAdminModule {}

@@ -1,38 +1,64 @@
-import { Get, Param, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { AdminApi } from '../auth/admin-api.js';
+import { Param, Query } from '@nestjs/common';
+import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { HaulersService } from '../auth/haulers.service.js';
-import { CreateHaulerRequest, Hauler, HAULER_EXAMPLES } from '../contracts/admin/hauler.dto.js';
-import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
+import { KeyRotation } from '../auth/key-rotation.service.js';
+import {
+  ApiKey,
+  ApiKeyQuery,
+  IssueApiKeyRequest,
+  IssuedApiKey,
+  RotateApiKeyRequest,
+} from '../contracts/admin/api-key.dto.js';
+import { CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
+import { IdParam, List } from '../contracts/admin/list.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';
-import { FailsWith, TakesJson } from '../http/route-documentation.js';
 
-@AdminApi('haulers')
+/** Haulers and their API keys. */
+@AdminController()
 export class HaulersController {
-  constructor(private readonly haulers: HaulersService) {}
+  constructor(
+    private readonly haulers: HaulersService,
+    private readonly keys: ApiKeyAdmin,
+    private readonly rotation: KeyRotation,
+  ) {}
 
-  @Post()
-  @ApiOperation({ summary: 'Create a hauler', description: 'A hauler is a tenant of the platform.' })
-  @TakesJson(CreateHaulerRequest, { examples: HAULER_EXAMPLES })
-  @ApiCreatedResponse({ description: 'The hauler', type: Hauler })
-  @FailsWith({ conflict: 'There is a hauler of that id already' })
+  @AdminRoute('createHauler')
   create(@JsonBody() request: CreateHaulerRequest): Promise<Hauler> {
     return this.haulers.create(request);
   }
 
-  @Get()
-  @ApiOperation({ summary: 'List haulers', description: 'Newest first.' })
-  @ApiOkResponse({ description: 'A page of haulers', type: listOf(Hauler) })
+  @AdminRoute('listHaulers')
   list(@Query() query: PageQuery): Promise<List<Hauler>> {
     return this.haulers.list(query);
   }
 
-  @Get(':id')
-  @ApiOperation({ summary: 'Read a hauler', description: 'By its id.' })
-  @ApiOkResponse({ description: 'The hauler', type: Hauler })
-  @FailsWith({ notFound: 'There is no such hauler' })
+  @AdminRoute('getHauler')
   get(@Param() { id }: IdParam): Promise<Hauler> {
     return this.haulers.get(id);
+  }
+
+  @AdminRoute('issueApiKey')
+  issueKey(@JsonBody() request: IssueApiKeyRequest): Promise<IssuedApiKey> {
+    return this.keys.issue(request);
+  }
+
+  @AdminRoute('listApiKeys')
+  listKeys(@Query() query: ApiKeyQuery): Promise<List<ApiKey>> {
+    return this.keys.list(query);
+  }
+
+  @AdminRoute('rotateApiKey')
+  rotateKey(
+    @Param() { id }: IdParam,
+    @JsonBody({ optional: true }) { overlapSeconds }: RotateApiKeyRequest,
+  ): Promise<IssuedApiKey> {
+    return this.rotation.rotate(id, overlapSeconds);
+  }
+
+  @AdminRoute('revokeApiKey')
+  revokeKey(@Param() { id }: IdParam): Promise<void> {
+    return this.keys.revoke(id);
   }
 }

@@ -1,47 +1,53 @@
-import { Get, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { AdminApi } from '../auth/admin-api.js';
-import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
-import { RecordingQuery, StoredRecording } from '../contracts/admin/recording.dto.js';
-import { OUT_OF_RANGE, SendsFile } from '../http/file-documentation.js';
-import { FailsWith } from '../http/route-documentation.js';
-import { RecordingContent } from '../vision/recordings/recording-content.js';
-import { RecordingQueries } from '../vision/recordings/recording.queries.js';
+import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { IdParam, List } from '../contracts/admin/list.dto.js';
+import { Coverage, CoverageQuery, RecordingQuery, StoredRecording } from '../contracts/admin/recording.dto.js';
+import { RetentionRequest, RetentionResult } from '../contracts/admin/storage.dto.js';
+import { VisionFinding, VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
+import { JsonBody } from '../http/json-body.js';
+import { CoverageService } from '../vision/coverage/coverage.service.js';
+import { VisionFindings } from '../vision/client/findings.repository.js';
+import { Recordings } from '../vision/recordings/recordings.service.js';
+import { Retention } from '../vision/recordings/retention.job.js';
 
-@AdminApi('recordings')
+/** Recordings of the platform side, their coverage and the errors in partners' lists. */
+@AdminController()
 export class RecordingsController {
   constructor(
-    private readonly recordings: RecordingQueries,
-    private readonly content: RecordingContent,
+    private readonly recordings: Recordings,
+    private readonly coverage: CoverageService,
+    private readonly findings: VisionFindings,
+    private readonly retention: Retention,
   ) {}
 
-  @Get()
-  @ApiOperation({ summary: 'List recordings', description: 'The latest start first.' })
-  @ApiOkResponse({ description: 'A page of recordings', type: listOf(StoredRecording) })
+  @AdminRoute('listRecordings')
   list(@Query() query: RecordingQuery): Promise<List<StoredRecording>> {
     return this.recordings.list(query);
   }
 
-  @Get(':id')
-  @ApiOperation({ summary: 'Read a recording', description: 'By its id.' })
-  @ApiOkResponse({ description: 'The recording', type: StoredRecording })
-  @FailsWith({ notFound: 'There is no such recording' })
+  @AdminRoute('getRecording')
   get(@Param() { id }: IdParam): Promise<StoredRecording> {
     return this.recordings.get(id);
   }
 
-  @Get(':id/content')
-  @ApiOperation({
-    summary: "Read a recording's bytes",
-    description: 'The whole film, or the part that `Range` asks for.',
-  })
-  @SendsFile('video/mp4')
-  @FailsWith({
-    notFound: 'There is no such recording, or its file is not stored',
-    rangeNotSatisfiable: OUT_OF_RANGE,
-  })
-  read(@Param() { id }: IdParam, @Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.content.send(id, request, response);
+  @AdminRoute('getRecordingContent')
+  content(@Param() { id }: IdParam, @Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.recordings.sendContent(id, request, response);
+  }
+
+  @AdminRoute('getCoverage')
+  getCoverage(@Query() query: CoverageQuery): Promise<Coverage> {
+    return this.coverage.of(query);
+  }
+
+  @AdminRoute('listVisionFindings')
+  listFindings(@Query() query: VisionFindingQuery): Promise<List<VisionFinding>> {
+    return this.findings.list(query);
+  }
+
+  @AdminRoute('runRetention')
+  runRetention(@JsonBody({ optional: true }) { dryRun }: RetentionRequest): Promise<RetentionResult> {
+    return this.retention.run({ dryRun: dryRun === true });
   }
 }

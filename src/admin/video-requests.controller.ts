@@ -1,49 +1,70 @@
-import { Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { AdminApi } from '../auth/admin-api.js';
-import { IdParam, List, listOf } from '../contracts/admin/list.dto.js';
+import { Param, Query } from '@nestjs/common';
+import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { IdParam, List } from '../contracts/admin/list.dto.js';
 import {
   OrderedVideoRequest,
   OrderVideoRequest,
   VideoRequest,
   VideoRequestQuery,
 } from '../contracts/admin/video-request.dto.js';
+import {
+  ChangeVideoSubscription,
+  CreateVideoSubscription,
+  VideoSubscription,
+  VideoSubscriptionQuery,
+} from '../contracts/admin/video-subscription.dto.js';
 import { JsonBody } from '../http/json-body.js';
-import { FailsWith, TakesJson } from '../http/route-documentation.js';
-import { VideoRequestQueries } from '../vision/requests/video-request.queries.js';
-import { VideoRequests } from '../vision/requests/video-requests.service.js';
+import { VideoRequests } from '../vision/clips/video-requests.service.js';
+import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
 
-@AdminApi('video-requests')
+/** Requests for clips, and subscriptions to continuous recordings. */
+@AdminController()
 export class VideoRequestsController {
   constructor(
     private readonly requests: VideoRequests,
-    private readonly queries: VideoRequestQueries,
+    private readonly subscriptions: VideoSubscriptions,
   ) {}
 
-  @Post()
-  @HttpCode(202)
-  @ApiOperation({
-    summary: 'Request on-demand video',
-    description: 'The partner is asked, and what it prepares is fetched. A long range is asked for in parts.',
-  })
-  @TakesJson(OrderVideoRequest)
-  @ApiAcceptedResponse({ description: 'The request', type: OrderedVideoRequest })
-  order(@JsonBody() request: OrderVideoRequest): Promise<OrderedVideoRequest> {
+  @AdminRoute('createVideoRequest')
+  create(@JsonBody() request: OrderVideoRequest): Promise<OrderedVideoRequest> {
     return this.requests.order(request);
   }
 
-  @Get()
-  @ApiOperation({ summary: 'List video requests', description: 'Newest first.' })
-  @ApiOkResponse({ description: 'A page of requests', type: listOf(VideoRequest) })
+  @AdminRoute('listVideoRequests')
   list(@Query() query: VideoRequestQuery): Promise<List<VideoRequest>> {
-    return this.queries.list(query);
+    return this.requests.list(query);
   }
 
-  @Get(':id')
-  @ApiOperation({ summary: 'Read a video request', description: 'With its parts and the ids of its recordings.' })
-  @ApiOkResponse({ description: 'The request', type: VideoRequest })
-  @FailsWith({ notFound: 'There is no such request' })
+  @AdminRoute('getVideoRequest')
   get(@Param() { id }: IdParam): Promise<VideoRequest> {
-    return this.queries.get(id);
+    return this.requests.get(id);
+  }
+
+  @AdminRoute('createVideoSubscription')
+  subscribe(@JsonBody() request: CreateVideoSubscription): Promise<VideoSubscription> {
+    return this.subscriptions.create(request);
+  }
+
+  @AdminRoute('listVideoSubscriptions')
+  listSubscriptions(@Query() query: VideoSubscriptionQuery): Promise<List<VideoSubscription>> {
+    return this.subscriptions.list(query);
+  }
+
+  @AdminRoute('getVideoSubscription')
+  getSubscription(@Param() { id }: IdParam): Promise<VideoSubscription> {
+    return this.subscriptions.get(id);
+  }
+
+  @AdminRoute('updateVideoSubscription')
+  updateSubscription(
+    @Param() { id }: IdParam,
+    @JsonBody() change: ChangeVideoSubscription,
+  ): Promise<VideoSubscription> {
+    return this.subscriptions.change(id, change);
+  }
+
+  @AdminRoute('deleteVideoSubscription')
+  removeSubscription(@Param() { id }: IdParam): Promise<void> {
+    return this.subscriptions.remove(id);
   }
 }

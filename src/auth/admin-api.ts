@@ -1,33 +1,101 @@
-import { applyDecorators, Controller, UseGuards } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { FailsWith, OF_ALL } from '../http/route-documentation.js';
+import {
+  applyDecorators,
+  Controller,
+  Header,
+  HttpCode,
+  RequestMapping,
+  RequestMethod,
+  type StreamableFile,
+  UseGuards,
+} from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiConsumes, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ADMIN_API,
+  ADMIN_ROUTES,
+  type AdminInput,
+  type AdminResponse,
+  type AdminRoute as Route,
+  type AdminRouteName,
+} from '../contracts/admin/admin.api.js';
+import { FailsWith, OF_ALL, OUT_OF_RANGE, SendsFile, TakesJson } from '../http/route-documentation.js';
 import { AdminGuard } from './admin.guard.js';
 
 /** Name of the admin API's security scheme in its document. */
 export const ADMIN_SECURITY = 'ADMIN-TOKEN';
 
 const UNAUTHORIZED = {
-  description: 'The admin token is missing or does not match',
+  description: 'The admin token is missing or wrong',
   headers: {
     'WWW-Authenticate': {
-      description: 'How the token is sent: as `Authorization: Bearer <token>`',
+      description: 'The scheme: `Authorization: Bearer <token>`',
       schema: { type: 'string' as const, enum: ['Bearer'] },
     },
   },
 };
 
-/**
- * One line above a controller of the admin API: its place under `/admin/v1`, the guard, documentation and error replies.
- * What it is about, in the document, is the first part of its place.
- */
-export function AdminApi(resource: string): ClassDecorator {
-  const [subject = resource] = resource.split('/');
+const NO_STORE_HEADER = {
+  'Cache-Control': {
+    description: 'No cache may store the response',
+    schema: { type: 'string' as const, enum: ['no-store'] },
+  },
+};
+
+/** A controller of the admin API: prefix, guard, security and the failures of every route. */
+export function AdminController(): ClassDecorator {
   return applyDecorators(
-    Controller(`${ADMIN_API.prefix}/${resource}`),
+    Controller(ADMIN_API.prefix),
     UseGuards(AdminGuard),
-    ApiTags(subject),
     ApiBearerAuth(ADMIN_SECURITY),
     FailsWith({ ...OF_ALL, unauthorized: UNAUTHORIZED }),
   );
+}
+
+/** A handler may declare parameters of Express after those of the contract, and may return JSON text or a stream of it. */
+type Handler<Name extends AdminRouteName> = (
+  ...input: [...AdminInput<Name>, ...never[]]
+) => Promise<AdminResponse<Name> | (AdminResponse<Name> extends undefined ? void : StreamableFile | string)>;
+
+/**
+ * The handler of one route of the contract: path, method, status, documentation. The compiler checks the handler's
+ * parameters and response against the contract.
+ */
+export function AdminRoute<Name extends AdminRouteName>(name: Name) {
+  const route = ADMIN_ROUTES[name];
+  const decorate = applyDecorators(
+    RequestMapping({ path: route.path.replace(/\{(\w+)\}/g, ':$1'), method: RequestMethod[route.method] }),
+    HttpCode(route.status),
+    ApiTags(route.path.split('/')[1] ?? ''),
+    ApiOperation({ operationId: name, summary: route.summary, description: route.description }),
+    ...bodyOf(route),
+    ...responseOf(route),
+    FailsWith(route.file === undefined ? (route.fails ?? {}) : { rangeNotSatisfiable: OUT_OF_RANGE, ...route.fails }),
+  );
+  return <T extends Handler<Name>>(target: object, key: string, descriptor: TypedPropertyDescriptor<T>): void => {
+    decorate(target, key, descriptor);
+  };
+}
+
+function bodyOf({ body, isBodyOptional, examples, upload }: Route): MethodDecorator[] {
+  if (body !== undefined) {
+    return [TakesJson(body, { optional: isBodyOptional === true, ...(examples === undefined ? {} : { examples }) })];
+  }
+  if (upload?.schema !== undefined) return [TakesJson(upload.schema)];
+  if (upload === undefined) return [];
+  return [
+    ApiConsumes(upload.contentType),
+    ApiBody({ schema: { type: 'string', format: 'binary', maxLength: upload.maxBytes } }),
+  ];
+}
+
+function responseOf({ status, response, returns, file, isSecret }: Route): MethodDecorator[] {
+  if (file !== undefined) return [SendsFile(file)];
+  return [
+    ...(isSecret === true ? [Header('Cache-Control', 'no-store')] : []),
+    ApiResponse({
+      status,
+      description: returns,
+      ...(response === undefined ? {} : { type: response }),
+      ...(isSecret === true ? { headers: NO_STORE_HEADER } : {}),
+    }),
+  ];
 }

@@ -4,7 +4,7 @@ import { uuidv7 } from '../database/uuid.js';
 import type { NewKey } from './api-key.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 
-/** What a key gets from who issues it, and a successor from the key before it. */
+/** Terms that the issuer sets, and that a successor inherits from the key before it. */
 type KeyTerms = Pick<ApiKeyEntity, 'haulerId' | 'customerId' | 'interfaces' | 'name' | 'expiresAt'>;
 
 /** The row of a key that is issued now and has never been used. */
@@ -29,7 +29,7 @@ export function endOf({ expiresAt, retiresAt }: Pick<ApiKeyEntity, 'expiresAt' |
   return Math.min(expiresAt?.getTime() ?? Infinity, retiresAt?.getTime() ?? Infinity);
 }
 
-/** What the admin API tells of a key. Its `expiresAt` is the end that counts, a running overlap's included. */
+/** A key as the admin API returns it. `expiresAt` is the effective end, including the end of a running overlap. */
 export function shownKey(row: ApiKeyEntity): ApiKey {
   const end = endOf(row);
   return {

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ApiContract } from '../contracts/common/api-contract.js';
 import { type AppError, apiError } from '../errors/app-error.js';
-import { withinPatience } from '../errors/patience.js';
-import { soleHeader } from '../http/sole-header.js';
+import { withTimeout } from '../errors/app-error.js';
+import { soleHeader } from '../http/headers.js';
 import { hashKey, isWellFormedKey } from './api-key.js';
 import { KeyCache } from './key-cache.js';
 import { KeyRotation } from './key-rotation.service.js';
@@ -11,8 +11,8 @@ import { type KnownKey, opens } from './known-key.js';
 import { LastUse } from './last-use.js';
 import type { Principal } from './principal.js';
 
-/** What a request waits for its key to be read, and again for a dormant one to be woken: time is left to answer within 5 s. */
-const PATIENCE_MS = 2000;
+/** Limit for reading a key, and for activating a dormant one: the request can still be answered within 5 s. */
+const TIMEOUT_MS = 2000;
 
 /** Knows who calls by the API key of the request. */
 @Injectable()
@@ -72,4 +72,4 @@ function refused(api: ApiContract): AppError {
 }
 
 const checked = <T>(asked: Promise<T>): Promise<T> =>
-  withinPatience(asked, PATIENCE_MS, 'the key could not be checked in time; try again shortly');
+  withTimeout(asked, TIMEOUT_MS, 'the key could not be checked in time; try again shortly');

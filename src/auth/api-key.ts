@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 
 /**
  * The form of our keys (decision 17): `hb_`, 32 random bytes in base 62, then the CRC-32 of all before it in base 62.
- * Letters and digits only, so that a double click selects all of it. The checksum tells a mistyped or truncated key
+ * Letters and digits only, so that a double click selects all of it. The checksum separates a mistyped or truncated key
  * from an unknown one without asking the database, and lets secret scanners know a leaked key for certain.
  */
 const MARK = 'hb_';
@@ -12,7 +12,7 @@ const SECRET_DIGITS = 43;
 const CHECK_DIGITS = 6;
 const FORM = new RegExp(`^${MARK}[0-9A-Za-z]{${SECRET_DIGITS + CHECK_DIGITS}}$`);
 
-/** How much of a key is shown in lists: enough to tell keys apart, with 208 secret bits left. */
+/** Length of the prefix in lists: enough to distinguish keys, with 208 secret bits left. */
 const PREFIX_LENGTH = MARK.length + 8;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -37,7 +37,7 @@ export function isWellFormedKey(text: string): boolean {
 
 /**
  * The SHA-256 of a key, base64url. One fast hash is enough: a slow one protects secrets that can be guessed, and nobody
- * guesses 256 random bits. Keys are looked up by this hash, so the time of a lookup tells nothing about any key.
+ * guesses 256 random bits. Keys are looked up by this hash, so the time of a lookup reveals nothing about any key.
  */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'base64url');

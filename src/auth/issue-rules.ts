@@ -7,7 +7,7 @@ export function needsHauler({ interfaces }: Pick<IssueApiKeyRequest, 'interfaces
   return interfaces.includes('scale') || interfaces.includes('account');
 }
 
-/** What is wrong with a request for a key beyond the form of its fields. */
+/** Violations of a request for a key that the fields alone do not show. */
 export function issueViolations(request: IssueApiKeyRequest, now: number): Violation[] {
   const violations: Violation[] = [];
   const refuse = (path: string, rule: string, must: string) =>

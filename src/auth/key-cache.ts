@@ -7,7 +7,7 @@ const REFRESH_MS = 2000;
 /** No key is served from memory beyond this age: revoking takes effect on every instance within 5 s (decision 17). */
 const LIMIT_MS = 4000;
 
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 interface Entry {
   readonly key: KnownKey;
@@ -20,7 +20,7 @@ interface Entry {
  * issued the next moment.
  */
 export class KeyCache {
-  private readonly entries = new LRUCache<string, Entry>({ max: MOST_KEYS });
+  private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
   private readonly loads = new Map<string, Promise<KnownKey | undefined>>();
 
   constructor(

@@ -6,8 +6,8 @@ type Waiting = Map<string, PromiseWithResolvers<KnownKey | undefined>>;
 
 /**
  * Finds keys by their hashes, all those asked for while the last statement ran in the next one: however many keys are
- * in use, or invented by a stranger, one database connection serves them. A key that is over is not found, as one that was
- * never issued: with its row to read and to remember, the time of the refusal would tell the two apart.
+ * in use, or invented by an attacker, one database connection serves them. A key that is over is not found, as one that was
+ * never issued: with its row to read and to remember, the time of the refusal would distinguish the two.
  */
 @Injectable()
 export class KeyLookup {

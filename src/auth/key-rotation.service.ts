@@ -10,7 +10,7 @@ import { endOf, issuedKey, newKeyRow } from './api-key-row.js';
 import { KeyCache } from './key-cache.js';
 import type { KnownKey } from './known-key.js';
 
-/** How long the old key lives after the first use of the new one, in seconds: 24 h unless said otherwise. */
+/** How long the old key lives after the first use of the new one, in seconds: default 24 h. */
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 
 /** Replaces keys without a gap (decision 17). */

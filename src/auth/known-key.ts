@@ -2,7 +2,7 @@ import type { ApiContract, InterfaceName } from '../contracts/common/api-contrac
 import { endOf } from './api-key-row.js';
 import type { Principal } from './principal.js';
 
-/** What the hot path knows of an issued key. */
+/** The part of an issued key that the hot path needs. */
 export interface KnownKey {
   readonly hash: string;
   readonly principal: Principal;

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 
-/** Who is calling: what its API key says (decisions 1, 2, 17). */
+/** The caller, as its API key identifies it (decisions 1, 2, 17). */
 export interface Principal {
   readonly keyId: string;
   /** What lists show of the key, and the log. */

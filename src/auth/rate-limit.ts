@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { rateLimit, type RateLimitRequestHandler } from 'express-rate-limit';
-import { ENV, type SettledEnv } from '../config/env.js';
+import { ENV, type ResolvedEnv } from '../config/env.js';
 import { AppError } from '../errors/app-error.js';
 import type { AuthenticatedRequest } from './principal.js';
 
@@ -13,11 +13,11 @@ import type { AuthenticatedRequest } from './principal.js';
 export class RateLimit {
   private readonly limiter: RateLimitRequestHandler | undefined;
 
-  constructor(@Inject(ENV) env: Pick<SettledEnv, 'RATE_LIMIT_PER_MINUTE'>) {
+  constructor(@Inject(ENV) env: Pick<ResolvedEnv, 'RATE_LIMIT_PER_MINUTE'>) {
     if (env.RATE_LIMIT_PER_MINUTE > 0) this.limiter = limiterOf(env.RATE_LIMIT_PER_MINUTE);
   }
 
-  /** Undefined while off. `tooManyRequests` beyond the limit; the headers tell where the caller stands. */
+  /** Undefined while off. `tooManyRequests` beyond the limit; the headers report what is left. */
   count(request: AuthenticatedRequest, response: Response): Promise<void> | undefined {
     const { limiter } = this;
     if (limiter === undefined) return undefined;

@@ -9,8 +9,7 @@ import {
   QUOTE,
   SHAPE,
 } from '../contracts/common/json-codes.js';
-import { withoutMark } from '../contracts/common/json.js';
-import { MAX_JSON_DEPTH } from '../contracts/common/json-text.js';
+import { MAX_JSON_DEPTH, withoutByteOrderMark } from '../contracts/common/json.js';
 import { JsonSplitFault, notJson } from './json-split-fault.js';
 import { MAX_PIECE_BYTES, type Piece, RecordCutter } from './record-cutter.js';
 
@@ -57,7 +56,7 @@ export class JsonScanner {
       kept.push(this.bytes.toString('utf8', from, cut.start));
       from = cut.end;
     }
-    return withoutMark(kept.join('[]'));
+    return withoutByteOrderMark(kept.join('[]'));
   }
 
   /** An object on the way to a list. */

@@ -1,28 +1,40 @@
-/** What a command answers, as text: JSON as the admin API writes it, or for people. */
-export function render(answer: unknown, asJson: boolean): string {
-  if (answer === undefined) return '';
-  if (asJson) return `${JSON.stringify(answer, undefined, 2)}\n`;
-  if (isList(answer)) return renderList(answer);
-  return renderFields(answer as object);
+/** The result of a command as text: JSON as the admin API returns it, or a table for people. */
+export function render(result: unknown, asJson: boolean): string {
+  if (asJson) return `${JSON.stringify(result, undefined, 2)}\n`;
+  return isList(result) ? renderList(result) : renderFields(result as object);
 }
 
-interface Listed {
+interface RawJson {
+  parse(text: string, reviver: (name: string, value: unknown, context: { source?: string }) => unknown): unknown;
+  rawJSON(text: string): unknown;
+}
+
+/** Parses JSON and keeps the digits of each number that JavaScript would write differently, such as 1e309, 12.50 and -0. */
+export function exactValue(json: string): unknown {
+  // TypeScript's library does not declare JSON.rawJSON yet.
+  const exact = JSON as unknown as RawJson;
+  return exact.parse(json, (_name, value, { source }) =>
+    typeof value === 'number' && source !== undefined && String(value) !== source ? exact.rawJSON(source) : value,
+  );
+}
+
+interface List {
   readonly data: readonly object[];
   readonly pagination?: { readonly page: number; readonly totalPages: number; readonly totalItems: number };
 }
 
-function isList(answer: unknown): answer is Listed {
-  return typeof answer === 'object' && answer !== null && 'data' in answer && Array.isArray(answer.data);
+function isList(result: unknown): result is List {
+  return typeof result === 'object' && result !== null && 'data' in result && Array.isArray(result.data);
 }
 
-function renderFields(answer: object): string {
-  const entries = Object.entries(answer);
+function renderFields(result: object): string {
+  const entries = Object.entries(result);
   const width = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}\n`).join('');
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${cellOf(value)}\n`).join('');
 }
 
-function renderList({ data, pagination }: Listed): string {
-  // What one row leaves out, another may have.
+function renderList({ data, pagination }: List): string {
+  // Optional fields are absent in some rows.
   const columns = [...new Set(data.flatMap((row) => Object.keys(row)))];
   const table = columns.length === 0 ? '' : renderTable(columns, data);
   if (pagination === undefined) return table;
@@ -31,23 +43,16 @@ function renderList({ data, pagination }: Listed): string {
 }
 
 function renderTable(columns: readonly string[], data: readonly object[]): string {
-  const rows = [columns, ...data.map((row) => columns.map((name) => shown((row as Record<string, unknown>)[name])))];
+  const rows = [columns, ...data.map((row) => columns.map((name) => cellOf((row as Record<string, unknown>)[name])))];
   const widths = columns.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const lineOf = (row: readonly string[]) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
+  return rows.map((row) => `${lineOf(row).trimEnd()}\n`).join('');
 }
 
-function shown(value: unknown): string {
+function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '-';
-  if (Array.isArray(value)) return value.map(shown).join(',');
-  // A name may hold line ends and control characters, which belong to nobody's terminal; JSON escapes but half of them.
+  if (Array.isArray(value)) return value.map(cellOf).join(',');
   const text = typeof value === 'string' ? value : JSON.stringify(value);
+  // Control characters of a name must not reach the terminal; JSON escapes only some of them.
   return text.replace(/\p{Cc}/gu, ' ');
 }

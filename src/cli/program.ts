@@ -1,95 +1,151 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { type AddHelpTextContext, Command, CommanderError } from 'commander';
-import { reasonOf } from '../database/reason.js';
-import { AppError } from '../errors/app-error.js';
-import { StorageUnavailable } from '../storage/storage-errors.js';
-import { accountCommands } from './account.commands.js';
-import { kioskCommands, materialCommands, siteCommands } from './catalog.commands.js';
-import { actionOn, type CommandGroup, type Streams } from './command-line.js';
-import { CommandFailed } from './command-failed.js';
-import { connectionCommands } from './connection.commands.js';
-import { doctorCommands } from './doctor.commands.js';
-import { haulerCommands } from './hauler.commands.js';
-import { hostedCameraCommands, hostedSiteDataCommands, hostedVideoRequestCommands } from './hosted.commands.js';
-import { keyCommands } from './key.commands.js';
-import { syncRunCommands } from './sync-run.commands.js';
-import { ticketCommands } from './ticket.commands.js';
-import {
-  coverageCommands,
-  recordingCommands,
-  retentionCommands,
-  videoRequestCommands,
-  visionFindingCommands,
-} from './video.commands.js';
-import { videoSubscriptionCommands } from './video-subscription.commands.js';
+import { findLocalService, type LocalService } from '../config/local-service.js';
+import { AdminCallError, type AdminCall, AdminClient } from '../contracts/admin/admin.client.js';
+import { ADMIN_ROUTES, type AdminRoute, type AdminRouteName } from '../contracts/admin/admin.api.js';
+import type { StorageCheck } from '../contracts/admin/storage.dto.js';
+import { summarise } from '../contracts/common/violation.js';
+import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
+import { COMMAND_GROUPS } from './commands.js';
+import { argumentsOf, inCommandWords, optionsOf } from './options.js';
+import { exactValue, render } from './output.js';
+import { addImportOptions, importFolder } from './recording-import.js';
 
-const GROUPS: readonly CommandGroup[] = [
-  haulerCommands,
-  keyCommands,
-  ticketCommands,
-  accountCommands,
-  connectionCommands,
-  doctorCommands,
-  syncRunCommands,
-  siteCommands,
-  kioskCommands,
-  materialCommands,
-  videoRequestCommands,
-  videoSubscriptionCommands,
-  recordingCommands,
-  coverageCommands,
-  visionFindingCommands,
-  retentionCommands,
-  hostedSiteDataCommands,
-  hostedCameraCommands,
-  hostedVideoRequestCommands,
-];
+/** Where a command writes. */
+export interface Streams {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
 
-const SUCCESS = 0;
-const FAILURE = 1;
-const USAGE = 2;
+interface GlobalOptions {
+  readonly json?: boolean;
+  readonly url?: string;
+  readonly token?: string;
+}
 
-/** What asks for help, and is no name. */
-const HELP = ['-h', '--help', 'help'];
-
-/** Runs one command line, without the program's name, and returns its exit code: 0, 1 failure, 2 wrong usage. */
-export async function runCommandLine(words: readonly string[], streams: Streams): Promise<number> {
+/** Runs one command line and returns its exit code: 0 done, 1 refused or failed, 2 wrong call. */
+export async function runCommandLine(
+  words: readonly string[],
+  streams: Streams,
+  local: LocalService = findLocalService(),
+): Promise<number> {
   try {
-    await createProgram(streams).parseAsync(words, { from: 'user' });
+    await createProgram(streams, local).parseAsync(words, { from: 'user' });
     return SUCCESS;
   } catch (error) {
-    // Commander has said what is wrong, or was asked for help.
+    // Commander printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE;
-    streams.err(`error: ${reasonOf(error, AppError, CommandFailed, StorageUnavailable)}\n`);
-    return error instanceof AppError && error.kind === 'invalid' ? USAGE : FAILURE;
+    const isExpected = error instanceof CommandError;
+    streams.err(`error: ${isExpected ? error.message : ((error as Error).stack ?? String(error))}\n`);
+    return isExpected ? error.exitCode : FAILURE;
   }
 }
 
-function createProgram(streams: Streams): Command {
+function createProgram(streams: Streams, local: LocalService): Command {
   const program = new Command('npm run cli --')
-    .description('Administers haulbridge: the same as the admin API does, straight on its database.')
-    .option('--json', 'answer in JSON, as the admin API does');
-  const action = actionOn(streams);
-  for (const group of GROUPS) program.addCommand(group(action));
-  settle(program, streams);
+    .description('Administers haulbridge through its admin API.')
+    .option('--json', 'print the JSON of the admin API')
+    .option('--url <url>', 'address of the service (HAULBRIDGE_URL)')
+    .option('--token <text>', 'admin token (HAULBRIDGE_TOKEN)');
+  for (const [name, { description, commands }] of Object.entries(COMMAND_GROUPS)) {
+    const group = program.command(name).description(description);
+    for (const [word, route] of Object.entries(commands)) addCommand(group.command(word), route, streams, local);
+  }
+  addCommand(program.command('doctor'), 'checkStorage', streams, local);
+  configure(program, streams);
   return program;
 }
 
-/** Commander hands its settings only to commands that it makes itself. */
-function settle(command: Command, { out, err }: Streams): void {
+/** Commander copies its settings only to commands that are added later. */
+function configure(command: Command, streams: Streams): void {
   command
     .exitOverride()
-    .configureOutput({ writeOut: out, writeErr: err })
+    .configureOutput({ writeOut: streams.out, writeErr: streams.err })
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('(--help tells more)')
-    .addHelpText('before', refuseUnknown);
-  for (const inner of command.commands) settle(inner, { out, err });
+    .showHelpAfterError('(--help shows the usage)')
+    .addHelpText('before', refuseUnknownCommand);
+  for (const inner of command.commands) configure(inner, streams);
 }
 
-/** Commander shows the help of a group to whoever asks for that of a command which the group does not have. */
-function refuseUnknown({ command }: AddHelpTextContext): string {
-  const name = command.args.find((word) => !HELP.includes(word));
-  const isUnknown =
-    name !== undefined && !name.startsWith('-') && command.commands.every((known) => known.name() !== name);
-  if (command.commands.length > 0 && isUnknown) command.error(`error: unknown command '${name}'`);
+/** Without this, Commander shows the help of the group for `hauler unknown --help`. */
+function refuseUnknownCommand({ command }: AddHelpTextContext): string {
+  const name = command.args.find((word) => !['-h', '--help', 'help'].includes(word));
+  const isKnown = name === undefined || name.startsWith('-') || command.commands.some((each) => each.name() === name);
+  if (command.commands.length > 0 && !isKnown) command.error(`error: unknown command '${name}'`);
   return '';
+}
+
+function addCommand(command: Command, name: AdminRouteName, streams: Streams, local: LocalService): void {
+  const route = ADMIN_ROUTES[name];
+  command.summary(route.summary).description(`${route.summary}. ${route.description}`);
+  if (name === 'uploadHostedRecording') addImportOptions(command);
+  else {
+    for (const argument of argumentsOf(route)) command.argument(`<${argument.name}>`, argument.description);
+    for (const option of optionsOf(route)) command.addOption(option);
+  }
+  command.action(async () => {
+    const { json = false, ...target } = command.optsWithGlobals<GlobalOptions>();
+    try {
+      const client = clientFor(target, local);
+      if (name === 'uploadHostedRecording') {
+        const { data, failure } = await importFolder(client, command.args[0] ?? '', command.opts());
+        streams.out(render({ data }, json));
+        if (failure !== undefined) throw new CommandError(failure, FAILURE);
+        return;
+      }
+      const response = await client.json(name, await callOf(route, command));
+      if (response !== '') streams.out(render(exactValue(response), json));
+      if (name === 'checkStorage') reportDifferences(JSON.parse(response) as StorageCheck, json, streams);
+    } catch (error) {
+      throw error instanceof AdminCallError ? commandError(error, command) : error;
+    }
+  });
+}
+
+function clientFor({ url, token }: GlobalOptions, local: LocalService): AdminClient {
+  const address = url ?? local.url;
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    throw new CommandError(`--url must be an http or https address: ${address}`, USAGE);
+  }
+  return new AdminClient({ url: new URL(address), token: token ?? local.token });
+}
+
+async function callOf(route: AdminRoute, command: Command): Promise<AdminCall> {
+  const options = command.opts<Record<string, unknown>>();
+  const params: Record<string, string> = {};
+  argumentsOf(route).forEach(({ name }, i) => (params[name] = command.args[i] ?? ''));
+  if (params['id'] === '') throw new CommandError('<id> must not be empty', USAGE);
+  if (route.upload !== undefined) {
+    const upload = await openFile(params['file'] ?? '', route.upload.maxBytes);
+    return { params: options as Record<string, string>, upload };
+  }
+  if (route.body !== undefined) return { params, body: options };
+  return { params, query: texts(options) };
+}
+
+const texts = (options: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
+
+async function openFile(file: string, maxBytes: number): Promise<NonNullable<AdminCall['upload']>> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(`${file} cannot be read: ${error.code ?? error.message}`, FAILURE);
+  });
+  if (!found.isFile()) throw new CommandError(`${file} cannot be read: it is not a file`, FAILURE);
+  if (found.size > maxBytes) throw new CommandError(`${file} is larger than ${maxBytes} bytes`, FAILURE);
+  return { content: createReadStream(file), sizeBytes: found.size };
+}
+
+function reportDifferences({ examined, data }: StorageCheck, json: boolean, streams: Streams): void {
+  const differences = data.length === 1 ? '1 difference' : `${data.length} differences`;
+  if (data.length > 0) throw new CommandError(`${differences} between storage and database`, FAILURE);
+  if (!json) streams.out(`storage and database agree: examined ${examined} rows and files\n`);
+}
+
+function commandError({ status, message, violations }: AdminCallError, command: Command): CommandError {
+  if (status === undefined) return new CommandError(`${message}: start the service or pass --url`, FAILURE);
+  if (status === 401) return new CommandError(`${message}: pass --token or set HAULBRIDGE_TOKEN`, FAILURE);
+  const named = violations.map((each) => ({ ...each, message: inCommandWords(each.message, command) }));
+  const sentence = named.length > 0 ? summarise(named) : inCommandWords(message, command);
+  return new CommandError(sentence, status === 400 ? USAGE : FAILURE);
 }

@@ -1,111 +1,141 @@
 import { createReadStream } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { HostedRecordingQuery, RecordedCamera } from '../contracts/admin/hosted-vision.dto.js';
-import { InstantField } from '../contracts/common/fields/instant-field.js';
-import { epochMillis, formatInstant, type Instant, instantOf, parseInstant } from '../contracts/common/instant.js';
-import { reasonOf } from '../database/reason.js';
-import { AppError } from '../errors/app-error.js';
-import { MediaError } from '../vision/hosted/media/media-error.js';
-import { durationOfMp4 } from '../vision/hosted/media/probe-mp4.js';
-import type { HostedRecordings } from '../vision/hosted/recordings.service.js';
-import { CommandFailed } from './command-failed.js';
-import { FailedWithAnswer } from './command-line.js';
-import { readInput } from './input.js';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { FilePathSource, Input, MP4, QTFF } from 'mediabunny';
+import { AdminCallError, type AdminClient } from '../contracts/admin/admin.client.js';
+import { ADMIN_ROUTES } from '../contracts/admin/admin.api.js';
+import { epochMillis, formatInstant, instantOf, parseInstant } from '../contracts/common/instant.js';
+import { CommandError, FAILURE, USAGE } from './command-error.js';
+import { optionsOf } from './options.js';
 
-/** What was recorded, and when the first film began where its name does not say so. */
-class ImportOptions extends RecordedCamera {
-  @InstantField({ description: 'When the first film began', optional: true })
-  startTime?: Instant;
-}
-
-const NO_START = 'does not say when it began: name it like 2026-01-31T08-30-00Z.mp4, or give --start-time';
+const NO_START = 'has no start time: name the file like 2026-01-31T08-30-00Z.mp4, or pass --start-time';
 
 interface Imported {
   readonly file: string;
   readonly result: 'imported' | 'known' | 'refused';
-  /** As answers write them; absent where the film does not tell. */
   readonly startTime?: string;
   readonly endTime?: string;
   readonly reason?: string;
 }
 
-/** `2026-01-31T08-30-00Z.mp4` or `20260131T083000Z.mp4`: file systems do not all take colons. */
-const NAMED = /^(\d{4})-?(\d{2})-?(\d{2})T(\d{2})[-_]?(\d{2})[-_]?(\d{2})Z\.mp4$/i;
+interface Recording {
+  readonly startTime: string;
+  readonly endTime: string;
+}
+
+/** `2026-01-31T08-30-00Z.mp4` or `20260131T083000Z.mp4`, because some file systems refuse colons. */
+const START_IN_NAME = /^(\d{4})-?(\d{2})-?(\d{2})T(\d{2})[-_]?(\d{2})[-_]?(\d{2})Z\.mp4$/i;
+
+/** The options of the upload without the end, which follows from the length of each recording. */
+export function addImportOptions(command: Command): void {
+  command
+    .summary('Import a folder of MP4 recordings into the partner side')
+    .description('Imports a folder of MP4 recordings into the partner side. Recordings that exist are skipped.')
+    .argument('<folder>', 'recordings named by their start, such as 2026-01-31T08-30-00Z.mp4, or in sequence');
+  for (const option of optionsOf(ADMIN_ROUTES.uploadHostedRecording)) {
+    if (option.attributeName() === 'endTime') continue;
+    if (option.attributeName() === 'startTime') {
+      option.makeOptionMandatory(false).description = 'Start of the first recording, if its name does not contain it';
+    }
+    command.addOption(option);
+  }
+}
 
 /**
- * Imports every MP4 of a folder into the partner side, in order of the names. A film begins when its name says, else
- * where the one before it ended; it is as long as it is. What is there already is left alone, so an import that was cut
- * off may be run again. Options that are wrong are `invalid` before any film. A film that cannot be imported is told
- * with its reason, and the others go on; where not the film is at fault, but the storage or the database, it ends there.
+ * Uploads each MP4 file of a folder in the order of the names. A recording starts at the time in its name, else at the
+ * end of the one before. A recording that the service refuses does not stop the import; a service that fails does.
  */
 export async function importFolder(
-  recordings: HostedRecordings,
+  client: AdminClient,
   folder: string,
-  given: object,
-): Promise<{ data: Imported[] } | FailedWithAnswer> {
-  // What all films have in common is told once, and not with each of them.
-  const options = readInput(ImportOptions, given);
-  const files = await filmsOf(folder);
-  if (files[0] === undefined) throw new CommandFailed(`there is no .mp4 file in ${folder}`);
-  let next = options.startTime;
-  if (next === undefined && !files.some(startOf)) throw new CommandFailed(`${files[0]} ${NO_START}`);
+  { startTime, ...camera }: Readonly<Record<string, string>>,
+): Promise<{ data: Imported[]; failure?: string }> {
+  const files = await recordingsIn(folder);
+  if (files[0] === undefined) throw new CommandError(`${folder} contains no .mp4 file`, FAILURE);
+  if (startTime !== undefined && parseInstant(startTime) === undefined) {
+    throw new CommandError(
+      '--start-time must be an RFC 3339 date-time with an offset, such as 2026-01-31T08:30:00Z',
+      USAGE,
+    );
+  }
+  if (startTime === undefined && !files.some(startInName)) throw new CommandError(`${files[0]} ${NO_START}`, FAILURE);
   const data: Imported[] = [];
+  let next = startTime;
   for (const file of files) {
+    const path = join(folder, file);
     try {
-      const imported = await importFilm(recordings, join(folder, file), {
-        ...options,
-        startTime: startOf(file) ?? next,
-      });
-      data.push(imported);
-      next = imported.endTime;
+      const recording = await readRecording(path, startInName(file) ?? next);
+      data.push({ file, ...recording, ...(await upload(client, path, { ...camera, ...recording })) });
+      next = recording.endTime;
     } catch (error) {
-      data.push({ file, result: 'refused', reason: reasonOf(error, Error) });
-      if (!isOfFilm(error)) return new FailedWithAnswer({ data }, `the import ended at ${file}: the table says why`);
+      const { message } = error as Error;
+      data.push({ file, result: 'refused', reason: message });
+      if (isWrongForAll(error)) throw error;
+      if (isServiceFailure(error)) return { data, failure: `the import ended at ${file}: ${message}` };
       next = undefined;
     }
   }
   const refused = data.filter(({ result }) => result === 'refused').map(({ file }) => file);
   if (refused.length === 0) return { data };
-  return new FailedWithAnswer({ data }, `${refused.join(', ')} cannot be imported: the table says why`);
+  return { data, failure: `${refused.join(', ')} cannot be imported: see the reasons in the table` };
 }
 
-/** Another film may do better. */
-const isOfFilm = (error: unknown): boolean =>
-  error instanceof MediaError ||
-  (error instanceof AppError && ['invalid', 'tooLarge'].includes(error.kind)) ||
-  (error instanceof Error && (error as NodeJS.ErrnoException).path !== undefined);
-
-async function filmsOf(folder: string): Promise<string[]> {
+async function recordingsIn(folder: string): Promise<string[]> {
   const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandFailed(`${folder} cannot be read as a folder: ${error.code ?? error.message}`);
+    throw new CommandError(`${folder} cannot be read as a folder: ${error.code ?? error.message}`, FAILURE);
   });
   return files.filter((file) => /\.mp4$/i.test(file)).sort();
 }
 
-function startOf(file: string): string | undefined {
-  const [, year, month, day, hour, minute, second] = NAMED.exec(basename(file)) ?? [];
+function startInName(file: string): string | undefined {
+  const [, year, month, day, hour, minute, second] = START_IN_NAME.exec(file) ?? [];
   return year === undefined ? undefined : `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
 }
 
-async function importFilm(recordings: HostedRecordings, path: string, options: ImportOptions): Promise<Imported> {
-  const file = basename(path);
-  if (options.startTime === undefined) throw new AppError('invalid', `it ${NO_START}`);
-  const startTime = parseInstant(options.startTime);
-  if (startTime === undefined) throw new AppError('invalid', `its name gives no real time: ${options.startTime}`);
-  const durationSeconds = await durationOfMp4(path);
-  const endTime = instantOf(new Date(epochMillis(startTime) + Math.round(durationSeconds * 1000)));
-  const told = { file, startTime: formatInstant(startTime), endTime: formatInstant(endTime) };
-  const query = readInput(HostedRecordingQuery, { ...options, startTime, endTime });
-  const film = createReadStream(path);
+async function readRecording(path: string, start: string | undefined): Promise<Recording> {
+  if (start === undefined) throw new Error(`it ${NO_START}`);
+  const startTime = parseInstant(start);
+  if (startTime === undefined) throw new Error(`its name contains no real time: ${start}`);
+  const endTime = instantOf(new Date(epochMillis(startTime) + Math.round((await durationOf(path)) * 1000)));
+  return { startTime: formatInstant(startTime), endTime: formatInstant(endTime) };
+}
+
+/** In seconds. */
+async function durationOf(path: string): Promise<number> {
+  const input = new Input({ formats: [MP4, QTFF], source: new FilePathSource(path) });
   try {
-    await recordings.add(query, film);
-    return { ...told, result: 'imported' };
+    return (await input.computeDuration()) - (await input.getFirstTimestamp());
   } catch (error) {
-    if (!(error instanceof AppError) || error.kind !== 'conflict') throw error;
-    return { ...told, result: 'known', reason: error.message };
+    throw new Error(`it is not a readable MP4 file: ${(error as Error).message}`, { cause: error });
   } finally {
-    // Of a known film nothing is read, and a thousand of them are more files than a process may have open.
-    film.destroy();
+    input.dispose();
   }
+}
+
+async function upload(
+  client: AdminClient,
+  path: string,
+  query: Readonly<Record<string, string>>,
+): Promise<Pick<Imported, 'result' | 'reason'>> {
+  const { size } = await stat(path);
+  try {
+    await client.json('uploadHostedRecording', { query, upload: { content: createReadStream(path), sizeBytes: size } });
+    return { result: 'imported' };
+  } catch (error) {
+    if (!(error instanceof AdminCallError) || error.status !== 409) throw error;
+    return { result: 'known', reason: error.message };
+  }
+}
+
+/** The service refused the names of the camera, which all recordings share. */
+function isWrongForAll(error: unknown): boolean {
+  return (
+    error instanceof AdminCallError &&
+    error.violations.some(({ path }) => ['customerId', 'truckId', 'cameraId'].includes(path))
+  );
+}
+
+function isServiceFailure(error: unknown): boolean {
+  return error instanceof AdminCallError && error.status !== 400 && error.status !== 413;
 }

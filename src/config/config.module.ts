@@ -1,10 +1,10 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ENV, type SettledEnv } from './env.js';
+import { ENV, type ResolvedEnv } from './env.js';
 
-/** Hands the settled configuration to whoever injects `ENV`. */
+/** Provides the resolved configuration as `ENV`. */
 @Module({})
 export class ConfigModule {
-  static of(env: SettledEnv): DynamicModule {
+  static of(env: ResolvedEnv): DynamicModule {
     return { module: ConfigModule, global: true, providers: [{ provide: ENV, useValue: env }], exports: [ENV] };
   }
 }

@@ -20,7 +20,7 @@ interface Variable<T, D> {
   readonly parse: Parse<T>;
   readonly fallback: D;
   readonly meaning: string;
-  /** As the table of README.md tells it; a test compares them. */
+  /** The default in the table of docs/guides/operator.md; a test compares them. */
   readonly shownDefault: string;
 }
 
@@ -31,7 +31,7 @@ const declare = <T, D extends T | undefined>(
   shownDefault = String(fallback),
 ): Variable<T, D> => ({ parse, fallback, meaning, shownDefault });
 
-/** Every variable, once. What depends on another one is settled in `readEnv`. */
+/** The only list of variables. `readEnv` computes the defaults that depend on other variables. */
 export const VARIABLES = {
   PORT: declare(integer(0, 65_535), 3000, 'port to listen on (0: any free one)'),
   HOST: declare(string, '127.0.0.1', 'address to listen on', '127.0.0.1 (0.0.0.0 in the container image)'),
@@ -44,13 +44,18 @@ export const VARIABLES = {
   WEB_CONCURRENCY: declare(
     integer(1, 64),
     1,
-    'processes behind the port, each an instance with connections of its own; `/metrics` tells of the one that answers',
+    'processes behind the port, each an instance with connections of its own; `/metrics` covers the one that answers',
   ),
   DATABASE_URL: declare(
     url('postgres', 'postgresql'),
     undefined,
     'PostgreSQL to use',
     'embedded PostgreSQL under DATA_DIR',
+  ),
+  EMBEDDED_DATABASE: declare(
+    boolean,
+    false,
+    'with NODE_ENV=production: accept the embedded database in place of DATABASE_URL',
   ),
   DATABASE_POOL: declare(integer(2, 200), 10, 'database connections of one instance; up to three more take tickets in'),
   DATA_DIR: declare(string, './data', 'embedded database, video files, generated secrets'),
@@ -71,13 +76,13 @@ export const VARIABLES = {
     boolean,
     undefined,
     'demo hauler, keys, partner data and connections',
-    'true with the embedded database, else false',
+    'true with the embedded database outside production, else false',
   ),
   OUTBOUND_ALLOW_PRIVATE: declare(
     boolean,
     undefined,
     'allow http and private addresses in outbound calls (decision 50)',
-    'true with DEMO, else false',
+    'true with DEMO outside production, else false',
   ),
   PUBLIC_URL: declare(baseUrl, undefined, 'the address in download links', 'the host that was asked'),
   HTTP_BODY_LIMIT: declare(
@@ -124,25 +129,25 @@ type Declared = typeof VARIABLES;
 type Parsed = { [K in keyof Declared]: Declared[K] extends Variable<infer T, infer D> ? T | D : never };
 export type Side = 'platform' | 'partner';
 
-/** The settled configuration; every part of the service is given this and nothing else. */
+/** The configuration. All parts of the service read it instead of the environment. */
 export interface Env extends Omit<Parsed, 'STORAGE_URL' | 'DEMO' | 'OUTBOUND_ALLOW_PRIVATE'> {
   readonly STORAGE_URL: string;
   readonly DEMO: boolean;
   readonly OUTBOUND_ALLOW_PRIVATE: boolean;
   /** No DATABASE_URL: this process supervises a PostgreSQL of its own under DATA_DIR. */
   readonly EMBEDDED: boolean;
-  /** Started as in production, where an embedded database is likely to be a DATABASE_URL that was forgotten. */
+  /** Started by `npm run start:prod` or with NODE_ENV=production. */
   readonly IN_PRODUCTION: boolean;
 }
 
-/** What is true only once the database's secrets are at hand: see `database/secrets.ts`. */
-export type SettledEnv = Env & {
+/** The configuration with the address of the database and the secrets (`resolveEnv`). */
+export type ResolvedEnv = Env & {
   readonly DATABASE_URL: string;
   readonly ADMIN_TOKEN: string;
   readonly SECRETS_KEY: Buffer;
 };
 
-/** Injection token of `SettledEnv`. */
+/** Injection token of `ResolvedEnv`. */
 export const ENV = Symbol('ENV');
 
 export class InvalidEnvironment extends Error {
@@ -155,8 +160,11 @@ export class InvalidEnvironment extends Error {
 }
 
 /**
- * Reads the configuration, or refuses with all faults at once. Values are never repeated in a fault: some are secret.
- * An empty variable counts as absent, as compose files pass it.
+ * Reads the configuration, or throws `InvalidEnvironment` with all faults. A fault never contains the value, which may be
+ * secret. An empty variable counts as absent, because compose files pass unset variables as empty.
+ *
+ * In production nothing is open by default (decision 53): the embedded database, the demo and private outbound addresses
+ * must be switched on by name.
  */
 export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
   const faults: string[] = [];
@@ -179,18 +187,23 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
       if (!source[name]?.trim()) faults.push(`${name} is required with DATABASE_URL`);
     }
   }
+  const isNodeProduction = source['NODE_ENV']?.trim() === 'production';
+  if (embedded && isNodeProduction && !values.EMBEDDED_DATABASE) {
+    faults.push(
+      'DATABASE_URL is required with NODE_ENV=production; set EMBEDDED_DATABASE=true to use the embedded database on purpose',
+    );
+  }
   if (faults.length > 0) throw new InvalidEnvironment(faults);
   const dataDir = resolve(values.DATA_DIR);
-  const startProd = source['npm_lifecycle_event'] === 'start:prod';
-  // `npm run start:prod` promises "no demo" even where someone tries it with the embedded database.
-  const demo = values.DEMO ?? (embedded && !startProd);
+  const inProduction = isNodeProduction || source['npm_lifecycle_event'] === 'start:prod';
+  const demo = values.DEMO ?? (embedded && !inProduction);
   return {
     ...values,
     DATA_DIR: dataDir,
     EMBEDDED: embedded,
-    IN_PRODUCTION: startProd || source['NODE_ENV'] === 'production',
+    IN_PRODUCTION: inProduction,
     STORAGE_URL: values.STORAGE_URL ?? `file:${join(dataDir, 'videos')}`,
     DEMO: demo,
-    OUTBOUND_ALLOW_PRIVATE: values.OUTBOUND_ALLOW_PRIVATE ?? demo,
+    OUTBOUND_ALLOW_PRIVATE: values.OUTBOUND_ALLOW_PRIVATE ?? (demo && !inProduction),
   };
 }

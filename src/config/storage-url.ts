@@ -47,10 +47,10 @@ function s3Storage(text: string): S3StorageConfig {
   }
   // Left aside in silence, each would mean another place than its author had in mind.
   if (url.username !== '' || url.password !== '' || url.port !== '' || url.hash !== '') {
-    throw new EnvFault('must not have a user, a port or a fragment: credentials and servers are told elsewhere');
+    throw new EnvFault('must not have a user, a port or a fragment: credentials and servers are set elsewhere');
   }
-  const told = [...url.searchParams.keys()];
-  if (told.some((name) => !['endpoint', 'region'].includes(name)) || new Set(told).size < told.length) {
+  const names = [...url.searchParams.keys()];
+  if (names.some((name) => !['endpoint', 'region'].includes(name)) || new Set(names).size < names.length) {
     throw new EnvFault('must have no parameters but endpoint and region, each at most once');
   }
   const endpoint = url.searchParams.get('endpoint');

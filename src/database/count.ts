@@ -1,6 +1,6 @@
 import type { Querying } from './querying.js';
 
-/** Counting more rows than this costs more than a page is worth: beyond it the planner's estimate is told. */
+/** Counting more rows than this costs more than a page is worth: beyond it the planner's estimate is returned. */
 const COUNTED_ROWS = 1_000_000;
 
 /**

@@ -1,21 +1,20 @@
+import type pg from 'pg';
 import type { DataSourceOptions, EntitySchema } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
 import { ApiKeyEntity } from '../auth/api-key.entity.js';
 import { HaulerEntity } from '../auth/hauler.entity.js';
-import type { SettledEnv } from '../config/env.js';
+import type { ResolvedEnv } from '../config/env.js';
 import { ConnectionEntity } from '../partner-client/connection.entity.js';
-import { TicketRevisionEntity } from '../scale/ticket-revision.entity.js';
-import { TicketEntity } from '../scale/ticket.entity.js';
+import { TicketEntity, TicketRevisionEntity } from '../scale/ticket.entity.js';
 import { KioskEntity } from '../site-sync/catalog/kiosk.entity.js';
 import { MaterialEntity } from '../site-sync/catalog/material.entity.js';
 import { SiteEntity } from '../site-sync/catalog/site.entity.js';
 import { RecordingEntity } from '../vision/recordings/recording.entity.js';
-import { VideoRequestEntity } from '../vision/requests/video-request.entity.js';
-import { PoolClient } from './pool-client.js';
+import { VideoRequestEntity } from '../vision/clips/video-request.entity.js';
+import { pgWithDeadlinePool, PoolClient } from './pool-client.js';
 import { SilentLogger } from './silent-logger.js';
-import { timelyPg } from './timely-pool.js';
 
-/** Every entity of every room; each room keeps its own to itself. */
+/** The entities of all modules; no other file imports another module's entities. */
 const ENTITIES: (EntitySchema | (new () => object))[] = [
   HaulerEntity,
   ApiKeyEntity,
@@ -34,10 +33,12 @@ const ENTITIES: (EntitySchema | (new () => object))[] = [
 export const CONNECT_TIMEOUT_MS = 3000;
 
 /** The pool of this instance. Migrations are applied by `migrate.ts` alone, the schema is never derived from entities. */
-export function createDataSourceOptions(env: Pick<SettledEnv, 'DATABASE_URL' | 'DATABASE_POOL'>): DataSourceOptions {
+export function createDataSourceOptions(env: Pick<ResolvedEnv, 'DATABASE_URL' | 'DATABASE_POOL'>): DataSourceOptions & {
+  readonly driver: typeof pg;
+} {
   return {
     type: 'postgres',
-    driver: timelyPg,
+    driver: pgWithDeadlinePool,
     url: env.DATABASE_URL,
     entities: ENTITIES,
     synchronize: false,

@@ -1,23 +1,33 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ENV, type SettledEnv } from '../config/env.js';
+import { ENV, type ResolvedEnv } from '../config/env.js';
 import { createDataSourceOptions } from './data-source.js';
+import { DatabasePool } from './database-pool.js';
 import { HotPathPool } from './hot-path-pool.js';
+import { pgWithDeadlinePool } from './pool-client.js';
+
+@Module({ providers: [DatabasePool], exports: [DatabasePool] })
+class DatabasePoolModule {}
 
 /**
- * The one `DataSource` of the process, injected by its class, and the few connections of the hot path. Both are closed
- * at shutdown, after all else.
+ * The only `DataSource` of the process, injected by its class, and the connections of the hot path. Nest closes both
+ * after all other modules.
  */
 @Global()
 @Module({
   imports: [
+    DatabasePoolModule,
     TypeOrmModule.forRootAsync({
-      inject: [ENV],
-      // A database that is away at boot ends the boot with its reason: whoever starts the service starts it again.
-      useFactory: (env: SettledEnv) => ({ ...createDataSourceOptions(env), retryAttempts: 0 }),
+      imports: [DatabasePoolModule],
+      inject: [ENV, DatabasePool],
+      useFactory: (env: ResolvedEnv, pool: DatabasePool) => {
+        const options = createDataSourceOptions(env);
+        // Without retries: an unavailable database ends the start with its reason, and the process manager starts it again.
+        return { ...options, driver: pool.observed(pgWithDeadlinePool), retryAttempts: 0 };
+      },
     }),
   ],
   providers: [HotPathPool],
-  exports: [HotPathPool],
+  exports: [HotPathPool, DatabasePoolModule],
 })
 export class DatabaseModule {}

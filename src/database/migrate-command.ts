@@ -1,7 +1,7 @@
 import { readEnv } from '../config/env.js';
 import { migrate } from './migrate.js';
 import { reasonOf } from './reason.js';
-import { embeddedNotice, settleEnv } from './settle-env.js';
+import { embeddedNotice, resolveEnv } from '../embedded-postgres/resolve-env.js';
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -9,7 +9,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 async function run(): Promise<void> {
   const declared = readEnv();
   if (declared.EMBEDDED) say(embeddedNotice(declared));
-  const { env, stop } = await settleEnv(declared, { debug: () => undefined, info: say, warn: say });
+  const { env, stop } = await resolveEnv(declared, { debug: () => undefined, info: say, warn: say });
   try {
     const applied = await migrate(env.DATABASE_URL);
     say(applied.length === 0 ? 'No migration is pending.' : `Applied ${applied.join(', ')}.`);

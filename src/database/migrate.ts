@@ -1,17 +1,22 @@
-import { DataSource, MigrationExecutor } from 'typeorm';
-import { StartRefused } from './embedded/start-refused.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { StartupError } from '../config/startup-error.js';
 import { MIGRATIONS } from './migration-list.js';
 import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
 import { SilentLogger } from './silent-logger.js';
 
-/** Any fixed number: all instances of this service must take the same lock. */
+/** An arbitrary number: all instances of this service use the same advisory lock. */
 const MIGRATION_LOCK = 4_867_391_202;
 
+const LOCK_RETRY_MS = 100;
+
 /**
- * Applies what is pending, all of it or nothing, and returns the names of what was applied.
- * Instances that start together wait for the first one, then find nothing to do. The lock is the transaction's and not
- * the session's, so it holds through a pooler in transaction mode too. Throws `DatabaseConnectionError` where
- * it gets none, `StartRefused` where its role may not.
+ * Applies the pending migrations and returns their names. Each one runs in its own transaction, or outside of one if it
+ * declares `transaction = false` (for `CREATE INDEX CONCURRENTLY`); what was applied before a failure stays applied.
+ * Instances that start together wait for the first one and then find nothing to do.
+ *
+ * Throws `DatabaseConnectionError` if it cannot connect, and `StartupError` if the role lacks a privilege or the database
+ * was created before the migrations were squashed.
  */
 export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Promise<string[]> {
   const dataSource = new DataSource({
@@ -20,7 +25,7 @@ export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Pro
     migrations,
     installExtensions: false,
     logger: new SilentLogger(),
-    poolSize: 1,
+    poolSize: 2,
     connectTimeoutMS: 10_000,
     applicationName: 'haulbridge migrate',
   });
@@ -28,27 +33,96 @@ export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Pro
     throw new DatabaseConnectionError(error);
   });
   try {
-    if ((await pendingMigrations(dataSource, migrations)).length === 0) return [];
-    return await dataSource.transaction(async ({ queryRunner }) => {
-      if (queryRunner === undefined) throw new Error('a transaction always has a query runner');
-      await queryRunner.query('SET LOCAL statement_timeout = 0');
-      await queryRunner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-      const applied = await new MigrationExecutor(dataSource, queryRunner).executePendingMigrations();
-      return applied.map(({ name }) => name);
-    });
+    const applied = await appliedMigrations(dataSource);
+    assertNotFromDevelopmentBuild(applied, migrations);
+    if (namesOf(migrations).every((name) => applied.includes(name))) return [];
+    return await withMigrationLock(dataSource, () => applyPending(dataSource));
   } catch (error) {
     if (sqlState(error) !== SQLSTATE.insufficientPrivilege) throw error;
-    const told = `DATABASE_URL: its role may not do what the migrations need: ${(error as Error).message}`;
-    throw new StartRefused(told, { cause: error });
+    const reason = (error as Error).message;
+    throw new StartupError(`DATABASE_URL: its role lacks a privilege that the migrations need: ${reason}`, {
+      cause: error,
+    });
   } finally {
     await dataSource.destroy();
   }
 }
 
-/** Names of the migrations that this version of the service knows and the database has not had. */
+/** Names of the migrations that are not applied yet. Those that only a newer version knows are ignored. */
 export async function pendingMigrations(dataSource: DataSource, migrations = MIGRATIONS): Promise<string[]> {
-  const applied = new Set(await appliedMigrations(dataSource));
-  return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+  const applied = await appliedMigrations(dataSource);
+  return namesOf(migrations).filter((name) => !applied.includes(name));
+}
+
+async function applyPending(dataSource: DataSource): Promise<string[]> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    const executor = new MigrationExecutor(dataSource, runner);
+    const applied: string[] = [];
+    for (const migration of await executor.getPendingMigrations()) {
+      const apply = () => executor.executeMigration(migration);
+      await (migration.instance?.transaction === false ? apply() : inOwnTransaction(runner, apply));
+      applied.push(migration.name);
+    }
+    return applied;
+  } finally {
+    await runner.release();
+  }
+}
+
+async function inOwnTransaction(runner: QueryRunner, work: () => Promise<unknown>): Promise<void> {
+  await runner.startTransaction();
+  try {
+    // A role's own timeout is meant for the service, not for building an index.
+    await runner.query('SET LOCAL statement_timeout = 0');
+    await work();
+    await runner.commitTransaction();
+  } catch (error) {
+    await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Runs `work` while a transaction of a second connection holds the lock. A session lock would not work behind a pooler in
+ * transaction mode. A waiting instance retries instead of blocking in PostgreSQL, because a blocked statement keeps a
+ * snapshot, and `CREATE INDEX CONCURRENTLY` would wait for that snapshot for ever.
+ */
+async function withMigrationLock<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    while (!(await tryLock(runner))) await delay(LOCK_RETRY_MS);
+    const result = await work();
+    await runner.commitTransaction();
+    return result;
+  } finally {
+    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+    await runner.release();
+  }
+}
+
+async function tryLock(runner: QueryRunner): Promise<boolean> {
+  await runner.startTransaction('READ COMMITTED');
+  await runner.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  // Without a parameter: a parameter makes pg open a portal, which keeps its snapshot until the transaction ends.
+  const rows = (await runner.query(`SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS locked`)) as {
+    locked: boolean;
+  }[];
+  if (rows[0]?.locked === true) return true;
+  await runner.rollbackTransaction();
+  return false;
+}
+
+/** A database that an earlier development build migrated has names that are older than ours and that we do not know. */
+function assertNotFromDevelopmentBuild(applied: readonly string[], migrations: typeof MIGRATIONS): void {
+  const known = namesOf(migrations);
+  const newest = Math.max(...known.map(timestampOf));
+  const unknown = applied.find((name) => !known.includes(name) && timestampOf(name) < newest);
+  if (unknown === undefined) return;
+  throw new StartupError(
+    `DATABASE_URL: this database was created by a development build before the migrations were squashed (it has ${unknown}). ` +
+      'Create a new database, or delete DATA_DIR/postgres if the embedded database is used.',
+  );
 }
 
 async function appliedMigrations(dataSource: DataSource): Promise<string[]> {
@@ -60,3 +134,8 @@ async function appliedMigrations(dataSource: DataSource): Promise<string[]> {
     throw error;
   }
 }
+
+const namesOf = (migrations: readonly (new () => MigrationInterface)[]): string[] => migrations.map(({ name }) => name);
+
+/** The name of a migration ends with its time in milliseconds (13 digits). */
+const timestampOf = (name: string): number => Number(name.slice(-13));

@@ -1,41 +1,43 @@
+import { once } from 'node:events';
 import pg from 'pg';
-import { DatabaseConnectionError, isSocketFailure } from './postgres-errors.js';
+import { DatabaseConnectionError } from './postgres-errors.js';
 
 /** How long a statement may take before the server cancels it; `inTransaction` can ask for more. */
 export const STATEMENT_TIMEOUT_MS = 4000;
 
 /**
- * How long the server waits for the next statement of a transaction. An instance that is paused in the middle of one
- * would else keep its locks until it wakes, and every other one waiting; shorter than a lease, so that a takeover works.
+ * How long the server waits for the next statement of a transaction: an instance that is paused in the middle of one must
+ * not keep its locks. Shorter than a lease, so that another instance can take over.
  */
 const TRANSACTION_IDLE_MS = 10_000;
 
-/** What a statement is given beyond its own time before the connection counts as dead: the server did not even cancel. */
-const ANSWER_MARGIN_MS = 500;
+/** The client waits this much longer than the server's timeout; after that the connection counts as dead. */
+const RESPONSE_MARGIN_MS = 500;
+
+/** pg's message for a statement that took longer than `query_timeout`. */
+const READ_TIMEOUT = 'Query read timeout';
+const CLOSE_TIMEOUT_MS = 100;
+
+/** The least time for a statement, however long its caller waited for the connection. */
+const MIN_STATEMENT_MS = 1000;
 
 /**
- * A pg client that never hangs. Two things that pg leaves open: a query that times out on our side leaves its
- * connection waiting for that answer, so it is cut and the pool makes a new one; and an error of connecting, or of the
- * connection under way, does not say that it was the database's.
+ * A pg client with a time limit for every statement, and with connection failures as `DatabaseConnectionError`. It needs
+ * `pipeline: true`: only then does pg close the connection of a statement that timed out.
  */
 export class PoolClient extends pg.Client {
-  private budgetMs = STATEMENT_TIMEOUT_MS;
+  private statementMs = STATEMENT_TIMEOUT_MS;
 
-  /** Set as session parameters, not in the startup packet, which a pooler in between may refuse. */
+  /** Sets session parameters. A pooler in between may refuse them in the startup packet. */
   static async prepare(this: void, client: pg.ClientBase): Promise<void> {
     await client.query(
       `SET statement_timeout = ${STATEMENT_TIMEOUT_MS}; SET idle_in_transaction_session_timeout = ${TRANSACTION_IDLE_MS}`,
     );
   }
 
-  /** Whether the server has said that it prepared the statement of this name, on this connection. */
-  static hasPrepared(this: void, client: pg.ClientBase, name: string): boolean {
-    return (client as unknown as Internals).connection.parsedStatements[name] !== undefined;
-  }
-
-  /** The time in milliseconds that statements on this connection have from now on. */
-  allow(budgetMs: number): void {
-    this.budgetMs = budgetMs;
+  /** Sets how long statements on this connection may take from now on, in milliseconds. */
+  allow(statementMs: number): void {
+    this.statementMs = statementMs;
   }
 
   override connect(): Promise<pg.Client>;
@@ -51,53 +53,52 @@ export class PoolClient extends pg.Client {
     });
   }
 
-  // @ts-expect-error pg declares eight overloads of query; all are passed on unchanged.
-  override query(...parameters: Parameters<pg.Client['query']>): unknown {
-    const limit = this.budgetMs + ANSWER_MARGIN_MS;
-    const promised = awaits(parameters);
-    (this as unknown as Internals).connectionParameters.query_timeout = promised ? false : limit;
-    if (!promised) return super.query(...parameters);
-    // By a callback and with a watch of our own: pg's promise and pg's timeout both keep the parameters alive until the
-    // next full collection, which the megabytes of a busy hot path then bring about three times a second.
-    const watch = watchOver(this, limit);
-    return new Promise((resolve, reject) => {
-      const settle = (error: Error | null, result: unknown) => {
-        clearTimeout(watch);
-        if (error === null || error === undefined) resolve(result);
-        else reject(isSocketFailure(error) ? new DatabaseConnectionError(error) : error);
-      };
-      super.query(...([...parameters, settle] as unknown as Parameters<pg.Client['query']>));
-    });
+  // @ts-expect-error pg declares eight overloads of query; all of them are passed on.
+  override query(...[query, ...rest]: Parameters<pg.Client['query']>): unknown {
+    // Of these overloads TypeScript sees only the last one.
+    const parameters = [this.withTimeout(query), ...rest] as unknown as Parameters<pg.Client['query']>;
+    const result: unknown = super.query(...parameters);
+    return result instanceof Promise ? result.catch((error: unknown) => this.throwWhenClosed(error)) : result;
   }
 
-  /** Ends the connection; what is under way fails with `error`. */
-  cut(error: Error): void {
-    (this as unknown as Internals).connection.stream.destroy(error);
+  /** After a timeout pg closes the connection. The pool must see that before it uses the connection again. */
+  private async throwWhenClosed(error: unknown): Promise<never> {
+    if (error instanceof Error && error.message === READ_TIMEOUT) {
+      await once(this, 'end', { signal: AbortSignal.timeout(CLOSE_TIMEOUT_MS) }).catch(() => undefined);
+    }
+    throw error;
   }
-}
 
-/** Whether a promise is expected of the call: neither a callback nor a query object was given. */
-function awaits(parameters: readonly unknown[]): boolean {
-  const [query] = parameters;
-  const isObject = typeof query === 'object' && query !== null && 'submit' in query;
-  return !isObject && typeof parameters.at(-1) !== 'function';
-}
-
-function watchOver(client: PoolClient, milliseconds: number): NodeJS.Timeout {
-  return setTimeout(cutOff, milliseconds, client);
-}
-
-function cutOff(client: PoolClient): void {
-  client.cut(new Error('Query read timeout'));
+  private withTimeout(query: pg.QueryConfig | string): pg.QueryConfig {
+    const config = typeof query === 'string' ? { text: query } : query;
+    // A query object of another package, such as COPY, has no timeout.
+    if (config === null || 'submit' in config) return config;
+    return Object.assign({ query_timeout: this.statementMs + RESPONSE_MARGIN_MS }, config);
+  }
 }
 
 type ConnectCallback = Parameters<pg.Client['connect']>[0];
+type ClientCallback = Parameters<pg.Pool['connect']>[0];
 
-/** What pg does not declare of its client. */
-interface Internals {
-  readonly connectionParameters: { query_timeout: number | false };
-  readonly connection: {
-    readonly stream: { destroy(error: Error): void };
-    readonly parsedStatements: Readonly<Record<string, string>>;
-  };
+/**
+ * A pool that keeps the 5 seconds of decision 13: the time that a caller waited for the connection is subtracted from
+ * the time of its statements.
+ */
+export class DeadlinePool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: ClientCallback): void;
+  override connect(callback?: ClientCallback): Promise<pg.PoolClient> | void {
+    const start = performance.now();
+    if (callback === undefined) return super.connect().then((client) => withRemainingTime(client, start));
+    super.connect((error, client, release) => callback(error, client && withRemainingTime(client, start), release));
+  }
 }
+
+function withRemainingTime<Client>(client: Client, start: number): Client {
+  const remainingMs = STATEMENT_TIMEOUT_MS - (performance.now() - start);
+  if (client instanceof PoolClient) client.allow(Math.max(remainingMs, MIN_STATEMENT_MS));
+  return client;
+}
+
+/** pg with this pool, for TypeORM, which creates its own. It inherits, because copying pg's members would load its native binding. */
+export const pgWithDeadlinePool = Object.create(pg, { Pool: { value: DeadlinePool } }) as typeof pg;

@@ -19,7 +19,7 @@ export const SQLSTATE = {
 /** The server could not be reached, did not take the connection, or the connection broke; `cause` says why. */
 export class DatabaseConnectionError extends Error {
   constructor(cause: unknown) {
-    // For logs: callers are never told it.
+    // For logs only: it is never sent to callers.
     const reason = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
     super(`no connection to the database${reason}`, { cause });
     this.name = 'DatabaseConnectionError';

@@ -1,6 +1,6 @@
 import { QueryFailedError } from 'typeorm';
 import { InvalidEnvironment } from '../config/env.js';
-import { StartRefused } from './embedded/start-refused.js';
+import { StartupError } from '../config/startup-error.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from './postgres-errors.js';
 
 type ErrorType = abstract new (...input: never[]) => Error;
@@ -13,11 +13,11 @@ export function reasonOf(error: unknown, ...expected: readonly ErrorType[]): str
   if (!(error instanceof Error)) return String(error);
   const away = databaseAway(error);
   if (away !== undefined) return away;
-  const told = [StartRefused, InvalidEnvironment, ...expected].some((type) => error instanceof type);
-  return told || isOfTheSystem(error) ? error.message : (error.stack ?? error.message);
+  const isExpected = [StartupError, InvalidEnvironment, ...expected].some((type) => error instanceof type);
+  return isExpected || isOfTheSystem(error) ? error.message : (error.stack ?? error.message);
 }
 
-/** A disk, a folder or a limit, which Node.js tells in a sentence: `ENOSPC: no space left on device, write`. */
+/** An error of the system that Node.js describes in a sentence: `ENOSPC: no space left on device, write`. */
 const isOfTheSystem = (error: Error): boolean => 'errno' in error && 'syscall' in error;
 
 /** One sentence that names the variable, where the database is what failed. */

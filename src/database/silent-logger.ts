@@ -1,6 +1,6 @@
 import { AbstractLogger } from 'typeorm';
 
-/** TypeORM says nothing of its own: what goes wrong rises as an error, and whoever answers it logs it. */
+/** TypeORM logs nothing: its errors are thrown, and the code that handles an error logs it. */
 export class SilentLogger extends AbstractLogger {
   protected writeLog(): void {}
 }

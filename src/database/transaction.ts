@@ -15,6 +15,8 @@ const TRIES = 5;
 export interface TransactionOptions {
   /** Milliseconds that each statement may take, for work that no caller waits for. */
   readonly statementTimeoutMs?: number;
+  /** 1 for work that cannot run again, because it reads a stream. */
+  readonly attempts?: number;
 }
 
 /**
@@ -31,7 +33,7 @@ export async function inTransaction<T>(
     try {
       return await runOnce(dataSource, work, options);
     } catch (error) {
-      if (!isTransient(error) || attempt >= TRIES) throw error;
+      if (!isTransient(error) || attempt >= (options.attempts ?? TRIES)) throw error;
       await delay(Math.random() * 10 * 2 ** attempt);
     }
   }
@@ -59,7 +61,7 @@ async function runOnce<T>(
   }
 }
 
-/** TypeORM gives a connection back that is lost between two statements, and all that the next one is told is this. */
+/** The message of TypeORM for the next statement when a connection was lost between two statements. */
 const isOfReleased = (error: unknown): boolean =>
   error instanceof QueryRunnerAlreadyReleasedError || error instanceof QueryRunnerProviderAlreadyReleasedError;
 

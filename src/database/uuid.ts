@@ -5,7 +5,7 @@ const RANDOM_BYTES = 10;
 const pool = Buffer.alloc(4096 * RANDOM_BYTES);
 let used = pool.length;
 let lastTime = 0;
-/** The part of the text that tells `lastTime`. */
+/** The part of the text that encodes `lastTime`. */
 let timeText = '';
 let sequence = 0;
 

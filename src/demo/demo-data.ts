@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url';
+
 /** Fixed identifiers, so that the examples of the README work as pasted on every machine. */
 export const DEMO = {
   haulerId: '5f0c1f2e-7a3b-4c8d-9e10-112233445566',
@@ -14,7 +16,7 @@ const OUTBOUND_SCALE = '8e2b5c31-0f77-4d90-ab2c-4b9b9c1b3e43';
 const LANDFILL_SCALE = 'c3d1e5f7-2a48-4b6c-8d9e-5cacad2c4f54';
 const UPDATED = '2026-01-15T10:00:00Z';
 
-/** What the demo partner's system knows (section 2.4a). */
+/** The site data of the demo partner (section 2.4a). */
 export const DEMO_SITE_DATA = {
   sites: [
     {
@@ -89,5 +91,17 @@ export const DEMO_SITE_DATA = {
   ],
 };
 
-/** The numbers by which some systems know the demo truck's cameras (decision 45). */
+/** The cameras of the demo truck, with the numbers that some systems use for them (decision 45). */
 export const DEMO_ALIASES = { front: ['1'], rear: ['2'] } as const;
+
+export const DEMO_CAMERAS = ['front', 'rear'] as const;
+
+export type DemoCamera = (typeof DEMO_CAMERAS)[number];
+
+/**
+ * Path of the recording of a camera for the minute that begins at `start`. Each camera has ten: the clock in the
+ * picture shows the last digit of the minute, and the seconds. Their README says how they were made.
+ */
+export function demoRecording(camera: DemoCamera, start: Date): string {
+  return fileURLToPath(new URL(`recordings/${camera}-${start.getUTCMinutes() % 10}.mp4`, import.meta.url));
+}

@@ -1,36 +1,25 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AdminClient } from './admin-client.js';
+import type { AdminClient } from '../contracts/admin/admin.client.js';
+import type { ApiKey, IssuedApiKey, IssueApiKeyRequest } from '../contracts/admin/api-key.dto.js';
 import { DEMO } from './demo-data.js';
 
 export interface DemoKeys {
-  /** For Scale and Account: what the demo hauler's partner sends. */
+  /** For Scale and Account: the key of the demo hauler's partner. */
   readonly platform: string;
-  /** For Site and Vision: what the demo partner issued to the platform. */
+  /** For Site and Vision: the key that the demo partner issued to the platform. */
   readonly partner: string;
 }
 
-interface IssuedKey {
-  readonly id: string;
-  readonly key: string;
-}
-
-interface ShownKey {
-  readonly prefix: string;
-  readonly revokedAt: string | null;
-  readonly expiresAt: string | null;
-}
-
-/** The keys of the demo, in `DATA_DIR/demo-keys.json` (mode 0600): the database knows only their hashes. */
+/** The keys of the demo, stored in `DATA_DIR/demo-keys.json` (mode 0600) because the database has only their hashes. */
 export async function demoKeys(admin: AdminClient, dataDir: string): Promise<DemoKeys> {
   const file = join(dataDir, 'demo-keys.json');
-  const kept = readKeys(file);
-  if (kept !== undefined && (await stillValid(admin, kept))) return kept;
-  // With a database of one's own nobody has made it before.
+  const stored = readKeys(file);
+  if (stored !== undefined && (await areValid(admin, stored))) return stored;
   mkdirSync(dataDir, { recursive: true });
-  const issued: IssuedKey[] = [];
-  const issue = async (request: object): Promise<string> => {
-    const key = await admin.json<IssuedKey>('POST', '/api-keys', request);
+  const issued: IssuedApiKey[] = [];
+  const issue = async (request: IssueApiKeyRequest): Promise<string> => {
+    const key = await admin.call('issueApiKey', { body: request });
     issued.push(key);
     return key.key;
   };
@@ -42,8 +31,8 @@ export async function demoKeys(admin: AdminClient, dataDir: string): Promise<Dem
     writeFileSync(file, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
     return keys;
   } catch (error) {
-    // Nobody would ever know them, and the next start issues others.
-    await Promise.allSettled(issued.map(({ id }) => admin.delete(`/api-keys/${id}`)));
+    // A key that is not stored is lost, and the next start issues new ones.
+    await Promise.allSettled(issued.map(({ id }) => admin.call('revokeApiKey', { params: { id } })));
     throw error;
   }
 }
@@ -57,13 +46,11 @@ function readKeys(file: string): DemoKeys | undefined {
   }
 }
 
-/** A data folder whose database was made anew, or whose keys were revoked or have ended, needs new ones. */
-async function stillValid(admin: AdminClient, keys: DemoKeys): Promise<boolean> {
-  const known = await admin.get<{ data: ShownKey[] }>('/api-keys?pageSize=100');
-  return Object.values(keys).every((key: string) =>
-    known?.data.some((shown) => key.startsWith(shown.prefix) && opens(shown)),
-  );
+/** Stored keys are invalid after the database was created again, and after they expired or were revoked. */
+async function areValid(admin: AdminClient, keys: DemoKeys): Promise<boolean> {
+  const { data } = await admin.call('listApiKeys', { query: { pageSize: '100' } });
+  return Object.values(keys).every((key: string) => data.some((each) => key.startsWith(each.prefix) && isActive(each)));
 }
 
-const opens = ({ revokedAt, expiresAt }: ShownKey): boolean =>
+const isActive = ({ revokedAt, expiresAt }: ApiKey): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now());

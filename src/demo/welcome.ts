@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { SettledEnv } from '../config/env.js';
+import type { ResolvedEnv } from '../config/env.js';
 import { DEMO } from './demo-data.js';
 import type { Demo } from './seed.js';
 
 /**
- * What `npm start` tells at the end: where to look, the demo's keys, and one call that works when pasted for each
- * interface of the sides that are served.
+ * The last output of `npm start`: the address of Swagger UI, the demo's keys, and one call for each interface of the
+ * served sides that works when pasted.
  */
-export function welcome(env: SettledEnv, baseUrl: string, demo: Demo): string {
+export function welcome(env: ResolvedEnv, baseUrl: string, demo: Demo): string {
   const platform = env.SIDES.has('platform');
   const partner = env.SIDES.has('partner');
   const sides = [
@@ -21,13 +21,13 @@ ${sides.map(({ key }) => key).join('')}
 ${sides.map(({ calls }) => calls).join('')}`;
 }
 
-/** A line that tells the key, and a paragraph for each interface. */
-interface ToldSide {
+/** A line with the key, and a paragraph for each interface. */
+interface SideText {
   readonly key: string;
   readonly calls: string;
 }
 
-function platformSide(baseUrl: string, { keys, clip }: Demo, hasSites: boolean): ToldSide {
+function platformSide(baseUrl: string, { keys, clip }: Demo, hasSites: boolean): SideText {
   const ticket = {
     siteId: DEMO.siteId,
     materials: [
@@ -44,8 +44,8 @@ function platformSide(baseUrl: string, { keys, clip }: Demo, hasSites: boolean):
   const account = { accountName: 'Lone Star Demolition LLC', primaryContact: { firstName: 'Dana', lastName: 'Reyes' } };
   return {
     key: `  PLATFORM-API-KEY  ${keys.platform}\n`,
-    // Without the demo partner there is no site that a ticket could name.
-    calls: `  Scale: push a ticket${hasSites ? '' : ' (once a connection has brought sites)'}
+    // Without the demo partner no site exists that a ticket could name.
+    calls: `  Scale: push a ticket${hasSites ? '' : ' (after a connection has synchronised sites)'}
 ${hasSites ? `    ${post(`${baseUrl}/platform-api/v1/tickets`, 'PLATFORM-API-KEY', keys.platform, ticket)}\n` : ''}
   Account: create a customer account
     ${post(`${baseUrl}/platform-api/v1/accounts`, 'PLATFORM-API-KEY', keys.platform, account)}
@@ -54,14 +54,14 @@ ${hasSites ? `    ${post(`${baseUrl}/platform-api/v1/tickets`, 'PLATFORM-API-KEY
   };
 }
 
-function partnerSide(baseUrl: string, { keys, clip }: Demo): ToldSide {
+function partnerSide(baseUrl: string, { keys, clip }: Demo): SideText {
   const video = { customerId: DEMO.haulerId, truckId: DEMO.truckId, cameraId: 'front', ...clip };
   return {
     key: `  API-KEY           ${keys.partner}\n`,
-    calls: `  Site: what the demo partner offers
+    calls: `  Site: list the sites of the demo partner
     curl -sS '${baseUrl}/scale-platform/v1/sites?haulerId=${DEMO.haulerId}' -H 'API-KEY: ${keys.partner}'
 
-  Vision: ask the demo partner for a clip
+  Vision: request a clip from the demo partner
     ${post(`${baseUrl}/video-platform/v1/videos/requests`, 'API-KEY', keys.partner, video)}
 
 `,

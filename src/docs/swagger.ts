@@ -1,17 +1,23 @@
+import { createHash } from 'node:crypto';
+import type { HttpServer } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Application } from 'express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { Side } from '../config/env.js';
-import { documentOf, type Publication, publicationsOf, wholeDocument } from './documents.js';
-import { keptText } from './kept-text.js';
+import type { Application, Request, RequestHandler, Response } from 'express';
+import type { Env } from '../config/env.js';
+import { matchesEtag } from '../http/conditional-requests.js';
+import { requestedOrigin } from '../http/url.js';
+import { documentOf, type Publication, publicationsOf, SERVER_PLACEHOLDER, wholeDocument } from './documents.js';
 
 /**
- * Swagger UI at `/docs` with a selector, and each document at `/docs/<name>.json` and `.yaml`. Documents and their texts
- * are made once, when they are first asked for: a boot does not pay for them. `/` leads there.
+ * Swagger UI at `/docs` with a selector, and each document at `/docs/<name>.json` and `.yaml`. Documents are built when
+ * they are first requested, so that the start does not wait for them. `/` redirects to `/docs`.
  */
-export function serveDocuments(app: NestExpressApplication, sides: ReadonlySet<Side>): void {
+export function serveDocuments(
+  app: NestExpressApplication,
+  { SIDES, PUBLIC_URL }: Pick<Env, 'SIDES' | 'PUBLIC_URL'>,
+): void {
   const express = app.getHttpAdapter().getInstance() as Application;
-  const publications = publicationsOf(sides);
+  const publications = publicationsOf(SIDES);
   let whole: OpenAPIObject | undefined;
   const documents = new Map<Publication, OpenAPIObject>();
   const documentFor = (publication: Publication): OpenAPIObject => {
@@ -22,7 +28,8 @@ export function serveDocuments(app: NestExpressApplication, sides: ReadonlySet<S
   };
   for (const publication of publications) {
     const path = `docs/${publication.api.name}`;
-    for (const form of ['json', 'yaml']) express.get(`/${path}.${form}`, keptText());
+    const addressOf = (request: Request) => PUBLIC_URL?.replace(/\/+$/, '') ?? requestedOrigin(request);
+    for (const format of ['json', 'yaml']) express.get(`/${path}.${format}`, cacheText(addressOf));
     SwaggerModule.setup(path, app, () => documentFor(publication), {
       ui: false,
       raw: ['json', 'yaml'],
@@ -40,5 +47,37 @@ export function serveDocuments(app: NestExpressApplication, sides: ReadonlySet<S
       displayRequestDuration: true,
     },
   });
-  express.get('/', (_request, response) => response.redirect('/docs'));
+  // The adapter knows the methods of its routes, for a 405.
+  const adapter: HttpServer = app.getHttpAdapter();
+  adapter.get('/', (_request: unknown, response: Response) => response.redirect('/docs'));
+}
+
+/**
+ * Caches the document that the next handler sends, because writing the YAML of the largest one takes 100 ms and callers
+ * need no key. Each response has the address at which the caller reaches the service, and an entity tag.
+ */
+export function cacheText(addressOf: (request: Request) => string): RequestHandler {
+  let cached: { readonly type: string; readonly text: string } | undefined;
+  return (request, response, next) => {
+    const send = ({ type, text }: NonNullable<typeof cached>) => {
+      const bytes = Buffer.from(text.replace(SERVER_PLACEHOLDER, () => addressOf(request)));
+      const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
+      response.setHeader('ETag', etag);
+      if (matchesEtag(request.headers['if-none-match'], etag)) {
+        response.removeHeader('Content-Type');
+        response.status(304).end();
+        return;
+      }
+      response.setHeader('Content-Type', type);
+      response.setHeader('Content-Length', bytes.length);
+      response.end(bytes);
+    };
+    if (cached !== undefined) return send(cached);
+    response.send = (text: string) => {
+      cached = { type: String(response.getHeader('Content-Type')), text };
+      send(cached);
+      return response;
+    };
+    next();
+  };
 }

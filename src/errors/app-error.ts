@@ -8,8 +8,8 @@ export interface AppErrorOptions {
 }
 
 /**
- * An expected failure, in the words of what happened. The filter turns its kind into the status and into the code that
- * the contract of the asked route has for it.
+ * An expected failure. The filter translates its kind into the status and into the code of the contract that the route
+ * belongs to.
  */
 export class AppError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
@@ -27,7 +27,7 @@ export class AppError extends Error {
   }
 }
 
-/** An error of one interface: only kinds that its contract has a code for compile (section 7's closed sets). */
+/** An error of one interface. Only kinds for which its contract has a code compile (section 7's closed sets). */
 export function apiError<C extends ApiContract>(
   _api: C,
   kind: KindOf<C>,
@@ -52,10 +52,18 @@ export function invalid(violations: readonly Violation[]): AppError {
   return new AppError('invalid', summarise(violations), { details: { violations } });
 }
 
-/** 503 that tells when to come back (decision 13). */
+/** 503 with `Retry-After` (decision 13). */
 export function unavailable(
   message: string,
   { cause, retryAfterSeconds = 1 }: { readonly cause?: unknown; readonly retryAfterSeconds?: number } = {},
 ): AppError {
   return new AppError('unavailable', message, { cause, headers: { 'Retry-After': String(retryAfterSeconds) } });
+}
+
+/** Rejects with `unavailable` when `work` takes longer than `timeoutMs`. */
+export function withTimeout<T>(work: Promise<T>, timeoutMs: number, message: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(unavailable(message)), timeoutMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

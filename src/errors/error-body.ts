@@ -1,5 +1,5 @@
 import { type ApiContract, type ErrorKind, KIND_STATUS } from '../contracts/common/api-contract.js';
-import { ACCOUNT_API } from '../contracts/accounts/account.api.js';
+import { ACCOUNT_API } from '../contracts/account/account.api.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { SITE_API } from '../contracts/site/site.api.js';
@@ -11,10 +11,10 @@ import type { AppError } from './app-error.js';
 
 const CONTRACTS: readonly ApiContract[] = [SCALE_API, ACCOUNT_API, SITE_API, VISION_API, ADMIN_API];
 
-/** Codes where no contract is asked: an unknown path, health, documents (decision 10). */
+/** Codes of paths that belong to no contract: unknown paths, health, documents (decision 10). */
 const FALLBACK: Partial<Record<ErrorKind, string>> = ADMIN_API.errors;
 
-/** Express matches paths whatever their case and final slash; so must the lookup of what was asked. */
+/** Express ignores the case and final slashes of a path, so this lookup does too. */
 function normalise(path: string): string {
   return withoutFinalSlashes(path.toLowerCase());
 }
@@ -33,9 +33,9 @@ export interface ErrorReply {
 
 /** The common error body (section 2.1), with the code of the contract that the path belongs to (section 7). */
 export function errorReply(error: AppError, path: string): ErrorReply {
-  const asked = byPath.get(normalise(path));
-  const codes = asked?.api.errors ?? FALLBACK;
-  const isPlain = asked?.route.plainErrors === true;
+  const found = byPath.get(normalise(path));
+  const codes = found?.api.errors ?? FALLBACK;
+  const isPlain = found?.route.plainErrors === true;
   const details = isPlain ? undefined : error.details;
   return {
     status: KIND_STATUS[error.kind],
@@ -51,7 +51,7 @@ export function errorReply(error: AppError, path: string): ErrorReply {
   };
 }
 
-/** Where no details go along nothing else tells the violations: all of them are in the message (decision 11). */
+/** Without details the message contains all violations (decision 11). */
 function wholeMessage({ message, details }: AppError): string {
   const violations = details?.['violations'] as readonly Violation[] | undefined;
   return violations === undefined ? message : summarise(violations, violations.length);

@@ -11,19 +11,22 @@ import { type ErrorKind, kindOf } from '../contracts/common/api-contract.js';
 import { AppError } from './app-error.js';
 import { errorReply } from './error-body.js';
 
-/** Knows a failure of some layer below, such as a lost database, as an expected one; `undefined` where it does not. */
+/** Translates an error of a lower layer, such as a lost database; `undefined` for an unexpected error. */
 export type Translate = (error: unknown, request: Request) => AppError | undefined;
 
-/** The methods that the path of a request has; none where the one that was asked is among them. */
-export type AllowedMethods = (path: string, asked: string) => readonly string[];
+/** The methods of a path; none if the method of the request is one of them. */
+export type AllowedMethods = (request: Request, response: Response) => readonly string[];
 
-/** What is still to come of such a body is not waited for at all. */
-const HOPELESS: ReadonlySet<ErrorKind> = new Set(['tooLarge', 'requestTimeout']);
+/** Headers of a file that a lower layer may have set before it failed. */
+const CONTENT_HEADERS = ['Content-Type', 'Content-Length', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Cache-Control'];
 
-/** What a layer below may have told already of the file that it then did not send. */
-const OF_CONTENT = ['Content-Type', 'Content-Length', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Cache-Control'];
+/** A rest of a body up to this size is discarded, and the connection stays open. */
+const MAX_DISCARDED_BYTES = 65_536;
 
-/** Makes the common error body out of everything that can go wrong in any route (decisions 3 to 14). */
+/** Time for a caller to receive the error of a body that it is still sending. */
+const LINGER_MS = 5_000;
+
+/** Sends the common error body for every failure of every route (decisions 3 to 14). */
 @Catch()
 export class CommonErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Errors');
@@ -39,26 +42,26 @@ export class CommonErrorFilter implements ExceptionFilter {
   }
 
   reply(exception: unknown, request: Request, response: Response): void {
-    const error = this.expected(exception, request) ?? this.unexpected(exception, request);
+    const error = this.expected(exception, request, response) ?? this.unexpected(exception, request, response);
     if (response.headersSent || response.destroyed) {
-      // Half an answer is worse than none: the caller must see that it broke.
+      // Closing the connection shows the caller that the response is incomplete.
       response.destroy();
       return;
     }
     const { status, headers, body } = errorReply(error, request.path);
-    // What is left of a refused body is not worth reading: the connection ends with the answer.
-    if (!request.complete && HOPELESS.has(error.kind)) response.set('Connection', 'close');
-    for (const name of OF_CONTENT) response.removeHeader(name);
-    response.status(status).set(headers).json(body);
+    for (const name of CONTENT_HEADERS) response.removeHeader(name);
+    response.status(status).set(headers);
+    if (canDiscardBody(request, error.kind)) response.json(body);
+    else sendAndClose(request, response, JSON.stringify(body));
   }
 
-  private expected(exception: unknown, request: Request): AppError | undefined {
+  private expected(exception: unknown, request: Request, response: Response): AppError | undefined {
     if (exception instanceof AppError) return exception;
     for (const translate of this.translations) {
       const error = translate(exception, request);
       if (error !== undefined) return error;
     }
-    if (exception instanceof NotFoundException) return this.unknownRoute(request);
+    if (exception instanceof NotFoundException) return this.unknownRoute(request, response);
     if (exception instanceof HttpException) {
       const kind = kindOfRefusal(exception.getStatus());
       return kind === undefined ? undefined : new AppError(kind, exception.message);
@@ -66,17 +69,15 @@ export class CommonErrorFilter implements ExceptionFilter {
     return undefined;
   }
 
-  private unknownRoute(request: Request): AppError {
-    const allowed = this.allowedMethods(request.path, request.method);
+  private unknownRoute(request: Request, response: Response): AppError {
+    const methods = this.allowedMethods(request, response).join(', ');
     const [path] = request.originalUrl.split('?', 1);
-    if (allowed.length === 0) return new AppError('notFound', `there is nothing at ${path}`);
-    return new AppError('methodNotAllowed', `${path} takes ${allowed.join(', ')}`, {
-      headers: { Allow: allowed.join(', ') },
-    });
+    if (methods === '') return new AppError('notFound', `there is nothing at ${path}`);
+    return new AppError('methodNotAllowed', `${path} takes ${methods}`, { headers: { Allow: methods } });
   }
 
-  private unexpected(exception: unknown, request: Request): AppError {
-    const requestId = request.res?.getHeader('X-Request-Id');
+  private unexpected(exception: unknown, request: Request, response: Response): AppError {
+    const requestId = response.getHeader('X-Request-Id');
     this.logger.error({ err: exception, requestId, method: request.method, path: request.path }, 'unexpected error');
     return new AppError('internal', 'An unexpected error happened; it has been logged under the request id', {
       details: { requestId },
@@ -85,11 +86,32 @@ export class CommonErrorFilter implements ExceptionFilter {
 }
 
 /**
- * What a layer below has refused. A 4xx that has no kind, and so no code, is told as 400, which HTTP takes every unknown
- * one for. Of the 5xx only 503 is a refusal; every other one is unexpected.
+ * The kind of an error that Nest, Express or a middleware threw. A 4xx without a kind is reported as 400 (RFC 9110, section
+ * 15.5). Of the 5xx only 503 is expected.
  */
 function kindOfRefusal(status: number): ErrorKind | undefined {
   const kind = kindOf(status);
   if (status >= 400 && status < 500) return kind ?? 'invalid';
   return kind === 'unavailable' ? kind : undefined;
+}
+
+/** Whether the rest of the body is small, and the caller is sending it. */
+function canDiscardBody({ complete, headers }: Request, kind: ErrorKind): boolean {
+  if (complete) return true;
+  if (kind === 'requestTimeout' || kind === 'tooLarge') return false;
+  if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return false;
+  return Number(headers['content-length'] ?? 0) <= MAX_DISCARDED_BYTES;
+}
+
+/**
+ * Sends a response to a request whose body is still arriving, and closes the connection. Closing it at once would reset
+ * it, and the caller would lose the response: the body is received and discarded for a while.
+ */
+function sendAndClose(request: Request, response: Response, text: string): void {
+  response.set({ Connection: 'close', 'Content-Length': String(Buffer.byteLength(text)) }).type('json');
+  if (request.method !== 'HEAD') response.write(text);
+  const timer = setTimeout(() => response.end(), LINGER_MS).unref();
+  request.once('close', () => clearTimeout(timer));
+  request.once('end', () => response.end());
+  request.resume();
 }

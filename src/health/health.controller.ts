@@ -1,5 +1,7 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Header, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
+import { AdminGuard } from '../auth/admin.guard.js';
+import { Metrics } from '../observability/metrics.js';
 import { ReadinessService } from './readiness.service.js';
 
 @ApiExcludeController()
@@ -7,16 +9,30 @@ import { ReadinessService } from './readiness.service.js';
 export class HealthController {
   constructor(private readonly readiness: ReadinessService) {}
 
-  /** The process runs and its event loop turns. */
+  /** 200 while the event loop runs. */
   @Get('/live')
   live() {
     return { status: 'ok' };
   }
 
-  /** Send traffic here; 503 while the database is away, migrations are missing, or the instance is stopping. */
+  /** 503 while the database is unavailable, migrations are missing, or the instance is stopping. */
   @Get('/ready')
   async ready() {
     await this.readiness.assertReady();
     return { status: 'ok' };
+  }
+}
+
+@ApiExcludeController()
+@UseGuards(AdminGuard)
+@Controller('/metrics')
+export class MetricsController {
+  constructor(private readonly metrics: Metrics) {}
+
+  /** Prometheus text format. Requires the admin token. */
+  @Get()
+  @Header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
+  read(): Promise<string> {
+    return this.metrics.registry.metrics();
   }
 }

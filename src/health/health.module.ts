@@ -1,14 +1,12 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '../jobs/jobs.module.js';
-import { HealthController } from './health.controller.js';
-import { MetricsController } from './metrics.controller.js';
-import { PoolMetrics } from './pool-metrics.js';
+import { HealthController, MetricsController } from './health.controller.js';
+import { InstanceMetrics } from './instance-metrics.js';
 import { ReadinessService } from './readiness.service.js';
-import { WorkMetrics } from './work-metrics.js';
 
 @Module({
   imports: [JobsModule],
   controllers: [HealthController, MetricsController],
-  providers: [ReadinessService, PoolMetrics, WorkMetrics],
+  providers: [ReadinessService, InstanceMetrics],
 })
 export class HealthModule {}

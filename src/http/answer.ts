@@ -1,20 +1,21 @@
-import type { Readable } from 'node:stream';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
+import type { Pagination } from '../contracts/common/pagination.dto.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A finished answer with a status and headers of its own; a replay sends the very same again (decision 16). */
+/** A complete response with its own status and headers; a replay sends the same again (decision 16). */
 export interface Answer<Body = unknown> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
 }
 
-/** Puts the answer's status and headers on the response and hands its body to Nest. */
+/** Sets the status and headers on the response, and returns the body for Nest to send. */
 export function send<Body>(response: Response, answer: Answer<Body>): Body {
-  response.statusCode = answer.status;
-  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
+  response.status(answer.status).set(answer.headers);
   return answer.body;
 }
 
@@ -24,11 +25,36 @@ export function jsonText(response: Response, text: string): string {
   return text;
 }
 
-/** A body that goes out piece by piece. Where it fails the answer breaks off: Nest would tell the caller that the request was bad. */
+/** A streamed body. If it fails, the connection closes: Nest would report an error of the request. */
 export function streamed(response: Response, body: Readable): StreamableFile {
   const file = new StreamableFile(body);
   return file.setErrorHandler((error) => {
     file.errorLogger(error);
     response.destroy();
   });
+}
+
+/** One page of a list whose elements are JSON texts, each fetched when the element before it has been sent. */
+export interface JsonList {
+  readonly data: AsyncIterable<string>;
+  readonly pagination: Required<Pagination>;
+}
+
+/** Streams `{ data, pagination }` element by element, so that memory does not grow with the page. */
+export async function streamedList(response: Response, list: JsonList): Promise<StreamableFile> {
+  const body = Readable.from(jsonPieces(list), { objectMode: false, highWaterMark: 1 });
+  // Fetches the first element before the response begins, so that an unavailable database is still a 503.
+  await once(body, 'readable');
+  response.setHeader('Content-Type', JSON_TYPE);
+  return streamed(response, body);
+}
+
+async function* jsonPieces({ data, pagination }: JsonList): AsyncGenerator<string> {
+  const head = '{"data":[';
+  let separator = head;
+  for await (const element of data) {
+    yield separator + element;
+    separator = ',';
+  }
+  yield `${separator === head ? head : ''}],"pagination":${JSON.stringify(pagination)}}`;
 }

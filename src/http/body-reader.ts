@@ -1,24 +1,171 @@
-import type { Application, Request, RequestHandler } from 'express';
-import type { ServerLimits } from './server-limits.js';
+import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
+import { AppError, invalid, unavailable } from '../errors/app-error.js';
+import { hasBody, type ServerLimits } from './http-server.js';
 
-/** What the readers of bodies hold a sender to. */
-export type ReadLimits = Pick<ServerLimits, 'jsonBody' | 'uploadPause'>;
-
-/** Where the Express application keeps them. */
-const LIMITS = 'haulbridge read limits';
-const READER = 'haulbridge body reader';
-
-/** Reads bodies of at most `maxBytes`. */
-export interface BodyReader {
+/** Limits of request bodies. */
+export interface BodyLimits {
+  /** `HTTP_BODY_LIMIT`. */
   readonly maxBytes: number;
-  readonly read: RequestHandler;
+  readonly timeouts: Pick<ServerLimits, 'jsonBody' | 'uploadPause' | 'unreadBody'>;
 }
 
-export function setReadLimits(application: Application, limits: ReadLimits, reader: BodyReader): void {
-  application.set(LIMITS, limits).set(READER, reader);
+/** Keys of the settings of the Express application. */
+const LIMITS = 'haulbridge body limits';
+const BUDGET = 'haulbridge body budget';
+
+/** Bytes of all bodies that are being received, and of those with one API key. */
+const MAX_RECEIVING_BYTES = 64 * 1024 * 1024;
+const MAX_RECEIVING_BYTES_PER_KEY = MAX_RECEIVING_BYTES / 4;
+
+/** Bounds the memory of unfinished bodies, so that one caller with many slow bodies does not stop the others. */
+class ReceivingBudget {
+  private bytes = 0;
+  private readonly bytesByKey = new Map<string, number>();
+
+  /** Returns the function that releases the bytes. Throws `unavailable` if the budget is used up. */
+  reserve(key: string, size: number): () => void {
+    // A larger body is possible on admin routes only: one at a time.
+    const bytes = Math.min(size, MAX_RECEIVING_BYTES_PER_KEY);
+    const ofKey = this.bytesByKey.get(key) ?? 0;
+    if (this.bytes + bytes > MAX_RECEIVING_BYTES || ofKey + bytes > MAX_RECEIVING_BYTES_PER_KEY) {
+      throw unavailable('too many unfinished request bodies; try again shortly');
+    }
+    this.add(key, bytes);
+    return () => this.add(key, -bytes);
+  }
+
+  private add(key: string, bytes: number): void {
+    this.bytes += bytes;
+    const ofKey = (this.bytesByKey.get(key) ?? 0) + bytes;
+    if (ofKey === 0) this.bytesByKey.delete(key);
+    else this.bytesByKey.set(key, ofKey);
+  }
 }
 
-export const readLimits = (request: Request): ReadLimits => request.app.get(LIMITS) as ReadLimits;
+/** A request whose caller a guard has identified. The admin API has no key. */
+interface KeyedRequest extends Request {
+  principal?: { readonly keyPrefix: string };
+}
 
-/** The application's reader of bodies of at most `HTTP_BODY_LIMIT` bytes. */
-export const bodyReader = (request: Request): BodyReader => request.app.get(READER) as BodyReader;
+export function setBodyLimits(application: Application, limits: BodyLimits): void {
+  application.set(LIMITS, limits).set(BUDGET, new ReceivingBudget());
+}
+
+export const bodyLimits = (request: Request): BodyLimits => request.app.get(LIMITS) as BodyLimits;
+
+/** Closes the connection of a caller that sends an unread body too slowly after the response. */
+export const discardUnreadBody: RequestHandler = (request, response, next) => {
+  if (hasBody(request)) {
+    response.once('finish', () => {
+      if (request.complete) return;
+      setTimeout(() => {
+        if (!request.complete) request.socket.destroy();
+      }, bodyLimits(request).timeouts.unreadBody).unref();
+    });
+  }
+  next();
+};
+
+/** Reads and decompresses a body of at most `maxBytes`. Returns a promise only if the body has not arrived yet. */
+export function readBytes(request: Request, response: Response, maxBytes: number): Buffer | Promise<Buffer> {
+  // Express would refuse it only after it has received, and discarded, all of it.
+  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
+  const received = receivedBytes(request, maxBytes);
+  if (received !== undefined) return received;
+  const size = Number(request.headers['content-length'] ?? maxBytes);
+  const budget = request.app.get(BUDGET) as ReceivingBudget;
+  const release = budget.reserve((request as KeyedRequest).principal?.keyPrefix ?? 'admin', size);
+  grantContinue(request);
+  return awaitBytes(request, response, maxBytes).finally(release);
+}
+
+/** The guards have accepted the caller, and the declared size is allowed: the caller may send the body. */
+function grantContinue({ headers, res }: Request): void {
+  if (headers.expect?.toLowerCase() === '100-continue') res?.writeContinue();
+}
+
+/** A body that has arrived as a whole, as nearly all do, needs no stream reader and no timeout. */
+function receivedBytes(request: Request, maxBytes: number): Buffer | undefined {
+  const { complete, readableLength, headers } = request;
+  if (headers['content-encoding'] !== undefined || readableLength > maxBytes) return undefined;
+  // Node sets `complete` a moment after the last byte of the body has arrived.
+  if (!complete && readableLength !== Number(headers['content-length'])) return undefined;
+  const chunks: Buffer[] = [];
+  // Each call returns one of the chunks in which the body arrived.
+  for (let chunk = readChunk(request); chunk !== null; chunk = readChunk(request)) chunks.push(chunk);
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+}
+
+const readChunk = (request: Request) => request.read() as Buffer | null;
+
+function awaitBytes(request: Request, response: Response, maxBytes: number): Promise<Buffer> {
+  const read = express.raw({ type: () => true, limit: maxBytes });
+  return new Promise((resolve, reject) => {
+    const timeoutMs = bodyLimits(request).timeouts.jsonBody;
+    const refuse = () => reject(new AppError('requestTimeout', `the body must arrive within ${timeoutMs / 1000} s`));
+    const timer = setTimeout(refuse, timeoutMs).unref();
+    void read(request, response, (error?: unknown) => {
+      clearTimeout(timer);
+      if (error !== undefined && error !== null) reject(bodyError(error, maxBytes));
+      else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+    });
+  });
+}
+
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('tooLarge', `the body must not be larger than ${maxBytes} bytes`);
+}
+
+/** Translates the errors of Express's body reader. */
+function bodyError(error: unknown, maxBytes: number): AppError {
+  switch ((error as { readonly type?: unknown }).type) {
+    case 'entity.too.large':
+      return tooLarge(maxBytes);
+    case 'encoding.unsupported':
+      return new AppError(
+        'unsupportedMediaType',
+        'the body must be sent without a content coding, or with gzip, deflate, br or zstd',
+      );
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return unreadable('the body ended before its announced length');
+    default:
+      return unreadable('the body could not be decoded: check that it has the announced Content-Encoding');
+  }
+}
+
+const unreadable = (message: string) => invalid([{ path: '', rule: 'isReadable', message }]);
+
+/** The chunks of a `video/mp4` body. A sender that pauses too long is a `requestTimeout`. */
+export function readVideo(request: Request): AsyncIterable<Buffer> {
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (type !== 'video/mp4' || request.headers['content-encoding'] !== undefined) {
+    throw new AppError(
+      'unsupportedMediaType',
+      'the body must be sent as Content-Type: video/mp4, without a content coding',
+    );
+  }
+  grantContinue(request);
+  return chunksOf(request, bodyLimits(request).timeouts.uploadPause);
+}
+
+async function* chunksOf(request: Request, timeoutMs: number): AsyncGenerator<Buffer> {
+  // Destroying the request would close the connection before the response.
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+  let refuse: () => void = () => undefined;
+  // Reads what arrived while the event loop was busy before it refuses.
+  const timer = setTimeout(() => setImmediate(() => refuse()), timeoutMs);
+  try {
+    for (;;) {
+      const chunk = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
+        refuse = () => reject(new AppError('requestTimeout', `the upload paused for more than ${timeoutMs / 1000} s`));
+        timer.refresh();
+        chunks.next().then(resolve, reject);
+      });
+      if (chunk.done === true) return;
+      yield chunk.value;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -2,23 +2,21 @@ import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
-import { type ByteRange, byteRange } from './byte-range.js';
-import { matchesEtag } from './etag.js';
+import { type ByteRange, byteRange, matchesEtag } from './conditional-requests.js';
 
-/** Bytes that are kept somewhere, as one HTTP resource. */
+/** Stored bytes as an HTTP resource. */
 export interface FileToSend {
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number;
-  /** Strong, with its quotes. */
+  /** A strong entity tag, with its quotes. */
   readonly etag: string;
   readonly contentType: string;
   open(range: ByteRange): Promise<Readable>;
 }
 
 /**
- * Answers `GET`, with `Range`, `If-Range` and `If-None-Match`, and `HEAD`, with `If-None-Match` alone (RFC 9110). A range
- * that is malformed or lies outside is 416 (decision 46); several at once are answered by the whole. The stream is held
- * back by a slow reader.
+ * Answers `GET` with `Range`, `If-Range` and `If-None-Match`, and `HEAD` with `If-None-Match` (RFC 9110). A range that is
+ * malformed or outside the file is 416 (decision 46); the response to several ranges is the whole file.
  */
 export async function sendFile(request: Request, response: Response, file: FileToSend): Promise<void> {
   if (matchesEtag(request.headers['if-none-match'], file.etag)) {
@@ -32,7 +30,7 @@ export async function sendFile(request: Request, response: Response, file: FileT
     bytes?.destroy();
     return;
   }
-  // Not before the file is open: a failure to open it must not be told under the film's headers.
+  // Set only now: the error of a file that cannot be opened must not carry the headers of the file.
   response.status(range === undefined ? 200 : 206).set({
     ...headersOf(file),
     'Content-Type': file.contentType,
@@ -53,7 +51,7 @@ async function send(bytes: Readable, response: Response): Promise<void> {
   try {
     await pipeline(bytes, response);
   } catch (error) {
-    // A reader that went away is no fault of ours, and whoever is left must see that the bytes broke off.
+    // Closing the connection shows the client that the file is incomplete.
     if (!response.headersSent) throw error;
     response.destroy();
   }
@@ -62,7 +60,7 @@ async function send(bytes: Readable, response: Response): Promise<void> {
 function rangeOf(request: Request, file: FileToSend): ByteRange | undefined {
   const header = request.headers.range;
   const condition = request.headers['if-range'];
-  // Ranges are defined for GET alone.
+  // RFC 9110 defines ranges for GET only.
   if (request.method !== 'GET' || header === undefined) return undefined;
   if (condition !== undefined && condition !== file.etag) return undefined;
   const range = byteRange(header, file.size);

@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
+import type { ApiHeaderOptions, ApiResponseOptions } from '@nestjs/swagger';
 import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
 import { type AppError, invalid, violated } from '../errors/app-error.js';
 import { type BodyRequest, rawBodyOf } from '../http/json-body.js';
-import { soleHeader } from '../http/sole-header.js';
-import type { Claim } from './claims.js';
+import { soleHeader } from '../http/headers.js';
+import { type Claim, REPLAYED_MARK } from './idempotency.repository.js';
 
 export const KEY_HEADER = 'Idempotency-Key';
 const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
 
-/**
- * The caller's `Idempotency-Key`; undefined where it sent none. Empty, longer than 255, not visible ASCII or repeated:
- * 400 (decision 16).
- */
+/** The caller's `Idempotency-Key`, if any. Throws 400 if it is empty, too long, not visible ASCII or repeated (decision 16). */
 function idempotencyKeyOf(request: BodyRequest): string | undefined {
   if (request.headers[KEY_HEADER.toLowerCase()] === undefined) return undefined;
   const key = soleHeader(request, KEY_HEADER);
@@ -20,10 +18,7 @@ function idempotencyKeyOf(request: BodyRequest): string | undefined {
   throw invalid([{ path: KEY_HEADER, rule: 'isIdempotencyKey', message }]);
 }
 
-/**
- * What a request whose body `@JsonBody()` has read claims on a route of `api`: hauler, path, key, and a fingerprint of
- * the body byte for byte. Undefined without an `Idempotency-Key`.
- */
+/** The claim of a request on a route of `api`; undefined without an `Idempotency-Key`. `@JsonBody()` must have read the body. */
 export function claimOf(request: BodyRequest, api: ApiContract, path: string, haulerId: string): Claim | undefined {
   const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
@@ -38,3 +33,20 @@ export function keyReused<Api extends ApiContract>(api: Api, kind: Exclude<KindO
     details: { reason: 'IDEMPOTENCY_KEY_REUSED' },
   });
 }
+
+/** The request header in the OpenAPI documents (decision 16). It has no example, because Swagger UI would send it with every body. */
+export const IDEMPOTENCY_HEADER: ApiHeaderOptions = {
+  name: KEY_HEADER,
+  description:
+    'Makes the request safe to send again: the same key with the same body gets the first answer again, for 24 hours',
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+};
+
+/** The response header of a repeated answer. */
+export const REPLAYED_HEADER: NonNullable<Extract<ApiResponseOptions, { headers?: unknown }>['headers']> = {
+  [REPLAYED_MARK]: {
+    description: 'Present if this is the first answer to the `Idempotency-Key` again',
+    schema: { type: 'string', enum: ['true'] },
+  },
+};

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { IdempotencySweep } from './idempotency-sweep.js';
+import { IdempotencySweep } from './idempotency-sweep.job.js';
 
-/** The rest of the room are functions that run in the transaction of whoever answers. */
+/** The other files of this folder are functions that run in the caller's transaction. */
 @Module({ providers: [IdempotencySweep] })
 export class IdempotencyModule {}

@@ -3,30 +3,32 @@ import { storableText } from '../contracts/common/text.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { redactUrls } from '../outbound/redaction.js';
 
-/** The longest sentence that a row keeps, in characters. */
-const LONGEST = 1_000;
+const MAX_LENGTH = 1_000;
 
 export interface FailureSentence {
   readonly text: string;
   readonly expected: boolean;
-  /** What brought it about stands in the log already. */
+  /** The log already has the cause. */
   readonly isLogged?: boolean;
-  /** For the log, of a surprise only. */
+  /** For the log, of an unexpected error only. */
   readonly stack?: string;
 }
 
 /**
- * What a row keeps of an error, for an admin. An error is expected where it says so (`expected`), as a partner's
- * failures do: its message is then a sentence already. That the database is away is expected too; a statement that took
- * too long may be a fault of ours. Links are cut, for they may be signed.
+ * The text of an error that a row stores for an admin. An error with `expected: true`, such as a partner's failure, has a
+ * message that is a sentence already. An unavailable database is expected as well; a slow statement may be our fault.
+ * Query strings of URLs are removed, because a URL may be signed.
  */
 export function failureSentence(error: unknown): FailureSentence {
   const message = error instanceof Error ? error.message : String(error);
-  // PostgreSQL text holds no U+0000, and an error that could not be stored would be lost.
-  const text = redactUrls(storableText(message)).slice(0, LONGEST);
-  if (says(error, 'expected')) return { text, expected: true, ...(says(error, 'isLogged') ? { isLogged: true } : {}) };
-  if (isDatabaseUnavailable(error) && !isDatabaseSlow(error))
-    return { text: `The database was away: ${text}`, expected: true };
+  // PostgreSQL stores no U+0000: with one the error itself could not be stored.
+  const text = redactUrls(storableText(message)).slice(0, MAX_LENGTH);
+  if (hasFlag(error, 'expected')) {
+    return { text, expected: true, ...(hasFlag(error, 'isLogged') ? { isLogged: true } : {}) };
+  }
+  if (isDatabaseUnavailable(error) && !isDatabaseSlow(error)) {
+    return { text: `The database was unavailable: ${text}`, expected: true };
+  }
   return {
     text: `An unexpected error happened: ${text}`,
     expected: false,
@@ -34,7 +36,7 @@ export function failureSentence(error: unknown): FailureSentence {
   };
 }
 
-/** One line for each failure that the log does not tell of yet: a warning of what is expected, all of a surprise. */
+/** Logs one line: a warning for an expected failure, an error with its stack for an unexpected one. */
 export function logFailure(
   logger: Logger,
   subject: string,
@@ -46,6 +48,6 @@ export function logFailure(
   else logger.error(line, stack);
 }
 
-function says(error: unknown, what: 'expected' | 'isLogged'): boolean {
-  return typeof error === 'object' && error !== null && (error as Partial<Record<string, unknown>>)[what] === true;
+function hasFlag(error: unknown, name: 'expected' | 'isLogged'): boolean {
+  return typeof error === 'object' && error !== null && (error as Partial<Record<string, unknown>>)[name] === true;
 }

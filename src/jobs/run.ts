@@ -1,19 +1,41 @@
 import type { EntityManager } from 'typeorm';
-import type { Changes, Claimed, DueRows, Leased, Next } from './due-rows.js';
+import type { Claimed, DueRows, Leased } from './due-rows.repository.js';
 
-/** One leased row in work. Every write through it is fenced: it happens only while the lease is ours. */
+/** When a row is due again: never (`done`), after a while, or at an instant. */
+export type Next = 'done' | { readonly afterMs: number } | { readonly at: Date };
+
+/** Columns that are written with a change of the row: name to value. Objects are written as JSON. */
+export type Changes = Readonly<Record<string, unknown>>;
+
+/** This run no longer owns its row: another instance has it, or it is no longer due. The run must write nothing more. */
+export class LeaseLostError extends Error {
+  constructor(kind: string) {
+    super(`the lease of a row of ${kind} was lost`);
+    this.name = 'LeaseLostError';
+  }
+}
+
+/** The reason of `run.signal` when the service stops. The row is released and is due at once. */
+export class StoppingError extends Error {
+  constructor() {
+    super('the service is stopping');
+    this.name = 'StoppingError';
+  }
+}
+
+/** One leased row while it is processed. Every write is fenced: it happens only while this run holds the lease. */
 export class Run<Row extends object = object> implements Leased<Row> {
   readonly row: Row;
-  /** From 1: how often the row was tried since it last succeeded, this time included. */
+  /** From 1: the number of attempts since the row last succeeded, this one included. */
   readonly attempt: number;
-  /** For SQL of the caller's own: `WHERE … AND lease_token = $n`. */
+  /** For the caller's own SQL: `WHERE … AND lease_token = $n`. */
   readonly leaseToken: string;
   private finished = false;
 
   constructor(
     private readonly dueRows: DueRows,
     claimed: Claimed,
-    /** Aborted when the lease is lost (`LeaseLost`) or the service stops (`Stopping`). */
+    /** Aborted when the lease is lost (`LeaseLostError`) or the service stops (`StoppingError`). */
     readonly signal: AbortSignal,
   ) {
     this.row = claimed.row as Row;
@@ -25,22 +47,22 @@ export class Run<Row extends object = object> implements Leased<Row> {
     return this.finished;
   }
 
-  /** Writes columns of the row and keeps the lease. Throws `LeaseLost`. */
+  /** Writes columns of the row and keeps the lease. Throws `LeaseLostError`. */
   async update(set: Changes, manager?: EntityManager): Promise<void> {
     await this.dueRows.update(this, set, manager);
   }
 
   /**
-   * Locks the row until the end of the caller's transaction, or throws `LeaseLost`: for writes to other tables that
-   * must not happen once another owner has begun. Nobody can take the row over while it is locked.
+   * Locks the row until the end of the caller's transaction, or throws `LeaseLostError`. For writes to other tables that
+   * must not happen after another instance has claimed the row: a locked row cannot be claimed.
    */
   async hold(manager: EntityManager): Promise<void> {
     await this.dueRows.hold(this, manager);
   }
 
   /**
-   * The run's last write, within a transaction of the caller's too: columns, next due time, lease given up. Throws
-   * `LeaseLost`.
+   * The last write of the run: sets columns and the next due time, and releases the lease. Can be part of the caller's
+   * transaction. Throws `LeaseLostError`.
    */
   async finish(next: Next, set: Changes = {}, manager?: EntityManager): Promise<void> {
     await this.dueRows.finish(this, next, set, manager);

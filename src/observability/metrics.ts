@@ -1,11 +1,12 @@
+import { Global, Module } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 
-/** Request latency is told in these buckets, in seconds. */
+/** Buckets of the request duration, in seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What the service says of itself at `/metrics`; one registry an application, so that tests can run several. */
+/** The metrics of `/metrics`. Each application has its own registry, so that tests can run several. */
 export class Metrics {
   readonly registry = new Registry();
 
@@ -19,30 +20,34 @@ export class Metrics {
 
   readonly tickets = new Counter({
     name: 'tickets_total',
-    help: 'Pushes of tickets that were decided, by what became of them, also where their caller had been told 503 by then; refused is 422',
+    help: 'Processed ticket pushes by result, also those whose caller had already received 503; refused is 422',
     labelNames: ['result'],
     registers: [this.registry],
   });
 
   readonly syncRuns = new Counter({
     name: 'sync_runs_total',
-    help: 'Runs of site synchronisations that ended, by their status',
+    help: 'Finished site synchronisation runs by status',
     labelNames: ['status'],
     registers: [this.registry],
   });
 
   readonly partnerCalls = new Counter({
     name: 'partner_calls_total',
-    help: 'Calls of partners by interface and outcome: ok, or the kind of failure that was left after all tries',
+    help: 'Calls to partners by interface and outcome: ok, or the kind of failure after the last attempt',
     labelNames: ['interface', 'outcome'],
     registers: [this.registry],
   });
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    // Prometheus sees no increase where a series begins with its first count, and docs/alerts.yml asks for these.
+    // Prometheus sees no increase of a series that starts with its first count, and docs/alerts.yml needs these.
     for (const { name } of [SITE_API, VISION_API])
       this.partnerCalls.inc({ interface: name, outcome: 'unauthorized' }, 0);
     for (const status of ['failed', 'held']) this.syncRuns.inc({ status }, 0);
   }
 }
+
+@Global()
+@Module({ providers: [Metrics], exports: [Metrics] })
+export class ObservabilityModule {}

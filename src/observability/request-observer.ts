@@ -1,28 +1,31 @@
-import type { Request, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
-import { isWhole } from '../http/whole-answer.js';
 import type { Metrics } from './metrics.js';
 
-/** A request in which a guard has found the caller. */
+/** A request whose caller a guard has identified. */
 interface ObservedRequest extends Request {
   principal?: { readonly haulerId: string | null; readonly keyPrefix: string };
 }
 
-/** Logged in place of the status of an answer that its caller did not wait for. */
+/** Logged instead of the status when the caller disconnected before the response was complete. */
 const CALLER_GONE = 499;
 
+/** Load balancers poll it: successful checks are counted and not logged. */
+const HEALTH_PATH = '/health/';
+
 /**
- * One log line and one observation for every answer; a key is told by the prefix that lists show. Neither query strings
- * nor headers are logged: keys and signatures travel there.
+ * Logs one line and records one metric for each response. A key is logged by its prefix. Query strings and headers are not
+ * logged: they contain keys and signatures.
  */
-export function observeRequests(logger: Logger, metrics: Metrics) {
-  return (request: ObservedRequest, response: Response): void => {
+export function observeRequests(logger: Logger, metrics: Metrics): RequestHandler {
+  return (request: ObservedRequest, response, next) => {
     const started = performance.now();
+    const bytesBefore = request.socket.bytesWritten;
     response.once('close', () => {
       const milliseconds = performance.now() - started;
-      const route = routeOf(request);
-      const status = isWhole(response) ? response.statusCode : CALLER_GONE;
-      metrics.requests.observe({ method: request.method, route, status }, milliseconds / 1000);
+      const status = isComplete(request, response, bytesBefore) ? response.statusCode : CALLER_GONE;
+      metrics.requests.observe({ method: request.method, route: routeOf(request), status }, milliseconds / 1000);
+      if (status === 200 && request.path.startsWith(HEALTH_PATH)) return;
       logger.info({
         requestId: response.getHeader('X-Request-Id'),
         method: request.method,
@@ -33,7 +36,19 @@ export function observeRequests(logger: Logger, metrics: Metrics) {
         keyPrefix: request.principal?.keyPrefix,
       });
     });
+    next();
   };
+}
+
+/**
+ * Whether the caller received the whole response. With `Content-Length` a caller may disconnect after the last byte,
+ * before the service has ended the response. `bytesWritten` includes the head, so a caller that misses less than its size
+ * counts as complete.
+ */
+function isComplete({ socket }: Request, response: Response, bytesBefore: number): boolean {
+  if (response.writableEnded) return response.writableFinished;
+  const length = Number(response.getHeader('Content-Length'));
+  return response.headersSent && socket.writableFinished && socket.bytesWritten - bytesBefore > length;
 }
 
 /** The pattern of the matched route, so that ids do not multiply the series. */

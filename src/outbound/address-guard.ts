@@ -2,20 +2,24 @@ import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { lookup as resolve } from 'node:dns/promises';
 import { Agent as HttpAgent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { BlockList, isIP, type LookupFunction, type Socket } from 'node:net';
 
-/** Decision 50: `allowPrivate` is `OUTBOUND_ALLOW_PRIVATE`. */
+/** Decision 50. */
 export interface OutboundPolicy {
+  /** `OUTBOUND_ALLOW_PRIVATE` */
   readonly allowPrivate: boolean;
 }
 
-/** Not of the public internet: IANA's special-purpose registries, and two addresses that clouds use for themselves. */
+/** Injection token of `OutboundPolicy`. */
+export const OUTBOUND_POLICY = Symbol('OUTBOUND_POLICY');
+
+/** IANA's special-purpose registries, and an address that a cloud uses for its hosts. */
 const CLOSED_V4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
-  ['168.63.129.16', 32], // Azure's host agent: a public number, answered by the machine's own host
+  ['168.63.129.16', 32], // Azure's host agent, which is reachable at a public address
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
@@ -29,11 +33,11 @@ const CLOSED_V4 = [
   ['240.0.0.0', 4],
 ] as const;
 
-/** Within 2000::/3, the only global unicast space; everything outside is closed without being named. */
+/** Exceptions within 2000::/3, the only global unicast space. */
 const CLOSED_V6 = [
   ['2001::', 23], // protocol assignments, Teredo among them
   ['2001:db8::', 32],
-  ['2002::', 16], // 6to4 wraps any IPv4 address, private ones too
+  ['2002::', 16], // 6to4 contains any IPv4 address, private ones included
   ['3fff::', 20],
 ] as const;
 
@@ -43,7 +47,7 @@ for (const [net, prefix] of CLOSED_V6) closed.addSubnet(net, prefix, 'ipv6');
 const globalV6 = new BlockList();
 globalV6.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an IP address, written in any form, belongs to the public internet. A text that is no address does not. */
+/** Whether the text is an IP address, in any notation, of the public internet. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -55,7 +59,7 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** Why a call was not made, from this guard. `message` is a sentence that names no path and no query. */
+/** The call was not made, because of its address. `message` is a sentence that contains no path and no query. */
 export class AddressRefused extends Error {
   readonly code = 'ADDRESS_REFUSED';
   constructor(message: string) {
@@ -68,8 +72,8 @@ const privateAddress = (host: string): string =>
   `The address of ${host} is not a public one; only public addresses may be called.`;
 
 /**
- * What is wrong with an outbound address by its text alone, as a sentence, or undefined. To be asked before every call
- * and for every redirect: a host that is written as an IP address never reaches the check after name resolution.
+ * Why the address may not be called, as a sentence, or undefined. Call it before every request and for every redirect:
+ * a host that is written as an IP address is not resolved, and so is not checked by `guardedAgents`.
  */
 export function urlFault(text: string, policy: OutboundPolicy): string | undefined {
   if (!URL.canParse(text)) return 'The address is not a valid URL.';
@@ -87,8 +91,8 @@ export function urlFault(text: string, policy: OutboundPolicy): string | undefin
 const hostOf = (url: URL): string => url.hostname.replace(/[[\]]/g, '');
 
 /**
- * `urlFault`, and the name is resolved too: for saving a connection. A name that cannot be resolved just now is no
- * fault here, since every later call resolves and checks it again.
+ * `urlFault` with name resolution, for saving a connection. A name that cannot be resolved at the moment is not refused,
+ * because every later call resolves and checks it again.
  */
 export async function resolvedUrlFault(text: string, policy: OutboundPolicy): Promise<string | undefined> {
   const fault = urlFault(text, policy);
@@ -98,7 +102,7 @@ export async function resolvedUrlFault(text: string, policy: OutboundPolicy): Pr
   return addresses.every(({ address }) => isPublicAddress(address)) ? undefined : privateAddress(host);
 }
 
-/** One closed address among several refuses the name: else a rebinding server would only need to be asked twice. */
+/** One private address among several refuses the name: otherwise a rebinding server would only need to be asked twice. */
 const guardedLookup: LookupFunction = (hostname, options, callback) => {
   dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0);
@@ -111,14 +115,42 @@ const guardedLookup: LookupFunction = (hostname, options, callback) => {
 };
 
 /**
- * Agents whose connections are checked after every name resolution. They use no proxy of the environment, since a
- * proxy would resolve the name elsewhere. Give them to `http.request` and `https.request`, or to axios with
- * `proxy: false, maxRedirects: 0`.
+ * Agents that check the addresses after every name resolution. They ignore proxy variables of the environment, because a
+ * proxy would resolve the name itself. Use them with `http.request` and `https.request`, or with axios and
+ * `proxy: false, maxRedirects: 0`. `connectMs` limits connecting, TLS included.
  */
 export function guardedAgents(
   policy: OutboundPolicy,
   options: AgentOptions = {},
+  connectMs?: number,
 ): { httpAgent: HttpAgent; httpsAgent: HttpsAgent } {
   const guarded = policy.allowPrivate ? options : { ...options, lookup: guardedLookup };
-  return { httpAgent: new HttpAgent(guarded), httpsAgent: new HttpsAgent(guarded) };
+  const agents = { httpAgent: new HttpAgent(guarded), httpsAgent: new HttpsAgent(guarded) };
+  if (connectMs !== undefined) {
+    limitConnecting(agents.httpAgent, 'connect', connectMs);
+    limitConnecting(agents.httpsAgent, 'secureConnect', connectMs);
+  }
+  return agents;
+}
+
+class ConnectTimeoutError extends Error {
+  readonly code = 'CONNECT_TIMEOUT';
+  constructor() {
+    super('the connection was not established in time');
+    this.name = 'ConnectTimeoutError';
+  }
+}
+
+/** Node's socket timeout counts only silence, and neither Node nor axios limits connecting. */
+function limitConnecting(agent: HttpAgent, connectedEvent: string, connectMs: number): void {
+  const create = agent.createConnection.bind(agent);
+  agent.createConnection = (options, callback) => {
+    const socket = create(options, callback) as Socket | null | undefined;
+    if (socket) {
+      const timer = setTimeout(() => socket.destroy(new ConnectTimeoutError()), connectMs);
+      const stop = () => clearTimeout(timer);
+      socket.once(connectedEvent, stop).once('close', stop);
+    }
+    return socket;
+  };
 }

@@ -1,20 +1,18 @@
-/** What stands in the place of a secret. */
 const REDACTED = '[redacted]';
 
-/** An address without its user name, query and fragment: a signed link is a secret, its host and path are not. */
+/** The address without user name, query and fragment, which may be secret in a signed link. */
 export function redactUrl(text: string): string {
   if (!URL.canParse(text)) return REDACTED;
   const { protocol, host, pathname, search } = new URL(text);
   return `${protocol}//${host}${pathname}${search === '' ? '' : `?${REDACTED}`}`;
 }
 
-/** What a sentence may put after an address. */
+/** Punctuation that a sentence may put after an address. */
 const PUNCTUATION = /(?<![.,;:!?)…])[.,;:!?)…]+$/u;
 
 /**
- * Every http(s) address within a text is redacted as `redactUrl` does. What has no letter or digit behind the scheme is
- * words about addresses ("it must begin with https://."). Punctuation behind a host or a path stays; in a query it may be
- * part of the secret, and goes with it.
+ * Applies `redactUrl` to every http(s) address in a text. An address needs a letter or digit behind the scheme ("it must
+ * begin with https://." has none). Punctuation behind a host or a path stays; behind a query it may be part of the secret.
  */
 export function redactUrls(text: string): string {
   return text.replace(/(https?:\/\/)([^\s"'<>\\^`{|}]+)/gi, (found, scheme: string, rest: string) => {
@@ -26,14 +24,14 @@ export function redactUrls(text: string): string {
 }
 
 /**
- * Replaces the given secrets wherever they stand in a text: as they are, percent-encoded in capitals or in small letters,
- * within JSON, in base64 as basic authentication would carry them. Empty secrets are ignored.
+ * Replaces the secrets in a text: in plain, percent-encoded in upper or lower case, as a JSON string, and in base64 as in
+ * basic authentication. Empty secrets are ignored.
  */
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   return secretForms(secrets).reduce((rest, form) => rest.replaceAll(form, REDACTED), text);
 }
 
-/** What `redactSecrets` looks for, the longest first: a form that contains another one must go as a whole. */
+/** The texts that `redactSecrets` replaces, the longest first, because one may contain another. */
 export function secretForms(secrets: readonly string[]): string[] {
   const forms = new Set<string>();
   for (const secret of secrets) {

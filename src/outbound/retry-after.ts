@@ -8,8 +8,8 @@ const HTTP_DATES = [
 ];
 
 /**
- * The milliseconds that a `Retry-After` asks for: seconds, also with a fraction, or an HTTP date (decision 36). A date
- * in the past is 0; what is neither is ignored.
+ * The delay of a `Retry-After` header in milliseconds: seconds, with or without a fraction, or an HTTP date (decision 36).
+ * A date in the past is 0; any other text is undefined.
  */
 export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim();

@@ -2,26 +2,25 @@ import { Injectable } from '@nestjs/common';
 import type { ConnectionCheck } from '../contracts/admin/connection.dto.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
-import { noDataFindings, type Findings, siteFindings, videoFindings } from './check-rules.js';
+import { SealBrokenError } from './connection-keys.service.js';
+import { noDataFindings, type Findings, siteFindings, videoFindings } from './connection-check.rules.js';
 import type { ConnectionEntity } from './connection.entity.js';
 import { ConnectionsService } from './connections.service.js';
-import type { PartnerAnswer } from './partner-answer.js';
+import type { StreamedAnswer } from './partner-answer.js';
 import { type PartnerCall, PartnerClient } from './partner-client.js';
 import type { PartnerInterface } from './partner-connection.js';
 import { type FailureKind, PartnerFailure } from './partner-failure.js';
-import { SealBroken } from './sealed-keys.js';
 
-/** One harmless call of each interface, and what its answer is held to. */
-const PROBES: Record<
-  PartnerInterface,
-  {
-    readonly call: (connection: ConnectionEntity) => PartnerCall;
-    readonly judge: (answer: PartnerAnswer) => Promise<Findings>;
-  }
-> = {
+interface Probe {
+  readonly call: (connection: ConnectionEntity) => PartnerCall;
+  readonly findings: (answer: StreamedAnswer) => Promise<Findings>;
+}
+
+/** One GET of each interface. */
+const PROBES: Record<PartnerInterface, Probe> = {
   site: {
     call: ({ haulerId }) => ({ api: SITE_API, route: SITE_API.routes.getSites, query: { haulerId } }),
-    judge: siteFindings,
+    findings: siteFindings,
   },
   vision: {
     call: ({ haulerId, customerId }) => ({
@@ -29,11 +28,11 @@ const PROBES: Record<
       route: VISION_API.routes.listVideos,
       query: { customerId: customerId ?? haulerId },
     }),
-    judge: videoFindings,
+    findings: async (answer) => videoFindings(await answer.whole()),
   },
 };
 
-const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
+const UNREACHABLE_KINDS: ReadonlySet<FailureKind> = new Set([
   'addressRefused',
   'unreachable',
   'broken',
@@ -41,7 +40,7 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   'withdrawn',
 ]);
 
-/** Calls a partner once, for an admin who wants to know whether a connection works. */
+/** Calls a partner once, to show an admin whether a connection works. */
 @Injectable()
 export class ConnectionCheckService {
   constructor(
@@ -49,18 +48,16 @@ export class ConnectionCheckService {
     private readonly client: PartnerClient,
   ) {}
 
-  /** A connection that does not work is an answer too; only an unknown id is an error. */
+  /** A failure of the partner is part of the result; only an unknown id is an error. */
   async check(id: string): Promise<ConnectionCheck> {
     const connection = await this.connections.required(id);
-    const { call, judge } = PROBES[connection.interface];
+    const { call, findings } = PROBES[connection.interface];
     try {
-      const answer = await this.client.call(connection, {
-        ...call(connection),
-        accept: [200, 404],
-        once: true,
-        breaker: false,
-      });
-      return { reachable: true, ...(await (answer.status === 404 ? noDataFindings(answer) : judge(answer))) };
+      const options = { ...call(connection), accept: [200, 404], once: true, breaker: false };
+      return await this.client.stream(connection, options, async (answer) => ({
+        reachable: true,
+        ...(answer.status === 404 ? noDataFindings(await answer.whole()) : await findings(answer)),
+      }));
     } catch (error) {
       return failed(error);
     }
@@ -68,12 +65,12 @@ export class ConnectionCheckService {
 }
 
 function failed(error: unknown): ConnectionCheck {
-  if (error instanceof SealBroken) {
+  if (error instanceof SealBrokenError) {
     return { reachable: false, authorized: false, conforms: false, findings: [error.message] };
   }
   if (!(error instanceof PartnerFailure)) throw error;
   return {
-    reachable: !NOT_REACHED.has(error.kind),
+    reachable: !UNREACHABLE_KINDS.has(error.kind),
     authorized: false,
     conforms: false,
     findings: [error.message],

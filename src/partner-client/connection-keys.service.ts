@@ -1,23 +1,22 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ENV, type SettledEnv } from '../config/env.js';
-import { SENTENCES } from './failure-sentences.js';
+import { ENV, type ResolvedEnv } from '../config/env.js';
 import type { PartnerConnection } from './partner-connection.js';
-import { PartnerFailure } from './partner-failure.js';
-import { openKey, sealKey } from './sealed-keys.js';
+import { PartnerFailure, SENTENCES } from './partner-failure.js';
 
-/** One slot of a connection (decision 18). */
+/** One key slot of a connection (decision 18). */
 export interface KeySlot {
   readonly sealed: string;
   readonly key: string;
 }
 
-/** The two key slots of connections: sealed in the database, open only here and in the header of a call. */
+/** The two key slots of connections. A key is encrypted in the database; in plain it exists only here and in the header of a call. */
 @Injectable()
 export class ConnectionKeys {
   constructor(
     private readonly dataSource: DataSource,
-    @Inject(ENV) private readonly env: Pick<SettledEnv, 'SECRETS_KEY'>,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SECRETS_KEY'>,
   ) {}
 
   seal(connectionId: string, key: string): string {
@@ -25,9 +24,9 @@ export class ConnectionKeys {
   }
 
   /**
-   * The slots in the order in which they are tried, as they are now: a reading may go on for hours after its connection
-   * was loaded. Throws `SealBroken`, and `PartnerFailure` where the connection was deleted or has another address: keys
-   * are for the one that they were saved with.
+   * The current key, then the next one if there is one. They are read for each attempt, because a job may run for hours.
+   * Throws `SealBrokenError`, and `PartnerFailure` of kind `withdrawn` if the connection was deleted or its address
+   * changed: a key is sent only to the address that it was saved with.
    */
   async slots({ id, haulerId, baseUrl }: PartnerConnection): Promise<KeySlot[]> {
     const [row] = await this.dataSource.query<{ sealed_key: string; sealed_next_key: string | null }[]>(
@@ -36,20 +35,67 @@ export class ConnectionKeys {
       [haulerId, id, baseUrl],
     );
     if (row === undefined) throw new PartnerFailure('withdrawn', SENTENCES.withdrawn());
-    const { sealed_key: sealedKey, sealed_next_key: sealedNextKey } = row;
-    const slot = (sealed: string) => ({ sealed, key: openKey(this.env.SECRETS_KEY, id, sealed) });
-    return sealedNextKey === null ? [slot(sealedKey)] : [slot(sealedKey), slot(sealedNextKey)];
+    return [row.sealed_key, row.sealed_next_key]
+      .filter((sealed) => sealed !== null)
+      .map((sealed) => ({ sealed, key: openKey(this.env.SECRETS_KEY, id, sealed) }));
   }
 
   /**
-   * The next key has worked where the current one did not: it is the current one from now on, on every instance. Unless an
-   * admin has saved another one meanwhile, which nobody has refused.
+   * Makes the next key the current one, on every instance. The statement names both sealed keys, so it changes nothing if
+   * an admin has saved another key meanwhile.
    */
-  async promote({ id, haulerId }: PartnerConnection, { sealed }: KeySlot, { sealed: refused }: KeySlot): Promise<void> {
+  async promote({ id, haulerId }: PartnerConnection, accepted: KeySlot, refused: KeySlot): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET sealed_key = sealed_next_key, sealed_next_key = NULL, updated_at = now()
        WHERE hauler_id = $1 AND id = $2 AND sealed_next_key = $3 AND sealed_key = $4`,
-      [haulerId, id, sealed, refused],
+      [haulerId, id, accepted.sealed, refused.sealed],
     );
   }
+}
+
+const VERSION = 'v1';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The key was encrypted with another SECRETS_KEY or for another connection, or the stored text was changed. */
+export class SealBrokenError extends Error {
+  /** The job runner logs the message alone, without a stack. */
+  readonly expected = true;
+
+  constructor() {
+    super('The stored API key cannot be decrypted with this SECRETS_KEY; save the key of the connection again.');
+    this.name = 'SealBrokenError';
+  }
+}
+
+/**
+ * Encrypts a key that a partner issued to us (decision 18): `v1.` and base64url of nonce, tag and AES-256-GCM ciphertext.
+ * The connection is the additional data: a sealed key that was copied to another row cannot be decrypted.
+ */
+export function sealKey(secretsKey: Buffer, connectionId: string, key: string): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', secretsKey, nonce).setAAD(additionalData(connectionId));
+  const sealed = Buffer.concat([cipher.update(key, 'utf8'), cipher.final()]);
+  return `${VERSION}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+}
+
+/** Throws `SealBrokenError`. */
+export function openKey(secretsKey: Buffer, connectionId: string, sealed: string): string {
+  const [version, text = ''] = sealed.split('.');
+  const bytes = Buffer.from(text, 'base64url');
+  if (version !== VERSION) throw new SealBrokenError();
+  try {
+    const cipher = createDecipheriv('aes-256-gcm', secretsKey, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+      .setAAD(additionalData(connectionId))
+      .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    return Buffer.concat([cipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), cipher.final()]).toString('utf8');
+  } catch {
+    throw new SealBrokenError();
+  }
+}
+
+function additionalData(connectionId: string): Buffer {
+  return Buffer.from(`haulbridge connection ${connectionId.toLowerCase()}`, 'utf8');
 }

@@ -2,8 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { PartnerConnection, PartnerInterface } from './partner-connection.js';
 
 /**
- * One hauler's link to one partner-hosted interface. Its synchronisation reads and moves the due-row columns
- * (`due_at`, `leased_until`, `lease_token`, `attempts`) by `jobs/`; of these only what is shown stands here.
+ * One hauler's link to one partner-hosted interface. `jobs/` reads and writes its due-row columns (`due_at`,
+ * `leased_until`, `lease_token`, `attempts`); the entity has only those that the admin API shows.
  */
 @Entity('connections')
 export class ConnectionEntity implements PartnerConnection {
@@ -25,7 +25,7 @@ export class ConnectionEntity implements PartnerConnection {
   @Column('text', { name: 'sealed_next_key', nullable: true })
   sealedNextKey!: string | null;
 
-  /** Of a vision connection only. */
+  /** Null for a site connection. */
   @Column('text', { name: 'customer_id', nullable: true })
   customerId!: string | null;
 
@@ -47,7 +47,7 @@ export class ConnectionEntity implements PartnerConnection {
   @Column('timestamptz', { name: 'updated_at' })
   updatedAt!: Date;
 
-  /** The row is kept for what came through it, and is otherwise as if it were not there. */
+  /** A deleted connection keeps its row, because sites, recordings and runs refer to it. */
   @Column('timestamptz', { name: 'deleted_at', nullable: true })
   deletedAt!: Date | null;
 }

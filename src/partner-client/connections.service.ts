@@ -14,15 +14,15 @@ import { isForeignKeyViolation } from '../database/postgres-errors.js';
 import { inTransaction } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
-import type { OutboundPolicy } from '../outbound/address-guard.js';
+import { OUTBOUND_POLICY, type OutboundPolicy } from '../outbound/address-guard.js';
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionEntity } from './connection.entity.js';
-import { connectionViolations, INTERVALS, normalBaseUrl } from './connection-rules.js';
-import { OUTBOUND_POLICY } from './outbound-policy.js';
+import { connectionViolations, INTERVALS, normalBaseUrl } from './connection.rules.js';
 
 /**
- * $1 the hauler, $2 the connection; $3 its address, $4 its key, $5 its next key, $6 its customer, $7 its interval in
- * seconds, $8 whether it is enabled, each null where it stays; $9 whether the change may mend it.
+ * $1 hauler, $2 connection, $3 address, $4 key, $5 next key, $6 customer, $7 interval in seconds, $8 enabled; $3 to $8 are
+ * null if unchanged. $9 says whether the credentials changed. A shorter interval counts from now, with the jitter of a
+ * tenth, unless failures or the partner have deferred the next run.
  */
 const UPDATE = `
   UPDATE connections SET
@@ -36,19 +36,19 @@ const UPDATE = `
     attempts = CASE WHEN $9 THEN 0 ELSE attempts END, updated_at = now()
   WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`;
 
-/** A change that may mend a failing connection, or ends its pause. */
+/** A change after which a failing connection may work, or the end of its pause. */
 export interface ConnectionChange {
   readonly haulerId: string;
   readonly id: string;
-  /** The key, the address or the customer is another one. */
-  readonly mended: boolean;
+  /** A key, the address or the customer changed. */
+  readonly credentialsChanged: boolean;
 }
 
-/** Of a room that has due rows of its own for connections. */
+/** Implemented by a module that has due rows of its own for connections. */
 export interface ConnectionWork {
-  /** In the transaction of the change. */
+  /** Called in the transaction of the change. */
   makeDue(manager: EntityManager, change: ConnectionChange): Promise<void>;
-  /** After its commit. */
+  /** Called after its commit. */
   wake(): void;
 }
 
@@ -63,7 +63,7 @@ export class ConnectionsService {
     @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
   ) {}
 
-  /** To be called by a room in `onModuleInit`. */
+  /** Call it in `onModuleInit`. */
   register(work: ConnectionWork): void {
     this.works.push(work);
   }
@@ -98,7 +98,7 @@ export class ConnectionsService {
       if (!isForeignKeyViolation(error, 'connections_hauler_fkey')) throw error;
       throw invalid([{ path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the id of a hauler' }]);
     }
-    return shown(row);
+    return toConnectionDto(row);
   }
 
   /** Newest first. */
@@ -113,14 +113,14 @@ export class ConnectionsService {
       skip: page.offset,
       take: page.pageSize,
     });
-    return { data: rows.map(shown), pagination: paginationOf(page, total) };
+    return { data: rows.map(toConnectionDto), pagination: paginationOf(page, total) };
   }
 
   async get(id: string): Promise<Connection> {
-    return shown(await this.required(id));
+    return toConnectionDto(await this.required(id));
   }
 
-  /** The row itself; an unknown id is `notFound`, and so is that of a deleted one. */
+  /** The row. Throws `notFound` for an unknown or deleted connection. */
   async required(id: string): Promise<ConnectionEntity> {
     const row = await this.dataSource.manager.findOneBy(ConnectionEntity, { id, deletedAt: IsNull() });
     if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
@@ -128,10 +128,8 @@ export class ConnectionsService {
   }
 
   /**
-   * A change that may mend a failing connection makes it due at once, and the rooms' work for it; so does the end of a
-   * pause. What a run that is under way has learnt by the former key or address counts no more: it loses its lease. A
-   * shorter interval counts from now, with the tenth by which runs vary, unless the next run is put off by failures or by
-   * the partner.
+   * A change of the credentials, and the end of a pause, make the connection and the due rows of other modules due now.
+   * A run that uses the former key or address loses its lease.
    */
   async update(id: string, request: UpdateConnectionRequest): Promise<Connection> {
     const row = await this.required(id);
@@ -141,7 +139,7 @@ export class ConnectionsService {
     const baseUrl = request.baseUrl === undefined ? undefined : normalBaseUrl(request.baseUrl);
     const moved = baseUrl !== undefined && baseUrl !== row.baseUrl;
     const renamed = request.customerId !== undefined && request.customerId !== row.customerId;
-    const mended = moved || renamed || request.apiKey !== undefined || request.nextApiKey !== undefined;
+    const credentialsChanged = moved || renamed || request.apiKey !== undefined || request.nextApiKey !== undefined;
     const parameters = [
       row.haulerId,
       id,
@@ -151,21 +149,21 @@ export class ConnectionsService {
       request.customerId,
       request.intervalSeconds,
       request.enabled,
-      mended,
+      credentialsChanged,
     ];
     const resumed = request.enabled === true && !row.enabled;
-    const works = mended || resumed ? this.works : [];
+    const works = credentialsChanged || resumed ? this.works : [];
     await inTransaction(this.dataSource, async (manager) => {
       await manager.query(UPDATE, parameters);
-      for (const work of works) await work.makeDue(manager, { haulerId: row.haulerId, id, mended });
+      for (const work of works) await work.makeDue(manager, { haulerId: row.haulerId, id, credentialsChanged });
     });
     for (const work of works) work.wake();
     return this.get(id);
   }
 
   /**
-   * What came through it stays; its keys do not, and a run of it that is under way can write no more. Deleting what is
-   * deleted already is `notFound`.
+   * The data that came through it stays; its keys are deleted, and a run of it loses its lease. Throws `notFound` for a
+   * connection that is deleted already.
    */
   async remove(id: string): Promise<void> {
     const [, deleted] = await this.dataSource.query<[unknown[], number]>(
@@ -178,7 +176,7 @@ export class ConnectionsService {
   }
 }
 
-function shown(row: ConnectionEntity): Connection {
+function toConnectionDto(row: ConnectionEntity): Connection {
   return {
     id: row.id,
     haulerId: row.haulerId,

@@ -1,44 +1,63 @@
+import { MAX_JSON_DEPTH } from '../contracts/common/json.js';
 import { redactSecrets, redactUrls, secretForms } from '../outbound/redaction.js';
 
-/** Shorter keys could be words of the data itself; in sentences they are cut all the same. */
-const SHORTEST_IN_DATA = 8;
+/** A shorter key could be a word of the data. In sentences, shorter keys are removed as well. */
+const MIN_KEY_LENGTH_IN_DATA = 8;
 
-/** Keeps our keys out of all that leaves this room, also where a partner echoes them back at us (decision 18). */
+/** Removes our keys from everything that leaves this folder, because a partner may echo them (decision 18). */
 export class KeyScrubber {
-  private readonly inData: readonly string[];
+  private readonly dataKeys: readonly string[];
   private readonly forms: readonly string[];
 
   constructor(private readonly keys: readonly string[]) {
-    this.inData = keys.filter((key) => key.length >= SHORTEST_IN_DATA);
-    this.forms = secretForms(this.inData);
+    this.dataKeys = keys.filter((key) => key.length >= MIN_KEY_LENGTH_IN_DATA);
+    this.forms = secretForms(this.dataKeys);
   }
 
-  /** For messages, logs and whatever else is read by people; links lose what may be a signature. */
+  /** For messages and logs; the query of a link is removed as well, because it may be a signature. */
   sentence(text: string): string {
     return redactUrls(redactSecrets(text, this.keys));
   }
 
-  /** `JSON.parse` of a text, values and names freed of our keys; how deep it is nested is the caller's business. */
+  /** `JSON.parse` without our keys in names and values, and with 0 for a value that is nested deeper than 32. */
   parse(json: string): unknown {
     const value: unknown = JSON.parse(json);
-    // A look at the text is far cheaper than a walk through the values; an escape can hide any character from it.
-    const suspicious = this.forms.length > 0 && (json.includes('\\') || this.hasKey(json));
-    return suspicious ? this.value(value) : value;
+    return this.mayHaveKey(json) || isDeeper(value, MAX_JSON_DEPTH) ? this.clean(value, MAX_JSON_DEPTH) : value;
   }
 
-  private value(value: unknown): unknown {
-    if (typeof value === 'string') return this.text(value);
+  /** The same for one record, with its JSON text. The depth is not checked: nobody walks through a whole record. */
+  parseRecord(json: string): { readonly value: unknown; readonly text: string } {
+    const value: unknown = JSON.parse(json);
+    if (!this.mayHaveKey(json)) return { value, text: json };
+    const clean = this.clean(value, MAX_JSON_DEPTH);
+    return { value: clean, text: JSON.stringify(clean) };
+  }
+
+  /** Searching the text is far cheaper than walking through the values. An escape can hide any character. */
+  private mayHaveKey(json: string): boolean {
+    return this.forms.length > 0 && (json.includes('\\') || this.hasKey(json));
+  }
+
+  private clean(value: unknown, levels: number): unknown {
+    if (typeof value === 'string') return this.cleanText(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map((element) => this.value(element));
-    return Object.fromEntries(Object.entries(value).map(([name, entry]) => [this.text(name), this.value(entry)]));
+    if (levels === 0) return 0;
+    if (Array.isArray(value)) return value.map((element) => this.clean(element, levels - 1));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, entry]) => [this.cleanText(name), this.clean(entry, levels - 1)]),
+    );
   }
 
-  /** To find nothing costs a fraction of what a replacement does: an answer may have a million texts. */
-  private text(text: string): string {
-    return text.length >= SHORTEST_IN_DATA && this.hasKey(text) ? redactSecrets(text, this.inData) : text;
+  private cleanText(text: string): string {
+    return text.length >= MIN_KEY_LENGTH_IN_DATA && this.hasKey(text) ? redactSecrets(text, this.dataKeys) : text;
   }
 
   private hasKey(text: string): boolean {
     return this.forms.some((form) => text.includes(form));
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
 }

@@ -1,4 +1,4 @@
-/** A field of what a partner sent, whatever that is; what an object inherits is no field of it. */
+/** An own property of a value that a partner sent, which may be no object; inherited properties are ignored. */
 export function ownField(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]

@@ -1,99 +1,38 @@
 import { isUtf8 } from 'node:buffer';
-import { Breather } from '../chunked-work/breather.js';
-import type { Piece } from '../chunked-work/record-cutter.js';
-import { JsonSplitFault } from '../chunked-work/json-split-fault.js';
-import { splitJson } from '../chunked-work/split-json.js';
-import { withoutMark } from '../contracts/common/json.js';
+import { withoutByteOrderMark } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
-import { saidIn } from './error-body.js';
-import { SENTENCES } from './failure-sentences.js';
+import { type JsonRecord, JsonRecordStream, JsonStreamError, MAX_RECORD_BYTES } from '../json/json-record-stream.js';
 import type { KeyScrubber } from './key-scrubber.js';
-import { PartnerFailure } from './partner-failure.js';
-import { shallowJson } from './shallow-json.js';
+import { PartnerFailure, SENTENCES } from './partner-failure.js';
+import { errorDetail } from './status-failure.js';
 
-/** The largest body that is parsed at one go: some 20 ms. What may be larger is read by `records`. */
+/** Limit of a body that is parsed as a whole, which takes some 20 ms. */
 const MAX_WHOLE_BYTES = 4_194_304;
 
-/** Records of one list that lie side by side in the answer. */
-interface RecordBatch {
+/** Size of the beginning of a body that shows whether it is an HTML page. */
+const BEGINNING_BYTES = 512;
+
+/** One element of a list in a streamed answer. */
+export interface AnswerRecord {
   /** `data.materials` */
   readonly list: string;
-  /** Index of `records[0]` in its list. */
-  readonly first: number;
-  /** As JSON has them. */
-  readonly records: readonly unknown[];
-  /** It is one record of more than 1 MiB, which is not read: `null` stands in its place. */
-  readonly oversized: boolean;
+  readonly index: number;
+  /** The parsed element; null if it is too large. */
+  readonly value: unknown;
+  /** The element as JSON, without our keys; undefined if it is larger than 1 MiB. */
+  readonly text: string | undefined;
 }
 
-export interface RecordAnswer {
-  /** The whole answer with its lists empty; a list that the partner did not send is not there. */
-  readonly envelope: unknown;
-  /** All records, in the order of the answer. May be read once more from the beginning. */
-  batches(): AsyncGenerator<RecordBatch>;
-}
-
-/**
- * A partner's answer. What is read out of it holds no key of ours; only `bytes` are as they came, for digests, and are
- * not to be stored or shown.
- */
-export class PartnerAnswer {
+/** Members that an answer and a streamed answer share. No text or value that they return contains a key of ours. */
+abstract class Answer {
   constructor(
     readonly status: number,
-    readonly etag: string | undefined,
-    readonly bytes: Buffer,
-    private readonly host: string,
-    private readonly scrubber: KeyScrubber,
+    protected readonly host: string,
+    protected readonly scrubber: KeyScrubber,
   ) {}
 
-  /**
-   * The whole body; what is nested deeper than 32 is a 0, so that it spoils nothing but itself. Throws `PartnerFailure`:
-   * `notJson`, or `tooLarge` beyond 4 MiB.
-   */
-  json(): unknown {
-    if (this.bytes.length > MAX_WHOLE_BYTES) {
-      throw new PartnerFailure('tooLarge', SENTENCES.tooLarge(this.host, MAX_WHOLE_BYTES));
-    }
-    if (!isUtf8(this.bytes)) throw this.notJson();
-    return this.parse(withoutMark(shallowJson(this.bytes).toString('utf8')));
-  }
-
-  /**
-   * The body, or a part of it, as a DTO: unknown fields are dropped, a violation is the partner's breach and is named by
-   * its path.
-   */
-  read<T extends object>(type: DtoClass<T>, value: unknown = this.json()): T {
-    const violations: Violation[] = [];
-    const result = readerOf(type)(value, '', violations);
-    if (violations.length > 0) throw this.breach(violations);
-    return result;
-  }
-
-  /**
-   * The records of the named lists (`data.sites`) of a body of any size, in batches, without blocking the event loop.
-   * A document that is no JSON anywhere fails there: apply nothing before the last batch has come.
-   */
-  async records(lists: readonly string[], signal?: AbortSignal): Promise<RecordAnswer> {
-    const split = await splitJson(this.bytes, lists, signal).catch((error: unknown) => {
-      throw error instanceof JsonSplitFault ? this.splitFailure(error) : error;
-    });
-    const parsePiece = (piece: Piece) => this.parsePiece(piece);
-    return {
-      envelope: this.parse(split.envelope),
-      async *batches() {
-        const breather = new Breather();
-        for (const piece of split.pieces) {
-          signal?.throwIfAborted();
-          const { list, first, oversized } = piece;
-          yield { list, first, oversized, records: parsePiece(piece) };
-          if (breather.isDue) await breather.rest();
-        }
-      },
-    };
-  }
-
-  /** The answer is JSON and not what the contract says. */
+  /** The answer is JSON and does not conform to the contract. */
   breach(violations: readonly Violation[]): PartnerFailure {
     const clean = violations.map((violation) => ({
       ...violation,
@@ -103,40 +42,33 @@ export class PartnerAnswer {
     return new PartnerFailure('breach', SENTENCES.breach(this.host, clean), { violations: clean, status: this.status });
   }
 
-  /** `success: false` in an answer of 200: what the partner says of it tells more than what the answer lacks. */
+  /** `success: false` in an answer of 200: the partner's own error says more than the fields that are missing. */
   refusal(body: unknown): PartnerFailure {
-    const said = saidIn(body, this.scrubber);
-    const message = `success must be true in an answer with status ${this.status}${said === '' ? '' : `, and it says${said}`}`;
+    const detail = errorDetail(body, this.scrubber);
+    const message = `success must be true in an answer with status ${this.status}${detail === '' ? '' : `, and it says${detail}`}`;
     return this.breach([{ path: 'success', rule: 'isTrue', message }]);
   }
 
-  /** Of a record that is nested too deep the rest is read, as of an element of a list that is parsed at one go. */
-  private parsePiece({ start, end, count, oversized, deep }: Piece): unknown[] {
-    if (oversized) return [null];
-    const bytes = this.bytes.subarray(start, end);
-    const records = this.parse(`[${(deep ? shallowJson(bytes) : bytes).toString('utf8')}]`) as unknown[];
-    if (records.length !== count) throw this.notJson();
-    return records;
+  protected readValue<T extends object>(type: DtoClass<T>, value: unknown): T {
+    const violations: Violation[] = [];
+    const result = readerOf(type)(value, '', violations);
+    if (violations.length > 0) throw this.breach(violations);
+    return result;
   }
 
-  private parse(text: string): unknown {
+  protected parse<T>(parse: (text: string) => T, text: string, beginning: Buffer): T {
     try {
-      return this.scrubber.parse(text);
+      return parse(text);
     } catch (error) {
-      if (error instanceof SyntaxError) throw this.notJson();
+      if (error instanceof SyntaxError) throw this.notJson(beginning);
       throw error;
     }
   }
 
-  private splitFailure({ kind, path, message }: JsonSplitFault): PartnerFailure {
-    if (kind === 'notJson') return this.notJson();
-    return this.breach([{ path, rule: 'isRecords', message: `${path === '' ? 'the body' : path} ${message}` }]);
-  }
-
-  private notJson(): PartnerFailure {
-    const beginning = this.bytes.toString('latin1', 0, 512).trimStart();
+  protected notJson(body: Buffer): PartnerFailure {
+    const beginning = body.toString('latin1', 0, BEGINNING_BYTES).trimStart();
     const sentence =
-      beginning === '' && this.bytes.length < 512
+      beginning === '' && body.length < BEGINNING_BYTES
         ? SENTENCES.empty(this.host)
         : /^(\xef\xbb\xbf)?\s*<(!doctype|html|head|body|\?xml)/i.test(beginning)
           ? SENTENCES.html(this.host)
@@ -144,3 +76,129 @@ export class PartnerAnswer {
     return new PartnerFailure('notJson', sentence, { status: this.status });
   }
 }
+
+/** An answer whose body is in memory. */
+export class PartnerAnswer extends Answer {
+  constructor(
+    status: number,
+    host: string,
+    scrubber: KeyScrubber,
+    private readonly bytes: Buffer,
+  ) {
+    super(status, host, scrubber);
+  }
+
+  /** The body; every value that is nested deeper than 32 is replaced by 0. Throws `PartnerFailure` of kind `notJson`. */
+  json(): unknown {
+    if (!isUtf8(this.bytes)) throw this.notJson(this.bytes);
+    const text = withoutByteOrderMark(this.bytes.toString('utf8'));
+    return this.parse((json) => this.scrubber.parse(json), text, this.bytes);
+  }
+
+  /** The body as a DTO without unknown fields. Throws `PartnerFailure` of kind `breach` with the path of each violation. */
+  read<T extends object>(type: DtoClass<T>): T {
+    return this.readValue(type, this.json());
+  }
+}
+
+/** An answer whose body is still arriving. */
+export class StreamedAnswer extends Answer {
+  private readonly chunks: AsyncIterator<Buffer>;
+  private readonly prefetched: Buffer[] = [];
+  private beginning = Buffer.alloc(0);
+  private rest: unknown;
+
+  constructor(
+    status: number,
+    host: string,
+    scrubber: KeyScrubber,
+    body: AsyncIterable<Buffer>,
+    private readonly maxBytes: number,
+  ) {
+    super(status, host, scrubber);
+    this.chunks = body[Symbol.asyncIterator]();
+  }
+
+  /** Waits until so many bytes, or all of a smaller body, have arrived. */
+  async prefetch(bytes: number): Promise<void> {
+    for (let size = 0; size < bytes;) {
+      const next = await this.chunks.next();
+      if (next.done === true) return;
+      this.prefetched.push(next.value);
+      size += next.value.length;
+    }
+  }
+
+  /** The whole body. Throws `PartnerFailure` of kind `tooLarge` beyond 4 MiB. */
+  async whole(): Promise<PartnerAnswer> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of this.body()) {
+      size += chunk.length;
+      if (size > MAX_WHOLE_BYTES) {
+        throw new PartnerFailure('tooLarge', SENTENCES.tooLarge(this.host, Math.min(MAX_WHOLE_BYTES, this.maxBytes)));
+      }
+      chunks.push(chunk);
+    }
+    return new PartnerAnswer(this.status, this.host, this.scrubber, Buffer.concat(chunks));
+  }
+
+  /**
+   * The elements of the named lists (`data.sites`) in batches, in constant memory. Throws `PartnerFailure`, possibly after
+   * some batches: the caller must then undo its work.
+   */
+  async *records(lists: readonly string[]): AsyncGenerator<AnswerRecord[]> {
+    const stream = new JsonRecordStream(lists);
+    try {
+      for await (const batch of stream.batches(this.body())) yield batch.map((record) => this.read(record));
+      this.rest = this.parse((json) => this.scrubber.parse(json), stream.envelope(), this.beginning);
+    } catch (error) {
+      throw error instanceof JsonStreamError ? this.streamFailure(error) : error;
+    }
+  }
+
+  /** The document with the lists of `records` empty, once all records were read. */
+  get envelope(): unknown {
+    return this.rest;
+  }
+
+  /** The envelope as a DTO. Throws `PartnerFailure` of kind `breach` with the path of each violation. */
+  readEnvelope<T extends object>(type: DtoClass<T>): T {
+    return this.readValue(type, this.rest);
+  }
+
+  private read({ list, index, text }: JsonRecord): AnswerRecord {
+    if (text === undefined) return { list, index, value: null, text };
+    return { list, index, ...this.parse((json) => this.scrubber.parseRecord(json), text, this.beginning) };
+  }
+
+  private async *body(): AsyncGenerator<Buffer> {
+    for (const chunk of this.prefetched.splice(0)) {
+      this.keepBeginning(chunk);
+      yield chunk;
+    }
+    for (;;) {
+      const next = await this.chunks.next();
+      if (next.done === true) return;
+      this.keepBeginning(next.value);
+      yield next.value;
+    }
+  }
+
+  private keepBeginning(chunk: Buffer): void {
+    if (this.beginning.length >= BEGINNING_BYTES) return;
+    this.beginning = Buffer.concat([this.beginning, chunk.subarray(0, BEGINNING_BYTES)]);
+  }
+
+  private streamFailure({ kind, path, message }: JsonStreamError): PartnerFailure {
+    if (kind === 'notJson') return this.notJson(this.beginning);
+    return this.breach([{ path, rule: 'isRecords', message: `${path === '' ? 'the body' : path} ${message}` }]);
+  }
+}
+
+/** The violation of a record that is too large to be read. */
+export const recordTooLarge = (path: string): Violation => ({
+  path,
+  rule: 'maxSize',
+  message: `${path} must not be larger than ${MAX_RECORD_BYTES / 1_048_576} MiB`,
+});

@@ -1,16 +1,14 @@
 import { HttpModule } from '@nestjs/axios';
 import { Module } from '@nestjs/common';
-import { ENV, type SettledEnv } from '../config/env.js';
-import type { OutboundPolicy } from '../outbound/address-guard.js';
+import { ENV, type ResolvedEnv } from '../config/env.js';
+import { OUTBOUND_POLICY, type OutboundPolicy } from '../outbound/address-guard.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionsService } from './connections.service.js';
-import { httpDefaults } from './http-defaults.js';
-import { OUTBOUND_POLICY } from './outbound-policy.js';
-import { PartnerClient } from './partner-client.js';
-import { PARTNER_SETTINGS, partnerSettings } from './partner-settings.js';
+import { httpDefaults } from './http-exchange.js';
+import { PARTNER_SETTINGS, PartnerClient, partnerSettings } from './partner-client.js';
 
-/** Outbound calls to partners, and the connections they are made over. */
+/** Calls to partners, and the connections that they use. */
 @Module({
   imports: [HttpModule.registerAsync({ inject: [ENV], useFactory: httpDefaults })],
   providers: [
@@ -18,7 +16,7 @@ import { PARTNER_SETTINGS, partnerSettings } from './partner-settings.js';
     {
       provide: OUTBOUND_POLICY,
       inject: [ENV],
-      useFactory: (env: SettledEnv): OutboundPolicy => ({ allowPrivate: env.OUTBOUND_ALLOW_PRIVATE }),
+      useFactory: (env: ResolvedEnv): OutboundPolicy => ({ allowPrivate: env.OUTBOUND_ALLOW_PRIVATE }),
     },
     ConnectionKeys,
     ConnectionsService,

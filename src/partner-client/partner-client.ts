@@ -1,53 +1,68 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ResolvedEnv } from '../config/env.js';
 import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import { Metrics } from '../observability/metrics.js';
-import { type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
-import { Breakers } from './breakers.js';
+import { OUTBOUND_POLICY, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
+import { CircuitBreakers } from './circuit-breakers.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
-import { exchange, type RawAnswer } from './exchange.js';
-import { SENTENCES } from './failure-sentences.js';
-import { KeyScrubber } from './key-scrubber.js';
-import { OUTBOUND_POLICY } from './outbound-policy.js';
-import { PartnerAnswer } from './partner-answer.js';
 import type { PartnerConnection } from './partner-connection.js';
-import { PartnerFailure } from './partner-failure.js';
-import { PARTNER_SETTINGS, type PartnerSettings } from './partner-settings.js';
-import type { Place } from './places.js';
-import { nextTryMs } from './retry-policy.js';
+import { exchange, type ExchangeLimits, type PartnerRequest, type PartnerResponse } from './http-exchange.js';
+import { KeyScrubber } from './key-scrubber.js';
+import { type PartnerAnswer, StreamedAnswer } from './partner-answer.js';
+import { PartnerFailure, retryDelayMs, SENTENCES } from './partner-failure.js';
 import { statusFailure } from './status-failure.js';
 
-/** One call of a partner's API: where it goes is the contract's business, what counts as an answer the caller's. */
+/** Injection token of `PartnerSettings`. */
+export const PARTNER_SETTINGS = Symbol('PARTNER_SETTINGS');
+
+export interface PartnerSettings extends ExchangeLimits {
+  /** Delay before the second attempt; it doubles. */
+  readonly retryBaseMs: number;
+  /** Failures in a row after which the circuit of a connection opens, and for how long. */
+  readonly breakAfter: number;
+  readonly breakMs: number;
+}
+
+export function partnerSettings(
+  env: Pick<ResolvedEnv, 'PARTNER_ANSWER_TIMEOUT' | 'PARTNER_BODY_LIMIT'>,
+): PartnerSettings {
+  return {
+    answerMs: env.PARTNER_ANSWER_TIMEOUT,
+    maxBytes: env.PARTNER_BODY_LIMIT,
+    retryBaseMs: 500,
+    breakAfter: 6,
+    breakMs: 30_000,
+  };
+}
+
+/** One call of a partner's API. */
 export interface PartnerCall {
   readonly api: ApiContract;
   readonly route: ApiRoute;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Asks for the body only if it is another one; then 304 must be among `accept`. */
-  readonly ifNoneMatch?: string;
-  /** The statuses that are answers, never 401; every other one is a `PartnerFailure`. Default: 200. */
+  /** The expected statuses, 200 by default and never 401. Every other status is a `PartnerFailure`. */
   readonly accept?: readonly number[];
-  /** One try, also of a GET; nothing else is ever sent twice. */
+  /** One attempt, also of a GET. No other method is ever sent twice. */
   readonly once?: boolean;
-  /** `false`: called though the partner was down a moment ago, because somebody wants to know. */
+  /** `false` calls the partner although its circuit is open, for an admin who waits for the result. */
   readonly breaker?: boolean;
-  /**
-   * Taken when an answer turns out to be large, and not while one is waited for; left before another try. The caller leaves
-   * it when the answer is done with.
-   */
-  readonly place?: Place;
-  /** Ends the call, its waits between tries included; its reason is thrown. */
+  /** Ends the call and the delays between its attempts; its reason is thrown. */
   readonly signal?: AbortSignal;
 }
 
-/** Calls partners' APIs with the keys they issued to us. */
+/** The body of an error response is not read beyond this size. */
+const MAX_ERROR_BYTES = 65_536;
+
+/** Calls partners' APIs with the keys that they issued to us. */
 @Injectable()
 export class PartnerClient {
   private readonly logger = new Logger('PartnerClient');
-  private readonly breakers: Breakers;
+  private readonly breakers: CircuitBreakers;
 
   constructor(
     private readonly http: HttpService,
@@ -56,30 +71,45 @@ export class PartnerClient {
     @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
     private readonly metrics: Metrics,
   ) {
-    this.breakers = new Breakers(settings);
+    this.breakers = new CircuitBreakers(settings);
   }
 
-  /** The answer, or a `PartnerFailure` that says which of the expected failures it was. */
-  async call(connection: PartnerConnection, call: PartnerCall): Promise<PartnerAnswer> {
+  /** The answer with its body of at most 4 MiB. Every expected failure is a `PartnerFailure`. */
+  call(connection: PartnerConnection, call: PartnerCall): Promise<PartnerAnswer> {
+    return this.stream(connection, call, (answer) => answer.whole());
+  }
+
+  /**
+   * Passes the answer to `use` while its body is arriving. A connection that breaks meanwhile is a `PartnerFailure`, and
+   * `use` is called again for the next attempt.
+   */
+  async stream<T>(
+    connection: PartnerConnection,
+    call: PartnerCall,
+    use: (answer: StreamedAnswer) => Promise<T>,
+  ): Promise<T> {
     const count = (outcome: string) => this.metrics.partnerCalls.inc({ interface: call.api.name, outcome });
     try {
-      const answer = await this.answer(connection, call);
+      const result = await this.guarded(connection, call, use);
       count('ok');
-      return answer;
+      return result;
     } catch (error) {
       if (error instanceof PartnerFailure) count(error.kind);
       throw error;
     }
   }
 
-  private async answer(connection: PartnerConnection, call: PartnerCall): Promise<PartnerAnswer> {
+  private async guarded<T>(
+    connection: PartnerConnection,
+    call: PartnerCall,
+    use: (answer: StreamedAnswer) => Promise<T>,
+  ): Promise<T> {
     const url = urlOf(connection, call);
-    const { host } = new URL(url);
     const fault = urlFault(url, this.policy);
     if (fault !== undefined) throw new PartnerFailure('addressRefused', fault);
-    const attempt = async () => this.tryKeys(connection, await this.keys.slots(connection), call, url);
+    const attempt = async () => this.tryKeys(connection, await this.keys.slots(connection), call, url, use);
     return this.retrying(connection, call, () =>
-      call.breaker === false ? attempt() : this.breakers.run(connection, host, attempt),
+      call.breaker === false ? attempt() : this.breakers.run(connection, new URL(url).host, attempt),
     );
   }
 
@@ -91,59 +121,81 @@ export class PartnerClient {
         return await run();
       } catch (error) {
         if (!(error instanceof PartnerFailure)) throw error;
-        // The circuit may have opened between two tries: what opened it says more.
+        // The circuit may open between two attempts: the failure that opened it is more informative.
         if (error.kind === 'circuitOpen') throw last ?? error;
-        this.logger.debug(`${connection.id} ${call.route.path}, try ${attempt}: ${error.message}`);
+        this.logger.debug(`${connection.id} ${call.route.path}, attempt ${attempt}: ${error.message}`);
         last = error;
       }
       const timing = { baseMs: this.settings.retryBaseMs, now: new Date(), random: Math.random() };
-      const wait = once ? undefined : nextTryMs(last, attempt, timing);
-      if (wait === undefined) throw last;
-      call.place?.leave();
-      await delay(wait, undefined, call.signal === undefined ? {} : { signal: call.signal }).catch(() => {
+      const delayMs = once ? undefined : retryDelayMs(last, attempt, timing);
+      if (delayMs === undefined) throw last;
+      await delay(delayMs, undefined, call.signal === undefined ? {} : { signal: call.signal }).catch(() => {
         throw call.signal?.reason;
       });
     }
   }
 
-  /** On 401 the other slot is tried; where the next key works, it becomes the current one (decision 18). */
-  private async tryKeys(
+  /** On 401 the next slot is tried; the key that is accepted becomes the current one (decision 18). */
+  private async tryKeys<T>(
     connection: PartnerConnection,
     slots: readonly KeySlot[],
     call: PartnerCall,
     url: string,
-  ): Promise<PartnerAnswer> {
+    use: (answer: StreamedAnswer) => Promise<T>,
+  ): Promise<T> {
     const { host } = new URL(url);
     const scrubber = new KeyScrubber(slots.map(({ key }) => key));
     const accept = call.accept ?? [200];
     let refused: KeySlot | undefined;
     for (const slot of slots) {
-      const raw = await this.send(slot, call, url, accept);
-      if (raw.status === 401) {
-        refused = slot;
-        continue;
-      }
-      if (!accept.includes(raw.status)) throw statusFailure(raw, host, scrubber, new Date());
-      if (refused !== undefined) await this.keys.promote(connection, slot, refused);
-      const etag = raw.header('etag');
-      const safe = etag !== undefined && scrubber.sentence(etag) === etag ? etag : undefined;
-      return new PartnerAnswer(raw.status, safe, raw.bytes, host, scrubber);
+      const previous = refused;
+      const result = await exchange(this.http, requestOf(slot, call, url), this.settings, async (response) => {
+        const { status, header, body } = response;
+        if (status === 401) return undefined;
+        if (!accept.includes(status)) {
+          const context = { host, scrubber, retryAfter: header('retry-after'), now: new Date() };
+          throw statusFailure(status, await errorBody(response, call.signal), context);
+        }
+        if (previous !== undefined) await this.keys.promote(connection, slot, previous);
+        return { value: await use(new StreamedAnswer(status, host, scrubber, body, this.settings.maxBytes)) };
+      });
+      if (result !== undefined) return result.value;
+      refused = slot;
     }
     throw new PartnerFailure('unauthorized', SENTENCES.unauthorized(host, slots.length), { status: 401 });
   }
+}
 
-  private send(slot: KeySlot, call: PartnerCall, url: string, accept: readonly number[]): Promise<RawAnswer> {
-    const headers = {
+function requestOf({ key }: KeySlot, call: PartnerCall, url: string): PartnerRequest {
+  return {
+    url,
+    method: call.route.method,
+    headers: {
       Accept: 'application/json',
       'Accept-Encoding': 'gzip',
       'User-Agent': 'haulbridge',
-      [call.api.keyHeader]: slot.key,
+      [call.api.keyHeader]: key,
       ...(call.body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      ...(call.ifNoneMatch === undefined ? {} : { 'If-None-Match': call.ifNoneMatch }),
-    };
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    const request = { url, method: call.route.method, headers, body, accept, signal: call.signal, place: call.place };
-    return exchange(this.http, request, this.settings);
+    },
+    body: call.body === undefined ? undefined : JSON.stringify(call.body),
+    signal: call.signal,
+  };
+}
+
+/** Empty if the body is too large or cannot be read: then the status alone is reported. */
+async function errorBody({ body }: PartnerResponse, signal: AbortSignal | undefined): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > MAX_ERROR_BYTES) return Buffer.alloc(0);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    return Buffer.alloc(0);
   }
 }
 
@@ -152,7 +204,7 @@ function urlOf({ baseUrl }: PartnerConnection, { api, route, query }: PartnerCal
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined) url.searchParams.append(name, String(value));
   }
-  // A blank: `+` is one in forms only, and not to a partner who decodes by RFC 3986. A plus is `%2B` here.
+  // `+` is a space only in forms, not by RFC 3986; `%20` is a space in both. A plus is `%2B` here.
   url.search = url.search.replaceAll('+', '%20');
   return url.href;
 }

@@ -1,45 +1,56 @@
-import type { Violation } from '../contracts/common/violation.js';
+import { summarise, type Violation } from '../contracts/common/violation.js';
 
-/** Whether a failure of this kind speaks of a partner that is down. */
-const TRIPS = {
-  addressRefused: false,
-  unreachable: true,
-  broken: true,
-  timedOut: true,
-  tooLarge: false,
-  unauthorized: false,
-  redirected: false,
-  notJson: false,
-  breach: false,
-  rejected: false,
-  rateLimited: false,
-  unavailable: true,
-  failed: true,
-  circuitOpen: false,
-  withdrawn: false,
-} as const;
+interface FailureRule {
+  /** The partner is down: the failure counts for the circuit breaker. */
+  readonly trips?: true;
+  /** A GET is sent again (decision 36). */
+  readonly isRetried?: true;
+}
 
-/**
- * Every expected failure of a call to a partner: `addressRefused` not a public address; `unreachable` no connection;
- * `broken` cut in the middle; `timedOut`; `tooLarge`; `unauthorized` 401 with every key that we have; `redirected`;
- * `notJson`; `breach` JSON that is not what the contract says; `rejected` another 4xx; `rateLimited` 429; `unavailable`
- * 502, 503, 504; `failed` another 5xx; `circuitOpen` not even tried, since it failed again and again; `withdrawn` not tried
- * either, since an admin has deleted the connection or moved it to another address.
- */
-export type FailureKind = keyof typeof TRIPS;
+const RULES = {
+  /** The address is not a public one. */
+  addressRefused: {},
+  /** No connection could be made. */
+  unreachable: { trips: true, isRetried: true },
+  /** The connection broke during the response. */
+  broken: { trips: true, isRetried: true },
+  timedOut: { trips: true },
+  tooLarge: {},
+  /** 401 with every key of the connection. */
+  unauthorized: {},
+  redirected: {},
+  notJson: {},
+  /** JSON that does not conform to the contract. */
+  breach: {},
+  /** Another 4xx. */
+  rejected: {},
+  /** 429 */
+  rateLimited: { isRetried: true },
+  /** 502, 503, 504 */
+  unavailable: { trips: true, isRetried: true },
+  /** Another 5xx. */
+  failed: { trips: true },
+  /** The partner was not called, because it failed several times in a row. */
+  circuitOpen: {},
+  /** The partner was not called, because an admin deleted the connection or changed its address. */
+  withdrawn: {},
+} as const satisfies Record<string, FailureRule>;
+
+/** Every expected failure of a call to a partner. */
+export type FailureKind = keyof typeof RULES;
 
 export interface FailureFacts {
   readonly status?: number;
   readonly violations?: readonly Violation[];
-  /** Not before this time, says the partner or the circuit breaker. */
+  /** Do not call before this time, as asked by the partner or the circuit breaker. */
   readonly retryAt?: Date;
-  /** Only ever what holds no secret: never an error of axios, which carries the headers that were sent. */
+  /** Never an error of axios, which carries the headers that were sent. */
   readonly cause?: unknown;
 }
 
-/** A partner's failure as our own error: `message` is a sentence for an admin, free of our keys. */
+/** A failure of a partner. `message` is a sentence for an admin and contains no key. */
 export class PartnerFailure extends Error {
-  /** For the runner of due rows: no surprise, the message is all there is to say. */
+  /** The job runner logs the message alone, without a stack. */
   readonly expected = true;
   readonly status: number | undefined;
   readonly violations: readonly Violation[];
@@ -57,13 +68,100 @@ export class PartnerFailure extends Error {
     this.retryAt = facts.retryAt;
   }
 
-  /** For the runner of due rows: that the circuit opened was logged, and each row that waits would say it again. */
+  /** The circuit breaker logs its opening once; the rows that wait for it need not log it again. */
   get isLogged(): boolean {
     return this.kind === 'circuitOpen';
   }
 
-  /** Counts for the circuit breaker. */
+  /** Whether it counts for the circuit breaker. */
   get trips(): boolean {
-    return TRIPS[this.kind];
+    return (RULES[this.kind] as FailureRule).trips === true;
   }
 }
+
+/** Attempts of one GET (decision 36). */
+const MAX_ATTEMPTS = 3;
+
+/** A longer `Retry-After` ends the call; `retryAt` then says when to call again. */
+const MAX_RETRY_AFTER_MS = 300_000;
+
+/**
+ * Milliseconds until the attempt after this one (from 1), or undefined if there is none. The delay doubles and is spread
+ * over half to one and a half of itself; `Retry-After` is its minimum. `random` is in [0, 1).
+ */
+export function retryDelayMs(
+  failure: PartnerFailure,
+  attempt: number,
+  timing: { readonly baseMs: number; readonly now: Date; readonly random: number },
+): number | undefined {
+  if (attempt >= MAX_ATTEMPTS || (RULES[failure.kind] as FailureRule).isRetried !== true) return undefined;
+  const retryAfterMs = failure.retryAt === undefined ? 0 : failure.retryAt.getTime() - timing.now.getTime();
+  if (retryAfterMs > MAX_RETRY_AFTER_MS) return undefined;
+  return Math.max(retryAfterMs, Math.round(timing.baseMs * 2 ** (attempt - 1) * (0.5 + timing.random)));
+}
+
+const CONNECT_REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'it refuses connections',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be resolved at the moment',
+  ETIMEOUT: 'its name cannot be resolved at the moment',
+  ESERVFAIL: 'its name cannot be resolved at the moment',
+  ECONNRESET: 'it closed the connection',
+  EPIPE: 'it closed the connection',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'no route to host',
+  ETIMEDOUT: 'it does not answer',
+  CONNECT_TIMEOUT: 'it does not answer',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate cannot be verified',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  EPROTO: 'it does not speak TLS',
+};
+
+function connectReason(code: string | undefined): string {
+  if (code === undefined) return 'the connection failed';
+  return CONNECT_REASONS[code] ?? `the connection failed (${code})`;
+}
+
+/** `256 MB`, `1.5 KB`. */
+function sizeText(bytes: number): string {
+  const [unit, name] = bytes >= 1_048_576 ? [1_048_576, 'MB'] : bytes >= 1_024 ? [1_024, 'KB'] : [1, 'bytes'];
+  return `${Math.round((bytes / unit) * 10) / 10} ${name}`;
+}
+
+/** `60 s`, `200 ms`. */
+function durationText(milliseconds: number): string {
+  return milliseconds >= 1_000 ? `${Math.round(milliseconds / 100) / 10} s` : `${Math.round(milliseconds)} ms`;
+}
+
+/** The message of each failure. `host` is that of the partner. */
+export const SENTENCES = {
+  unreachable: (host: string, code: string | undefined) => `${host} could not be reached: ${connectReason(code)}.`,
+  broken: (host: string) => `The connection to ${host} broke before its whole answer had come.`,
+  timedOut: (host: string, ms: number) => `${host} did not send its whole answer within ${durationText(ms)}.`,
+  tooLarge: (host: string, bytes: number) => `The answer of ${host} is larger than ${sizeText(bytes)}.`,
+  unsupportedCoding: (host: string) => `The answer of ${host} has an unsupported Content-Encoding.`,
+  unauthorized: (host: string, keys: number) =>
+    keys > 1 ? `${host} accepts neither our current nor our next API key.` : `${host} does not accept our API key.`,
+  redirected: (host: string, status: number) =>
+    `${host} answered with a redirect (${status}); API calls follow no redirect.`,
+  html: (host: string) => `${host} answered with an HTML page instead of JSON.`,
+  empty: (host: string) => `${host} answered with an empty body instead of JSON.`,
+  notJson: (host: string) => `${host} answered with a body that is not valid JSON.`,
+  breach: (host: string, violations: readonly Violation[]) =>
+    `The answer of ${host} does not conform to the contract: ${summarise(violations)}.`,
+  unexpectedStatus: (host: string, status: number) =>
+    `${host} answered with status ${status}, which the contract does not allow here.`,
+  rejected: (host: string, status: number, detail: string) =>
+    `${host} rejected the call with status ${status}${detail}.`,
+  rateLimited: (host: string, detail: string) => `${host} asks for fewer calls (status 429)${detail}.`,
+  unavailable: (host: string, status: number, detail: string) =>
+    `${host} is not available now (status ${status})${detail}.`,
+  failed: (host: string, status: number, detail: string) => `${host} failed with status ${status}${detail}.`,
+  circuitOpen: (host: string, until: Date) =>
+    `${host} failed several times in a row: circuit open until ${until.toISOString().slice(0, 19)}Z.`,
+  withdrawn: () => 'The connection was deleted or its address was changed before the partner was called.',
+} as const;

@@ -1,7 +1,6 @@
 import { unavailable } from '../errors/app-error.js';
-import { BatchPace } from './batch-pace.js';
 
-/** One value of a batch; whoever runs the batch settles each of them, once. */
+/** One value of a batch. The batch must resolve or reject it once. */
 export interface Entry<Value, Result> {
   readonly value: Value;
   resolve(result: Result): void;
@@ -9,59 +8,57 @@ export interface Entry<Value, Result> {
 }
 
 export interface BatchLimits {
-  /** Batches that run at the same time: the next is being decided while the one before is committed. */
-  readonly inFlight: number;
-  /** Entries of one batch. */
-  readonly batch: number;
-  /** Bytes of one batch; one that is larger alone is a batch of its own. */
-  readonly batchBytes: number;
-  /** Entries and bytes that may wait; beyond that the caller is refused at once. */
-  readonly waiting: number;
-  readonly waitingBytes: number;
-  /** How long a caller waits for its result, in milliseconds. */
-  readonly patience: number;
+  /** Batches that run at the same time. */
+  readonly maxRunning: number;
+  /** Entries and bytes of one batch. A larger entry is a batch of its own. */
+  readonly maxEntries: number;
+  readonly maxBytes: number;
+  /** Entries and bytes that wait for a batch. Further ones are refused at once. */
+  readonly maxWaiting: number;
+  readonly maxWaitingBytes: number;
+  /** How long an entry may wait for a batch. After that its batch would hardly be done before the timeout. */
+  readonly maxQueueMs: number;
+  /** How long a caller waits for its result. */
+  readonly timeoutMs: number;
 }
 
-interface Waiting<Value, Result> extends Entry<Value, Result> {
+interface QueuedEntry<Value, Result> extends Entry<Value, Result> {
   readonly bytes: number;
   /** When it was submitted, by `performance.now()`. */
   readonly since: number;
-  settled: boolean;
+  isSettled: boolean;
 }
 
 /**
- * Natural batching: what arrives while a batch runs is gathered, and is the next batch. No timer delays anyone: a value
- * that comes alone runs at the end of this turn of the event loop.
+ * Gathers values while a batch runs and makes them the next batch. It never waits for more: a single value runs at the
+ * end of this turn of the event loop.
  */
 export class Batcher<Value, Result> {
-  private queue: Waiting<Value, Result>[] = [];
+  private queue: QueuedEntry<Value, Result>[] = [];
   private queuedBytes = 0;
   private running = 0;
   private runningEntries = 0;
-  private scheduled = false;
-  private readonly pace: BatchPace;
+  private isScheduled = false;
 
   constructor(
     private readonly limits: BatchLimits,
     private readonly run: (entries: readonly Entry<Value, Result>[]) => Promise<void>,
-  ) {
-    this.pace = new BatchPace(limits.patience);
-  }
+  ) {}
 
-  /** `unavailable` where too much waits already, or where there is no result within the patience. */
+  /** Rejects with `unavailable` if too much is waiting already, or if there is no result within the timeout. */
   submit(value: Value, bytes: number): Promise<Result> {
-    const { waiting, waitingBytes } = this.limits;
-    if (this.queue.length >= waiting || this.queuedBytes + bytes > waitingBytes) {
+    const { maxWaiting, maxWaitingBytes } = this.limits;
+    if (this.queue.length >= maxWaiting || this.queuedBytes + bytes > maxWaitingBytes) {
       return Promise.reject(overloaded());
     }
-    const answer = new Promise<Result>((resolve, reject) => {
+    const result = new Promise<Result>((resolve, reject) => {
       this.queue.push(this.entry(value, bytes, resolve, reject));
       this.queuedBytes += bytes;
       this.schedule();
     });
-    // A caller that no longer waits must not bring the process down with a rejection that nobody handles.
-    answer.catch(() => undefined);
-    return answer;
+    // A caller that no longer awaits it must not cause an unhandled rejection.
+    result.catch(() => undefined);
+    return result;
   }
 
   private entry(
@@ -69,38 +66,38 @@ export class Batcher<Value, Result> {
     bytes: number,
     resolve: (result: Result) => void,
     reject: (error: unknown) => void,
-  ): Waiting<Value, Result> {
+  ): QueuedEntry<Value, Result> {
     const settle =
       <T>(how: (outcome: T) => void) =>
       (outcome: T) => {
         clearTimeout(timer);
-        entry.settled = true;
+        entry.isSettled = true;
         how(outcome);
       };
     const since = performance.now();
-    const entry = { value, bytes, since, settled: false, resolve: settle(resolve), reject: settle(reject) };
+    const entry = { value, bytes, since, isSettled: false, resolve: settle(resolve), reject: settle(reject) };
     const timer = setTimeout(
       () => entry.reject(unavailable('the service could not answer in time; try again shortly')),
-      this.limits.patience,
+      this.limits.timeoutMs,
     ).unref();
     return entry;
   }
 
-  /** The other requests of this turn of the event loop are let in first. */
+  /** Starts the next batch after the other requests of this turn of the event loop were submitted. */
   private schedule(): void {
-    if (this.scheduled || !this.mayStart()) return;
-    this.scheduled = true;
+    if (this.isScheduled || !this.canStart()) return;
+    this.isScheduled = true;
     setImmediate(() => {
-      this.scheduled = false;
+      this.isScheduled = false;
       void this.runNext();
     });
   }
 
-  /** Beside a running batch only one that is as large: a small one costs nearly as much, and grows if it waits. */
-  private mayStart(): boolean {
-    const { inFlight, batch } = this.limits;
-    const enough = Math.min(Math.max(this.runningEntries, 1), batch);
-    return this.running < inFlight && this.queue.length >= enough;
+  /** A second batch starts only if it is as large as the running one: a small batch costs nearly as much as a large one. */
+  private canStart(): boolean {
+    const { maxRunning, maxEntries } = this.limits;
+    const minEntries = Math.min(Math.max(this.runningEntries, 1), maxEntries);
+    return this.running < maxRunning && this.queue.length >= minEntries;
   }
 
   private async runNext(): Promise<void> {
@@ -108,37 +105,28 @@ export class Batcher<Value, Result> {
     if (entries.length === 0) return this.schedule();
     this.running++;
     this.runningEntries += entries.length;
-    const { share } = this.pace;
     this.schedule();
-    const started = performance.now();
-    let failure: unknown = new Error('an entry was left without a result');
     try {
       await this.run(entries);
     } catch (error) {
-      failure = error;
+      for (const entry of entries) if (!entry.isSettled) entry.reject(error);
     }
-    for (const entry of entries) if (!entry.settled) entry.reject(failure);
-    this.pace.learn(performance.now() - started, share);
     this.running--;
     this.runningEntries -= entries.length;
     this.schedule();
   }
 
-  /**
-   * From the front. Who has run out of patience was told so; who would before the batch is done is told now. Running
-   * those first would make everyone behind them late as well: under overload next to nothing would be answered in time.
-   */
-  private take(): Waiting<Value, Result>[] {
-    const { share, expected } = this.pace;
-    const [batch, batchBytes] = [Math.ceil(this.limits.batch * share), this.limits.batchBytes * share];
-    const tooLate = performance.now() - (this.limits.patience - expected);
-    const entries: Waiting<Value, Result>[] = [];
+  /** Takes the next batch from the front of the queue, and rejects the entries that have waited too long. */
+  private take(): QueuedEntry<Value, Result>[] {
+    const { maxEntries, maxBytes, maxQueueMs } = this.limits;
+    const oldest = performance.now() - maxQueueMs;
+    const entries: QueuedEntry<Value, Result>[] = [];
     let bytes = 0;
     let taken = 0;
     for (const entry of this.queue) {
-      if (!entry.settled && entry.since < tooLate) entry.reject(overloaded());
-      if (!entry.settled) {
-        if (entries.length === batch || (entries.length > 0 && bytes + entry.bytes > batchBytes)) break;
+      if (!entry.isSettled && entry.since < oldest) entry.reject(overloaded());
+      if (!entry.isSettled) {
+        if (entries.length === maxEntries || (entries.length > 0 && bytes + entry.bytes > maxBytes)) break;
         entries.push(entry);
         bytes += entry.bytes;
       }

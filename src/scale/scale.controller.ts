@@ -5,26 +5,49 @@ import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
 import { SCALE_API, type ScaleApi } from '../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest, CreateScaleTicketResponse } from '../contracts/scale/scale.dto.js';
 import { RESULT_HEADER, TICKET_RESULTS } from '../contracts/scale/ticket-result.js';
+import { violated } from '../errors/app-error.js';
 import { send } from '../http/answer.js';
 import { JsonBody, rawBodyOf } from '../http/json-body.js';
-import { FailsWith, TakesJson } from '../http/route-documentation.js';
-import { IDEMPOTENCY_HEADER, REPLAYED_HEADER } from '../idempotency/documentation.js';
-import { claimOf } from '../idempotency/idempotency-key.js';
-import { REFUSED } from './refusals.js';
-import { ScaleService } from './scale.service.js';
+import { exampleOf, FailsWith, type Failure, TakesJson } from '../http/route-documentation.js';
+import { IDEMPOTENCY_HEADER, REPLAYED_HEADER, claimOf, keyReused } from '../idempotency/idempotency-key.js';
+import { TicketService } from './ticket.service.js';
+import { catalogViolations, flowConflict } from './ticket.rules.js';
 
 const { path } = SCALE_API.routes.createTicket;
 
 const RESULT = {
   [RESULT_HEADER]: {
-    description: 'What became of the push; `stale`: newer contents are stored, this push is in the history only',
+    description: 'What the push did; `stale`: newer contents are stored, this push is in the history only',
     schema: { type: 'string' as const, enum: [...TICKET_RESULTS] },
+  },
+};
+
+const unknownMaterial = () =>
+  violated(
+    SCALE_API,
+    'ruleViolated',
+    catalogViolations(
+      { haulerId: '', siteId: '', materialIds: [''] },
+      { hasSite: () => true, sitesOf: () => undefined },
+    ),
+  );
+
+/** 422 in the OpenAPI document (decisions 16, 20 and 24). */
+const RULE_VIOLATED: Failure = {
+  description:
+    'A business rule is violated: `details.violations` names every offending element. `details.reason` is `FLOW_CONFLICT` ' +
+    'if the two flows belong to different tickets, and `IDEMPOTENCY_KEY_REUSED` if the key was used with another body',
+  headers: REPLAYED_HEADER,
+  examples: {
+    'an unknown material': exampleOf(SCALE_API, unknownMaterial()),
+    'flows of two tickets': exampleOf(SCALE_API, flowConflict()),
+    'a key that was used with another body': exampleOf(SCALE_API, keyReused(SCALE_API, 'ruleViolated')),
   },
 };
 
 @HostedApi(SCALE_API)
 export class ScaleController implements ScaleApi<HostedCall, string> {
-  constructor(private readonly scale: ScaleService) {}
+  constructor(private readonly tickets: TicketService) {}
 
   @Post(path)
   @HttpCode(200)
@@ -35,7 +58,7 @@ export class ScaleController implements ScaleApi<HostedCall, string> {
   })
   @ApiHeader(IDEMPOTENCY_HEADER)
   @TakesJson(CreateScaleTicketRequest)
-  @FailsWith({ ruleViolated: REFUSED })
+  @FailsWith({ ruleViolated: RULE_VIOLATED })
   @ApiOkResponse({
     description: 'The push is stored',
     type: CreateScaleTicketResponse,
@@ -44,6 +67,6 @@ export class ScaleController implements ScaleApi<HostedCall, string> {
   async createTicket(@JsonBody() body: CreateScaleTicketRequest, @Req() call: HostedCall) {
     const { caller, response } = partiesOf(call);
     const claim = claimOf(call, SCALE_API, path, caller.haulerId);
-    return send(response, await this.scale.create(body, caller.haulerId, rawBodyOf(call), claim));
+    return send(response, await this.tickets.create(body, caller.haulerId, rawBodyOf(call), claim));
   }
 }

@@ -2,26 +2,26 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { Ticket, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
-import { exactJson, JsonText } from '../contracts/common/exact-json.js';
+import { JsonText, stringifyWithJsonText } from '../contracts/common/json.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
 import type { FlowData } from '../contracts/scale/scale.dto.js';
-import { countRows } from '../database/count.js';
 import { apiError } from '../errors/app-error.js';
-import type { JsonList } from '../http/json-list.js';
-import { piecesOf, type RowSize } from './page-pieces.js';
-import { TicketEntity } from './ticket.entity.js';
-import { filterOfTickets } from './ticket-filter.js';
-import { TicketRevisionEntity } from './ticket-revision.entity.js';
+import type { JsonList } from '../http/answer.js';
+import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
+import { findRevisionSizes, findTicketPage, type RowSize } from './ticket.repository.js';
 
-/** A DTO with its stored JSON unread. */
-type Unread<Dto, Stored extends keyof Dto> = {
+/** How much of a page is read at once. A single row may be larger. */
+export const MAX_CHUNK_BYTES = 1024 * 1024;
+
+/** A DTO whose stored JSON is not parsed. */
+type Unparsed<Dto, Stored extends keyof Dto> = {
   readonly [Name in keyof Dto]: Name extends Stored ? JsonText : Dto[Name];
 };
 
 /**
- * What the administration reads of tickets, each as the JSON of its DTO. A page of pushes may be a hundred megabytes: it
- * is read piece by piece, as its reader takes it, and none of it is parsed.
+ * Tickets for the admin API, each as the JSON of its DTO. A page may have a hundred megabytes: it is read in chunks, as fast as the
+ * client receives it, and its JSON is never parsed.
  */
 @Injectable()
 export class TicketQueries {
@@ -30,26 +30,20 @@ export class TicketQueries {
   /** `Ticket`, the last received first. */
   async list(query: TicketQuery): Promise<JsonList> {
     const page = pageRequest(query);
-    const { sql, parameters, few } = filterOfTickets(query);
-    const total = await countRows(this.dataSource, sql, parameters);
-    const ids = await this.dataSource.query<{ id: string }[]>(
-      `WITH found AS ${few ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (${sql})
-       SELECT id FROM found ORDER BY id DESC LIMIT ${page.pageSize} OFFSET ${page.offset}`,
-      [...parameters],
-    );
-    return { data: this.tickets(ids.map(({ id }) => id)), pagination: paginationOf(page, total) };
+    const { rows, total } = await findTicketPage(this.dataSource, query, page);
+    return { data: this.tickets(rows), pagination: paginationOf(page, total) };
   }
 
   /** `Ticket`. */
   async get(id: string): Promise<string> {
-    return shownTicket(await this.find(id));
+    return toTicketJson(await this.find(id));
   }
 
   /** `TicketRevision`, the kept pushes, oldest first. */
   async revisions(id: string, query: PageQuery): Promise<JsonList> {
     const page = pageRequest(query);
     const { haulerId, revision: total } = await this.find(id);
-    // Revisions are counted from 1, without gaps.
+    // Revisions are numbered from 1, without gaps.
     const first = Math.min(page.offset, total) + 1;
     const last = Math.min(page.offset + page.pageSize, total);
     return { data: this.pushes({ haulerId, ticketId: id }, first, last), pagination: paginationOf(page, total) };
@@ -61,59 +55,64 @@ export class TicketQueries {
     return row;
   }
 
-  private async *tickets(ids: readonly string[]): AsyncGenerator<string> {
-    const sizes = await this.dataSource.query<RowSize<string>[]>(
-      `SELECT id, octet_length(materials) + coalesce(octet_length(custom_fields), 0) AS bytes
-         FROM tickets WHERE id = ANY ($1) ORDER BY id DESC`,
-      [ids],
-    );
-    for (const piece of piecesOf(sizes)) {
-      const where = { id: In(piece) };
+  private async *tickets(sizes: readonly RowSize<string>[]): AsyncGenerator<string> {
+    for (const chunk of chunksOf(sizes)) {
+      const where = { id: In(chunk) };
       const rows = await this.dataSource.manager.find(TicketEntity, { where, order: { id: 'DESC' } });
-      yield* rows.map(shownTicket);
+      yield* rows.map(toTicketJson);
     }
   }
 
   private async *pushes(ticket: Pick<TicketRevisionEntity, 'haulerId' | 'ticketId'>, first: number, last: number) {
-    const sizes = await this.dataSource.query<RowSize<number>[]>(
-      `SELECT revision AS id, octet_length(body) AS bytes FROM ticket_revisions
-        WHERE hauler_id = $1 AND ticket_id = $2 AND revision BETWEEN $3 AND $4 ORDER BY revision`,
-      [ticket.haulerId, ticket.ticketId, first, last],
-    );
-    for (const piece of piecesOf(sizes)) {
-      const where = { ...ticket, revision: In(piece) };
+    for (const chunk of chunksOf(await findRevisionSizes(this.dataSource, ticket, first, last))) {
+      const where = { ...ticket, revision: In(chunk) };
       const rows = await this.dataSource.manager.find(TicketRevisionEntity, { where, order: { revision: 'ASC' } });
-      yield* rows.map(shownRevision);
+      yield* rows.map(toRevisionJson);
     }
   }
 }
 
-function shownTicket(row: TicketEntity): string {
-  const shown: Unread<Ticket, 'materials' | 'customFields'> = {
+/** Ids of rows that may be read together, in their order. */
+export function chunksOf<Id>(sizes: readonly RowSize<Id>[]): Id[][] {
+  const chunks: Id[][] = [];
+  let free = 0;
+  for (const { id, bytes } of sizes) {
+    if (chunks.length === 0 || bytes > free) {
+      chunks.push([]);
+      free = MAX_CHUNK_BYTES;
+    }
+    chunks.at(-1)?.push(id);
+    free -= bytes;
+  }
+  return chunks;
+}
+
+function toTicketJson(row: TicketEntity): string {
+  const ticket: Unparsed<Ticket, 'materials' | 'customFields'> = {
     id: row.id,
     haulerId: row.haulerId,
     siteId: row.siteId,
     materials: new JsonText(row.materials),
-    inboundFlow: shownFlow(row.inboundNumber, row.inboundUpdatedAt),
-    outboundFlow: shownFlow(row.outboundNumber, row.outboundUpdatedAt),
+    inboundFlow: toFlowDto(row.inboundNumber, row.inboundUpdatedAt),
+    outboundFlow: toFlowDto(row.outboundNumber, row.outboundUpdatedAt),
     customFields: row.customFields === null ? undefined : new JsonText(row.customFields),
     createdAt: formatInstant(row.createdAt),
     updatedAt: formatInstant(row.updatedAt),
   };
-  return exactJson(shown);
+  return stringifyWithJsonText(ticket);
 }
 
-function shownFlow(ticketNumber: string | null, updatedAt: Date | null): FlowData | undefined {
+function toFlowDto(ticketNumber: string | null, updatedAt: Date | null): FlowData | undefined {
   if (ticketNumber === null || updatedAt === null) return undefined;
   return { ticketNumber, updatedAt: formatInstant(updatedAt) };
 }
 
-function shownRevision(row: TicketRevisionEntity): string {
-  const shown: Unread<TicketRevision, 'body'> = {
+function toRevisionJson(row: TicketRevisionEntity): string {
+  const revision: Unparsed<TicketRevision, 'body'> = {
     revision: row.revision,
     receivedAt: formatInstant(row.receivedAt),
     result: row.result,
     body: new JsonText(row.body),
   };
-  return exactJson(shown);
+  return stringifyWithJsonText(revision);
 }

@@ -1,151 +1,112 @@
 import { Injectable } from '@nestjs/common';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
+import type { CreateScaleTicketResponse } from '../contracts/scale/scale.dto.js';
 import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
-import type { Connection, SharedConnection } from '../database/connection.js';
+import type { Connection } from '../database/connection.js';
 import { HotPathPool } from '../database/hot-path-pool.js';
 import { AppError, violated } from '../errors/app-error.js';
 import { errorReply } from '../errors/error-body.js';
-import { claim, type ClaimOutcome, keep, type KeptAnswer } from '../idempotency/claims.js';
+import type { Answer } from '../http/answer.js';
+import { type Claim, claim, type ClaimOutcome, keep, type KeptAnswer } from '../idempotency/idempotency.repository.js';
 import { keyReused } from '../idempotency/idempotency-key.js';
-import { type CatalogLookup, CatalogService } from '../site-sync/catalog/catalog.service.js';
-import { brokenRules } from './business-rules.js';
-import { NewTickets } from './new-tickets.js';
-import type { Outcome, Submission } from './submission.js';
-import { TicketBook } from './ticket-book.js';
-import { findTickets, writeTickets } from './ticket-store.js';
+import { findReferences } from '../site-sync/catalog/catalog.repository.js';
+import { BatchState } from './batch-state.js';
+import { catalogViolations, flowConflict } from './ticket.rules.js';
+import { findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
+import type { Push } from './ticket.js';
 
-/** Decides on a batch of submissions and writes what came of it, all or nothing. */
+/** A push, with its claim if the caller sent an `Idempotency-Key` (decision 16). */
+export interface Submission {
+  readonly push: Push;
+  readonly claim: Claim | undefined;
+}
+
+/** The response of section 2.3, or the text of an earlier response. */
+export type TicketAnswer = Answer<CreateScaleTicketResponse | string>;
+
+/** A response, or a 422 with nothing written. */
+export type Outcome = TicketAnswer | AppError;
+
+/** Outcomes in the order of the submissions; `undefined` if the submission must be written again, see each method. */
+export type Outcomes = (Outcome | undefined)[];
+
+/** Decides on a batch of submissions and writes its changes, all or none. */
 @Injectable()
 export class TicketWriter {
-  /** Whether most of the last batch brought new tickets: the next one most likely does. */
-  private expectNew = true;
+  constructor(private readonly hotPath: HotPathPool) {}
 
-  constructor(
-    private readonly hotPath: HotPathPool,
-    private readonly catalog: CatalogService,
-    private readonly newTickets: NewTickets,
-  ) {}
-
-  /** One outcome per submission; `undefined` where there is none yet, and it is to be submitted again. */
-  write(submissions: readonly Submission[]): Promise<(Outcome | undefined)[]> {
-    // Without a key one statement is a whole transaction: two round trips are saved, and others may use the connection.
-    if (submissions.every(({ claim }) => claim === undefined)) {
-      return this.hotPath.share((connection) => this.writeWithoutKeys(connection, submissions));
-    }
-    return this.hotPath.lend((connection) =>
-      connection.transaction(() => this.writeOncePerKey(connection, submissions)),
-    );
+  /**
+   * Most pushes create a ticket and violate no rule. Decides on them as if nothing were stored, and inserts them in one
+   * statement if the database confirms it. The others have no outcome: they need `write`.
+   */
+  async insertNew(submissions: readonly Submission[]): Promise<Outcomes> {
+    const pushes = submissions.map(({ push }) => push);
+    const state = new BatchState([]);
+    const applied = pushes.map((push) => state.apply(push));
+    const { created } = state.changes();
+    // Pushes of one flow must be applied one after the other.
+    if (created.length < pushes.length) return pushes.map(() => undefined);
+    const inserted = await this.hotPath.use((connection) => insertNewTickets(connection, created, pushes));
+    return pushes.map(({ id }, i) => (inserted.has(id) ? toOutcome(applied[i]!) : undefined));
   }
 
-  /** What was new is committed before the rest is looked at, so only the rest may be tried again. */
-  private async writeWithoutKeys(
-    connection: SharedConnection,
-    submissions: readonly Submission[],
-  ): Promise<(Outcome | undefined)[]> {
-    const outcomes = await this.writeNewOnes(connection, submissions);
-    if (outcomes.some((outcome) => outcome !== undefined)) return outcomes;
-    return this.decideAndWrite(connection, submissions);
-  }
-
-  /** A key that was answered before is answered the same again; the other answers are kept (decision 16). */
-  private async writeOncePerKey(
-    connection: Connection,
-    submissions: readonly Submission[],
-  ): Promise<(Outcome | undefined)[]> {
-    const keyed = submissions.filter((submission) => submission.claim !== undefined);
-    const states = await claim(
-      connection,
-      keyed.flatMap(({ claim }) => claim ?? []),
-    );
-    const stateOf = new Map(keyed.map((submission, i) => [submission, states[i]]));
-    const open = submissions.filter((submission) => isOpen(stateOf.get(submission)));
-    const early = await this.writeNewOnes(connection, open);
-    const outcomes = new Map(open.map((submission, i) => [submission, early[i]]));
-    const rest = open.filter((submission) => outcomes.get(submission) === undefined);
-    const late = await this.decideAndWrite(connection, rest);
-    rest.forEach((submission, i) => outcomes.set(submission, late[i]));
-    await keep(
-      connection,
-      open.flatMap((submission) => keptAnswer(submission, outcomes.get(submission))),
-    );
-    return submissions.map((submission) => outcomes.get(submission) ?? earlierOutcome(stateOf.get(submission)));
+  /** Every submission gets an outcome. */
+  write(submissions: readonly Submission[]): Promise<Outcome[]> {
+    return this.hotPath.use((connection) => writeOn(connection, submissions));
   }
 
   /**
-   * The usual push brings a new ticket, and breaks no rule. Such ones are decided as if nothing was stored, and written
-   * in one round trip if the database finds that true; the others have no outcome yet.
+   * Submissions with an `Idempotency-Key`: an earlier answer is returned again, other answers are kept (decision 16). A key
+   * that is a duplicate in the batch has no outcome: it needs another call after this one, to find the answer of the first.
    */
-  private async writeNewOnes(
-    connection: SharedConnection,
-    submissions: readonly Submission[],
-  ): Promise<(Outcome | undefined)[]> {
-    const none = submissions.map(() => undefined);
-    if (!this.expectNew || submissions.length === 0) return none;
-    const book = new TicketBook([]);
-    const received = submissions.map(({ push }) => book.receive(push));
-    const changes = book.changes();
-    // Two pushes of one flow have to be decided one after the other.
-    if (changes.created.length < submissions.length) return none;
-    const written = await this.newTickets.write(connection, changes, submissions.map(referencesOf));
-    this.expectNew = isMost(written.size, submissions);
-    return submissions.map(({ push }, i) => (written.has(push.id) ? outcomeOf(received[i]!) : undefined));
-  }
-
-  private async decideAndWrite(connection: SharedConnection, submissions: readonly Submission[]): Promise<Outcome[]> {
-    if (submissions.length === 0) return [];
-    const pushes = submissions.map(({ push }) => push);
-    const references = submissions.map(referencesOf);
-    const [catalog, tickets] = await Promise.all([
-      this.catalog.resolve(connection, references),
-      findTickets(connection, pushes),
-    ]);
-    const book = new TicketBook(tickets);
-    const outcomes = pushes.map((push, i) => {
-      const violations = brokenRules(references[i]!, catalog);
-      return violations.length > 0 ? violated(SCALE_API, 'ruleViolated', violations) : outcomeOf(book.receive(push));
-    });
-    const changes = book.changes();
-    await writeTickets(connection, changes);
-    this.expectNew = isMost(changes.created.length, submissions);
-    return outcomes;
+  writeOncePerKey(submissions: readonly Submission[]): Promise<Outcomes> {
+    return this.hotPath.use((connection) =>
+      connection.transaction(async () => {
+        const states = await claim(
+          connection,
+          submissions.flatMap((submission) => submission.claim ?? []),
+        );
+        const claimed = submissions.filter((_, i) => states[i]?.state === 'claimed');
+        const outcomes = await writeOn(connection, claimed);
+        await keep(
+          connection,
+          claimed.flatMap((submission, i) => toKeptAnswer(submission, outcomes[i])),
+        );
+        const written = new Map(claimed.map((submission, i) => [submission, outcomes[i]]));
+        return submissions.map((submission, i) => written.get(submission) ?? earlierOutcome(states[i]));
+      }),
+    );
   }
 }
 
-const isMost = (count: number, of: readonly unknown[]) => count * 2 > of.length;
+async function writeOn(connection: Connection, submissions: readonly Submission[]): Promise<Outcome[]> {
+  if (submissions.length === 0) return [];
+  const pushes = submissions.map(({ push }) => push);
+  const [catalog, tickets] = await Promise.all([findReferences(connection, pushes), findTickets(connection, pushes)]);
+  const state = new BatchState(tickets);
+  const outcomes = pushes.map((push) => {
+    const violations = catalogViolations(push, catalog);
+    return violations.length > 0 ? violated(SCALE_API, 'ruleViolated', violations) : toOutcome(state.apply(push));
+  });
+  await writeChanges(connection, state.changes());
+  return outcomes;
+}
 
-const referencesOf = ({ push, materialIds }: Submission): CatalogLookup => ({
-  haulerId: push.haulerId,
-  siteId: push.siteId,
-  materialIds,
-});
-
-function outcomeOf(received: ReturnType<TicketBook['receive']>): Outcome {
-  if (received === 'conflict') return flowConflict();
+function toOutcome(applied: ReturnType<BatchState['apply']>): Outcome {
+  if (applied === 'conflict') return flowConflict();
   return {
     status: 200,
-    headers: { [RESULT_HEADER]: received.result },
-    body: { success: true, disposalTicketId: received.ticket.id },
+    headers: { [RESULT_HEADER]: applied.result },
+    body: { success: true, disposalTicketId: applied.ticket.id },
   };
 }
-
-/** Decision 20. */
-export function flowConflict(): AppError {
-  const violations = ['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber'].map((path) => ({
-    path,
-    rule: 'flowConflict',
-    message: `${path} belongs to another ticket than the other flow's`,
-  }));
-  return violated(SCALE_API, 'ruleViolated', violations, { details: { reason: 'FLOW_CONFLICT' } });
-}
-
-const isOpen = (state: ClaimOutcome | undefined) => state === undefined || state.state === 'claimed';
 
 function earlierOutcome(state: ClaimOutcome | undefined): Outcome | undefined {
   if (state?.state === 'replay') return state.answer;
   return state?.state === 'reused' ? keyReused(SCALE_API, 'ruleViolated') : undefined;
 }
 
-function keptAnswer({ claim }: Submission, outcome: Outcome | undefined): KeptAnswer[] {
+function toKeptAnswer({ claim }: Submission, outcome: Outcome | undefined): KeptAnswer[] {
   if (claim === undefined || outcome === undefined) return [];
   return [{ claim, answer: outcome instanceof AppError ? errorReply(outcome, claim.path) : outcome }];
 }

@@ -1,6 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { TicketResult } from '../contracts/scale/ticket-result.js';
 
-/** A disposal ticket (decision 20) as the administration reads it; written by `new-tickets.ts`, or by `ticket-store.ts`. */
+/** A disposal ticket (decision 20), for reading; `ticket.repository.ts` writes it. */
 @Entity('tickets')
 export class TicketEntity {
   @PrimaryColumn('uuid', { name: 'hauler_id' })
@@ -42,4 +43,27 @@ export class TicketEntity {
 
   @Column('timestamptz', { name: 'updated_at' })
   updatedAt!: Date;
+}
+
+/** One kept push of a ticket (decision 23). Rows are never changed or deleted. */
+@Entity('ticket_revisions')
+export class TicketRevisionEntity {
+  @PrimaryColumn('uuid', { name: 'hauler_id' })
+  haulerId!: string;
+
+  @PrimaryColumn('uuid', { name: 'ticket_id' })
+  ticketId!: string;
+
+  @PrimaryColumn('int')
+  revision!: number;
+
+  @Column('timestamptz', { name: 'received_at' })
+  receivedAt!: Date;
+
+  @Column('text')
+  result!: TicketResult;
+
+  /** The body as it was received. */
+  @Column('text')
+  body!: string;
 }

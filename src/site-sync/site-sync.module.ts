@@ -2,31 +2,27 @@ import { Module } from '@nestjs/common';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 import { CatalogLists } from './catalog/catalog-lists.service.js';
-import { SiteClient } from './site-client.js';
-import { AnswerReader } from './sync/answer-reader.js';
+import { SiteSyncJob } from './sync/site-sync.job.js';
 import { SiteSync } from './sync/site-sync.service.js';
-import { SyncRetention } from './sync/sync-retention.js';
-import { SyncRunQueries } from './sync/sync-run-queries.js';
+import { SiteClient } from './sync/site.client.js';
+import { SyncDatabase } from './sync/sync-database.js';
+import { SyncRetention } from './sync/sync-retention.job.js';
+import { SyncRunsRepository } from './sync/sync-runs.repository.js';
 import { SyncRunsService } from './sync/sync-runs.service.js';
-import { SyncRuns } from './sync/sync-runs.store.js';
-import { SyncSchedule } from './sync/sync-schedule.js';
-import { SyncStates } from './sync/sync-states.store.js';
 
-/** The platform side of the Site API: keeps every hauler's sites, kiosks and materials as its partner tells them. */
+/** The platform side of the Site API: synchronises haulers' sites, kiosks and materials from their partners. */
 @Module({
   imports: [JobsModule, PartnerClientModule],
   providers: [
-    AnswerReader,
     CatalogLists,
     SiteClient,
     SiteSync,
+    SiteSyncJob,
+    SyncDatabase,
     SyncRetention,
-    SyncRunQueries,
-    SyncRuns,
+    SyncRunsRepository,
     SyncRunsService,
-    SyncSchedule,
-    SyncStates,
   ],
-  exports: [CatalogLists, SyncRunQueries, SyncRunsService],
+  exports: [CatalogLists, SyncRunsService],
 })
 export class SiteSyncModule {}

@@ -1,42 +1,105 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { open, readdir, rm, stat, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileFailure, isFolder } from './file-durability.js';
-import { FilePlace } from './file-place.js';
-import { openFileWriter } from './file-writer.js';
-import type { KnownRoots } from './known-roots.js';
+import { DiskSpace } from './disk-space.js';
+import { createDraft, type DraftFolder, openDraft, removeDrafts, storeStream } from './draft.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
-import { ifNotStored, isAbsent, NotStored, sentenceOf } from './storage-errors.js';
-import { isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
+import { errorCode, fileFailure, ifNotStored, isAbsent, NotStoredError, sentenceOf } from './storage-errors.js';
+import { isStorageName, safeFolder, safeName } from './storage-name.js';
+import { type KnownRoots, StorageRoot } from './storage-root.js';
 
-/** Where the folder or file is gone meanwhile, that is no trouble; all else is the storage's. */
-const absentAs =
-  <T>(absent: T) =>
-  (error: unknown): T => {
-    if (isAbsent(error)) return absent;
-    throw fileFailure(error);
+/** No folder of published files begins with a dot. */
+const DRAFTS = '.partial';
+
+/**
+ * Stores files below `root`: published ones as `recordings/ab/<uuid>.mp4`, drafts under `.partial`. Several instances may
+ * share the root.
+ */
+export function fileStorage(rootPath: string, roots?: KnownRoots): Storage {
+  const root = new StorageRoot(rootPath, join(rootPath, DRAFTS), roots);
+  const drafts = {
+    path: root.draftPath,
+    space: new DiskSpace(root.draftPath),
+    within: <T>(work: () => Promise<T>) => root.within(work),
+    async publish(path: string, name: string) {
+      await publishFile(path, join(rootPath, name));
+      await root.remember();
+    },
+  } satisfies DraftFolder;
+  return {
+    createDraft: (name, size) => createDraft(drafts, name, size),
+    openDraft: (name, point) => openDraft(drafts, name, point),
+    removeDrafts: (name) => removeDrafts(drafts, name),
+    store: async (name, source, size) => storeStream(await createDraft(drafts, name, size), source),
+    stat: (name) => statFile(root, name),
+    read: (name, range) => readFile(rootPath, name, range),
+    delete: (name) => deleteFile(rootPath, name),
+    list: (folder) => listFiles(root, folder),
+    check: () => checkFiles(root),
+    sweep: (olderThanMs) => sweepDrafts(root.draftPath, olderThanMs),
+    close: () => undefined,
   };
-
-/** A file is asked for because a row tells of it, so its folder was made once: where that is absent, the mount is. */
-async function absence(root: string, name: string, error: unknown): Promise<unknown> {
-  if (!isAbsent(error)) return fileFailure(error);
-  const [folder = ''] = name.split('/');
-  return (await isFolder(join(root, folder))) ? new NotStored(name) : fileFailure(error);
 }
 
-const entriesOf = (path: string): Promise<string[]> => readdir(path).catch(absentAs<string[]>([]));
+/** Removes drafts that were not touched for `olderThanMs`. Returns how many were removed. */
+export async function sweepDrafts(draftPath: string, olderThanMs: number): Promise<number> {
+  let removed = 0;
+  for (const entry of await entriesOf(draftPath)) {
+    const path = join(draftPath, entry);
+    if (Date.now() - (await newestChange(path)) < olderThanMs) continue;
+    await rm(path, { recursive: true, force: true }).catch(absentAs(undefined));
+    removed += 1;
+  }
+  return removed;
+}
 
-async function statFile(place: FilePlace, name: string): Promise<StoredFile | undefined> {
-  const found = await stat(join(place.root, safeName(name))).catch(absentAs(undefined));
-  if (found === undefined) await place.expectMount();
+/** Renames a durable file to its final path, and makes the new name durable as well. */
+async function publishFile(from: string, to: string): Promise<void> {
+  const folder = dirname(to);
+  const firstCreated = await moveInto(folder, from, to);
+  // Whatever else is in the folder of this name belongs to a late owner, who must not publish it any more.
+  const removed = rmdir(dirname(from)).catch(() => rm(dirname(from), { recursive: true, force: true }));
+  await Promise.all([syncFolder(folder), removed]);
+  if (firstCreated === undefined) return;
+  for (let created = folder; created.length >= firstCreated.length; created = dirname(created))
+    await syncFolder(dirname(created));
+}
+
+/** Creates the folder if it is missing, and returns the first folder that had to be created. */
+async function moveInto(folder: string, from: string, to: string): Promise<string | undefined> {
+  try {
+    await rename(from, to);
+    return undefined;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
+  // No folder is created if the file is missing too, as with a mount that has disappeared.
+  await access(from);
+  const firstCreated = await mkdir(folder, { recursive: true });
+  await rename(from, to);
+  return firstCreated;
+}
+
+/** Without this a power failure may undo that a file was created or renamed. */
+async function syncFolder(path: string): Promise<void> {
+  // Windows opens no folder as a file; its file systems log such changes themselves.
+  const handle = await open(path, 'r').catch((error: unknown) => {
+    if (process.platform === 'win32') return undefined;
+    throw error;
+  });
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function statFile(root: StorageRoot, name: string): Promise<StoredFile | undefined> {
+  const found = await stat(join(root.path, safeName(name))).catch(absentAs(undefined));
+  if (found === undefined) await root.expectMount();
   return found?.isFile() ? { name, size: found.size, modifiedAt: found.mtime } : undefined;
-}
-
-async function deleteFile(root: string, name: string): Promise<void> {
-  const path = join(root, safeName(name));
-  await unlink(path).catch(async (error: unknown) => ifNotStored(await absence(root, name, error)));
 }
 
 async function readFile(root: string, name: string, range: ByteRange = { start: 0 }): Promise<Readable> {
@@ -44,30 +107,34 @@ async function readFile(root: string, name: string, range: ByteRange = { start: 
     throw await absence(root, name, error);
   });
   const stream = handle.createReadStream({ ...range, highWaterMark: 256 * 1024 });
-  // The first piece is there before anybody is answered: a disk that fails it can still be told.
+  // The first bytes are read before a response begins, so that a failing disk can still be reported.
   await once(stream, 'readable').catch((error: unknown) => {
     throw fileFailure(error);
   });
   return stream;
 }
 
-async function* listFiles(place: FilePlace, folder: string): AsyncGenerator<StoredFile> {
-  const { root } = place;
-  for (const spread of await entriesOf(join(root, safeFolder(folder)))) {
-    for (const entry of await entriesOf(join(root, folder, spread))) {
+async function deleteFile(root: string, name: string): Promise<void> {
+  const path = join(root, safeName(name));
+  await unlink(path).catch(async (error: unknown) => ifNotStored(await absence(root, name, error)));
+}
+
+async function* listFiles(root: StorageRoot, folder: string): AsyncGenerator<StoredFile> {
+  for (const spread of await entriesOf(join(root.path, safeFolder(folder)))) {
+    for (const entry of await entriesOf(join(root.path, folder, spread))) {
       const name = `${folder}/${spread}/${entry}`;
-      const found = isStorageName(name) ? await statFile(place, name) : undefined;
+      const found = isStorageName(name) ? await statFile(root, name) : undefined;
       if (found !== undefined) yield found;
     }
   }
-  // Where it was missing, or went meanwhile, what has come by then is not all.
-  await place.expectMount();
+  // If the mount disappeared meanwhile, the list is not complete.
+  await root.expectMount();
 }
 
-async function checkFiles(place: FilePlace): Promise<StorageHealth> {
-  const probe = join(place.root, PARTIAL, `.probe-${randomBytes(6).toString('hex')}`);
+async function checkFiles(root: StorageRoot): Promise<StorageHealth> {
+  const probe = join(root.draftPath, `.probe-${randomBytes(6).toString('hex')}`);
   try {
-    const handle = await place.within(() => open(probe, 'wx'));
+    const handle = await root.within(() => open(probe, 'wx'));
     try {
       await handle.write('probe');
       await handle.sync();
@@ -81,6 +148,27 @@ async function checkFiles(place: FilePlace): Promise<StorageHealth> {
   }
 }
 
+/** A row refers to the file, so its folder existed once: if the folder is missing, so is the mount. */
+async function absence(root: string, name: string, error: unknown): Promise<unknown> {
+  if (!isAbsent(error)) return fileFailure(error);
+  const [folder = ''] = name.split('/');
+  const hasFolder = await stat(join(root, folder)).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  return hasFolder ? new NotStoredError(name) : fileFailure(error);
+}
+
+/** For `catch`: the given value if the file or folder is absent; any other error is a failure of the storage. */
+const absentAs =
+  <T>(absent: T) =>
+  (error: unknown): T => {
+    if (isAbsent(error)) return absent;
+    throw fileFailure(error);
+  };
+
+const entriesOf = (path: string): Promise<string[]> => readdir(path).catch(absentAs<string[]>([]));
+
 async function newestChange(path: string): Promise<number> {
   const inside = await readdir(path).catch(() => []);
   const times = [path, ...inside.map((entry) => join(path, entry))].map((entry) =>
@@ -90,33 +178,4 @@ async function newestChange(path: string): Promise<number> {
     ),
   );
   return Math.max(...(await Promise.all(times)));
-}
-
-async function sweepFiles(root: string, olderThanMs: number): Promise<number> {
-  let removed = 0;
-  for (const entry of await entriesOf(join(root, PARTIAL))) {
-    const path = join(root, PARTIAL, entry);
-    if (Date.now() - (await newestChange(path)) < olderThanMs) continue;
-    await rm(path, { recursive: true, force: true }).catch(absentAs(undefined));
-    removed += 1;
-  }
-  return removed;
-}
-
-/**
- * Files below `root`: published ones as `recordings/ab/<uuid>.mp4`, temporaries in a folder each under `.partial`, on
- * the same file system, so that a rename publishes. Several instances may share the root.
- */
-export function fileStorage(root: string, roots?: KnownRoots): Storage {
-  const place = new FilePlace(root, roots);
-  return {
-    writer: async (name, options) => openFileWriter(place, safeName(name), options),
-    stat: (name) => statFile(place, name),
-    read: (name, range) => readFile(root, name, range),
-    delete: (name) => deleteFile(root, name),
-    list: (folder) => listFiles(place, folder),
-    check: () => checkFiles(place),
-    sweep: (olderThanMs) => sweepFiles(root, olderThanMs),
-    close: () => undefined,
-  };
 }

@@ -1,44 +1,99 @@
 import {
+  AbortMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsOutput as UploadPage,
-  ListObjectsV2Command,
+  paginateListObjectsV2,
   PutObjectCommand,
+  S3Client,
 } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
 import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { S3StorageConfig } from '../config/storage-url.js';
-import { isAbsent, isUnsupported, type S3Place, s3Place, viaS3 } from './s3-client.js';
-import { abortUpload, readState } from './s3-state.js';
-import { openS3Writer } from './s3-writer.js';
+import { DiskSpace } from './disk-space.js';
+import { createDraft, type DraftFolder, openDraft, removeDrafts, storeStream } from './draft.js';
+import { sweepDrafts } from './file-storage.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
-import { ifNotStored, NotStored, sentenceOf } from './storage-errors.js';
-import { isStorageName, PARTIAL, safeFolder, safeName } from './storage-name.js';
+import {
+  errorCode,
+  fullDisk,
+  ifNotStored,
+  isErrorLike,
+  isStorageError,
+  NotStoredError,
+  sentenceOf,
+  StorageUnavailableError,
+} from './storage-errors.js';
+import { isStorageName, safeFolder, safeName } from './storage-name.js';
 
-interface Found {
-  readonly key: string;
-  readonly size: number;
-  readonly modifiedAt: Date;
+/** Two parts are in memory while a file is uploaded. S3 accepts 10,000 parts, so 80 GB. */
+const PART_BYTES = 8 * 1024 * 1024;
+
+interface S3Place {
+  readonly client: S3Client;
+  readonly bucket: string;
+  /** Empty, or ends in a slash. */
+  readonly prefix: string;
 }
 
-async function* objects({ client, bucket }: S3Place, prefix: string): AsyncGenerator<Found> {
-  let token: string | undefined;
-  do {
-    const input = { Bucket: bucket, Prefix: prefix, ...(token === undefined ? {} : { ContinuationToken: token }) };
-    const page = await viaS3(() => client.send(new ListObjectsV2Command(input)));
-    for (const { Key, Size, LastModified } of page.Contents ?? [])
-      if (Key !== undefined) yield { key: Key, size: Size ?? 0, modifiedAt: LastModified ?? new Date(0) };
-    token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-  } while (token !== undefined);
+/**
+ * Stores objects `<prefix>recordings/ab/<uuid>.mp4`. Drafts are local files in `spool`, and a whole draft is uploaded, so
+ * that an interrupted download resumes in the same way as with files.
+ */
+export function s3Storage(config: S3StorageConfig, spool: string): Storage {
+  const place = s3Place(config);
+  const drafts = {
+    path: spool,
+    space: new DiskSpace(spool),
+    async within<T>(work: () => Promise<T>) {
+      await mkdir(spool, { recursive: true });
+      return work();
+    },
+    publish: (path: string, name: string) => upload(place, path, name),
+  } satisfies DraftFolder;
+  return {
+    createDraft: (name, size) => createDraft(drafts, name, size),
+    openDraft: (name, point) => openDraft(drafts, name, point),
+    removeDrafts: (name) => removeDrafts(drafts, name),
+    store: async (name, source, size) => storeStream(await createDraft(drafts, name, size), source),
+    stat: (name) => statObject(place, name),
+    read: (name, range) => readObject(place, name, range),
+    delete: async (name) => {
+      const at = { Bucket: place.bucket, Key: place.prefix + safeName(name) };
+      await viaS3(() => place.client.send(new DeleteObjectCommand(at)));
+    },
+    list: (folder) => listObjects(place, folder),
+    check: () => checkBucket(place),
+    sweep: async (olderThanMs) => (await sweepDrafts(spool, olderThanMs)) + (await sweepUploads(place, olderThanMs)),
+    close: () => place.client.destroy(),
+  };
 }
 
-async function* listObjects(place: S3Place, folder: string): AsyncGenerator<StoredFile> {
-  for await (const { key, size, modifiedAt } of objects(place, `${place.prefix}${safeFolder(folder)}/`)) {
-    const name = key.slice(place.prefix.length);
-    if (isStorageName(name)) yield { name, size, modifiedAt };
-  }
+/** Credentials come from the usual places of the AWS SDK: environment, profile, role of the machine. */
+function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): S3Place {
+  const client = new S3Client({
+    region,
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+    // Servers other than Amazon's do not all support the newer checksums, and size and SHA-256 are kept in the database.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: 3,
+    // 120 s: to join the parts of a large file may take that long.
+    requestHandler: { connectionTimeout: 5000, requestTimeout: 120_000, throwOnRequestTimeout: true },
+  });
+  return { client, bucket, prefix };
+}
+
+async function upload({ client, bucket, prefix }: S3Place, path: string, name: string): Promise<void> {
+  const params = { Bucket: bucket, Key: prefix + name, ContentType: 'video/mp4', Body: createReadStream(path) };
+  await viaS3(() => new Upload({ client, params, partSize: PART_BYTES, queueSize: 2 }).done());
+  await rm(dirname(path), { recursive: true, force: true });
 }
 
 async function statObject(place: S3Place, name: string): Promise<StoredFile | undefined> {
@@ -46,7 +101,7 @@ async function statObject(place: S3Place, name: string): Promise<StoredFile | un
   return viaS3(async () => {
     const found = await place.client.send(new HeadObjectCommand(at)).catch(async (error: unknown) => {
       if (!isAbsent(error)) throw error;
-      // No body comes with it that would say what is not there, and the whole bucket may be it.
+      // The response has no body that says what is absent: it may be the whole bucket.
       (await readObject(place, name).catch(ifNotStored))?.destroy();
       return undefined;
     });
@@ -62,13 +117,25 @@ async function readObject({ client, bucket, prefix }: S3Place, name: string, ran
       // In Node.js the body is a readable stream; the type also covers browsers.
       return (await client.send(new GetObjectCommand({ Bucket: bucket, Key, ...Range }))).Body as Readable;
     } catch (error) {
-      throw isAbsent(error) ? new NotStored(name) : error;
+      throw isAbsent(error) ? new NotStoredError(name) : error;
     }
   });
 }
 
+async function* listObjects({ client, bucket, prefix }: S3Place, folder: string): AsyncGenerator<StoredFile> {
+  const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: `${prefix}${safeFolder(folder)}/` });
+  for (;;) {
+    const { done, value: page } = await viaS3(() => pages.next());
+    if (done === true) return;
+    for (const { Key = '', Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
+      const name = Key.slice(prefix.length);
+      if (isStorageName(name)) yield { name, size: Size, modifiedAt: LastModified };
+    }
+  }
+}
+
 async function checkBucket({ client, bucket, prefix }: S3Place): Promise<StorageHealth> {
-  const at = { Bucket: bucket, Key: `${prefix}${PARTIAL}/.probe-${randomBytes(6).toString('hex')}` };
+  const at = { Bucket: bucket, Key: `${prefix}.probe-${randomBytes(6).toString('hex')}` };
   try {
     await viaS3(async () => {
       await client.send(new PutObjectCommand({ ...at, Body: 'probe' }));
@@ -80,69 +147,61 @@ async function checkBucket({ client, bucket, prefix }: S3Place): Promise<Storage
   }
 }
 
-async function uploadsAfter({ client, bucket, prefix }: S3Place, last?: UploadPage): Promise<UploadPage> {
-  const after = { KeyMarker: last?.NextKeyMarker, UploadIdMarker: last?.NextUploadIdMarker };
-  try {
-    return await client.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix, ...after }));
-  } catch (error) {
-    if (isUnsupported(error)) return {};
-    throw error;
-  }
-}
-
 /**
- * Uploads that were begun and never told of: their process was killed within that moment. Other applications may share
- * the bucket, so that only the name tells which are ours.
+ * Aborts the uploads that a killed process left. Other applications may share the bucket, so only the name shows which
+ * uploads are ours. A server that cannot list or abort uploads needs a lifecycle rule for incomplete uploads.
  */
-async function* abandonedUploads(place: S3Place, before: number): AsyncGenerator<[key: string, uploadId: string]> {
+async function sweepUploads(place: S3Place, olderThanMs: number): Promise<number> {
+  const { client, bucket, prefix } = place;
+  const before = Date.now() - olderThanMs;
+  let removed = 0;
   let page: UploadPage | undefined;
   do {
-    page = await viaS3(() => uploadsAfter(place, page));
+    page = await uploadsAfter(place, page);
     for (const { Key = '', UploadId = '', Initiated } of page.Uploads ?? []) {
-      const ours = Key.startsWith(place.prefix) && isStorageName(Key.slice(place.prefix.length));
-      if (ours && Initiated !== undefined && Initiated.getTime() < before) yield [Key, UploadId];
+      const isOurs = Key.startsWith(prefix) && isStorageName(Key.slice(prefix.length));
+      if (!isOurs || Initiated === undefined || Initiated.getTime() >= before) continue;
+      const at = { Bucket: bucket, Key, UploadId };
+      await ifSupported(() => client.send(new AbortMultipartUploadCommand(at)));
+      removed += 1;
     }
   } while (page.IsTruncated === true && page.NextKeyMarker !== undefined);
-}
-
-async function sweepBucket(place: S3Place, olderThanMs: number): Promise<number> {
-  const before = Date.now() - olderThanMs;
-  const living = new Set<string>();
-  let removed = 0;
-  for await (const { key, modifiedAt } of objects(place, `${place.prefix}${PARTIAL}/`)) {
-    const state = await viaS3(() => readState(place, key));
-    if (modifiedAt.getTime() > before) {
-      if (state !== undefined) living.add(state.uploadId);
-      continue;
-    }
-    await viaS3(async () => {
-      if (state !== undefined) await abortUpload(place, state.key, state.uploadId);
-      await place.client.send(new DeleteObjectCommand({ Bucket: place.bucket, Key: key }));
-    });
-    removed += 1;
-  }
-  for await (const [key, uploadId] of abandonedUploads(place, before)) {
-    if (living.has(uploadId)) continue;
-    await viaS3(() => abortUpload(place, key, uploadId));
-    removed += 1;
-  }
   return removed;
 }
 
-/** Objects `<prefix>recordings/ab/<uuid>.mp4`; what is under way is told of below `<prefix>.partial/`. */
-export function s3Storage(config: S3StorageConfig): Storage {
-  const place = s3Place(config);
-  return {
-    writer: async (name, options) => openS3Writer(place, safeName(name), options),
-    stat: (name) => statObject(place, name),
-    read: (name, range) => readObject(place, name, range),
-    delete: async (name) => {
-      const at = { Bucket: place.bucket, Key: place.prefix + safeName(name) };
-      await viaS3(() => place.client.send(new DeleteObjectCommand(at)));
-    },
-    list: (folder) => listObjects(place, folder),
-    check: () => checkBucket(place),
-    sweep: (olderThanMs) => sweepBucket(place, olderThanMs),
-    close: () => place.client.destroy(),
-  };
+async function uploadsAfter({ client, bucket, prefix }: S3Place, last?: UploadPage): Promise<UploadPage> {
+  const after = { KeyMarker: last?.NextKeyMarker, UploadIdMarker: last?.NextUploadIdMarker };
+  const input = { Bucket: bucket, Prefix: prefix, ...after };
+  return (await ifSupported(() => client.send(new ListMultipartUploadsCommand(input)))) ?? {};
+}
+
+const FULL = new Set(['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded']);
+
+const nameOf = (error: unknown): string => (isErrorLike(error) ? String(error.name) : '');
+
+const isAbsent = (error: unknown): boolean => ['NoSuchKey', 'NotFound'].includes(nameOf(error));
+
+/** Undefined if the server does not support the call, or the upload is gone. */
+const ifSupported = <T>(call: () => Promise<T>): Promise<T | undefined> =>
+  viaS3(() =>
+    call().catch((error: unknown) => {
+      if (!['MethodNotAllowed', 'NotImplemented', 'NoSuchUpload'].includes(nameOf(error))) throw error;
+      return undefined;
+    }),
+  );
+
+const viaS3 = <T>(work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
+    throw s3Failure(error);
+  });
+
+/** Converts a failure of the S3 server or of the connection to it; errors of our own stay unchanged. */
+function s3Failure(error: unknown): unknown {
+  if (!isErrorLike(error) || isStorageError(error) || error instanceof TypeError) return error;
+  const status = '$metadata' in error ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode : undefined;
+  // A system error of the local draft, which converts it itself.
+  if (status === undefined && 'path' in error) return error;
+  const words = [errorCode(error) ?? nameOf(error), ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ');
+  if (FULL.has(nameOf(error)) || status === 507) return fullDisk(words, error);
+  return new StorageUnavailableError('failed', `The video storage (S3) failed: ${words}.`, error);
 }

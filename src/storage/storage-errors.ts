@@ -1,61 +1,64 @@
-/** `full`: there is no room; it may help to delete something. `failed`: everything else that may pass by itself. */
+import { getSystemErrorMessage } from 'node:util';
+
+/** `full`: there is no space, so deleting something may help. `failed`: any other trouble that may pass. */
 export type StorageTrouble = 'full' | 'failed';
 
-/** The storage cannot do its work just now; whoever needed it pauses and tries again. `message` is for an admin. */
-export class StorageUnavailable extends Error {
+/** The storage cannot do its work now; the caller pauses and retries. `message` is for an admin and names no path. */
+export class StorageUnavailableError extends Error {
   constructor(
     readonly trouble: StorageTrouble,
     message: string,
     cause?: unknown,
   ) {
     super(message, { cause });
-    this.name = 'StorageUnavailable';
+    this.name = 'StorageUnavailableError';
   }
 }
 
 /** There is no file of that name. */
-export class NotStored extends Error {
-  constructor(name: string) {
-    super(`${name} is not stored.`);
-    this.name = 'NotStored';
+export class NotStoredError extends Error {
+  constructor(readonly file: string) {
+    super(`${file} is not stored.`);
+    this.name = 'NotStoredError';
   }
 }
 
-/** For `catch`, where a file that is not stored is no trouble. */
+/** For `catch`, where a missing file is expected. */
 export function ifNotStored(error: unknown): undefined {
-  if (!(error instanceof NotStored)) throw error;
+  if (!(error instanceof NotStoredError)) throw error;
 }
 
-/** The bytes are no whole MP4 film; nothing of them was published. `message` says what they are, after "it". */
-export class NotAFilm extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'NotAFilm';
-  }
-}
-
-/** Another writer of the same name went on: this one's temporary is gone, and nothing was published by it. */
-export class WriterSuperseded extends Error {
+/** Another owner replaced this draft; nothing of it was published. */
+export class DraftReplacedError extends Error {
   constructor(cause?: unknown) {
-    super('Another writer of this file went on; this one stopped.', { cause });
-    this.name = 'WriterSuperseded';
+    super('Another attempt at this file replaced this one.', { cause });
+    this.name = 'DraftReplacedError';
   }
 }
 
 export const isStorageError = (error: unknown): boolean =>
-  error instanceof StorageUnavailable || error instanceof NotStored || error instanceof WriterSuperseded;
+  error instanceof StorageUnavailableError || error instanceof NotStoredError || error instanceof DraftReplacedError;
 
-/** By its shape, as errors of Node.js itself may come from another realm than this module's (Jest's, for one). */
+/** Checks the shape, because errors of Node.js itself may come from another realm (in Jest, for example). */
 export const isErrorLike = (error: unknown): error is { message: string; name?: unknown; code?: unknown } =>
   typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
 
 export const errorCode = (error: unknown): string | undefined =>
   isErrorLike(error) && typeof error.code === 'string' ? error.code : undefined;
 
-/** Of the file system: there is nothing of that name. */
+/** The file system has nothing of that name. */
 export const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
 
 export const sentenceOf = (error: unknown): string => (isErrorLike(error) ? error.message : String(error));
 
-export const fullDisk = (detail: string, cause?: unknown): StorageUnavailable =>
-  new StorageUnavailable('full', `The video storage is full: ${detail}.`, cause);
+export const fullDisk = (detail: string, cause?: unknown): StorageUnavailableError =>
+  new StorageUnavailableError('full', `The video storage is full: ${detail}.`, cause);
+
+/** Converts a system error, without its path; returns any other error unchanged. */
+export function fileFailure(error: unknown): unknown {
+  const code = errorCode(error);
+  if (code === undefined || !isErrorLike(error) || !('errno' in error)) return error;
+  const words = `${getSystemErrorMessage(Number(error.errno))} (${code})`;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return fullDisk(words, error);
+  return new StorageUnavailableError('failed', `The video storage failed: ${words}.`, error);
+}

@@ -4,8 +4,8 @@ const FOLDER_NAME = new RegExp(`^${FOLDER}$`);
 const NAME = new RegExp(`^${FOLDER}/[0-9a-f]{2}/${UUID}\\.mp4$`);
 
 /**
- * The only kind of name a storage takes: `recordings/ab/<uuid>.mp4`. Spread over 256 folders by the id's last two
- * digits, since the first ones of a UUIDv7 are its time.
+ * The only form of name that a storage accepts: `recordings/ab/<uuid>.mp4`. Files are spread over 256 folders by the last
+ * two digits of the id, because a UUIDv7 begins with its time.
  */
 export function storageName(folder: string, id: string): string {
   return safeName(`${folder}/${id.slice(-2).toLowerCase()}/${id.toLowerCase()}.mp4`);
@@ -13,7 +13,7 @@ export function storageName(folder: string, id: string): string {
 
 export const isStorageName = (name: string): boolean => NAME.test(name);
 
-/** The name itself; throws where it is not one of `storageName`, so that no path ever leaves the storage's root. */
+/** Returns the name; throws unless it has the form of `storageName`, so that no path leaves the storage's root. */
 export function safeName(name: string): string {
   if (!isStorageName(name)) throw new TypeError('not a storage name');
   return name;
@@ -25,9 +25,3 @@ export function safeFolder(folder: string): string {
   if (!isStorageFolder(folder)) throw new TypeError('not a storage folder');
   return folder;
 }
-
-/** The folder of temporaries; no name of a published file begins so. */
-export const PARTIAL = '.partial';
-
-/** Where a name's temporaries live: one level below `PARTIAL`. */
-export const partialOf = (name: string): string => `${PARTIAL}/${safeName(name).replaceAll('/', '~')}`;

@@ -1,30 +1,40 @@
-import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { join } from 'node:path';
+import { Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type Env } from '../config/env.js';
-import { createDownloader } from './download/downloader.js';
-import { DOWNLOADER } from './download/download-order.js';
-import { knownRoots } from './known-roots.js';
-import { Leftovers } from './leftovers.js';
 import { openStorage } from './open-storage.js';
+import { knownRoots } from './storage-root.js';
 import { STORAGE, type Storage } from './storage.js';
 
-/** Provides `STORAGE` and `DOWNLOADER`; needs `ENV` and the `DataSource` from global modules. */
+const SWEEP_INTERVAL_MS = 3_600_000;
+/** A draft that was not touched for this long has no owner: a killed download, upload or clip left it. */
+const MAX_DRAFT_AGE_MS = 2 * 86_400_000;
+
+/** Removes the drafts that killed processes left. */
+@Injectable()
+export class DraftSweep {
+  constructor(@Inject(STORAGE) private readonly storage: Storage) {}
+
+  /** Returns how many drafts were removed. */
+  @Interval('storage drafts', SWEEP_INTERVAL_MS)
+  sweep(): Promise<number> {
+    return this.storage.sweep(MAX_DRAFT_AGE_MS);
+  }
+}
+
+/** Provides `STORAGE`; needs `ENV` and the `DataSource` from global modules. */
 @Module({
   providers: [
-    Leftovers,
+    DraftSweep,
     {
       provide: STORAGE,
       inject: [ENV, DataSource],
-      useFactory: (env: Env, dataSource: DataSource) => openStorage(env.STORAGE_URL, knownRoots(dataSource)),
-    },
-    {
-      provide: DOWNLOADER,
-      inject: [STORAGE, ENV],
-      useFactory: (storage: Storage, env: Env) =>
-        createDownloader(storage, { allowPrivate: env.OUTBOUND_ALLOW_PRIVATE }),
+      useFactory: (env: Env, dataSource: DataSource) =>
+        openStorage(env.STORAGE_URL, { spool: join(env.DATA_DIR, 'spool'), roots: knownRoots(dataSource) }),
     },
   ],
-  exports: [STORAGE, DOWNLOADER],
+  exports: [STORAGE],
 })
 export class StorageModule implements OnApplicationShutdown {
   constructor(@Inject(STORAGE) private readonly storage: Storage) {}

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Draft } from './draft.js';
 
 /** Injection token of the `Storage` that `STORAGE_URL` names. */
 export const STORAGE = Symbol('STORAGE');
@@ -22,7 +23,7 @@ export interface StorageHealth {
   readonly reason?: string;
 }
 
-/** A whole file, as it lies in the storage. */
+/** Size and checksum of a published file. */
 export interface Published {
   /** Bytes. */
   readonly size: number;
@@ -30,64 +31,46 @@ export interface Published {
   readonly sha256: string;
 }
 
-/** What a writer's owner wants to know again after an interruption, for instance the `ETag` of a half fetched file. */
-export type Memo = Readonly<Record<string, string | number>>;
+/** How far a draft has come. */
+export interface DraftPoint {
+  /** Of the `Draft`. */
+  readonly id: string;
+  /** Bytes that are durable; the draft may have more. */
+  readonly bytes: number;
+  /** Bytes of the whole file. */
+  readonly total: number;
+}
 
 /**
- * The writing of one file, at a temporary place until `publish`. A killed process leaves the bytes up to its last
- * checkpoint for the next writer of the same name. After `suspend`, `discard` or `publish` the writer is spent.
- * Every method may reject with `StorageUnavailable`, or with `WriterSuperseded` where another writer of that name went
- * on and this one's bytes are gone; `append` and `publish` of a film also with `NotAFilm`.
+ * Stores video files on disk or in S3. Names are those of `storageName`; any other name throws a `TypeError`. Every method
+ * may reject with `StorageUnavailableError`.
  */
-export interface StorageWriter {
-  /** Bytes accepted so far, those of an earlier attempt included: the offset of the next byte. */
-  readonly length: number;
-  /** Of the attempt that is continued; absent when this writer starts from zero. */
-  readonly memo: Memo | undefined;
-  /**
-   * Starts from zero: what is there is thrown away. `memo` is kept with the bytes; without one they cannot be taken up
-   * again. `size`, where known, is checked against the free space.
-   */
-  begin(memo?: Memo, size?: number): Promise<void>;
-  /**
-   * Resolves when more may come, not when the bytes are durable. The chunk must not be changed before `release` is
-   * called; a writer that fails may never call it.
-   */
-  append(chunk: Buffer, release?: () => void): Promise<void>;
-  /** Lays the bytes down for a later writer; without a memo it is the same as `discard`. */
-  suspend(): Promise<void>;
-  discard(): Promise<void>;
-  /** Makes the whole file appear under its name at once, durably; a file of that name is replaced. */
-  publish(): Promise<Published>;
-}
-
-export interface WriterOptions {
-  /** Default true: continues an interrupted writing of that name, if there is one with a memo. */
-  readonly resume?: boolean;
-  /** Publishes nothing but an MP4 film that is whole in its boxes. */
-  readonly film?: boolean;
-}
-
-/** Video bytes, in files or S3; names are those of `storageName` only. Rejects with `StorageUnavailable`. */
 export interface Storage {
-  writer(name: string, options?: WriterOptions): Promise<StorageWriter>;
   /**
-   * Undefined when there is no such file, or no such folder, which may never have been made: only `read` and `delete`
-   * take a missing folder for a missing mount.
+   * Creates an empty draft of a file and removes earlier drafts of the same name. Rejects with trouble `full` if `size`
+   * bytes do not fit.
    */
+  createDraft(name: string, size?: number): Promise<Draft>;
+  /** Opens the draft of an interrupted attempt; undefined if its bytes are no longer there. */
+  openDraft(name: string, point: DraftPoint): Promise<Draft | undefined>;
+  /** Removes all drafts of a name. */
+  removeDrafts(name: string): Promise<void>;
+  /** Stores a whole stream under a name. Nothing is stored if the stream fails. */
+  store(name: string, source: AsyncIterable<Buffer>, size?: number): Promise<Published>;
+  /** Returns undefined if there is no such file. Rejects if the whole mount or bucket is missing. */
   stat(name: string): Promise<StoredFile | undefined>;
   /**
-   * Of a file that has to be there: rejects with `NotStored` when it is lost, and with `StorageUnavailable` where its mount
-   * is missing. The reader must consume or destroy the stream.
+   * Rejects with `NotStoredError` if the file is lost, and with `StorageUnavailableError` if its mount is missing. The
+   * caller must consume or destroy the stream.
    */
   read(name: string, range?: ByteRange): Promise<Readable>;
-  /** Nothing happens when there is no such file, unless its mount is missing. */
+  /** Succeeds if there is no such file, unless its mount is missing. */
   delete(name: string): Promise<void>;
-  /** Every published file of a folder (`recordings`), in no promised order. */
+  /** Every published file of a folder (`recordings`), in no particular order. */
   list(folder: string): AsyncIterable<StoredFile>;
-  /** Writes and removes a probe; never rejects. */
+  /** Writes and removes a probe file; never rejects. */
   check(): Promise<StorageHealth>;
-  /** Removes temporaries that nobody has touched for so many milliseconds; the number removed. */
+  /** Removes drafts and uploads that were not touched for `olderThanMs`. Returns how many were removed. */
   sweep(olderThanMs: number): Promise<number>;
   /** Ends idle connections. */
   close(): void;

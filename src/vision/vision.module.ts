@@ -1,84 +1,63 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
+import { ENV, type Env } from '../config/env.js';
+import { STORAGE, type Storage } from '../storage/storage.js';
 import { StorageModule } from '../storage/storage.module.js';
-import { CrawlWork } from './continuous/crawl.work.js';
+import { VisionFindings } from './client/findings.repository.js';
+import { VisionConnections } from './client/vision-connections.service.js';
+import { VisionClient } from './client/vision.client.js';
+import { ClipPollClient } from './clips/clip-poll.client.js';
+import { ClipPollJob } from './clips/clip-poll.job.js';
+import { ClipSubmitJob } from './clips/clip-submit.job.js';
+import { ClipsRepository } from './clips/clips.repository.js';
+import { VideoRequests } from './clips/video-requests.service.js';
+import { SubscriptionsRepository } from './continuous/subscriptions.repository.js';
 import { VideoSubscriptions } from './continuous/subscriptions.service.js';
-import { WindowReader } from './continuous/window-reader.js';
-import { WindowWork } from './continuous/window.work.js';
+import { WindowReadingJob } from './continuous/window-reading.job.js';
+import { CoverageRepository } from './coverage/coverage.repository.js';
+import { CoverageService } from './coverage/coverage.service.js';
 import { DownloadMetrics } from './downloads/download-metrics.js';
-import { DownloadWork } from './downloads/download.work.js';
-import { FetchSteps } from './downloads/fetch-steps.js';
-import { RecordingMoves } from './downloads/recording-moves.js';
-import { RecordingStore } from './downloads/recording.store.js';
-import { Relink } from './downloads/relink.js';
+import { DownloadJob } from './downloads/download.job.js';
+import { DownloadRepository } from './downloads/download.repository.js';
+import { Downloader } from './downloads/downloader.js';
+import { RelinkService } from './downloads/relink.service.js';
 import { StoragePause } from './downloads/storage-pause.js';
-import { FindingQueries } from './finding.queries.js';
-import { FindingsRetention } from './findings-retention.js';
-import { VisionFindings } from './findings.js';
-import { CoverageService } from './recordings/coverage.service.js';
-import { MendedConnections } from './mended-connections.js';
-import { RecordingContent } from './recordings/recording-content.js';
-import { Retention } from './recordings/retention.js';
-import { RecordingQueries } from './recordings/recording.queries.js';
-import { PartsStore } from './requests/parts.store.js';
-import { PollAlone } from './requests/poll-alone.js';
-import { PollAsking } from './requests/poll-asking.js';
-import { PollList } from './requests/poll-list.js';
-import { PollOutcome } from './requests/poll-outcome.js';
-import { PollWork } from './requests/poll.work.js';
-import { SubmitOutcome } from './requests/submit-outcome.js';
-import { SubmitWork } from './requests/submit.work.js';
-import { VideoRequestQueries } from './requests/video-request.queries.js';
-import { VideoRequests } from './requests/video-requests.service.js';
-import { VisionConnections } from './vision-connections.js';
-import { VisionClient } from './vision.client.js';
+import { RecordingsRepository } from './recordings/recordings.repository.js';
+import { Recordings } from './recordings/recordings.service.js';
+import { Retention } from './recordings/retention.job.js';
 
-/** The platform side of Vision: requests, subscriptions, downloads, and what came of them. */
+/** The platform side of Vision: clip requests, subscriptions, downloads, recordings and their coverage. */
 @Module({
   imports: [JobsModule, PartnerClientModule, StorageModule],
   providers: [
     VisionClient,
     VisionConnections,
-    MendedConnections,
     VisionFindings,
-    FindingsRetention,
-    FindingQueries,
-    PartsStore,
+    ClipsRepository,
     VideoRequests,
-    VideoRequestQueries,
-    SubmitOutcome,
-    SubmitWork,
-    PollAlone,
-    PollAsking,
-    PollList,
-    PollOutcome,
-    PollWork,
+    ClipSubmitJob,
+    ClipPollClient,
+    ClipPollJob,
+    SubscriptionsRepository,
     VideoSubscriptions,
-    WindowReader,
-    CrawlWork,
-    WindowWork,
-    RecordingStore,
-    RecordingMoves,
-    Relink,
+    WindowReadingJob,
+    RecordingsRepository,
+    Recordings,
+    Retention,
+    CoverageRepository,
+    CoverageService,
+    DownloadRepository,
+    RelinkService,
     StoragePause,
-    FetchSteps,
-    DownloadWork,
+    {
+      provide: Downloader,
+      inject: [STORAGE, ENV],
+      useFactory: (storage: Storage, env: Env) => new Downloader(storage, { allowPrivate: env.OUTBOUND_ALLOW_PRIVATE }),
+    },
+    DownloadJob,
     DownloadMetrics,
-    RecordingQueries,
-    RecordingContent,
-    CoverageService,
-    Retention,
   ],
-  exports: [
-    FindingQueries,
-    VideoRequests,
-    VideoRequestQueries,
-    VideoSubscriptions,
-    RecordingQueries,
-    RecordingContent,
-    CoverageService,
-    Retention,
-  ],
+  exports: [VisionFindings, VideoRequests, VideoSubscriptions, Recordings, CoverageService, Retention],
 })
 export class VisionModule {}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { describeJsonBody } from '../shared/json-body.battery.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { callerOf, type Caller, pathsOf } from '../shared/hosted-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { describeIdempotency } from '../shared/idempotency.battery.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { nameDigest } from '../../src/accounts/account-name.js';
-import { findAccountPage } from '../../src/accounts/account-page.js';
+import { findAccountPage } from '../../src/accounts/account.repository.js';
 import { gramsOf, searchText } from '../../src/accounts/account-search.js';
 import type { AccountQuery } from '../../src/contracts/admin/account.dto.js';
 import { pageRequest } from '../../src/contracts/common/pagination.dto.js';

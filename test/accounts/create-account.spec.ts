@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
-import type { CreateAccountResponse } from '../../src/contracts/accounts/account.dto.js';
+import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
+import type { CreateAccountResponse } from '../../src/contracts/account/account.dto.js';
 import { describeApiKeys } from '../shared/api-key.battery.js';
 import { callerOf, type Caller, type ErrorAnswer } from '../shared/hosted-endpoint.js';
 import { issueKey } from '../support/api-keys.js';

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
-import { keptText } from '../../src/docs/kept-text.js';
+import { cacheText } from '../../src/docs/swagger.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
 let service: TestApp;
@@ -15,9 +15,13 @@ afterAll(() => service.close());
 test('a text is made once, whoever asks for it', async () => {
   let made = 0;
   const server: Server = express()
-    .get('/text', keptText(), (_request, response) => {
-      response.type('text/yaml').send(`made: ${++made}`);
-    })
+    .get(
+      '/text',
+      cacheText(() => 'http://127.0.0.1'),
+      (_request, response) => {
+        response.type('text/yaml').send(`made: ${++made}`);
+      },
+    )
     .listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/text`;

@@ -94,7 +94,7 @@ describe('Swagger UI, in a browser', () => {
   it('creates a hauler with the admin token', async () => {
     await select('Admin API 1.0.0');
     await authorize(service.env.ADMIN_TOKEN);
-    expect(await tryItOut('postHaulers')).toContain('201');
+    expect(await tryItOut('createHauler')).toContain('201');
   }, 30_000);
 
   it('creates an account with a key', async () => {

@@ -12,13 +12,13 @@ interface Violation {
   readonly rule: { readonly name: string };
 }
 
-async function violations(): Promise<string[]> {
+async function violations(rules: string): Promise<string[]> {
   const { stdout } = await run(
     process.execPath,
     [
       'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
       '--config',
-      'test/architecture/dependency-rules.cjs',
+      `test/architecture/${rules}.cjs`,
       '--output-type',
       'json',
       'src',
@@ -40,7 +40,7 @@ describe('the house keeps its import rules', () => {
     mkdirSync(folder, { recursive: true });
     try {
       writeFileSync(join(folder, 'trespass.ts'), "export { AppError } from '../../errors/app-error.js';\n");
-      found = await violations();
+      found = (await Promise.all([violations('dependency-rules'), violations('folder-rules')])).flat();
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -28,7 +28,7 @@ function spelledOut(list: string): string[] {
   return ranged.split(/,? (?:and |or |to )?/);
 }
 
-const PAGES = globSync(['*.md', 'docs/*.md', 'docs/adr/*.md'], { cwd: ROOT });
+const PAGES = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
 const CODE = globSync('{src,test,migrations}/**/*.{ts,mjs,cjs}', { cwd: ROOT });
 const FILES = [...PAGES, ...CODE].filter((file) => join(ROOT, file) !== import.meta.filename);
 

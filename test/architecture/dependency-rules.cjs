@@ -1,11 +1,11 @@
 /** Who may import whom: the levels of CONTRIBUTING.md. 2 and 3 never import a neighbour, but for what is named here. */
 const room = (...names) => `^src/(${names.join('|')})/`;
 const L0 = ['contracts', 'config'];
-const L1 = ['chunked-work', 'database', 'errors', 'http', 'observability', 'outbound'];
+const L1 = ['chunked-work', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
 const L2 = ['auth', 'partner-client', 'storage', 'jobs', 'idempotency'];
-const L3 = ['scale', 'accounts', 'site-sync', 'vision'];
+const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
 const L4 = ['admin', 'docs', 'health', 'cli', 'demo'];
-const ENTRY = '^src/(app\\.module|app\\.setup|app\\.workers|main)\\.ts$';
+const ENTRY = '^src/(app\\.module|app\\.setup|cluster|main)\\.ts$';
 
 const above = {
   0: [...L1, ...L2, ...L3, ...L4],
@@ -75,7 +75,7 @@ module.exports = {
       from: { path: `^src/(${L3.join('|')})/` },
       to: {
         path: room(...L3),
-        pathNot: '^src/($1/|site-sync/catalog/(catalog\\.(service|module)|catalog-checks|known-materials)\\.ts$)',
+        pathNot: '^src/($1/|site-sync/catalog/catalog\\.repository\\.ts$)',
       },
     },
     {
@@ -85,22 +85,30 @@ module.exports = {
       to: { path: '^src/site-sync/' },
     },
     {
-      name: 'hosted-never-imports-its-parent',
+      name: 'reference-partner-calls-no-partner',
       severity: 'error',
-      from: { path: '^src/(site-sync|vision)/hosted/' },
-      to: { path: '^src/(site-sync|vision)/(?!hosted/)' },
+      from: { path: '^src/reference-partner/' },
+      to: { path: '^src/(partner-client|site-sync|vision)/' },
     },
     {
-      name: 'hosted-calls-no-partner',
+      name: 'cli-is-a-client',
+      comment: 'the command line uses the admin API over HTTP, by its contract',
       severity: 'error',
-      from: { path: '^src/(site-sync|vision)/hosted/' },
-      to: { path: '^src/partner-client/' },
+      from: { path: '^src/cli/' },
+      to: { path: '^src/', pathNot: '^src/(cli|contracts|config)/' },
     },
     {
-      name: 'parent-never-imports-hosted',
+      name: 'contracts-load-no-framework',
+      comment: 'clients and the command line load the contracts',
       severity: 'error',
-      from: { path: '^src/(site-sync|vision)/(?!hosted/)' },
-      to: { path: '^src/(site-sync|vision)/hosted/' },
+      from: { path: '^src/contracts/' },
+      to: { path: '^node_modules/(@nestjs|typeorm|pg)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'only-the-start-uses-the-embedded-database',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(embedded-postgres/|main\\.ts|database/migrate-command\\.ts)' },
+      to: { path: '^src/embedded-postgres/' },
     },
     {
       name: 'entities-stay-at-home',
@@ -112,7 +120,7 @@ module.exports = {
     {
       name: 'axios-only-outbound',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(partner-client|storage/download)/' },
+      from: { path: '^src/', pathNot: '^src/(partner-client|vision/downloads)/' },
       to: { path: '^node_modules/(axios|@nestjs/axios)/' },
     },
   ],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';

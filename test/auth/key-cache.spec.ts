@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { KeyCache } from '../../src/auth/key-cache.js';
 import { type KnownKey, opens } from '../../src/auth/known-key.js';
-import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 
 const key = (dormant = false): KnownKey => ({

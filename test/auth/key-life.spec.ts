@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { createKey, hashKey, isWellFormedKey } from '../../src/auth/api-key.js';
 import { KeyLookup } from '../../src/auth/key-lookup.js';
 import { LastUse } from '../../src/auth/last-use.js';
-import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { createHauler, issueKey, neighbour } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { CLOSED, doorOf, knock, OPEN, until } from '../support/knock.js';

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { AccountEntity } from '../../src/accounts/account.entity.js';
 import { newAccountRow } from '../../src/accounts/account-row.js';
-import type { CreateAccountRequest } from '../../src/contracts/accounts/account.dto.js';
+import type { CreateAccountRequest } from '../../src/contracts/account/account.dto.js';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
 import type { BenchDatabase } from './database.js';
 import type { Asked } from './load.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { atEnd } from './cleanup.js';
 

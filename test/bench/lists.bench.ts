@@ -54,7 +54,7 @@ async function listsOf(service: Service): Promise<Listed[]> {
   return [
     {
       name: 'hosted continuous',
-      fill: `INSERT INTO hosted_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
+      fill: `INSERT INTO reference_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
              SELECT gen_random_uuid(), 'bench', 'truck', 'front', ${times}, 1, 'x' FROM generate_series($1::int, $2::int) AS n`,
       path: `/video-platform/v1/videos/continuous?customerId=bench&truckId=truck&startTime=${FIRST_DAY}&endTime=2030-01-01T00:00:00Z`,
       headers: { 'api-key': key },

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { copyIn, copyText } from './copy-in.js';
@@ -19,7 +18,7 @@ export async function copyAnswer(client: pg.Client, body: Buffer): Promise<void>
   );
   const haulerId = rows[0]?.id ?? '';
   const copy = async (table: string, columns: string, records: Plain[], content: (record: Plain) => Cell[]) => {
-    const common = 'id, hauler_id, connection_id, external_id, digest, partner_updated_at';
+    const common = 'id, hauler_id, connection_id, external_id, partner_updated_at';
     const texts = copyText(records.map((record) => [...commonCells(haulerId, record), ...content(record)]));
     await copyIn(client, `COPY ${table} (${common}, ${columns}) FROM STDIN`, texts);
   };
@@ -38,6 +37,5 @@ export async function copyAnswer(client: pg.Client, body: Buffer): Promise<void>
 }
 
 function commonCells(haulerId: string, record: Plain): Cell[] {
-  const digest = hash('sha256', JSON.stringify(record), 'hex').slice(0, 32);
-  return [uuidv7(), haulerId, haulerId, record['id'] as string, `\\x${digest}`, record['updatedAt'] as string];
+  return [uuidv7(), haulerId, haulerId, record['id'] as string, record['updatedAt'] as string];
 }

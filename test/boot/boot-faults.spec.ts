@@ -91,8 +91,9 @@ describe('what an operator has to mend is told without a stack', () => {
       const { code, err } = await runToEnd(program, { ...SECRETS, DATABASE_URL: url });
       await owner.query(`DROP ROLE ${role}`);
       await used.drop();
-      const told = 'DATABASE_URL: its role may not do what the migrations need: permission denied for schema public\n';
-      expect([code, err]).toEqual([1, told]);
+      const expected =
+        'DATABASE_URL: its role lacks a privilege that the migrations need: permission denied for schema public\n';
+      expect([code, err]).toEqual([1, expected]);
     },
     60_000,
   );

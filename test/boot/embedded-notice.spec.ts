@@ -27,7 +27,7 @@ test('npm run migrate tells that it works on the embedded database', () => {
 
 test.each([
   ['npm run start:prod warns of it', { npm_lifecycle_event: 'start:prod' }, [40]],
-  ['so does a service in production', { NODE_ENV: 'production', DEMO: 'true' }, [40]],
+  ['so does a service in production', { NODE_ENV: 'production', EMBEDDED_DATABASE: 'true', DEMO: 'true' }, [40]],
   ['npm start does not, which is made for it', { npm_lifecycle_event: 'start' }, []],
 ])(
   '%s',

@@ -25,19 +25,45 @@ afterAll(async () => {
   await scene.stop();
 });
 
-interface List {
-  readonly data: SyncRun[];
-}
+const api = async (path: string) => (await scene.service.admin('GET', path)).body;
 
-describe('connection sync', () => {
-  test('asks the running service for a run, also of a paused connection', async () => {
+describe('connection', () => {
+  test('show returns what the admin API does', async () => {
+    expect(await answerOf('connection', 'show', scene.connectionId)).toEqual(
+      await api(`/connections/${scene.connectionId}`),
+    );
+  });
+
+  test('sync starts a run of the service, also of a paused connection', async () => {
     const { runId } = await answerOf<{ runId: string }>('connection', 'sync', scene.connectionId);
     expect(await scene.ended(runId)).toMatchObject({ status: 'succeeded', connectionId: scene.connectionId });
   });
 
-  test('of an unknown connection fails, of no uuid is wrong usage', async () => {
-    expect(await runCommand('connection', 'sync', UNKNOWN)).toMatchObject({ code: 1, out: '' });
-    expect(await runCommand('connection', 'sync', 'x')).toMatchObject({ code: 2, out: '' });
+  test('change, check and remove change, check and remove it', async () => {
+    const { haulerId } = scene;
+    const words = ['--hauler-id', haulerId, '--interface', 'site', '--base-url', scene.partner.url, '--api-key', 'k'];
+    const added = await answerOf<{ id: string }>('connection', 'add', ...words, '--enabled', 'false');
+    const changed = await answerOf(
+      'connection',
+      'change',
+      added.id,
+      '--interval-seconds',
+      '120',
+      '--next-api-key',
+      'n',
+    );
+    expect(changed).toMatchObject({ id: added.id, intervalSeconds: 120, enabled: false, hasNextApiKey: true });
+    expect(await answerOf('connection', 'check', added.id)).toMatchObject({ reachable: true });
+    expect(await runCommand('connection', 'remove', added.id)).toEqual({ code: 0, out: '', err: '' });
+    expect(await runCommand('connection', 'sync', added.id)).toMatchObject({ code: 1, out: '' });
+  });
+
+  test.each([
+    ['--interval-seconds must be a whole number', ['--interval-seconds', 'often']],
+    ['--enabled must be true or false', ['--enabled', 'perhaps']],
+  ])('change: %s', async (sentence, words) => {
+    const err = expect.stringContaining(`error: ${sentence}`);
+    expect(await runCommand('connection', 'change', scene.connectionId, ...words)).toEqual({ code: 2, out: '', err });
   });
 });
 
@@ -46,44 +72,24 @@ describe.each([
   ['kiosk', 1],
   ['material', 2],
 ])('%s list', (kind, count) => {
-  const list = (...words: string[]) => answerOf<{ data: unknown[] }>(kind, 'list', ...words);
-
-  test('answers as the admin API does, whatever is asked for', async () => {
-    const asked: [string[], string][] = [
-      [[], ''],
-      [['--hauler-id', scene.haulerId, '--page', '1', '--page-size', '1'], `haulerId=${scene.haulerId}&pageSize=1`],
-      [['--site-id', idOf('a')], `siteId=${idOf('a')}`],
-      [['--active', 'true'], 'active=true'],
-      [['--active', 'false'], 'active=false'],
-    ];
-    for (const [words, query] of asked) {
-      expect(await list(...words)).toEqual((await scene.service.admin('GET', `/${kind}s?${query}`)).body);
-    }
-  });
-
-  test('of a site, of a hauler', async () => {
-    expect((await list()).data).toHaveLength(count);
-    expect((await list('--site-id', idOf('a'))).data).toHaveLength(1);
-    expect((await list('--hauler-id', UNKNOWN)).data).toEqual([]);
-  });
-
   test.each([
-    ['--active must be true or false', '--active', 'yes'],
-    ['--site-id must be a UUID', '--site-id', 'x'],
-  ])('%s', async (sentence, ...words) => {
-    const err = expect.stringContaining(`error: ${sentence}`);
-    expect(await runCommand(kind, 'list', ...words)).toEqual({ code: 2, out: '', err });
+    [[], ''],
+    [['--page', '1', '--page-size', '1'], 'pageSize=1'],
+    [['--active', 'true'], 'active=true'],
+    [['--active', 'false'], 'active=false'],
+    [['--site-id', idOf('a')], `siteId=${idOf('a')}`],
+    [['--hauler-id', UNKNOWN], `haulerId=${UNKNOWN}`],
+  ])('%j returns what the admin API does', async (words, query) => {
+    expect(await answerOf(kind, 'list', ...words)).toEqual(await api(`/${kind}s?${query}`));
   });
-});
 
-test('connection show answers as the admin API does', async () => {
-  const { body } = await scene.service.admin('GET', `/connections/${scene.connectionId}`);
-  expect(await answerOf('connection', 'show', scene.connectionId)).toEqual(body);
+  test('has all records', async () => {
+    expect((await answerOf<{ data: unknown[] }>(kind, 'list')).data).toHaveLength(count);
+  });
 });
 
 describe('sync-run', () => {
-  test('list, show and quarantine answer as the admin API does', async () => {
-    const api = async (path: string) => (await scene.service.admin('GET', path)).body;
+  test('list, show and quarantine return what the admin API does', async () => {
     expect(await answerOf('sync-run', 'list')).toEqual(await api('/sync-runs'));
     expect(await answerOf('sync-run', 'show', first.id)).toEqual(await api(`/sync-runs/${first.id}`));
     const quarantine = await answerOf<{ data: unknown[] }>('sync-run', 'quarantine', first.id);
@@ -91,15 +97,16 @@ describe('sync-run', () => {
     expect(quarantine.data).toHaveLength(1);
   });
 
-  test('list of a connection, of a status', async () => {
-    const list = async (...words: string[]) => (await answerOf<List>('sync-run', 'list', ...words)).data.length;
-    expect(await list('--connection-id', scene.connectionId)).toBeGreaterThan(0);
-    expect(await list('--connection-id', UNKNOWN)).toBe(0);
-    expect(await list('--status', 'failed')).toBe(0);
+  test('list filters by connection and status', async () => {
+    const count = async (...words: string[]) =>
+      (await answerOf<{ data: SyncRun[] }>('sync-run', 'list', ...words)).data.length;
+    expect(await count('--connection-id', scene.connectionId)).toBeGreaterThan(0);
+    expect(await count('--connection-id', UNKNOWN)).toBe(0);
+    expect(await count('--status', 'failed')).toBe(0);
     expect(await runCommand('sync-run', 'list', '--status', 'done')).toMatchObject({ code: 2 });
   });
 
-  test('confirm applies what is held; twice fails', async () => {
+  test('confirm applies the held removals once', async () => {
     const held = await scene.sync({ sites: [] });
     expect(held.status).toBe('held');
     expect(await answerOf('sync-run', 'confirm', held.id)).toMatchObject({ id: held.id, status: 'succeeded' });
@@ -107,22 +114,9 @@ describe('sync-run', () => {
     expect(await runCommand('sync-run', 'confirm', held.id)).toMatchObject({ code: 1, out: '' });
   });
 
-  test('for people a run is shown field by field', async () => {
+  test('show for people prints one field in each line', async () => {
     const { code, out } = await runCommand('sync-run', 'show', first.id);
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`^id +${first.id}\nconnectionId +${scene.connectionId}\nstatus +succeeded\n`));
-  });
-
-  test.each(['show', 'quarantine', 'confirm'])(
-    '%s of an unknown run fails, of no uuid is wrong usage',
-    async (word) => {
-      expect(await runCommand('sync-run', word, UNKNOWN)).toMatchObject({ code: 1, out: '' });
-      expect(await runCommand('sync-run', word, 'x')).toMatchObject({ code: 2, out: '' });
-    },
-  );
-
-  test.each(['list', 'show', 'quarantine', 'confirm'])('%s --help explains itself', async (word) => {
-    const { code, out } = await runCommand('sync-run', word, '--help');
-    expect([code, out]).toEqual([0, expect.stringContaining('--json')]);
   });
 });

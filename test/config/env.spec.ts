@@ -118,11 +118,52 @@ describe('configuration', () => {
     });
   });
 
-  it('is told to be in production by how it was started', () => {
-    for (const source of [{ NODE_ENV: 'production' }, { npm_lifecycle_event: 'start:prod' }]) {
+  it('is in production with NODE_ENV=production or by npm run start:prod', () => {
+    for (const source of [{ ...production, NODE_ENV: 'production' }, { npm_lifecycle_event: 'start:prod' }]) {
       expect(readEnv(source).IN_PRODUCTION).toBe(true);
     }
     expect(readEnv({ NODE_ENV: 'test', npm_lifecycle_event: 'start' }).IN_PRODUCTION).toBe(false);
+  });
+
+  describe('with NODE_ENV=production (decision 53)', () => {
+    const open = { NODE_ENV: 'production', EMBEDDED_DATABASE: 'true' };
+
+    it.each([{}, { DATABASE_URL: ' ' }, { EMBEDDED_DATABASE: 'false' }, { EMBEDDED_DATABASE: '' }])(
+      'refuses to start without DATABASE_URL: %j',
+      (source) =>
+        expect(faultsOf({ NODE_ENV: 'production', ...source })).toEqual([
+          'DATABASE_URL is required with NODE_ENV=production; set EMBEDDED_DATABASE=true to use the embedded database on purpose',
+        ]),
+    );
+
+    it('reports the missing DATABASE_URL together with other faults', () => {
+      expect(faultsOf({ NODE_ENV: 'production', PORT: 'x' })).toEqual([
+        expect.stringMatching(/^PORT /),
+        expect.stringMatching(/^DATABASE_URL is required/),
+      ]);
+    });
+
+    it.each<[NodeJS.ProcessEnv, object]>([
+      [open, { EMBEDDED: true, DEMO: false, OUTBOUND_ALLOW_PRIVATE: false }],
+      [
+        { ...open, DEMO: 'true' },
+        { DEMO: true, OUTBOUND_ALLOW_PRIVATE: false },
+      ],
+      [
+        { ...open, OUTBOUND_ALLOW_PRIVATE: 'true' },
+        { DEMO: false, OUTBOUND_ALLOW_PRIVATE: true },
+      ],
+      [
+        { ...production, NODE_ENV: 'production' },
+        { EMBEDDED: false, DEMO: false, OUTBOUND_ALLOW_PRIVATE: false },
+      ],
+      [
+        { ...production, NODE_ENV: 'production', DEMO: 'true' },
+        { EMBEDDED: false, DEMO: true, OUTBOUND_ALLOW_PRIVATE: false },
+      ],
+    ])('has nothing open that is not switched on by name: %#', (source, expected) =>
+      expect(readEnv(source)).toMatchObject(expected),
+    );
   });
 
   it.each(Object.entries(VARIABLES).filter(([, { fallback }]) => fallback !== undefined))(
@@ -272,8 +313,8 @@ describe('configuration', () => {
     expect(new InvalidEnvironment(faults).message).toBe(message),
   );
 
-  it('is told in the README: every variable, its default and its meaning', () => {
-    const readme = readFileSync('README.md', 'utf8');
+  it('stands in docs/guides/operator.md: every variable, its default and its meaning', () => {
+    const readme = readFileSync('docs/guides/operator.md', 'utf8');
     const rows = readme.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
     const told = rows.filter(([, name = '']) => name.slice(1, -1) in VARIABLES).map((cells) => cells.slice(1, 4));
     const declared = Object.entries(VARIABLES).map(([name, each]) => [`\`${name}\``, each.shownDefault, each.meaning]);

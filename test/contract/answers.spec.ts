@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { LONGEST_REQUEST_ID } from '../../src/contracts/vision/vision.dto.js';
+import { MAX_REQUEST_ID_LENGTH } from '../../src/contracts/vision/vision.dto.js';
 import { PUBLICATIONS } from '../../src/docs/documents.js';
-import { MOST_CLIPS } from '../../src/vision/requests/match-video.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type Documented, operationsOf, type ServedDocument, servedDocuments } from '../support/documents.js';
+import { MAX_CLIPS_PER_PART } from '../../src/vision/recordings/recording.rules.js';
 
 let service: TestApp;
 let documents: ReadonlyMap<string, ServedDocument>;
@@ -59,8 +59,8 @@ describe('the failures that the documents tell of', () => {
       'POST /sync-runs/{id}/confirm',
       'PUT /hosted/cameras',
     ]);
-    expect(reply('postSyncRunsByIdConfirm', '409')?.description).toContain('newer run');
-    expect(reply('postApiKeysByIdRotate', '409')?.description).toContain('revoked');
+    expect(reply('confirmSyncRun', '409')?.description).toContain('newer run');
+    expect(reply('rotateApiKey', '409')?.description).toContain('revoked');
   });
 
   it('422 is for tickets alone', () => {
@@ -70,12 +70,12 @@ describe('the failures that the documents tell of', () => {
   });
 
   it('401 of the administration is about its token', () => {
-    expect(reply('getHaulers', '401')?.description).toContain('admin token');
+    expect(reply('listHaulers', '401')?.description).toContain('admin token');
     expect(reply('listVideos', '401')?.description).toContain('API key');
   });
 
   it('an answer that shows a key may be kept by nobody', () => {
-    for (const operationId of ['postApiKeys', 'postApiKeysByIdRotate']) {
+    for (const operationId of ['issueApiKey', 'rotateApiKey']) {
       expect(reply(operationId, '201')?.headers).toHaveProperty('Cache-Control.schema.enum', ['no-store']);
     }
   });
@@ -165,11 +165,11 @@ describe('values in the documents', () => {
   });
 
   it.each([
-    ['VideoRequestPart', MOST_CLIPS],
-    ['VideoRequest', 1_000 * MOST_CLIPS],
+    ['VideoRequestPart', MAX_CLIPS_PER_PART],
+    ['VideoRequest', 1_000 * MAX_CLIPS_PER_PART],
   ])("a %s has room for a partner's longest id, and for all clips that may be kept", (name, clips) => {
     const told = documents.get('admin')?.components.schemas[name]?.properties;
-    expect(told?.['partnerRequestId']?.maxLength).toBe(LONGEST_REQUEST_ID);
+    expect(told?.['partnerRequestId']?.maxLength).toBe(MAX_REQUEST_ID_LENGTH);
     expect(told?.['recordingIds']?.maxItems).toBe(clips);
   });
 });

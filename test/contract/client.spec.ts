@@ -27,14 +27,14 @@ beforeAll(async () => {
   ids['connections'] = await made('/connections', { ...shared, interface: 'site', enabled: false });
   visionConnection = await made('/connections', { ...shared, interface: 'vision' });
   client = await DocumentClient.open(service, key);
-  const put = operation('putHostedHaulersByHaulerIdSiteData');
+  const put = operation('replaceHostedSiteData');
   expect((await client.send(put, { path: { haulerId: DEMO.haulerId }, body: DEMO_SITE_DATA })).status).toBe(200);
-  const { body: run } = await client.send(operation('postConnectionsByIdSync'), {
+  const { body: run } = await client.send(operation('syncConnection'), {
     path: { id: ids['connections'] ?? '' },
   });
   ids['sync-runs'] = (run as { runId: string }).runId;
   await eventually(async () => {
-    const { body } = await client.send(operation('getSyncRunsById'), { path: { id: ids['sync-runs'] ?? '' } });
+    const { body } = await client.send(operation('getSyncRun'), { path: { id: ids['sync-runs'] ?? '' } });
     expect(body).toMatchObject({ status: 'succeeded' });
   });
   expect((await upload(service, 0, { customerId: DEMO.haulerId })).status).toBe(201);
@@ -72,7 +72,7 @@ const connected = (body: unknown) =>
 const statusesOf = async (sent: Promise<{ status: number }>[]) => (await Promise.all(sent)).map(({ status }) => status);
 
 it('a film is read in parts, which was recorded, asked for and stored', async () => {
-  const content = operation('getRecordingsByIdContent');
+  const content = operation('getRecordingContent');
   const path = { id: ids['recordings'] ?? '' };
   const { status, headers } = await client.send(content, { path });
   const etag = headers.get('etag') ?? '';
@@ -145,9 +145,9 @@ describe('what the documents say of answers holds', () => {
     const { accountId } = (refused as { error: { details: { accountId: string } } }).error.details;
     expect((await client.send(account, { body: taken, headers })).headers.get('idempotency-replayed')).toBe('true');
     for (const [name, id] of [
-      ['getTicketsById', disposalTicketId],
-      ['getTicketsByIdRevisions', disposalTicketId],
-      ['getAccountsById', accountId],
+      ['getTicket', disposalTicketId],
+      ['listTicketRevisions', disposalTicketId],
+      ['getAccount', accountId],
     ] as const) {
       expect([name, (await client.send(operation(name), { path: { id } })).status]).toEqual([name, 200]);
     }
@@ -160,7 +160,7 @@ describe('what the documents say of answers holds', () => {
       const statuses = await statusesOf([client.send(each, { headers: none })]);
       const wrong = path.includes('{')
         ? { path: { id: 'x', haulerId: 'x' } }
-        : { query: { page: 'x', from: 'x', haulerId: 'x' } };
+        : { query: { page: 'x', from: 'x', haulerId: 'x', checksums: 'x' } };
       if (documented.requestBody === undefined && (path.includes('{') || documented.parameters !== undefined)) {
         statuses.push(...(await statusesOf([client.send(each, wrong)])));
         expect([path, statuses]).toEqual([path, [401, 400]]);
@@ -195,9 +195,9 @@ describe('what the documents say of answers holds', () => {
   });
 
   it('of what is in the way', async () => {
-    const rotated = operation('postApiKeysByIdRotate');
+    const rotated = operation('rotateApiKey');
     const { id } = await issueKey(service, ['site'], { haulerId: DEMO.haulerId });
-    await client.send(operation('deleteApiKeysById'), { path: { id } });
+    await client.send(operation('revokeApiKey'), { path: { id } });
     const query = {
       customerId: DEMO.haulerId,
       truckId: DEMO.truckId,
@@ -208,9 +208,9 @@ describe('what the documents say of answers holds', () => {
     expect(
       await statusesOf([
         client.send(rotated, { path: { id } }),
-        client.send(operation('postHaulers'), { body: { id: DEMO.haulerId, name: 'Again' } }),
-        client.send(operation('postSyncRunsByIdConfirm'), { path: { id: ids['sync-runs'] ?? '' } }),
-        client.send(operation('postHostedRecordings'), {
+        client.send(operation('createHauler'), { body: { id: DEMO.haulerId, name: 'Again' } }),
+        client.send(operation('confirmSyncRun'), { path: { id: ids['sync-runs'] ?? '' } }),
+        client.send(operation('uploadHostedRecording'), {
           query,
           body: film(0),
           headers: { 'Content-Type': 'video/mp4' },
@@ -229,8 +229,8 @@ describe('what the documents say of answers holds', () => {
       enabled: false,
     };
     for (const [name, id] of [
-      ['deleteVideoSubscriptionsById', await made('/video-subscriptions', ordered)],
-      ['deleteConnectionsById', await made('/connections', connection)],
+      ['deleteVideoSubscription', await made('/video-subscriptions', ordered)],
+      ['deleteConnection', await made('/connections', connection)],
     ] as const) {
       const reply = await client.send(operation(name), { path: { id } });
       expect([name, reply.status]).toEqual([name, 204]);

@@ -1,11 +1,11 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { CreateAccountRequest } from '../../src/contracts/accounts/account.dto.js';
+import { CreateAccountRequest } from '../../src/contracts/account/account.dto.js';
 import { AccountQuery } from '../../src/contracts/admin/account.dto.js';
 import { IssueApiKeyRequest } from '../../src/contracts/admin/api-key.dto.js';
 import { CreateConnectionRequest, UpdateConnectionRequest } from '../../src/contracts/admin/connection.dto.js';
 import { CreateHaulerRequest } from '../../src/contracts/admin/hauler.dto.js';
-import { HostedCamera, HostedRecordingQuery } from '../../src/contracts/admin/hosted-vision.dto.js';
+import { HostedCamera, HostedRecordingQuery } from '../../src/contracts/admin/hosted.dto.js';
 import { OrderVideoRequest } from '../../src/contracts/admin/video-request.dto.js';
 import { CreateVideoSubscription } from '../../src/contracts/admin/video-subscription.dto.js';
 import { type DtoClass, readerOf } from '../../src/contracts/common/reader.js';
@@ -16,7 +16,7 @@ const NAMES: [string, DtoClass<object>, string][] = [
   ['a key', IssueApiKeyRequest, 'name'],
   ['the customer of a key', IssueApiKeyRequest, 'customerId'],
   ['an account', CreateAccountRequest, 'accountName'],
-  ['accounts that are looked for', AccountQuery, 'search'],
+  ['a search for accounts', AccountQuery, 'search'],
   ['the customer of a connection', CreateConnectionRequest, 'customerId'],
   ['the new customer of a connection', UpdateConnectionRequest, 'customerId'],
   ['the truck of a video request', OrderVideoRequest, 'truckId'],
@@ -29,8 +29,8 @@ const NAMES: [string, DtoClass<object>, string][] = [
   ['a camera', HostedCamera, 'cameraId'],
 ];
 
-/** What is said of that field and its elements alone: nothing else that a body needs is sent. */
-function said(type: DtoClass<object>, field: string, value: unknown): string[] {
+/** The violations of one field and its elements; other required fields are absent. */
+function violationsOf(type: DtoClass<object>, field: string, value: unknown): string[] {
   const violations: Violation[] = [];
   readerOf(type)({ [field]: value }, '', violations);
   return violations.filter(({ path }) => path.split('[')[0] === field).map(({ message }) => message);
@@ -38,9 +38,9 @@ function said(type: DtoClass<object>, field: string, value: unknown): string[] {
 
 describe.each(NAMES)('the name of %s', (_what, type, field) => {
   it.each(['', ' ', '\t\u{A0}\u3000', '\u200B', '\uFEFF', '\u00AD', '\u2060 \u200D', '\u3164', '\u{E0020}'])(
-    'has something to see: %j',
+    'must contain a visible character: %j',
     (name) => {
-      const [message, ...others] = said(type, field, name);
+      const [message, ...others] = violationsOf(type, field, name);
       expect([message, others]).toEqual([
         expect.stringMatching(new RegExp(`^${field} must be text that is not blank, of 1 to \\d+ characters$`)),
         [],
@@ -48,8 +48,8 @@ describe.each(NAMES)('the name of %s', (_what, type, field) => {
     },
   );
 
-  it.each(['x', ' x ', '\u200Bx', '👩\u200D🚒'])('may have blanks beside it: %j', (name) => {
-    expect(said(type, field, name)).toEqual([]);
+  it.each(['x', ' x ', '\u200Bx', '👩\u200D🚒'])('may contain blanks: %j', (name) => {
+    expect(violationsOf(type, field, name)).toEqual([]);
   });
 });
 
@@ -66,6 +66,8 @@ it.each([
   ['1\ud800', UNICODE],
   ['😀'.repeat(255), undefined],
   ['😀'.repeat(256), WORDS],
-] as const)('of another name of a camera, %j, is said: %s', (name, must) => {
-  expect(said(HostedCamera, 'aliases', ['front', name])).toEqual(must === undefined ? [] : [`aliases[1] ${must}`]);
+] as const)('the alias %j of a camera: %s', (name, must) => {
+  expect(violationsOf(HostedCamera, 'aliases', ['front', name])).toEqual(
+    must === undefined ? [] : [`aliases[1] ${must}`],
+  );
 });

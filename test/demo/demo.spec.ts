@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Side } from '../../src/config/env.js';
-import { AdminClient } from '../../src/demo/admin-client.js';
 import { DEMO } from '../../src/demo/demo-data.js';
 import { demoKeys } from '../../src/demo/demo-keys.js';
-import { type Demo, seedDemo } from '../../src/demo/seed.js';
+import { type Demo, demoClient, seedDemo } from '../../src/demo/seed.js';
 import { welcome } from '../../src/demo/welcome.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import type { ByteRangeReader } from '../../src/vision/hosted/media/byte-range-reader.js';
-import { withFilm } from '../../src/vision/hosted/media/film.js';
-import { durationOfMp4 } from '../../src/vision/hosted/media/probe-mp4.js';
+import type { ByteRangeReader } from '../../src/reference-partner/vision/media/byte-range-reader.js';
+import { withFilm } from '../../src/reference-partner/vision/media/film.js';
+import { durationOfMp4 } from '../../src/reference-partner/vision/media/probe-mp4.js';
 import { eventually } from '../support/eventually.js';
 
 interface Page<T> {
@@ -40,7 +39,7 @@ class Scene {
   }
 }
 
-/** What the welcome tells to paste: method, address, headers and body of each `curl`. */
+/** The address, headers and body of each `curl` in the welcome. */
 function curls(text: string): { url: string; headers: Record<string, string>; body: string | undefined }[] {
   return text
     .split('\n')
@@ -54,7 +53,7 @@ function curls(text: string): { url: string; headers: Record<string, string>; bo
     }));
 }
 
-/** Path and status of each call that the welcome tells. */
+/** Path and status of each call in the welcome. */
 async function pasted(text: string): Promise<string[]> {
   const statuses = [];
   for (const { url, headers, body } of curls(text)) {
@@ -84,7 +83,7 @@ describe('the demo', () => {
   it('prints a call for each interface that works as pasted', async () => {
     const { service, demo } = scene;
     const text = welcome(service.env, service.url, demo);
-    // Of an address such as http://[::1]:3000 a shell may else look for files.
+    // A shell would expand the brackets of http://[::1]:3000 without quotes.
     for (const [, url] of text.matchAll(/curl -sS (\S+)/g)) expect(url).toMatch(/^'http[^']+'$/);
     expect(await pasted(text)).toEqual([
       '/platform-api/v1/tickets 200',
@@ -94,12 +93,12 @@ describe('the demo', () => {
     ]);
   });
 
-  describe('of one side alone', () => {
+  describe('of one side', () => {
     it.each<[Side, string[], string]>([
-      // It has no sites, and a ticket names one.
+      // A ticket needs a site, which only the demo partner has.
       ['platform', ['/platform-api/v1/accounts 200'], 'PLATFORM-API-KEY'],
       ['partner', ['/scale-platform/v1/sites 200', '/video-platform/v1/videos/requests 202'], 'API-KEY'],
-    ])('prints calls of the %s side, which work as pasted, and its key', async (side, calls, header) => {
+    ])('prints the key of the %s side, and calls that work as pasted', async (side, calls, header) => {
       const alone = await startTestApp({ env: { SIDES: new Set([side]), OUTBOUND_ALLOW_PRIVATE: true } });
       const text = welcome(alone.env, alone.url, await seedDemo(alone.env, alone.url));
       expect(await pasted(text)).toEqual(calls);
@@ -108,7 +107,7 @@ describe('the demo', () => {
     });
   });
 
-  it('shows a stored, playable clip that crosses a chunk boundary, and recordings that came by themselves', async () => {
+  it('stores a playable clip that spans two recordings, and all recordings of the subscription', async () => {
     const { service } = scene;
     const clip = await eventually(async () => {
       const [request] = await scene.list<{ status: string; recordingIds: string[] }>('/video-requests');
@@ -136,7 +135,7 @@ describe('the demo', () => {
     }, 40_000);
   }, 90_000);
 
-  it('set up again adds nothing twice, and keeps its keys', async () => {
+  it('adds nothing twice when it starts again, and keeps its keys', async () => {
     const again = await scene.seedAgain();
     expect(again.keys).toEqual(scene.demo.keys);
     for (const path of ['/haulers', '/api-keys', '/connections', '/video-subscriptions']) {
@@ -146,7 +145,7 @@ describe('the demo', () => {
     expect((await scene.list('/video-requests')).length).toBe(1);
   });
 
-  it('set up again leaves a connection alone that somebody else gave its hauler', async () => {
+  it('does not change a connection of another admin when it starts again', async () => {
     const { service } = scene;
     const request = { haulerId: DEMO.haulerId, interface: 'site', baseUrl: 'http://127.0.0.1:9', apiKey: 'theirs' };
     const { body } = await service.admin<{ id: string }>('POST', '/connections', { ...request, enabled: false });
@@ -157,14 +156,14 @@ describe('the demo', () => {
   });
 });
 
-describe('a demo whose key has ended', () => {
+describe('a demo whose key is no longer valid', () => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await Scene.start();
   });
   afterAll(() => scene.stop());
 
-  /** Of its keys the newest that is not revoked. */
+  /** The newest partner key that is not revoked. */
   const partnerKey = async () => {
     const issued = await scene.list<{ id: string; name: string; revokedAt: string | null }>('/api-keys');
     return issued.find(({ name, revokedAt }) => name === 'Demo: partner' && revokedAt === null)?.id;
@@ -183,22 +182,22 @@ describe('a demo whose key has ended', () => {
     }
   }
 
-  it('by being revoked has another one when it is set up again, and its connections know it', async () => {
+  it('issues a new key after a revocation, and gives it to its connections', async () => {
     const { keys } = await scene.seedAgain();
     await revoke();
     expect((await scene.seedAgain()).keys.partner).not.toBe(keys.partner);
     await expectAuthorized();
   });
 
-  it('likewise where the start that issued the other one did not come to its end', async () => {
+  it('gives the new key to its connections after a start that failed half-way', async () => {
     await revoke();
     const { service } = scene;
-    await demoKeys(new AdminClient(service.url, service.env.ADMIN_TOKEN), service.env.DATA_DIR);
+    await demoKeys(demoClient(service.url, service.env), service.env.DATA_DIR);
     await scene.seedAgain();
     await expectAuthorized();
   });
 
-  it('by being rotated has another one too', async () => {
+  it('issues a new key after a rotation', async () => {
     const { body } = await scene.service.admin<{ key: string }>('POST', `/api-keys/${await partnerKey()}/rotate`, {
       overlapSeconds: 0,
     });

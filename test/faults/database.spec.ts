@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { startTestApp } from '../support/app.js';
 import { asAdmin, DatabaseStage, timed, type TimedReply, WELL } from '../support/database-stage.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { ADMIN_API } from '../../src/contracts/admin/admin.api.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
@@ -73,7 +73,7 @@ describe('fuzzing of every hosted route, from its own document', () => {
     await stage.fuzz(VISION_API, 'requestVideo', HOSTED_CASES * 0.15, async (_lane, sent, reply: Reply<never>) => {
       const { requestId } = reply.body as { requestId: string };
       const rows = await stage.service.dataSource.query<Record<string, unknown>[]>(
-        'SELECT customer_id, truck_id, start_time, end_time FROM hosted_video_requests WHERE id = $1',
+        'SELECT customer_id, truck_id, start_time, end_time FROM reference_video_requests WHERE id = $1',
         [requestId],
       );
       const body = jsonOf(sent);

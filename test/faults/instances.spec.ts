@@ -247,7 +247,7 @@ async function endLeases(tokens: readonly string[]): Promise<void> {
 async function allDone(): Promise<void> {
   expect(await db.query(`SELECT status FROM recordings WHERE status <> 'stored'`)).toEqual([]);
   expect(await db.query('SELECT id FROM recordings')).toHaveLength(CHUNKS);
-  expect(await db.query(`SELECT status, message FROM hosted_video_requests WHERE status <> 'ready'`)).toEqual([]);
+  expect(await db.query(`SELECT status, message FROM reference_video_requests WHERE status <> 'ready'`)).toEqual([]);
   expect(await db.query('SELECT status FROM sync_runs')).toEqual([{ status: 'succeeded' }]);
   expect(await leased()).toEqual([]);
 }
@@ -257,8 +257,8 @@ const everything = async (): Promise<Record<string, unknown>> => ({
   recordings: await db.query(
     'SELECT id, status, sha256, size_bytes, stored_at, updated_at FROM recordings ORDER BY id',
   ),
-  clips: await db.query<unknown[]>('SELECT * FROM hosted_videos ORDER BY id'),
-  requests: await db.query<unknown[]>('SELECT id, status, finished_at FROM hosted_video_requests ORDER BY id'),
+  clips: await db.query<unknown[]>('SELECT * FROM reference_clips ORDER BY id'),
+  requests: await db.query<unknown[]>('SELECT id, status, finished_at FROM reference_video_requests ORDER BY id'),
   runs: await db.query<unknown[]>('SELECT * FROM sync_runs'),
   sites: await db.query<unknown[]>('SELECT * FROM sites ORDER BY id'),
   materials: await db.query<unknown[]>('SELECT * FROM materials ORDER BY id'),
@@ -268,7 +268,7 @@ const everything = async (): Promise<Record<string, unknown>> => ({
 async function spoilt(): Promise<string[]> {
   const rows = await db.query<{ id: string; sha256: string; folder: string }[]>(
     `SELECT id, sha256, 'recordings' AS folder FROM recordings
-     UNION ALL SELECT id, sha256, 'hosted-clips' FROM hosted_videos`,
+     UNION ALL SELECT id, sha256, 'hosted-clips' FROM reference_clips`,
   );
   const sum = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
   return rows

@@ -197,8 +197,8 @@ async function compare(): Promise<{ missing: string[]; double: string[] }> {
     for (const [ref, all] of found) if (all.length > 1) double.push(ref);
   }
   const rows = {
-    uploads: await ids('SELECT id FROM hosted_recordings'),
-    clips: await ids('SELECT id FROM hosted_video_requests'),
+    uploads: await ids('SELECT id FROM reference_recordings'),
+    clips: await ids('SELECT id FROM reference_video_requests'),
     runs: await ids('SELECT id FROM sync_runs'),
   };
   for (const kind of ['uploads', 'clips', 'runs'] as const) {
@@ -217,7 +217,7 @@ async function spoilt(): Promise<string[]> {
       .map((name) => [name.split('/').at(-1)?.replace('.mp4', '') ?? '', join(videos, name)]),
   );
   const rows = await db.query<{ id: string; sha256: string }[]>(`
-    SELECT id, sha256 FROM hosted_recordings UNION ALL SELECT id, sha256 FROM hosted_videos
+    SELECT id, sha256 FROM reference_recordings UNION ALL SELECT id, sha256 FROM reference_clips
     UNION ALL SELECT id, sha256 FROM recordings WHERE status = 'stored'`);
   const sum = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
   return rows.filter(({ id, sha256 }) => sha256 !== sum(files.get(id) ?? '/dev/null')).map(({ id }) => id);
@@ -257,7 +257,9 @@ test(
     // All that was begun comes to its end, once.
     await eventually(
       async () => {
-        expect(await db.query(`SELECT status, message FROM hosted_video_requests WHERE status <> 'ready'`)).toEqual([]);
+        expect(await db.query(`SELECT status, message FROM reference_video_requests WHERE status <> 'ready'`)).toEqual(
+          [],
+        );
         expect(await db.query(`SELECT status FROM sync_runs WHERE status <> 'succeeded'`)).toEqual([]);
         expect(await ids(`SELECT id FROM recordings WHERE status = 'stored'`)).toHaveLength(CHUNKS);
       },
@@ -266,8 +268,8 @@ test(
     expect(await spoilt()).toEqual([]);
     expect(await ids('SELECT id FROM tickets')).toHaveLength(ledgers.tickets.entries.length);
     expect(await ids('SELECT id FROM accounts')).toHaveLength(ledgers.accounts.entries.length);
-    expect(await ids('SELECT id FROM hosted_recordings')).toHaveLength(ledgers.uploads.entries.length + 1);
-    expect(await ids('SELECT external_id AS id FROM sites WHERE digest IS NOT NULL')).toHaveLength(3 + 1);
+    expect(await ids('SELECT id FROM reference_recordings')).toHaveLength(ledgers.uploads.entries.length + 1);
+    expect(await ids('SELECT external_id AS id FROM sites')).toHaveLength(3 + 1);
     expect(KINDS.flatMap((kind) => ledgers[kind].wrong)).toEqual([]);
     tell('kill', {
       kills: KILLS,

@@ -13,8 +13,8 @@ import {
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Doctor } from '../../src/cli/doctor.js';
-import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
+import { Doctor } from '../../src/admin/doctor.js';
+import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { STORAGE, type Storage } from '../../src/storage/storage.js';
 import { storageName } from '../../src/storage/storage-name.js';
@@ -55,7 +55,6 @@ describe('doctor: storage and database that disagree', () => {
   beforeAll(async () => {
     service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
     leave = commandsBeside(service);
-    process.env['DATA_DIR'] = service.env.DATA_DIR;
     for (const minute of [0, 1, 2]) ids.recordings = (await upload(service, minute)).body.id;
     ids.clips = await preparedClip();
     const partner = await startVisionPartner();
@@ -114,8 +113,8 @@ describe('doctor: storage and database that disagree', () => {
   });
 
   test.each([
-    ['hosted_recordings', 'hosted-recordings', 'recordings'],
-    ['hosted_videos', 'hosted-clips', 'clips'],
+    ['reference_recordings', 'hosted-recordings', 'recordings'],
+    ['reference_clips', 'hosted-clips', 'clips'],
     ['recordings', 'recordings', 'fetched'],
   ] as const)('%s: a file that was lost, cut short or changed is named', async (table, folder, which) => {
     const file = fileOf(folder, ids[which]);
@@ -124,7 +123,7 @@ describe('doctor: storage and database that disagree', () => {
     renameSync(file, `${file}.aside`);
     const lost = await doctor();
     expect([lost.code, lost.found.data]).toEqual([1, [{ finding: 'file-lost', ...fault }]]);
-    expect(lost.err).toBe('error: 1 disagreement between storage and database\n');
+    expect(lost.err).toBe('error: 1 difference between storage and database\n');
     writeFileSync(file, bytes.subarray(0, -1));
     expect((await doctor()).found.data).toEqual([{ finding: 'file-differs', ...fault }]);
     writeFileSync(file, Buffer.from(bytes.map((byte, i) => (i === bytes.length - 1 ? byte ^ 1 : byte))));
@@ -135,14 +134,14 @@ describe('doctor: storage and database that disagree', () => {
   });
 
   test.each(['.', 'hosted-recordings', 'hosted-clips', 'recordings'])(
-    'a mount that is missing is told, and none of its films as lost: %s',
+    'reports a missing mount, and none of its files as lost: %s',
     async (folder) => {
       const path = resolve(videosOf(service), folder);
       renameSync(path, `${path}.aside`);
-      const told = [await runCommand('doctor'), await runCommand('doctor', '--json')];
+      const reports = [await runCommand('doctor'), await runCommand('doctor', '--json')];
       renameSync(`${path}.aside`, path);
-      const err = expect.stringMatching(/^error: The video storage failed: .+\. Mount [a-z-]+; .+\.\n$/);
-      expect(told).toEqual([1, 2].map(() => ({ code: 1, out: '', err })));
+      const err = expect.stringMatching(/^error: The video storage failed: .+\. Mount (it\.|[a-z-]+;) .+\.\n$/);
+      expect(reports).toEqual([1, 2].map(() => ({ code: 1, out: '', err })));
     },
   );
 
@@ -190,8 +189,8 @@ describe('doctor: storage and database that disagree', () => {
   });
 
   test.each([
-    ['hosted_recordings', 'hosted-recordings', 'recordings'],
-    ['hosted_videos', 'hosted-clips', 'clips'],
+    ['reference_recordings', 'hosted-recordings', 'recordings'],
+    ['reference_clips', 'hosted-clips', 'clips'],
     ['recordings', 'recordings', 'fetched'],
   ] as const)('%s: a row that was lost is named once its file is old enough', async (table, folder, which) => {
     const id = ids[which];

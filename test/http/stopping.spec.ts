@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Application, Request, Response } from 'express';
-import { LeanExpressAdapter } from '../../src/http/lean-express.adapter.js';
-import { SERVER_LIMITS } from '../../src/http/server-limits.js';
+import { HttpAdapter } from '../../src/http/express.adapter.js';
+import { SERVER_LIMITS } from '../../src/http/http-server.js';
 import { eventually } from '../support/eventually.js';
 import { SlowClient } from '../support/slow-client.js';
 
 /** More than any system keeps for a reader that is slow. */
 const LARGE = Buffer.alloc(64 * 1024 * 1024, 'x');
 
-let adapter: LeanExpressAdapter;
+let adapter: HttpAdapter;
 let url: string;
 let begun: PromiseWithResolvers<Response>;
 
 beforeEach(async () => {
   begun = Promise.withResolvers();
-  adapter = new LeanExpressAdapter(SERVER_LIMITS, '');
+  adapter = new HttpAdapter(SERVER_LIMITS);
   adapter.initHttpServer();
   const application = adapter.getInstance<Application>();
   application.get('/small', (_request: Request, response: Response) => response.end('small'));

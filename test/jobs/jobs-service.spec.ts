@@ -12,7 +12,7 @@ import { DatabaseModule } from '../../src/database/database.module.js';
 import { JobsModule } from '../../src/jobs/jobs.module.js';
 import { JobsService } from '../../src/jobs/jobs.service.js';
 import type { Run } from '../../src/jobs/run.js';
-import type { WorkKind } from '../../src/jobs/work-kind.js';
+import type { JobKind } from '../../src/jobs/job-kind.js';
 import { addParcels, createParcels, type Parcel, parcel, PARCELS } from '../support/due-table.js';
 import { testEnv } from '../support/env.js';
 import { eventually } from '../support/eventually.js';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 beforeEach(() => dataSource.query('TRUNCATE parcels'));
 afterAll(() => database.drop());
 
-type Work = Partial<WorkKind<Parcel>> & Pick<WorkKind<Parcel>, 'run'>;
+type Work = Partial<JobKind<Parcel>> & Pick<JobKind<Parcel>, 'run'>;
 
 /** A service with one room, which registers its work as rooms do. */
 async function start(work: Work, graceMs = 2_000): Promise<INestApplicationContext> {
@@ -73,10 +73,10 @@ describe('the service of due rows', () => {
     const service = await start({ tickMs: 60_000, run: async () => 'done' });
     await eventually(async () => expect(await parcel(dataSource, early)).toMatchObject({ due_at: null }));
     const [id = ''] = await addParcels(dataSource, 1);
-    service.get(JobsService).wake('parcels');
+    service.get(JobsService).runDue('parcels');
     await eventually(async () => expect(await parcel(dataSource, id)).toMatchObject({ due_at: null }), 1_000);
     // Work of another instance.
-    expect(() => service.get(JobsService).wake('letters')).not.toThrow();
+    expect(() => service.get(JobsService).runDue('letters')).not.toThrow();
     await service.close();
   });
 
@@ -100,7 +100,7 @@ describe('the service of due rows', () => {
     const jobs = service.get(JobsService);
     expect(() => jobs.register<Parcel>({ ...PARCELS, run: async () => 'done' })).toThrow('registered twice');
     const late = { ...PARCELS, name: 'late', run: async () => 'done' as const };
-    expect(() => jobs.register<Parcel>(late)).toThrow('registered too late');
+    expect(() => jobs.register<Parcel>(late)).toThrow('registered after the start');
     const bad = { ...PARCELS, name: 'bad', table: 'parcels; DROP TABLE parcels', run: async () => 'done' as const };
     expect(() => jobs.register<Parcel>(bad)).toThrow('no name of a table');
     await service.close();

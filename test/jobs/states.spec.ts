@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { defineStates, ForbiddenMove, type StateOf } from '../../src/jobs/states.js';
+import { defineStates, InvalidTransitionError, type StateOf } from '../../src/jobs/states.js';
 
 const REQUEST = defineStates('a video request', {
   submitting: ['processing', 'failed'],
@@ -13,20 +13,20 @@ describe('a table of allowed moves', () => {
   const allowed = ['submitting>processing', 'submitting>failed', 'processing>ready', 'processing>failed'];
 
   test.each(states.flatMap((from) => states.map((to) => [from, to] as const)))('%s to %s', (from, to) => {
-    const move = () => REQUEST.assertMove(from, to);
+    const move = () => REQUEST.assertTransition(from, to);
     if (allowed.includes(`${from}>${to}`)) expect(move).not.toThrow();
-    else expect(move).toThrow(new ForbiddenMove('a video request', from, to));
-    expect(REQUEST.canMove(from, to)).toBe(allowed.includes(`${from}>${to}`));
+    else expect(move).toThrow(new InvalidTransitionError('a video request', from, to));
+    expect(REQUEST.canTransition(from, to)).toBe(allowed.includes(`${from}>${to}`));
   });
 
   test('what follows from it', () => {
     expect(REQUEST.all).toEqual(states);
     expect(states.filter((state) => REQUEST.isFinal(state))).toEqual(['ready', 'failed']);
-    expect(REQUEST.before('failed')).toEqual(['submitting', 'processing']);
-    expect(REQUEST.before('submitting')).toEqual([]);
+    expect(REQUEST.predecessors('failed')).toEqual(['submitting', 'processing']);
+    expect(REQUEST.predecessors('submitting')).toEqual([]);
   });
 
   test('a state that the program does not know is refused', () => {
-    expect(() => REQUEST.assertMove('gone' as 'ready', 'failed')).toThrow('cannot move from gone to failed');
+    expect(() => REQUEST.assertTransition('gone' as 'ready', 'failed')).toThrow('cannot move from gone to failed');
   });
 });

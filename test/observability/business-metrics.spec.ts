@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { JobsService } from '../../src/jobs/jobs.service.js';
 import { Metrics } from '../../src/observability/metrics.js';
-import { nextRunAfterFailureMs } from '../../src/site-sync/sync/schedule-rules.js';
+import { nextRunAfterFailureMs } from '../../src/site-sync/sync/schedule.rules.js';
 import { eventually } from '../support/eventually.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { refuses } from '../support/scripted-partner.js';

@@ -224,7 +224,7 @@ describe('npm run cli -- connection', () => {
   test('wrong usage names the field, and the key is nowhere', async () => {
     const run = await runCommand('connection', 'add', '--hauler-id', haulerId, '--interface', 'scale', ...add);
     expect(run).toMatchObject({ code: 2, out: '' });
-    expect(run.err).toContain('interface must be one of site, vision');
+    expect(run.err).toContain('--interface must be one of site, vision');
     expect(run.err).not.toContain(KEY);
   });
 });

@@ -9,9 +9,7 @@ import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import type { PartnerCall } from '../../src/partner-client/partner-client.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
-import { Places } from '../../src/partner-client/places.js';
 import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
-import { eventually } from '../support/eventually.js';
 import { held } from '../support/held.js';
 import { partnerClient, sealedFor, type StoredConnection, storeConnection } from '../support/partner-room.js';
 import * as partnerDoes from '../support/scripted-partner.js';
@@ -95,17 +93,6 @@ describe('a call', () => {
     await partnerClient(dataSource).call(await connect({ interface: 'vision' }), call);
     expect(partner.asked[0]).toMatchObject({ body: '{"truckId":"Ä"}' });
     expect(partner.asked[0]?.headers['content-type']).toBe('application/json');
-  });
-
-  test('hands over the ETag, sends it again, and takes 304 where it is an answer', async () => {
-    partner.on(SITES, partnerDoes.json(EMPTY, { headers: { ETag: '"v1"' } }), partnerDoes.raw('', { status: 304 }));
-    const client = partnerClient(dataSource);
-    const connection = await connect();
-    const { etag } = await client.call(connection, getSites);
-    expect(etag).toBe('"v1"');
-    const again = await client.call(connection, { ...getSites, ifNoneMatch: etag, accept: [200, 304] });
-    expect(again).toMatchObject({ status: 304, etag: undefined });
-    expect(partner.asked[1]?.headers['if-none-match']).toBe('"v1"');
   });
 
   test.each<[string, ScriptedReply]>([
@@ -294,50 +281,36 @@ describe('another try', () => {
   });
 });
 
-describe('a place', () => {
+describe('a streamed answer', () => {
   const MEBIBYTE = 1_048_576;
-  const client = () => partnerClient(dataSource, { maxBytes: 64 * MEBIBYTE, answerMs: 20_000 });
-  const blanks = (bytes: number) => partnerDoes.raw(Buffer.alloc(bytes, 0x20));
+  const client = () => partnerClient(dataSource, { maxBytes: 64 * MEBIBYTE, answerMs: 1_000 });
 
-  test('is waited for by a large answer alone, in the middle of its body', async () => {
-    const places = new Places(1);
-    const taken = places.place();
-    await taken.take();
-    partner.on(SITES, blanks(MEBIBYTE), blanks(32 * MEBIBYTE));
-    const connection = await connect();
-    const small = await client().call(connection, { ...getSites, place: places.place() });
-    expect(small.bytes).toHaveLength(MEBIBYTE);
-    const events: string[] = [];
-    const place = places.place();
-    const large = client()
-      .call(connection, { ...getSites, place })
-      .then(({ bytes }) => events.push(`read ${bytes.length / MEBIBYTE} MiB`));
-    await eventually(() => expect(partner.asked).toHaveLength(2));
-    // Long enough for what would wait for nobody.
-    await new Promise((done) => setTimeout(done, 300));
-    events.push('left');
-    taken.leave();
-    await large;
-    expect(events).toEqual(['left', 'read 32 MiB']);
-    // It is the caller's until the answer is done with.
-    const next = taken.take().then(() => events.push('taken again'));
-    await new Promise((done) => setImmediate(done));
-    expect(events).toHaveLength(2);
-    place.leave();
-    await next;
+  test('may be read slowly: our own time does not count as the time of the partner', async () => {
+    partner.on(SITES, partnerDoes.raw(Buffer.alloc(16 * MEBIBYTE, 0x20)));
+    const read = client().stream(await connect(), getSites, async (answer) => {
+      await answer.prefetch(MEBIBYTE);
+      await new Promise((done) => setTimeout(done, 1_200));
+      for await (const records of answer.records(['data.sites'])) expect(records).toEqual([]);
+    });
+    // All of it was read, and it is not JSON.
+    expect((await failureOf(read)).message).toContain('too large beside its records');
   });
 
-  test('that is waited for ends with the caller’s signal', async () => {
-    const places = new Places(1);
-    await places.place().take();
-    const abort = new AbortController();
-    const reason = new Error('enough');
-    partner.on(SITES, (response, request) => {
-      blanks(32 * MEBIBYTE)(response, request);
-      setTimeout(() => abort.abort(reason), 100);
+  test('that breaks is read again from the beginning', async () => {
+    partner.on(SITES, partnerDoes.breaks(JSON.stringify(EMPTY), 10), partnerDoes.json(EMPTY));
+    let attempts = 0;
+    await client().stream(await connect(), getSites, async (answer) => {
+      attempts++;
+      for await (const records of answer.records(['data.sites'])) expect(records).toEqual([]);
     });
-    const call = { ...getSites, place: places.place(), signal: abort.signal };
-    await expect(client().call(await connect(), call)).rejects.toBe(reason);
+    expect(attempts).toBe(2);
+  });
+
+  test('is not read again after an error of its reader', async () => {
+    partner.on(SITES, partnerDoes.json(EMPTY));
+    const read = client().stream(await connect(), getSites, () => Promise.reject(new Error('ours')));
+    await expect(read).rejects.toThrow('ours');
+    expect(partner.asked).toHaveLength(1);
   });
 });
 
@@ -355,7 +328,7 @@ describe('a connection that is changed after it was loaded', () => {
     });
     const client = partnerClient(dataSource);
     expect((await failureOf(client.call(connection, getSites))).kind).toBe('withdrawn');
-    expect((await failureOf(client.call(connection, getSites))).message).toContain('was deleted, or its address');
+    expect((await failureOf(client.call(connection, getSites))).message).toContain('was deleted or its address');
     expect(partner.asked).toHaveLength(1);
   });
 
@@ -560,13 +533,14 @@ describe('our key', () => {
   test('is not in what is read from an answer that echoes it, nor in a breach of it', async () => {
     const escaped = [...KEY].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
     const body = `{"success":true,"data":{"sites":[{"name":${JSON.stringify(echo)},"${KEY}":"${escaped}"}]}}`;
-    partner.on(SITES, partnerDoes.raw(body, { headers: { ETag: `"${KEY}"` } }));
-    const answer = await partnerClient(dataSource).call(await connect(), getSites);
+    partner.on(SITES, partnerDoes.raw(body));
+    const connection = await connect();
+    const answer = await partnerClient(dataSource).call(connection, getSites);
     expect(JSON.stringify(answer.json())).not.toContain(KEY);
     expect(JSON.stringify(answer.json())).toContain('[redacted]');
-    expect(answer.etag).toBeUndefined();
-    const split = await answer.records(['data.sites']);
-    for await (const { records } of split.batches()) expect(JSON.stringify(records)).not.toContain(KEY);
+    await partnerClient(dataSource).stream(connection, getSites, async (streamed) => {
+      for await (const records of streamed.records(['data.sites'])) expect(JSON.stringify(records)).not.toContain(KEY);
+    });
     const failure = await failureOf(Promise.resolve().then(() => answer.read(GetSitesResponse)));
     expect(shown(failure)).not.toContain(KEY);
   });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type FailureKind, PartnerFailure } from '../../src/partner-client/partner-failure.js';
-import { nextTryMs } from '../../src/partner-client/retry-policy.js';
+import { type FailureKind, PartnerFailure, retryDelayMs } from '../../src/partner-client/partner-failure.js';
 
 const now = new Date('2026-01-31T08:30:00Z');
 
@@ -28,10 +27,10 @@ describe('the next try', () => {
     ['a wrong key', failure('unauthorized'), 1, undefined],
     ['a rejection', failure('rejected'), 1, undefined],
     ['a refused address', failure('addressRefused'), 1, undefined],
-  ])('%s', (_, error, attempt, expected) => expect(nextTryMs(error, attempt, timing)).toBe(expected));
+  ])('%s', (_, error, attempt, expected) => expect(retryDelayMs(error, attempt, timing)).toBe(expected));
 
   test('is spread from half to one and a half', () => {
-    expect(nextTryMs(failure('broken'), 1, { ...timing, random: 0 })).toBe(250);
-    expect(nextTryMs(failure('broken'), 1, { ...timing, random: 0.999 })).toBeCloseTo(750, -1);
+    expect(retryDelayMs(failure('broken'), 1, { ...timing, random: 0 })).toBe(250);
+    expect(retryDelayMs(failure('broken'), 1, { ...timing, random: 0.999 })).toBeCloseTo(750, -1);
   });
 });

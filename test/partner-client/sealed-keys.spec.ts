@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { failureSentence } from '../../src/jobs/failure-sentence.js';
-import { openKey, SealBroken, sealKey } from '../../src/partner-client/sealed-keys.js';
+import { openKey, SealBrokenError, sealKey } from '../../src/partner-client/connection-keys.service.js';
 
 const secret = randomBytes(32);
 const id = randomUUID();
@@ -35,11 +35,12 @@ describe('a sealed key', () => {
     ['that was cut', secret, id, sealed.slice(0, 20)],
     ['that is empty, as of a deleted connection', secret, id, ''],
   ])('%s does not open', (_, key, connection, text) => {
-    expect(() => openKey(key, connection, text)).toThrow(SealBroken);
+    expect(() => openKey(key, connection, text)).toThrow(SealBrokenError);
   });
 
   test('that does not open is no surprise to a run: its sentence stands alone, without a stack', () => {
-    const sentence = 'The stored API key cannot be opened with this SECRETS_KEY; save the key of the connection again.';
-    expect(failureSentence(new SealBroken())).toEqual({ text: sentence, expected: true });
+    const sentence =
+      'The stored API key cannot be decrypted with this SECRETS_KEY; save the key of the connection again.';
+    expect(failureSentence(new SealBrokenError())).toEqual({ text: sentence, expected: true });
   });
 });

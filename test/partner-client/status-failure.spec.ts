@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { SENTENCES } from '../../src/partner-client/failure-sentences.js';
+import { SENTENCES } from '../../src/partner-client/partner-failure.js';
 import { KeyScrubber } from '../../src/partner-client/key-scrubber.js';
 import { statusFailure } from '../../src/partner-client/status-failure.js';
 
 const NOW = new Date('2026-01-31T08:30:00Z');
 
 function failureOf(status: number, body: string, headers: Readonly<Record<string, string>> = {}) {
-  const raw = { status, header: (name: string) => headers[name], bytes: Buffer.from(body) };
-  return statusFailure(raw, 'partner', new KeyScrubber(['some-partner-key']), NOW);
+  const scrubber = new KeyScrubber(['some-partner-key']);
+  const context = { host: 'partner', scrubber, retryAfter: headers['retry-after'], now: NOW };
+  return statusFailure(status, Buffer.from(body), context);
 }
 
 describe('a status that is no answer', () => {

@@ -1,15 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { BatchPace } from '../../src/scale/batch-pace.js';
 import { Batcher, type BatchLimits, type Entry } from '../../src/scale/batcher.js';
 
 const LIMITS: BatchLimits = {
-  inFlight: 2,
-  batch: 4,
-  batchBytes: 100,
-  waiting: 8,
-  waitingBytes: 200,
-  patience: 60_000,
+  maxRunning: 2,
+  maxEntries: 4,
+  maxBytes: 100,
+  maxWaiting: 8,
+  maxWaitingBytes: 200,
+  maxQueueMs: 60_000,
+  timeoutMs: 60_000,
 };
 
 /** A batcher whose batches run until the test ends them. */
@@ -89,7 +89,7 @@ describe('Batcher', () => {
 
   test('bounds a batch by entries and by bytes; one that is too large alone is a batch of its own', async () => {
     const gatheredBy = async (sizes: readonly number[]) => {
-      const { batcher, batches, values } = gathering({ inFlight: 1, waitingBytes: 1000 });
+      const { batcher, batches, values } = gathering({ maxRunning: 1, maxWaitingBytes: 1000 });
       sizes.forEach((bytes, i) => void batcher.submit(i + 1, bytes));
       for (let i = 0; i < 10; i++) {
         await turn();
@@ -106,7 +106,7 @@ describe('Batcher', () => {
 
   test('refuses at once what is too much, by entries and by bytes, and takes more when there is room', async () => {
     const overloaded = { kind: 'unavailable', headers: { 'Retry-After': '1' } };
-    const { batcher, batches } = gathering({ inFlight: 1, waiting: 2 });
+    const { batcher, batches } = gathering({ maxRunning: 1, maxWaiting: 2 });
     void batcher.submit(0, 1);
     await turn();
     const waiting = [batcher.submit(1, 1), batcher.submit(2, 1)];
@@ -117,7 +117,7 @@ describe('Batcher', () => {
     void batcher.submit(4, 1);
     batches[1]?.end();
     expect(await Promise.all(waiting)).toEqual(['done 1', 'done 2']);
-    const byBytes = gathering({ inFlight: 1 });
+    const byBytes = gathering({ maxRunning: 1 });
     void byBytes.batcher.submit(1, 150);
     await expect(byBytes.batcher.submit(2, 51)).rejects.toMatchObject(overloaded);
     const last = byBytes.batcher.submit(3, 50);
@@ -133,7 +133,7 @@ describe('Batcher', () => {
   });
 
   test('who waits too long is refused, and never run if not yet begun', async () => {
-    const { batcher, batches, values } = gathering({ inFlight: 1, patience: 50 });
+    const { batcher, batches, values } = gathering({ maxRunning: 1, timeoutMs: 50 });
     const begun = batcher.submit(1, 1);
     await turn();
     const waiting = batcher.submit(2, 1);
@@ -151,7 +151,7 @@ describe('Batcher', () => {
   });
 
   test('a batch that fails as a whole fails each of its entries, and the next one runs', async () => {
-    const { batcher, batches } = gathering({ inFlight: 1 });
+    const { batcher, batches } = gathering({ maxRunning: 1 });
     const results = [batcher.submit(1, 1), batcher.submit(2, 1)];
     await turn();
     const next = batcher.submit(3, 1);
@@ -178,11 +178,6 @@ describe('Batcher', () => {
       ahead.mockRestore();
     }
   });
-
-  test('an entry that was left out does not wait for ever', async () => {
-    const batcher = new Batcher<number, string>(LIMITS, () => Promise.resolve());
-    await expect(batcher.submit(1, 1)).rejects.toThrow('left without a result');
-  });
 });
 
 describe('Batcher, by the clock', () => {
@@ -190,8 +185,8 @@ describe('Batcher, by the clock', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
-  test('refuses whom the next batch would answer too late, and runs who came after', async () => {
-    const { batcher, batches, values } = gathering({ inFlight: 1, patience: 1_000 });
+  test('refuses an entry that waited too long for a batch, and runs the next one', async () => {
+    const { batcher, batches, values } = gathering({ maxRunning: 1, maxQueueMs: 600 });
     const first = batcher.submit(1, 1);
     await turn();
     const refused = expect(batcher.submit(2, 1)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -216,115 +211,4 @@ describe('Batcher, by the clock', () => {
     await result;
     expect(jest.getTimerCount()).toBe(0);
   });
-
-  test.each([
-    // A batch may take 0.3 of the patience; the next are to take half of that. Had both counted, it would be a tenth of all.
-    ['as it was too slow', 0.5, 1, 20],
-    ['as it was too slow, by bytes too', 0.5, 20, 19],
-    ['where it was cut off, as nobody knows how slow it was', 0.78, 1, 4],
-  ])('makes the next batches smaller, %s; two side by side count once', async (_what, fraction, bytes, size) => {
-    const patience = 3_000;
-    const room = { batch: 64, waiting: 1_000, batchBytes: 64 * 20, waitingBytes: 10_000 };
-    const { batcher, batches, values } = gathering({ patience, ...room });
-    const submit = (count: number) => Array.from({ length: count }, (_, i) => batcher.submit(i, bytes));
-    const slow = submit(128);
-    await turn();
-    await turn();
-    expect(values().map(({ length }) => length)).toEqual([64, 64]);
-    jest.advanceTimersByTime(fraction * patience);
-    batches[0]?.end();
-    batches[1]?.end();
-    await Promise.all(slow);
-    const next = submit(64);
-    await turn();
-    await turn();
-    expect(values()[2]).toHaveLength(size);
-    expect(values()[3]).toHaveLength(size);
-    for (const batch of batches.slice(2)) batch.end();
-    expect(await next[0]).toBe('done 0');
-  });
-});
-
-describe('the pace of batches, of a patience of 1,000 ms', () => {
-  type Batch = [tookMs: number, share: number];
-  const paceAfter = (...batches: Batch[]) => {
-    const pace = new BatchPace(1_000);
-    for (const batch of batches) pace.learn(...batch);
-    return pace;
-  };
-
-  test.each<[string, Batch[], number]>([
-    ['all at first', [], 1],
-    ['all after one that took as long as it may', [[300, 1]], 1],
-    ['all after one that was neither slow nor quick', [[200, 1]], 1],
-    ['less after one that was twice as slow as it may be', [[600, 1]], 0.25],
-    ['less by how slow it was, to the longest that is measured', [[750, 1]], 0.2],
-    ['a sixteenth after one that was cut off', [[751, 1]], 1 / 16],
-    [
-      'no less after another of the same size',
-      [
-        [600, 1],
-        [600, 1],
-      ],
-      0.25,
-    ],
-    [
-      'less after one that had less already',
-      [
-        [600, 1],
-        [600, 0.5],
-      ],
-      0.125,
-    ],
-    ['never less than a 64th', [[1_000, 1 / 16]], 1 / 64],
-    [
-      'as much as before after one that was not quick',
-      [
-        [600, 1],
-        [100, 0.25],
-      ],
-      0.25,
-    ],
-    [
-      'twice as much after a quick one',
-      [
-        [600, 1],
-        [99, 0.25],
-      ],
-      0.5,
-    ],
-    [
-      'all again after a few quick ones, and no more',
-      [
-        [600, 1],
-        [9, 0.25],
-        [9, 0.5],
-        [9, 1],
-      ],
-      1,
-    ],
-  ])('takes %s', (_what, batches, share) => expect(paceAfter(...batches).share).toBe(share));
-
-  test.each<[string, Batch[], number]>([
-    ['nothing is known', [], 0],
-    ['one was slow: so the next', [[300, 1]], 300],
-    ['one was cut off: no longer than lets the newest be tried', [[900, 1]], 750],
-    [
-      'a quicker one came: little by little',
-      [
-        [400, 1],
-        [9, 1],
-        [9, 1],
-      ],
-      225,
-    ],
-    [
-      'one came that is as slow as by now expected',
-      [
-        [400, 1],
-        [310, 1],
-      ],
-      310,
-    ],
-  ])('%s', (_what, batches, expected) => expect(paceAfter(...batches).expected).toBe(expected));
 });

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import fc from 'fast-check';
 import { readerOf } from '../../src/contracts/common/reader.js';
 import { CreateScaleTicketRequest } from '../../src/contracts/scale/scale.dto.js';
-import { pushOf } from '../../src/scale/ticket-push.js';
-import { receive } from '../../src/scale/ticket-rules.js';
-import type { Ticket } from '../../src/scale/ticket.js';
+import { applyPush } from '../../src/scale/ticket.rules.js';
+import { type Ticket, toPush } from '../../src/scale/ticket.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { anyPushes, at, flow, type PushParts, pushesOfOneTicket } from '../support/pushes.js';
 import { ScaleHouse } from '../support/scale-house.js';
@@ -60,7 +59,7 @@ function replay(bodies: Row['bodies']): Ticket {
     expect(revision).toBe(i + 1);
     const request = readerOf(CreateScaleTicketRequest)(JSON.parse(text), '', []);
     // A ticket that matched through one flow may not have had the other: that is for the rules to merge.
-    const applied = receive({ inbound: ticket }, pushOf(request, house.haulerId, text));
+    const applied = applyPush({ inbound: ticket }, toPush(request, house.haulerId, text));
     if (applied === 'conflict') throw new Error('one ticket cannot conflict');
     expect(applied.result).toBe(result);
     ticket = applied.ticket;

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
-import { PIECE_BYTES, piecesOf } from '../../src/scale/page-pieces.js';
-import { TicketQueries } from '../../src/scale/ticket-queries.js';
+import { chunksOf, MAX_CHUNK_BYTES, TicketQueries } from '../../src/scale/ticket-queries.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type StoredRevision, ScaleHouse } from '../support/scale-house.js';
 
@@ -91,7 +90,7 @@ describe('a page that is large', () => {
     expect(body.pagination).toEqual({ page: 1, pageSize: 20, totalItems: 6, totalPages: 1 });
     const pieces = await read();
     expect(pieces).toHaveLength(3);
-    for (const bytes of pieces) expect(bytes).toBeLessThan(PIECE_BYTES);
+    for (const bytes of pieces) expect(bytes).toBeLessThan(MAX_CHUNK_BYTES);
   });
 
   test('of tickets is so too, by all that each holds', async () => {
@@ -176,13 +175,13 @@ describe('rows that are read together', () => {
     [[], []],
     [[1, 1, 1], [[0, 1, 2]]],
     [
-      [PIECE_BYTES, 1, PIECE_BYTES - 1, 1],
+      [MAX_CHUNK_BYTES, 1, MAX_CHUNK_BYTES - 1, 1],
       [[0], [1, 2], [3]],
     ],
     [
-      [3 * PIECE_BYTES, 3 * PIECE_BYTES],
+      [3 * MAX_CHUNK_BYTES, 3 * MAX_CHUNK_BYTES],
       [[0], [1]],
     ],
-    [[0, PIECE_BYTES, 0], [[0, 1, 2]]],
-  ])('of %j bytes: %j', (bytes, pieces) => expect(piecesOf(sizes(...bytes))).toEqual(pieces));
+    [[0, MAX_CHUNK_BYTES, 0], [[0, 1, 2]]],
+  ])('of %j bytes: %j', (bytes, pieces) => expect(chunksOf(sizes(...bytes))).toEqual(pieces));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { gzipSync } from 'node:zlib';
-import type { SettledEnv } from '../../src/config/env.js';
+import type { ResolvedEnv } from '../../src/config/env.js';
 import type { FailureKind } from '../../src/partner-client/partner-failure.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import type { ScriptedReply } from '../support/scripted-partner.js';
@@ -11,7 +11,7 @@ export const PARTNER_LIMITS = {
   PARTNER_CONNECT_TIMEOUT: 500,
   PARTNER_ANSWER_TIMEOUT: 2_000,
   PARTNER_BODY_LIMIT: 1_048_576,
-} as const satisfies Partial<SettledEnv>;
+} as const satisfies Partial<ResolvedEnv>;
 
 interface BadAnswer {
   readonly reply: ScriptedReply;
@@ -53,13 +53,13 @@ export const PARTNER_FAILURES: readonly PartnerFault[] = [
     'sends an unknown coding',
     partnerDoes.raw('{}', { headers: { 'Content-Encoding': 'compress' } }),
     'breach',
-    'coded in a way',
+    'unsupported Content-Encoding',
   ),
   fault(
     'sends a coding with the name of something that every object has',
     partnerDoes.raw('{}', { headers: { 'Content-Encoding': 'constructor' } }),
     'breach',
-    'coded in a way',
+    'unsupported Content-Encoding',
   ),
   fault('redirects', partnerDoes.redirects('http://127.0.0.1:1/'), 'redirected', 'redirect (302)'),
   fault('redirects for good', partnerDoes.redirects('https://x.example/', 308), 'redirected', 'redirect (308)'),

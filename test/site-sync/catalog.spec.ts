@@ -4,12 +4,11 @@ import type { DataSource } from 'typeorm';
 import { KioskEntity } from '../../src/site-sync/catalog/kiosk.entity.js';
 import { MaterialEntity } from '../../src/site-sync/catalog/material.entity.js';
 import { SiteEntity } from '../../src/site-sync/catalog/site.entity.js';
-import { CatalogService } from '../../src/site-sync/catalog/catalog.service.js';
+import { findReferences } from '../../src/site-sync/catalog/catalog.repository.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-describe('CatalogService.resolve', () => {
-  const service = new CatalogService();
+describe('findReferences', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
   let catalog: CatalogFixture;
@@ -26,14 +25,14 @@ describe('CatalogService.resolve', () => {
   afterAll(() => database.drop());
 
   const sitesOf = async (materialId: string) => {
-    const findings = await service.resolve(dataSource, [{ haulerId: hauler, siteId: site, materialIds: [materialId] }]);
+    const findings = await findReferences(dataSource, [{ haulerId: hauler, siteId: site, materialIds: [materialId] }]);
     const sites = findings.sitesOf(hauler, materialId);
     return sites === undefined ? undefined : [...sites].sort();
   };
 
   test('knows a site, and not one that nobody told of', async () => {
     const unknown = randomUUID();
-    const findings = await service.resolve(dataSource, [
+    const findings = await findReferences(dataSource, [
       { haulerId: hauler, siteId: site, materialIds: [] },
       { haulerId: hauler, siteId: unknown, materialIds: [] },
     ]);
@@ -44,7 +43,7 @@ describe('CatalogService.resolve', () => {
   test("does not know another hauler's sites and materials (decision 1)", async () => {
     const other = await catalog.hauler();
     const material = await catalog.material(hauler, { siteId: site });
-    const findings = await service.resolve(dataSource, [{ haulerId: other, siteId: site, materialIds: [material] }]);
+    const findings = await findReferences(dataSource, [{ haulerId: other, siteId: site, materialIds: [material] }]);
     expect(findings.hasSite(other, site)).toBe(false);
     expect(findings.sitesOf(other, material)).toBeUndefined();
   });
@@ -54,7 +53,7 @@ describe('CatalogService.resolve', () => {
     const otherSite = await catalog.site(other);
     const id = await catalog.material(hauler, { siteId: site });
     await catalog.material(other, { siteId: otherSite }, { id });
-    const findings = await service.resolve(dataSource, [
+    const findings = await findReferences(dataSource, [
       { haulerId: hauler, siteId: site, materialIds: [id] },
       { haulerId: other, siteId: otherSite, materialIds: [id] },
     ]);
@@ -80,7 +79,7 @@ describe('CatalogService.resolve', () => {
   test('accepts inactive sites and materials (decision 24)', async () => {
     const closed = await catalog.site(hauler, { active: false });
     const retired = await catalog.material(hauler, { siteId: closed }, { active: false });
-    const findings = await service.resolve(dataSource, [{ haulerId: hauler, siteId: closed, materialIds: [retired] }]);
+    const findings = await findReferences(dataSource, [{ haulerId: hauler, siteId: closed, materialIds: [retired] }]);
     expect(findings.hasSite(hauler, closed)).toBe(true);
     expect(findings.sitesOf(hauler, retired)?.has(closed)).toBe(true);
   });
@@ -102,7 +101,7 @@ describe('CatalogService.resolve', () => {
       dataSource.getRepository(MaterialEntity).findOneByOrFail({ externalId: materialId }),
     ]);
     expect(found).toMatchObject([
-      { haulerId: hauler, active: true, name: 'Site', line1: null, digest: expect.any(Buffer) },
+      { haulerId: hauler, active: true, name: 'Site', line1: null },
       { siteExternalId: id, createdAt: expect.any(Date) },
       { kioskExternalId: kioskId, siteExternalId: null, measureUnit: 'Ton' },
     ]);

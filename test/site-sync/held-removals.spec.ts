@@ -211,7 +211,7 @@ describe('removals that are held', () => {
       const { status, body } = await confirm(held.id);
       expect(status).toBe(409);
       expect(body).toMatchObject({
-        error: { code: 'CONFLICT', message: expect.stringContaining('taken its records') },
+        error: { code: 'CONFLICT', message: expect.stringContaining('taken over its records') },
       });
       expect((await scene.run(held.id)).status).toBe('held');
       expect(await active()).toBe(3);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { JobsService } from '../../src/jobs/jobs.service.js';
-import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-schedule.js';
+import { SITE_SYNC_WORK } from '../../src/site-sync/sync/site-sync.job.js';
 import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { hangs, html, refuses, type ScriptedReply, when } from '../support/scripted-partner.js';

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { newName } from '../shared/storage-cases.js';
 
-// Node.js ends a process in which a forgotten file handle is collected; /proc alone tells which are open.
+// Node.js ends a process that collects an open file handle. Only /proc shows which handles are open.
 (process.platform === 'linux' ? test : test.skip)(
-  'a writer leaves no handle open where the disk fails it: publishing, making its file, taking one up',
+  'a draft leaves no open handle if the disk fails while it is published, created or opened',
   async () => {
     const root = await mkdtemp(join(tmpdir(), 'haulbridge-dying-'));
     try {
@@ -16,9 +16,9 @@ import { newName } from '../shared/storage-cases.js';
       const { stdout } = await promisify(execFile)(process.execPath, [child, root, newName()]);
       expect(JSON.parse(stdout)).toEqual({
         publishing: ['failed', 0, 0],
-        making: ['failed', 0, 0],
-        // The bytes are there for whoever comes when the disk is well again.
-        takingUp: ['failed', 0, 1],
+        creating: ['failed', 0, 0],
+        // The bytes are kept for a later attempt.
+        opening: ['failed', 0, 1],
       });
     } finally {
       await rm(root, { recursive: true });

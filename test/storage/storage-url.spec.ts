@@ -72,8 +72,8 @@ test('file storage never loads the AWS SDK', async () => {
     registerHooks({ load: (url, context, next) => (url.includes('@aws-sdk') && (loaded += 1), next(url, context)) });
     registerTypeScript();
     const { openStorage } = await import('./src/storage/open-storage.ts');
-    const { createDownloader } = await import('./src/storage/download/downloader.ts');
-    createDownloader(await openStorage('file:/nowhere'), { allowPrivate: false });
+    const { Downloader } = await import('./src/vision/downloads/downloader.ts');
+    new Downloader(await openStorage('file:/nowhere'), { allowPrivate: false });
     const withFiles = loaded;
     (await openStorage('s3://bucket')).close();
     console.log(JSON.stringify({ withFiles, withS3: loaded > 0 }));`;

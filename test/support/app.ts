@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DataSource } from 'typeorm';
 import { createApp } from '../../src/app.setup.js';
-import type { SettledEnv } from '../../src/config/env.js';
-import { SERVER_LIMITS, type ServerLimits } from '../../src/http/server-limits.js';
+import type { ResolvedEnv } from '../../src/config/env.js';
+import { SERVER_LIMITS, type ServerLimits } from '../../src/http/http-server.js';
 import { held } from './held.js';
 import { createTestDatabase } from './test-database.js';
 import { testEnv } from './env.js';
@@ -19,7 +19,7 @@ export interface Reply<Body = unknown> {
 export interface TestApp {
   readonly app: NestExpressApplication;
   readonly url: string;
-  readonly env: SettledEnv;
+  readonly env: ResolvedEnv;
   readonly dataSource: DataSource;
   /** A call of the admin API, `path` below `/admin/v1`. */
   admin<Body = Record<string, never>>(method: string, path: string, body?: unknown): Promise<Reply<Body>>;
@@ -34,7 +34,7 @@ export interface CallOptions {
 }
 
 export interface TestAppOptions {
-  readonly env?: Partial<SettledEnv>;
+  readonly env?: Partial<ResolvedEnv>;
   /** A second instance on the database and with the configuration of a first one; that one drops it. */
   readonly on?: TestApp;
   /** How long clients may take. */

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { uuidv7 } from '../../src/database/uuid.js';
 
@@ -14,17 +14,17 @@ export class CatalogFixture {
 
   async site(haulerId: string, { id = String(randomUUID()), active = true } = {}): Promise<string> {
     await this.database.query(
-      `INSERT INTO sites (id, hauler_id, external_id, active, digest, name) VALUES ($1, $2, $3, $4, $5, 'Site')`,
-      [uuidv7(), haulerId, id, active, digest(id)],
+      `INSERT INTO sites (id, hauler_id, external_id, active, name) VALUES ($1, $2, $3, $4, 'Site')`,
+      [uuidv7(), haulerId, id, active],
     );
     return id;
   }
 
   async kiosk(haulerId: string, siteId: string, { id = String(randomUUID()) } = {}): Promise<string> {
     await this.database.query(
-      `INSERT INTO kiosks (id, hauler_id, external_id, digest, site_external_id, name)
-       VALUES ($1, $2, $3, $4, $5, 'Kiosk')`,
-      [uuidv7(), haulerId, id, digest(id), siteId],
+      `INSERT INTO kiosks (id, hauler_id, external_id, site_external_id, name)
+       VALUES ($1, $2, $3, $4, 'Kiosk')`,
+      [uuidv7(), haulerId, id, siteId],
     );
     return id;
   }
@@ -36,12 +36,10 @@ export class CatalogFixture {
   ): Promise<string> {
     await this.database.query(
       `INSERT INTO materials
-         (id, hauler_id, external_id, active, digest, site_external_id, kiosk_external_id, material_type, measure_unit)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, 'Debris', 'Ton')`,
-      [uuidv7(), haulerId, id, active, digest(id), parent.siteId ?? null, parent.kioskId ?? null],
+         (id, hauler_id, external_id, active, site_external_id, kiosk_external_id, material_type, measure_unit)
+       VALUES ($1, $2, $3, $4, $5, $6, 'Debris', 'Ton')`,
+      [uuidv7(), haulerId, id, active, parent.siteId ?? null, parent.kioskId ?? null],
     );
     return id;
   }
 }
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { runCommandLine } from '../../src/cli/program.js';
+import type { LocalService } from '../../src/config/local-service.js';
 import type { TestApp } from './app.js';
 
 export interface CommandOutcome {
@@ -8,25 +9,25 @@ export interface CommandOutcome {
   readonly err: string;
 }
 
-/** Lets commands work beside the service, on its database; returns what undoes it. */
-export function commandsBeside(service: TestApp): () => void {
-  const before = { ...process.env };
-  process.env['DATABASE_URL'] = service.env.DATABASE_URL;
-  process.env['ADMIN_TOKEN'] = service.env.ADMIN_TOKEN;
-  process.env['SECRETS_KEY'] = '5a'.repeat(32);
+let local: LocalService | undefined;
+
+/** Lets commands call this service; returns a function that ends it. */
+export function commandsBeside(service: Pick<TestApp, 'url' | 'env'>): () => void {
+  local = { url: service.url, token: service.env.ADMIN_TOKEN };
   return () => {
-    process.env = before;
+    local = undefined;
   };
 }
 
-/** One command line, as a shell would run it. */
+/** Runs one command line as a shell would. */
 export async function runCommand(...words: string[]): Promise<CommandOutcome> {
   let [out, err] = ['', ''];
-  const code = await runCommandLine(words, { out: (text) => (out += text), err: (text) => (err += text) });
+  const streams = { out: (text: string) => (out += text), err: (text: string) => (err += text) };
+  const code = await runCommandLine(words, streams, local);
   return { code, out, err };
 }
 
-/** What a command answers in JSON; it must succeed. */
+/** The JSON that a command prints; the command must succeed. */
 export async function answerOf<T>(...words: string[]): Promise<T> {
   const { code, out, err } = await runCommand(...words, '--json');
   expect([code, err]).toEqual([0, '']);

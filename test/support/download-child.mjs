@@ -1,10 +1,19 @@
 import { registerTypeScript } from './typescript-hook.mjs';
 
-// A download in a process of its own, to be killed in the middle: node download-child.mjs STORAGE_URL LINK NAME
+// A download in a process of its own: node download-child.mjs STORAGE_URL LINK NAME [RESUME_POINT]
+// Prints each checkpoint and then the result, one JSON document per line.
 registerTypeScript();
 const { openStorage } = await import('../../src/storage/open-storage.ts');
-const { createDownloader } = await import('../../src/storage/download/downloader.ts');
-const [storageUrl, url, name] = process.argv.slice(2);
+const { Downloader } = await import('../../src/vision/downloads/downloader.ts');
+const [storageUrl, url, name, resume] = process.argv.slice(2);
 const storage = await openStorage(storageUrl);
-console.log(JSON.stringify(await createDownloader(storage, { allowPrivate: true }).download({ url, name })));
+const print = async (value) => console.log(JSON.stringify(value ?? null));
+await print(
+  await new Downloader(storage, { allowPrivate: true }).download({
+    url,
+    name,
+    resume: resume === undefined ? undefined : JSON.parse(resume),
+    onCheckpoint: print,
+  }),
+);
 storage.close();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import type { WorkKind } from '../../src/jobs/work-kind.js';
+import type { JobKind } from '../../src/jobs/job-kind.js';
 
 interface ParcelKey {
   readonly hauler_id: string;
@@ -31,7 +31,7 @@ export const PARCELS = {
   concurrency: 4,
   leaseMs: 400,
   backoff: { firstMs: 60_000, factor: 2, maxMs: 3_600_000, jitter: 0 },
-} as const satisfies Omit<WorkKind<Parcel>, 'run'>;
+} as const satisfies Omit<JobKind<Parcel>, 'run'>;
 
 export const HAULER = randomUUID();
 

@@ -4,7 +4,7 @@ import { registerTypeScript } from './typescript-hook.mjs';
 
 registerTypeScript();
 const [, , root, dataDir] = process.argv;
-const { startEmbeddedPostgres } = await import(`${root}/src/database/embedded/start-embedded-postgres.ts`);
+const { startEmbeddedPostgres } = await import(`${root}/src/embedded-postgres/start-embedded-postgres.ts`);
 const say = (text) => process.stderr.write(`${text}\n`);
 try {
   const { url, stop } = await startEmbeddedPostgres({ dataDir, log: { debug() {}, info: say, warn: say } });
@@ -12,7 +12,7 @@ try {
   process.once('SIGUSR2', () => process.exit(3));
   process.stdout.write(`${url}\n`);
 } catch (error) {
-  say(error.name === 'StartRefused' ? error.message : error.stack);
+  say(error.name === 'StartupError' ? error.message : error.stack);
   process.exit(1);
 }
 // It must not outlive a test run that was killed.

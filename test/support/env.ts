@@ -1,15 +1,15 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { readEnv, type SettledEnv } from '../../src/config/env.js';
+import { readEnv, type ResolvedEnv } from '../../src/config/env.js';
 import { testServer } from './test-database.js';
 
 const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
 
 /**
- * A configuration as `settleEnv` gives it: any free port, a data folder of its own, no log. `overrides` are settled
+ * A configuration as `resolveEnv` gives it: any free port, a data folder of its own, no log. `overrides` are settled
  * values, such as a duration in milliseconds.
  */
-export function testEnv(overrides: Partial<SettledEnv> & Pick<SettledEnv, 'DATABASE_URL'>): SettledEnv {
+export function testEnv(overrides: Partial<ResolvedEnv> & Pick<ResolvedEnv, 'DATABASE_URL'>): ResolvedEnv {
   const env = readEnv({
     PORT: '0',
     DATABASE_URL: overrides.DATABASE_URL,
@@ -18,5 +18,5 @@ export function testEnv(overrides: Partial<SettledEnv> & Pick<SettledEnv, 'DATAB
     SECRETS_KEY: '5a'.repeat(32),
     LOG_LEVEL: 'silent',
   });
-  return { ...(env as SettledEnv), ...overrides };
+  return { ...(env as ResolvedEnv), ...overrides };
 }

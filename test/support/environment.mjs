@@ -1,6 +1,9 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TestEnvironment } from 'jest-environment-node';
+import { inheritTypeScript } from './typescript-hook.mjs';
+
+inheritTypeScript();
 
 const HELD = Symbol.for('haulbridge.held');
 const PATIENCE_MS = 5_000;

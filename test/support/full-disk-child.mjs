@@ -2,17 +2,19 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { registerTypeScript } from './typescript-hook.mjs';
 
-// Works on a file system of 8 MiB, and prints what each attempt ended with and how much space it left:
-// node full-disk-child.mjs ROOT ENDLESS_LINK BREAKING_LINK SMALL_LINK NAME
+// Works on a file system of 16 MiB, of which videos may use 8, and prints what each attempt ended with and how much space
+// is free afterwards: node full-disk-child.mjs ROOT ENDLESS_LINK BREAKING_LINK SMALL_LINK NAME
 registerTypeScript();
 const { openStorage } = await import('../../src/storage/open-storage.ts');
-const { createDownloader } = await import('../../src/storage/download/downloader.ts');
+const { Downloader } = await import('../../src/vision/downloads/downloader.ts');
 const [root, endless, breaking, small, name] = process.argv.slice(2);
 const storage = await openStorage(`file:${root}`);
-const downloader = createDownloader(storage, { allowPrivate: true });
+const downloader = new Downloader(storage, { allowPrivate: true });
 const ends = [];
+let resume;
 async function attempt(url) {
-  const end = await downloader.download({ url, name }).then(
+  const onCheckpoint = async (point) => void (resume = point);
+  const end = await downloader.download({ url, name, resume, onCheckpoint }).then(
     () => 'stored',
     ({ kind, trouble }) => kind ?? trouble,
   );
@@ -22,7 +24,7 @@ async function attempt(url) {
 await attempt(endless);
 await attempt(breaking);
 const filler = join(root, 'filler');
-writeFileSync(filler, Buffer.alloc(2 * 1024 ** 2));
+writeFileSync(filler, Buffer.alloc(3 * 1024 ** 2));
 await attempt(breaking);
 rmSync(filler);
 await attempt(small);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Reply, TestApp } from './app.js';
-import { demoRecording } from '../../src/demo/demo-recordings.js';
+import { demoRecording } from '../../src/demo/demo-data.js';
 
 export const CUSTOMER = 'ACME Hauling';
 export const TRUCK = 'TRUCK-7';

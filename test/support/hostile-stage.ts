@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { ADMIN_API } from '../../src/contracts/admin/admin.api.js';
 import { type ApiContract, type ErrorKind, KIND_STATUS } from '../../src/contracts/common/api-contract.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';

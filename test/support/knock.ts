@@ -1,4 +1,4 @@
-import { ACCOUNT_API } from '../../src/contracts/accounts/account.api.js';
+import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import type { Reply, TestApp } from './app.js';
 
 const PATH = ACCOUNT_API.prefix + ACCOUNT_API.routes.createAccount.path;

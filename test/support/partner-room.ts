@@ -4,11 +4,10 @@ import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 import type { DataSource } from 'typeorm';
 import { ConnectionKeys } from '../../src/partner-client/connection-keys.service.js';
-import { httpDefaults } from '../../src/partner-client/http-defaults.js';
-import { PartnerClient } from '../../src/partner-client/partner-client.js';
+import { httpDefaults } from '../../src/partner-client/http-exchange.js';
+import { PartnerClient, type PartnerSettings, partnerSettings } from '../../src/partner-client/partner-client.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
-import { type PartnerSettings, partnerSettings } from '../../src/partner-client/partner-settings.js';
-import { sealKey } from '../../src/partner-client/sealed-keys.js';
+import { sealKey } from '../../src/partner-client/connection-keys.service.js';
 
 const SECRETS_KEY = randomBytes(32);
 

@@ -4,7 +4,7 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseOwner } from '../../src/database/embedded/owner.js';
+import { chooseOwner } from '../../src/embedded-postgres/owner.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import { held } from './held.js';

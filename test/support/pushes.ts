@@ -21,13 +21,14 @@ export interface PushParts {
 
 let count = 0;
 
-/** A push that nothing was yet done with; `contents` stands for its materials. */
+/** A push that was not applied yet; `contents` stands for its materials. */
 export function push({ inbound, outbound, contents = 'C', siteId = 'site' }: PushParts): Push {
   count++;
   return {
     id: `ticket-${count}`,
     haulerId: 'hauler',
     siteId,
+    materialIds: [],
     receivedAt: instantOf(new Date(Date.UTC(2027, 0, 1) + count)),
     flows: { inbound, outbound },
     contents: { materials: contents, customFields: null },
@@ -62,7 +63,7 @@ const someFlow = (numbers: string[]) =>
     freq: 3,
   });
 
-/** Pushes that get in one another's way: few numbers, few versions, few contents. */
+/** Pushes that conflict often: few numbers, few versions, few contents. */
 export const anyPushes: fc.Arbitrary<PushParts[]> = fc.array(
   fc.record({
     inbound: someFlow(['A', 'B', 'C']),

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { SettledEnv } from '../../src/config/env.js';
+import type { ResolvedEnv } from '../../src/config/env.js';
 import { heldChild } from './held.js';
 import { testServer } from './test-database.js';
 
@@ -16,7 +16,7 @@ export interface ServiceProcess {
 
 /** A second instance of a test's service, in a process of its own that may be killed; resolves once it listens. */
 export async function startServiceProcess(
-  env: Pick<SettledEnv, 'DATABASE_URL' | 'DATA_DIR' | 'ADMIN_TOKEN' | 'SECRETS_KEY'>,
+  env: Pick<ResolvedEnv, 'DATABASE_URL' | 'DATA_DIR' | 'ADMIN_TOKEN' | 'SECRETS_KEY'>,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'service-main.mjs')], {

@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { chooseOwner } from '../../src/database/embedded/owner.js';
+import { chooseOwner } from '../../src/embedded-postgres/owner.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import { held } from './held.js';

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { lockFolder } from '../../src/database/embedded/folder-lock.js';
-import { stopOrphan } from '../../src/database/embedded/postmaster.js';
-import { startEmbeddedPostgres } from '../../src/database/embedded/start-embedded-postgres.js';
+import { lockFolder } from '../../src/embedded-postgres/folder-lock.js';
+import { stopOrphan } from '../../src/embedded-postgres/postmaster.js';
+import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 
 /** What the test files are told of the run's server; the variables are inherited by Jest's workers. */

@@ -4,8 +4,12 @@ import { registerHooks } from 'node:module';
 const read = (name) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 const compile = await withSwc().catch(withTypeScript);
 
-/** Lets plain Node load the sources: for what runs beside the tests and not in them, such as Jest's global setup. */
+/**
+ * Lets plain Node load the sources: for what runs beside the tests and not in them, such as Jest's global setup. The
+ * child processes that the sources fork inherit it.
+ */
 export function registerTypeScript() {
+  inheritTypeScript();
   return registerHooks({
     resolve: (specifier, context, next) =>
       next(isOurs(specifier, context) ? specifier.replace(/\.js$/, '.ts') : specifier, context),
@@ -16,6 +20,12 @@ export function registerTypeScript() {
       return { format: 'module', source, shortCircuit: true };
     },
   });
+}
+
+/** Lets the forked processes of this one load TypeScript. */
+export function inheritTypeScript() {
+  const option = `--import=${new URL('register-typescript.mjs', import.meta.url)}`;
+  if (!process.execArgv.includes(option)) process.execArgv.push(option);
 }
 
 const isOurs = (specifier, { parentURL }) => /^\.{1,2}\//.test(specifier) && parentURL?.endsWith('.ts');

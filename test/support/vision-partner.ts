@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { formatInstant } from '../../src/contracts/common/instant.js';
-import { sealKey } from '../../src/partner-client/sealed-keys.js';
+import { sealKey } from '../../src/partner-client/connection-keys.service.js';
 import { JobsService } from '../../src/jobs/jobs.service.js';
 import { expect } from '@jest/globals';
 import type { TestApp } from './app.js';
@@ -132,7 +132,7 @@ export async function hurry(app: TestApp): Promise<void> {
     await app.dataSource.query(`UPDATE ${table} SET due_at = now() WHERE due_at IS NOT NULL AND lease_token IS NULL`);
   }
   const jobs = app.app.get(JobsService);
-  for (const kind of ['submit', 'poll', 'crawl', 'windows', 'downloads']) jobs.wake(`vision ${kind}`);
+  for (const kind of ['submit', 'poll', 'crawl', 'windows', 'downloads']) jobs.runDue(`vision ${kind}`);
 }
 
 /**

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { camerasOf, type NamePair, namesOf } from '../../src/vision/camera-names.js';
+import { camerasOf, type NamePair, namesOf } from '../../src/vision/recordings/camera-names.rules.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { upload } from '../support/hosted-vision.js';
 import { connectVision, hurry, inHours } from '../support/vision-partner.js';
 
-const pair = (asked: string, answered: string): NamePair => ({ asked, answered });
+const pair = (requested: string, returned: string): NamePair => ({ requested, returned });
 
 describe('the names of one camera (section 2.5a)', () => {
   test.each<[string, string, NamePair[], string[]]>([
@@ -123,7 +123,7 @@ describe('a partner that answers with the other name of a camera', () => {
   };
 
   const asStored = (camera: string) => [
-    [camera, written(-10), 'missing', 'No subscription follows the truck at this time.'],
+    [camera, written(-10), 'missing', 'No subscription includes the truck at this time.'],
     [camera, written(-5), 'missing', 'The partner lists no recording.'],
     ...[0, 1, 2, 3, 4].map((minute) => [camera, written(minute), 'stored', undefined]),
     [camera, written(5), 'missing', 'The partner lists no recording.'],

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { JobsService } from '../../src/jobs/jobs.service.js';
 import { formatInstant } from '../../src/contracts/common/instant.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -53,7 +54,7 @@ async function follow(connectionId: string, fields: object = {}): Promise<string
 
 const read = async (id: string) => (await app.admin<Subscription>('GET', `/video-subscriptions/${id}`)).body;
 
-const NOTHING_MORE = 'Not read: the connection was deleted, and nothing is read any more.';
+const NOTHING_MORE = 'Not read: the connection was deleted, and nothing more will be read.';
 
 interface Listed {
   readonly endTime: string;
@@ -338,16 +339,24 @@ describe('windows', () => {
   });
 });
 
-test('a window that a gateway always gives up is laid by, though its partner is left alone meanwhile', async () => {
+test('a window that a gateway always refuses with 504 is deferred once the circuit closes again', async () => {
   partner.on(CONTINUOUS, refuses(504, 'INTERNAL_ERROR', 'gateway timeout'));
   const startTime = inHours(-31);
   const id = await follow(await connect(), { startTime });
+  await eventually(async () => expect((await read(id)).lastError).toContain('504'));
+  await eventually(async () => {
+    await hurry(app);
+    expect((await read(id)).lastError).not.toContain('504');
+  }, 15_000);
+  // The circuit stays open for 30 s.
+  const now = Date.now;
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 31_000);
   await eventually(async () => {
     await hurry(app);
     const rows = await app.dataSource.query<unknown[]>('SELECT start_time, reason FROM video_windows');
     const reason = expect.stringContaining('504');
     expect(rows).toEqual([{ start_time: new Date(startTime), reason }]);
-  }, 15_000);
+  }, 15_000).finally(() => clock.mockRestore());
   const [row] = await app.dataSource.query<{ read_until: Date }[]>(
     'SELECT read_until FROM video_subscriptions WHERE id = $1',
     [id],
@@ -355,7 +364,7 @@ test('a window that a gateway always gives up is laid by, though its partner is 
   expect(row?.read_until.getTime()).toBe(Date.parse(startTime) + 86_400_000);
 });
 
-describe('a window that was laid by', () => {
+describe('a deferred window', () => {
   const laidBy = async () => {
     // No failure of the partner's that would have it left alone for a while, however often it is asked.
     partner.on(CONTINUOUS, refuses(400, 'INVALID_PAYLOAD', 'oops'));
@@ -387,11 +396,11 @@ describe('a window that was laid by', () => {
       if (request.query.get('truckId')?.startsWith('SLOW') !== true) return answer(response, request);
       waiting.push(() => none(response, request));
     });
-    // Not read by themselves yet. Written as a former build does, which knows no connection of a window.
+    // Their subscriptions are not due yet.
     const layBy = async (connectionId: string, truckId: string) => {
       await app.dataSource.query(
-        `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time, reason, due_at)
-         SELECT hauler_id, gen_random_uuid(), id, now() - interval '3 hours', now() - interval '1 hour', 'oops', now()
+        `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, due_at)
+         SELECT hauler_id, gen_random_uuid(), id, connection_id, now() - interval '3 hours', now() - interval '1 hour', 'oops', now()
          FROM video_subscriptions WHERE id = $1`,
         [await follow(connectionId, { truckId, startTime: inHours(100) })],
       );
@@ -416,8 +425,8 @@ describe('a window that was laid by', () => {
     const id = await follow(await connect(), { startTime: inHours(100) });
     const readUntil = new Date(inHours(-2));
     await app.dataSource.query(
-      `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time, reason, lease_token)
-       SELECT hauler_id, gen_random_uuid(), id, $2, $3, 'oops', ${token} FROM video_subscriptions WHERE id = $1`,
+      `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, lease_token, due_at)
+       SELECT hauler_id, gen_random_uuid(), id, connection_id, $2, $3, 'oops', ${token}, now() + interval '1 hour' FROM video_subscriptions WHERE id = $1`,
       [id, inHours(begins), readUntil],
     );
     await app.dataSource.query(
@@ -425,7 +434,8 @@ describe('a window that was laid by', () => {
       [id, inHours(-30), readUntil],
     );
     const found = await eventually(async () => {
-      await hurry(app);
+      await app.dataSource.query('UPDATE video_subscriptions SET due_at = now() WHERE lease_token IS NULL');
+      app.app.get(JobsService).runDue('vision crawl');
       const ends = await app.dataSource.query<{ end_time: Date }[]>('SELECT end_time FROM video_windows ORDER BY 1');
       expect(ends.at(-1)?.end_time.getTime()).toBeGreaterThan(readUntil.getTime());
       return ends;
@@ -438,8 +448,8 @@ describe('a window that was laid by', () => {
     const id = await follow(await connect(), { startTime: inHours(100) });
     expect((await app.admin('DELETE', `/video-subscriptions/${id}`)).status).toBe(204);
     await app.dataSource.query(
-      `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time, due_at)
-       SELECT hauler_id, gen_random_uuid(), id, now() - interval '3 hours', now(), now() FROM video_subscriptions WHERE id = $1`,
+      `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, due_at)
+       SELECT hauler_id, gen_random_uuid(), id, connection_id, now() - interval '3 hours', now(), now() FROM video_subscriptions WHERE id = $1`,
       [id],
     );
     await eventually(async () => {
@@ -471,6 +481,26 @@ describe('a window that was laid by', () => {
       await hurry(app);
       expect(await windows()).toEqual([]);
     });
+    expect(await recordings()).toHaveLength(1);
+  });
+
+  test('is given up after 100 attempts, stays missing in the coverage, and is read after the connection changes', async () => {
+    const { startTime } = await laidBy();
+    // Otherwise the subscription defers the minutes that passed meanwhile as another window.
+    await app.dataSource.query('UPDATE video_subscriptions SET due_at = NULL');
+    await eventually(async () => {
+      await app.dataSource.query('UPDATE video_windows SET attempts = 99 WHERE due_at IS NOT NULL');
+      await hurry(app);
+      expect(await windows()).toMatchObject([{ due_at: null }]);
+    }, 10_000);
+    const address = `/coverage?connectionId=${connected}&truckId=TRUCK-7&cameraId=front&from=${startTime}&to=${inHours(-3)}`;
+    await eventually(async () => {
+      const { body } = await app.admin<{ data: object[] }>('GET', address);
+      expect(body.data).toMatchObject([{ state: 'missing', reason: expect.stringContaining('100') }]);
+    });
+    partner.on(CONTINUOUS, within([chunk(3)]));
+    expect((await app.admin('PATCH', `/connections/${connected}`, { apiKey: 'another-key' })).status).toBe(200);
+    await eventually(async () => expect(await windows()).toEqual([]));
     expect(await recordings()).toHaveLength(1);
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { FindingsRetention } from '../../src/vision/findings-retention.js';
+import { VisionFindings } from '../../src/vision/client/findings.repository.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { connectVision } from '../support/vision-partner.js';
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
   connection = await connectVision(app, 'https://partner.example');
 });
 
-const sweep = () => app.app.get(FindingsRetention).sweep();
+const sweep = () => app.app.get(VisionFindings).deleteOld();
 
 /** Finding `i` of the given numbers has the digest `i`, and was last seen at the time that `seen` makes of i. */
 const find = ({ haulerId, id }: Connection, [from, to]: readonly [number, number], seen: string) =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { Recording, Video } from '../../src/contracts/vision/vision.dto.js';
-import { readAcknowledgement } from '../../src/vision/client/read-acknowledgement.js';
-import { type ListedPage, NoList, readList } from '../../src/vision/client/read-list.js';
+import { readAcknowledgement } from '../../src/vision/client/read-acknowledgement.rules.js';
+import { type ListedPage, NotAListError, readList } from '../../src/vision/client/read-list.rules.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
-import { readWhole, UnstableList } from '../../src/vision/client/read-pages.js';
+import { readAllPages, UnstableListError } from '../../src/vision/client/read-pages.js';
 import { element } from '../support/vision-partner.js';
 
 const link = { downloadUrl: 'https://files.example.com/a.mp4?sig=1' };
@@ -51,7 +51,7 @@ describe('a list (decision 38)', () => {
     ['a list that is none', body({ videos: {} })],
     ['success false', { success: false, data: { videos: [] } }],
     ['more elements than any answer has room for', body({ videos: Array.from({ length: 30_001 }, () => 0) })],
-  ])('%s is no list', (_, given) => expect(() => readList(Video, given, 'c')).toThrow(NoList));
+  ])('%s is no list', (_, given) => expect(() => readList(Video, given, 'c')).toThrow(NotAListError));
 
   test('what an element is recognised by on another page is short, however long the element is', () => {
     const long = element({ ...link, id: 'x'.repeat(100_000) });
@@ -132,7 +132,7 @@ describe('a list (decision 38)', () => {
       expect(items).toHaveLength(1);
       expect(items[0]).not.toHaveProperty('expiresAt');
       const path = 'data.videos[0].expiresAt';
-      const reason = `${path} must be a date-time; it is taken as absent`;
+      const reason = `${path} must be a date-time; it is treated as absent`;
       expect(findings).toEqual([{ path, reason, raw: expect.objectContaining({ expiresAt }) }]);
     },
   );
@@ -175,7 +175,7 @@ describe('a list (decision 38)', () => {
       expect(findings).toEqual(
         ['data.videos[0].requestId', 'data.request.requestId'].map((path) => ({
           path,
-          reason: `${path} must be a string, or an integer of at most 2^53 - 1; it is taken as absent`,
+          reason: `${path} must be a string, or an integer of at most 2^53 - 1; it is treated as absent`,
           raw: request,
         })),
       );
@@ -223,8 +223,8 @@ describe('a list (decision 38)', () => {
       message: 'm',
     });
     const odd = read({ request: { requestId: 'r', status: 'queued' } });
-    expect(odd.request).toEqual({ requestId: 'r', status: 'processing', guessed: true });
-    const reason = 'data.request.status must be one of processing, ready, failed; it is taken as processing';
+    expect(odd.request).toEqual({ requestId: 'r', status: 'processing', isStatusUnknown: true });
+    const reason = 'data.request.status must be one of processing, ready, failed; it is treated as processing';
     expect(odd.findings).toEqual([{ path: 'data.request.status', reason, raw: 'queued' }]);
   });
 
@@ -342,7 +342,7 @@ describe('every page of a list', () => {
   };
   const collect = async (fetch: (page: number) => Promise<ListedPage<Recording>>): Promise<Set<string>> => {
     const ids = new Set<string>();
-    await readWhole(fetch, async ({ items }) => items.forEach(({ id }) => ids.add(id)));
+    await readAllPages(fetch, async ({ items }) => items.forEach(({ id }) => ids.add(id)));
     return ids;
   };
 
@@ -511,19 +511,21 @@ describe('every page of a list', () => {
   ])('that ends where a page is refused with %i, which is told, with totals %j', async (status, totals, count) => {
     const told = new Set<string>();
     const ids = new Set<string>();
-    await readWhole(refuses(4, status, totals, count), async ({ items, findings }) => {
+    await readAllPages(refuses(4, status, totals, count), async ({ items, findings }) => {
       for (const { id } of items) ids.add(id);
       for (const { path, reason } of findings) told.add(`${path}: ${reason}`);
     });
     expect(ids.size).toBe(count);
-    expect([...told]).toEqual([`page: a page past the end must be an empty list, not an answer of status ${status}`]);
+    expect([...told]).toEqual([
+      `page: a page past the end must be an empty list, not a response with status ${status}`,
+    ]);
   });
 
   test.each([
     ['the first page', refuses(1, 404), PartnerFailure],
     ['a later page for another reason than that it is not there', refuses(3, 403), PartnerFailure],
-    ['a page that the number of pages counts', refuses(3, 404, { totalPages: 3 }), UnstableList],
-    ['a page that the number of elements counts', refuses(2, 400, { totalItems: 45, pageSize: 20 }), UnstableList],
+    ['a page that the number of pages counts', refuses(3, 404, { totalPages: 3 }), UnstableListError],
+    ['a page that the number of elements counts', refuses(2, 400, { totalItems: 45, pageSize: 20 }), UnstableListError],
   ])('is not read where %s is refused', async (_, fetch, failure) => {
     await expect(collect(fetch)).rejects.toThrow(failure);
   });
@@ -536,7 +538,7 @@ describe('every page of a list', () => {
     );
     const seen: Recording[] = [];
     const onPage = async ({ items }: ListedPage<Recording>) => void seen.push(...items);
-    await readWhole(fetch, onPage, () => seen.length > 20);
+    await readAllPages(fetch, onPage, () => seen.length > 20);
     expect(seen).toHaveLength(40);
     expect(calls()).toBe(2);
   });
@@ -557,11 +559,11 @@ describe('every page of a list', () => {
       const items = Array.from({ length: 20 }, () => chunk(seen++));
       return readList(Recording, body({ recordings: items, pagination: { totalItems: 90, totalPages: 1 } }), 'c');
     };
-    const never = readWhole(
+    const never = readAllPages(
       async (page) => (page > 3 ? readList(Recording, body({}), 'c') : wild()),
       async () => undefined,
     );
-    await expect(never).rejects.toThrow(UnstableList);
+    await expect(never).rejects.toThrow(UnstableListError);
     expect(seen).toBe(100);
   });
 
@@ -571,6 +573,6 @@ describe('every page of a list', () => {
       20,
       () => ({ totalItems: 90, totalPages: 1 }),
     );
-    await expect(collect(partly.fetch)).rejects.toThrow(UnstableList);
+    await expect(collect(partly.fetch)).rejects.toThrow(UnstableListError);
   });
 });

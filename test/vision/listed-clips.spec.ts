@@ -102,7 +102,7 @@ describe('clips in the list of a customer with several open requests', () => {
     partner.on(VIDEOS, saying('ready'));
     clips.push(clip(otherHalf));
     await eventually(() =>
-      app.dataSource.query("UPDATE video_request_parts SET asked_alone_at = now() - interval '15 minutes'"),
+      app.dataSource.query("UPDATE video_request_parts SET polled_individually_at = now() - interval '15 minutes'"),
     );
     expect((await requestBecomes(app, front, { status: 'stored' })).recordingIds).toHaveLength(2);
   });

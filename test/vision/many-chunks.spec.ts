@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { EntityManager } from 'typeorm';
 import { Recording } from '../../src/contracts/vision/vision.dto.js';
 import { inTransaction } from '../../src/database/transaction.js';
-import { readElements } from '../../src/vision/client/read-elements.js';
-import { RecordingStore } from '../../src/vision/downloads/recording.store.js';
-import { VisionConnections } from '../../src/vision/vision-connections.js';
+import { readList } from '../../src/vision/client/read-list.rules.js';
+import type { VisionConnection } from '../../src/vision/client/vision-connections.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { connectVision, element, type Element, inHours } from '../support/vision-partner.js';
+import { RecordingsRepository } from '../../src/vision/recordings/recordings.repository.js';
 
 const CHUNKS = 1_000;
 const expiresAt = inHours(8);
@@ -31,7 +31,7 @@ const chunksOf = (fields: (n: number) => Element) => {
       ...fields(n),
     });
   });
-  return readElements(Recording, elements, 'data', 'customer-1').items;
+  return readList(Recording, { data: elements }, 'customer-1').items;
 };
 
 /** Rows that this session has read of the table, whichever way, and has not reported yet: none of them in a transaction. */
@@ -43,13 +43,10 @@ async function rowsRead(manager: EntityManager): Promise<number> {
   return row.rows;
 }
 
-const store = new RecordingStore();
+const store = new RecordingsRepository();
 
 async function connected() {
-  const { id } = await connectVision(app, 'https://partner.example');
-  const connection = await new VisionConnections(app.dataSource).find(id);
-  if (connection === undefined) throw new Error('there is no connection');
-  return connection;
+  return (await connectVision(app, 'https://partner.example')) as VisionConnection;
 }
 
 test.each<[string, string | undefined]>([
@@ -94,7 +91,7 @@ describe('a chunk that is listed again', () => {
   async function after(first: readonly Element[], changes: readonly string[], second: readonly Element[]) {
     const connection = await connected();
     const add = (elements: readonly Element[]) => {
-      const { items } = readElements(Recording, elements, 'data', 'customer-1');
+      const { items } = readList(Recording, { data: elements }, 'customer-1');
       return inTransaction(app.dataSource, (manager) => store.addChunks(manager, connection, items));
     };
     await add(first);

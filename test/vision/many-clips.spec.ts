@@ -125,7 +125,9 @@ describe('clips on several pages of one request', () => {
       expect((await readRequest(app, id)).recordingIds).toHaveLength(1_000);
     });
     expect(pagesAsked()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
-    expect(await reasonsFound()).toEqual(['Request req-many has more than 1000 clips; the first ones are fetched.']);
+    expect(await reasonsFound()).toEqual([
+      'Request req-many has more than 1000 clips; only the first ones are fetched.',
+    ]);
   });
 });
 
@@ -176,6 +178,6 @@ describe('clips that come while the partner still prepares the request', () => {
     await listings(18);
     expect((await readRequest(app, id)).recordingIds).toHaveLength(1_000);
     const told = (await reasonsFound()).filter((reason) => reason.includes('1000'));
-    expect(told).toEqual(['Request req-many has more than 1000 clips; the first ones are fetched.']);
+    expect(told).toEqual(['Request req-many has more than 1000 clips; only the first ones are fetched.']);
   });
 });

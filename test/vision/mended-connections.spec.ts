@@ -109,8 +109,8 @@ test('so it is by orders, by what is asked about them, and by windows that were 
   const ordered = await orderVideo(app, connectionId, { truckId: 'TRUCK-8' });
   await putOff('video_request_parts');
   await app.dataSource.query(
-    `INSERT INTO video_windows (hauler_id, id, subscription_id, start_time, end_time, due_at, last_error)
-     SELECT hauler_id, gen_random_uuid(), id, now() - interval '3 hours', now() - interval '1 hour',
+    `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, due_at, last_error)
+     SELECT hauler_id, gen_random_uuid(), id, connection_id, now() - interval '3 hours', now() - interval '1 hour',
        now() + interval '1 hour', 'oops' FROM video_subscriptions WHERE id = $1`,
     [await follow(inHours(100))],
   );

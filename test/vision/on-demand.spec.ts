@@ -99,6 +99,17 @@ describe('the POST', () => {
     expect(partner.askedOf(POST)).toHaveLength(5);
   });
 
+  test('a request is given up after 10,000 attempts', async () => {
+    partner.on(POST, refuses(429, 'INTERNAL_ERROR', 'later'));
+    const id = await order(await connect());
+    await eventually(() => expect(partner.askedOf(POST)).not.toHaveLength(0));
+    await eventually(async () => {
+      await app.dataSource.query('UPDATE video_request_parts SET attempts = 9999 WHERE due_at IS NOT NULL');
+      await hurry(app);
+      expect(await read(id)).toMatchObject({ status: 'failed', reason: expect.stringMatching(/10,?000/) });
+    }, 10_000);
+  });
+
   test('a second try that is taken is the last', async () => {
     partner.on(POST, breaks('', 0), accepts());
     partner.on(
@@ -300,7 +311,7 @@ describe('polling', () => {
     expect(await read(id)).toMatchObject({ status: 'processing' });
   });
 
-  test('404 three times running is failed; in between it does not count', async () => {
+  test('404 three times in a row ends a request as failed', async () => {
     const gone = refuses(404, 'NOT_FOUND', 'no such truck');
     partner.on(POST, accepts());
     partner.on(
@@ -313,7 +324,7 @@ describe('polling', () => {
       gone,
     );
     const shown = await becomes(await order(await connect()), { status: 'failed' });
-    expect(shown.reason).toContain('3 times running');
+    expect(shown.reason).toContain('3 times in a row');
     expect(partner.askedOf(VIDEOS)).toHaveLength(6);
   });
 
@@ -358,7 +369,7 @@ describe('polling', () => {
       app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'"),
     );
     const shown = await becomes(id, { status: 'expired' });
-    expect(shown.reason).toMatch(/ Heard last: .* does not accept our API key\.$/);
+    expect(shown.reason).toMatch(/ Last response: .* does not accept our API key\.$/);
   });
 
   test('a deadline that comes before the next round is looked at when it comes', async () => {
@@ -537,7 +548,7 @@ describe('polling', () => {
       clips.push(second());
       status = 'ready';
       await eventually(() =>
-        app.dataSource.query("UPDATE video_request_parts SET asked_alone_at = now() - interval '15 minutes'"),
+        app.dataSource.query("UPDATE video_request_parts SET polled_individually_at = now() - interval '15 minutes'"),
       );
       expect((await becomes(id, { status: 'stored' })).recordingIds).toHaveLength(2);
     });
@@ -563,7 +574,7 @@ describe('polling', () => {
       await order(connectionId);
       await eventually(async () => {
         const parts = await app.dataSource.query<unknown[]>(
-          `SELECT submitted_at BETWEEN now() - interval '10 seconds' AND now() AS taken, asked_alone_at = submitted_at AS asked,
+          `SELECT submitted_at BETWEEN now() - interval '10 seconds' AND now() AS taken, polled_individually_at = submitted_at AS asked,
              next_poll_at - submitted_at BETWEEN interval '4 seconds' AND interval '6 seconds' AS next,
              poll_at = next_poll_at AS due, part.deadline_at - now() BETWEEN interval '23:59' AND interval '24:00' AS deadline,
              request.deadline_at = part.deadline_at AS one
@@ -583,7 +594,7 @@ describe('polling', () => {
     await eventually(() =>
       app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'"),
     );
-    const reason = expect.stringContaining('Heard last: ');
+    const reason = expect.stringContaining('Last response: ');
     const shown = await withLateClock(3_600_000, () => becomes(id, { status: 'expired', reason }));
     expect(shown.reason).toContain('asks for fewer calls');
   });
@@ -660,7 +671,7 @@ describe('many open requests of one customer', () => {
     );
     await app.dataSource.query(
       `INSERT INTO video_request_parts (hauler_id, id, request_id, number, connection_id, customer_id, truck_id, camera_id,
-         start_time, end_time, status, partner_request_id, deadline_at, polls, next_poll_at, submitted_at, asked_alone_at)
+         start_time, end_time, status, partner_request_id, deadline_at, polls, next_poll_at, submitted_at, polled_individually_at)
        SELECT $1, gen_random_uuid(), r.id, 1, $2, 'customer-1', 'TRUCK-7', 'front', '2026-01-31T08:30:00Z',
          '2026-01-31T08:35:00Z', 'processing', 'r' || row_number() OVER (), now() + interval '1 day', 5,
          now() + random() * interval '25 seconds', now(), now()
@@ -726,7 +737,7 @@ describe('many open requests of one customer', () => {
     const second = await order(connectionId);
     await becomes(second, { status: 'processing' });
     await app.dataSource.query(
-      `UPDATE video_request_parts SET asked_alone_at = now() - interval '15 minutes' WHERE partner_request_id = 'req-2'`,
+      `UPDATE video_request_parts SET polled_individually_at = now() - interval '15 minutes' WHERE partner_request_id = 'req-2'`,
     );
     const shown = await becomes(second, { status: 'failed' });
     expect(shown.reason).toContain('seen');

@@ -61,12 +61,14 @@ const idle = () =>
 /** Once more where a round that writes the same rows has crossed it, and PostgreSQL ended this statement. */
 const aloneIsTime = () =>
   eventually(() =>
-    app.dataSource.query("UPDATE video_request_parts SET asked_alone_at = now() - interval '14 minutes', polls = 5"),
+    app.dataSource.query(
+      "UPDATE video_request_parts SET polled_individually_at = now() - interval '14 minutes', polls = 5",
+    ),
   );
 
 const partOf = async (requestId: string) => {
   const [part] = await app.dataSource.query<object[]>(
-    `SELECT status, reason, polls, asked_alone_at > now() - interval '1 minute' AS just_asked
+    `SELECT status, reason, polls, polled_individually_at > now() - interval '1 minute' AS just_asked
      FROM video_request_parts WHERE partner_request_id = $1`,
     [requestId],
   );
@@ -87,7 +89,7 @@ const pagesFrom =
 test.each<[string, ScriptedReply, string]>([
   ['500', refuses(500, 'INTERNAL_ERROR', 'oops'), 'status 500'],
   ['400', refuses(400, 'INVALID_PAYLOAD', 'what?'), 'status 400'],
-  ['an answer that is none', json({ success: false }), 'not what the contract says'],
+  ['an answer that is none', json({ success: false }), 'does not conform to the contract'],
   ['an error and 200', json({ success: false, error: { code: 'X', message: 'oops' } }), 'it says X: oops'],
 ])('one that is answered with %s by its own id waits on, and holds up no other', async (_, reply, reason) => {
   const { rear, front } = await twoOpen();

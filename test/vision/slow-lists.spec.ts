@@ -62,7 +62,7 @@ const roundEnds = (condition = 'true') =>
 /** Who was last asked for alone so many minutes ago. */
 const askedAlone = (minutes: Readonly<Record<string, number>>) =>
   app.dataSource.query(
-    `UPDATE video_request_parts SET asked_alone_at = now() - asked.minutes * interval '1 minute'
+    `UPDATE video_request_parts SET polled_individually_at = now() - asked.minutes * interval '1 minute'
      FROM unnest($1::text[], $2::float8[]) AS asked (id, minutes) WHERE partner_request_id = asked.id`,
     [Object.keys(minutes), Object.values(minutes)],
   );

@@ -1,5 +1,5 @@
-import { CreateAccountResponse } from '../accounts/account.dto.js';
-import { InstantField } from '../common/fields/instant-field.js';
+import { CreateAccountResponse } from '../account/account.dto.js';
+import { InstantField } from '../common/fields/scalar-fields.js';
 import { NameField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
@@ -11,14 +11,14 @@ export class AccountQuery extends PageQuery {
 
   @NameField({
     description:
-      'Part of the name, of the account number or of the e-mail address, in whatever case and spacing; one or two characters are looked for where a word begins',
+      'Part of the name, the account number or the e-mail address, without regard to case and spacing; one or two characters match the start of a word',
     max: 200,
     optional: true,
   })
   search?: string;
 }
 
-/** An account as its partner was answered (section 2.5), and whose it is. */
+/** The response to the partner (section 2.5) with the hauler. */
 export class Account extends CreateAccountResponse {
   @UuidField({ description: 'Hauler whose customer it is', example: HAULER_ID })
   haulerId!: string;

@@ -1,7 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
-import { InstantField } from '../common/fields/instant-field.js';
-import { EnumListField } from '../common/fields/list-fields.js';
-import { IntegerField } from '../common/fields/number-fields.js';
+import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { EnumListField } from '../common/fields/nested-fields.js';
 import { NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { type Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
@@ -13,14 +12,14 @@ const MAX_OVERLAP_SECONDS = 7 * 86_400;
 export class IssueApiKeyRequest {
   @UuidField({
     description:
-      'Hauler that owns the key; required for scale and account. A site key reads this hauler only; what it reads of vision is limited by `customerId` alone.',
+      'Hauler that owns the key; required for scale and account. A site key may read this hauler only. Only `customerId` limits a vision key.',
     optional: true,
     example: HAULER_ID,
   })
   haulerId?: string;
 
   @NameField({
-    description: 'The only customer that a vision key may read; absent: all, whatever its hauler',
+    description: 'The only customer that a vision key may read; all customers if absent',
     max: 255,
     optional: true,
     example: 'green-valley',
@@ -28,7 +27,7 @@ export class IssueApiKeyRequest {
   customerId?: string;
 
   @EnumListField({
-    description: 'Interfaces that the key opens',
+    description: 'Interfaces that the key may call',
     values: INTERFACES,
     min: 1,
     max: 100,
@@ -36,32 +35,32 @@ export class IssueApiKeyRequest {
   })
   interfaces!: InterfaceName[];
 
-  @NameField({ description: 'Name for people', max: 200, optional: true, example: 'Weighbridge north' })
+  @NameField({ description: 'Display name', max: 200, optional: true, example: 'Weighbridge north' })
   name?: string;
 
   @InstantField({
-    description: 'When the key ends by itself; absent: never',
+    description: 'When the key expires; never if absent',
     optional: true,
     example: '2027-11-20T00:00:00Z',
   })
   expiresAt?: Instant;
 }
 
-/** `customerId` is for vision alone, so that all fields together are no request. */
+/** A request with all fields is invalid, because `customerId` is for vision only. */
 export const API_KEY_EXAMPLES = {
   platform: {
-    summary: 'A key to push tickets and accounts with',
+    summary: 'A key for tickets and accounts',
     value: { haulerId: HAULER_ID, interfaces: ['scale', 'account'], name: 'Weighbridge north' },
   },
   partner: {
-    summary: "A key to read one hauler's sites and one customer's videos with",
+    summary: "A key for one hauler's sites and one customer's videos",
     value: { haulerId: HAULER_ID, customerId: HAULER_ID, interfaces: ['site', 'vision'], name: 'Sandbox' },
   },
 };
 
 export class RotateApiKeyRequest {
   @IntegerField({
-    description: 'How long the old key lives after the first use of the new one, in seconds',
+    description: 'Seconds that the old key works after the first use of the new one',
     min: 0,
     max: MAX_OVERLAP_SECONDS,
     default: 86_400,
@@ -81,14 +80,14 @@ export class ApiKey {
   @UuidField({ description: 'Id of the key', example: ID })
   id!: string;
 
-  @TextField({ description: 'What the key begins with', example: 'hb_7Kq2mZ9x', max: 11 })
+  @TextField({ description: 'First characters of the key', example: 'hb_7Kq2mZ9x', max: 11 })
   prefix!: string;
 
   @UuidField({ description: 'Hauler that owns the key', nullable: true, example: HAULER_ID })
   haulerId!: string | null;
 
   @TextField({
-    description: 'The only customer that it may read in vision',
+    description: 'The only customer that it may read in Vision',
     nullable: true,
     max: 255,
     example: 'green-valley',
@@ -96,21 +95,21 @@ export class ApiKey {
   customerId!: string | null;
 
   @EnumListField({
-    description: 'Interfaces that it opens',
+    description: 'Interfaces that the key may call',
     values: INTERFACES,
     max: INTERFACES.length,
     example: ['scale', 'account'],
   })
   interfaces!: InterfaceName[];
 
-  @TextField({ description: 'Name for people', nullable: true, max: 200, example: 'Weighbridge north' })
+  @TextField({ description: 'Display name', nullable: true, max: 200, example: 'Weighbridge north' })
   name!: string | null;
 
   @InstantField({ description: 'When it was issued', example: '2026-11-20T14:03:27.512Z' })
   createdAt!: string;
 
   @InstantField({
-    description: 'When it ends by itself; once its successor is in use, the end of the overlap',
+    description: 'When it expires; after the first use of its successor, the end of the overlap',
     nullable: true,
     example: '2027-11-20T00:00:00Z',
   })
@@ -123,10 +122,10 @@ export class ApiKey {
   revokedAt!: string | null;
 }
 
-/** The answer to issuing and rotating: the only one that carries the key. */
+/** The response to an issue or a rotation, the only one with the key. */
 export class IssuedApiKey extends ApiKey {
   @TextField({
-    description: 'The key itself, shown this once',
+    description: 'The key itself, in this response only',
     max: 52,
     example: 'hb_7Kq2mZ9xTgV4cW1nB8yLr5dPsJ3fHk6QoUaEiXwMvRt00000',
   })

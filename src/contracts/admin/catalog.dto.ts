@@ -1,5 +1,4 @@
-import { BooleanField } from '../common/fields/boolean-field.js';
-import { InstantField } from '../common/fields/instant-field.js';
+import { BooleanField, InstantField } from '../common/fields/scalar-fields.js';
 import { TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
@@ -18,19 +17,19 @@ export class CatalogQuery extends PageQuery {
   active?: boolean;
 
   @UuidField({
-    description: "What belongs to this site only, through its kiosks too; the partner's id of the site",
+    description: "Records of this site only, also through its kiosks; the partner's id of the site",
     optional: true,
   })
   siteId?: string;
 }
 
-const ours = () => UuidField({ description: 'Our id of the record', example: ID });
-const theirs = () => UuidField({ description: "The partner's id, by which tickets name it", example: SITE_ID });
+const platformId = () => UuidField({ description: 'Id of the record in the platform', example: ID });
+const partnerId = () => UuidField({ description: "The partner's id, which tickets use", example: SITE_ID });
 const hauler = () => UuidField({ description: 'Hauler that it belongs to', example: HAULER_ID });
 const connection = () =>
-  UuidField({ description: 'Connection that it came through', nullable: true, example: CONNECTION_ID });
-const isActive = () => BooleanField({ description: 'Whether it is in use', example: true });
-const stamp = () =>
+  UuidField({ description: 'Connection that synchronised it', nullable: true, example: CONNECTION_ID });
+const isActive = () => BooleanField({ description: 'Whether it is active', example: true });
+const updatedAt = () =>
   InstantField({
     description: "The partner's `updatedAt`",
     optional: true,
@@ -39,17 +38,17 @@ const stamp = () =>
 
 const inactiveSince = () =>
   InstantField({
-    description: 'When it was told to be inactive, or was first missing; absent while it is active',
+    description: 'When the partner deactivated it or first omitted it; absent while it is active',
     optional: true,
     example: '2026-02-03T06:15:00Z',
   });
 
-/** A site as it is stored: the fields of section 2.4a, our id beside the partner's. */
+/** A stored site: the fields of section 2.4a with the ids of the platform and of the partner. */
 export class CatalogSite extends Site {
-  @ours()
+  @platformId()
   declare id: string;
 
-  @theirs()
+  @partnerId()
   externalId!: string;
 
   @hauler()
@@ -64,16 +63,16 @@ export class CatalogSite extends Site {
   @inactiveSince()
   deactivatedAt?: Instant;
 
-  @stamp()
+  @updatedAt()
   declare updatedAt?: Instant;
 }
 
-/** A kiosk as it is stored; `siteId` is the partner's. */
+/** A stored kiosk; `siteId` is the partner's id. */
 export class CatalogKiosk extends Kiosk {
-  @ours()
+  @platformId()
   declare id: string;
 
-  @theirs()
+  @partnerId()
   externalId!: string;
 
   @hauler()
@@ -88,16 +87,16 @@ export class CatalogKiosk extends Kiosk {
   @inactiveSince()
   deactivatedAt?: Instant;
 
-  @stamp()
+  @updatedAt()
   declare updatedAt?: Instant;
 }
 
-/** A material as it is stored; `siteId` and `kioskId` are the partner's. */
+/** A stored material; `siteId` and `kioskId` are the partner's ids. */
 export class CatalogMaterial extends Material {
-  @ours()
+  @platformId()
   declare id: string;
 
-  @theirs()
+  @partnerId()
   externalId!: string;
 
   @hauler()
@@ -112,11 +111,11 @@ export class CatalogMaterial extends Material {
   @inactiveSince()
   deactivatedAt?: Instant;
 
-  @stamp()
+  @updatedAt()
   declare updatedAt?: Instant;
 
   @TextField({
-    description: 'Why it is doubtful, where it is',
+    description: 'The issue flagged on the record, if any',
     max: 500,
     optional: true,
     example: 'the kiosk 1c9a7d20-4d66-4c8f-9a1b-3a8a8b0a2d21 belongs to the site 0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10',

@@ -1,7 +1,5 @@
-import { BooleanField } from '../common/fields/boolean-field.js';
-import { InstantField } from '../common/fields/instant-field.js';
-import { TextListField } from '../common/fields/list-fields.js';
-import { IntegerField } from '../common/fields/number-fields.js';
+import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { TextListField } from '../common/fields/nested-fields.js';
 import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
@@ -10,7 +8,7 @@ const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 
 export const PARTNER_INTERFACES = ['site', 'vision'] as const;
 
-/** What a key may look like in an HTTP header. */
+/** The text of a key in an HTTP header. */
 const KEY = {
   min: 1,
   max: 4096,
@@ -19,7 +17,7 @@ const KEY = {
   example: 'pk_live_5f0c1f2e7a3b4c8d',
 };
 const BASE_URL = {
-  description: 'Address of the partner; a path in it stands before the contract’s own',
+  description: 'Address of the partner; a path in it precedes the path of the contract',
   max: 2048,
   format: 'uri',
   example: 'https://partner.example.com',
@@ -32,7 +30,7 @@ const CUSTOMER = {
 };
 const INTERVAL = {
   description:
-    'Seconds between runs: of a site connection 60 to 86400, default 900; of a vision connection between two looks of each new subscription, at least 30, default 300',
+    'Seconds between runs: of a site connection 60 to 86400, default 900; of a vision connection the read interval of each new subscription, at least 30, default 300',
   min: 30,
   max: 86_400,
   optional: true,
@@ -40,7 +38,7 @@ const INTERVAL = {
 };
 
 const PAUSED =
-  'A paused connection does what an admin asks for all the same: a synchronisation, a video request, and the download of what was listed';
+  'A paused connection still executes requests of an admin: a synchronisation, a video request, and downloads of listed recordings';
 
 export class CreateConnectionRequest {
   @UuidField({ description: 'Hauler whose data the partner has', example: HAULER_ID })
@@ -52,7 +50,7 @@ export class CreateConnectionRequest {
   @TextField(BASE_URL)
   baseUrl!: string;
 
-  @TextField({ ...KEY, description: 'The key that the partner issued to us; never shown again' })
+  @TextField({ ...KEY, description: 'Key that the partner issued to the platform; never shown again' })
   apiKey!: string;
 
   @NameField(CUSTOMER)
@@ -61,11 +59,11 @@ export class CreateConnectionRequest {
   @IntegerField(INTERVAL)
   intervalSeconds?: number;
 
-  @BooleanField({ description: `Whether it runs by itself; default true. ${PAUSED}`, optional: true, example: true })
+  @BooleanField({ description: `Whether it runs on schedule; default true. ${PAUSED}`, optional: true, example: true })
   enabled?: boolean;
 }
 
-/** `customerId` is for vision alone, so that all fields together are no request. */
+/** A request with all fields is invalid, because `customerId` is for vision only. */
 export const NEW_CONNECTIONS = {
   site: {
     summary: 'A partner of the Site API',
@@ -89,7 +87,7 @@ export const NEW_CONNECTIONS = {
   },
 };
 
-/** What is absent stays as it is. */
+/** Absent fields stay the same. */
 export class UpdateConnectionRequest {
   @TextField({ ...BASE_URL, optional: true })
   baseUrl?: string;
@@ -99,7 +97,7 @@ export class UpdateConnectionRequest {
 
   @TextField({
     ...KEY,
-    description: 'Tried when the current key is refused, and the current one from then on',
+    description: 'Used when the partner refuses the current key, and current from then on',
     optional: true,
   })
   nextApiKey?: string;
@@ -116,8 +114,8 @@ export class UpdateConnectionRequest {
 
 export const CONNECTION_CHANGES = {
   pause: { summary: 'Pause it', value: { enabled: false } },
-  resume: { summary: 'Let it run again, every half hour', value: { enabled: true, intervalSeconds: 1800 } },
-  key: { summary: 'The key that the partner will ask for next', value: { nextApiKey: KEY.example } },
+  resume: { summary: 'Resume it, every half hour', value: { enabled: true, intervalSeconds: 1800 } },
+  key: { summary: 'The next key of a rotation', value: { nextApiKey: KEY.example } },
 };
 
 export class ConnectionQuery extends PageQuery {
@@ -146,16 +144,16 @@ export class Connection {
   @TextField(BASE_URL)
   baseUrl!: string;
 
-  @TextField({ description: 'Customer, of a vision connection', nullable: true, max: 255, example: 'green-valley' })
+  @TextField({ description: 'Customer of a vision connection', nullable: true, max: 255, example: 'green-valley' })
   customerId!: string | null;
 
   @IntegerField({ description: 'Seconds between runs', min: 30, max: 86_400, example: 900 })
   intervalSeconds!: number;
 
-  @BooleanField({ description: 'Whether it runs by itself', example: true })
+  @BooleanField({ description: 'Whether it runs on schedule', example: true })
   enabled!: boolean;
 
-  @BooleanField({ description: 'Whether a next key waits for the current one to be refused', example: false })
+  @BooleanField({ description: 'Whether a next key is stored', example: false })
   hasNextApiKey!: boolean;
 
   @InstantField({ description: 'When its next run is due', nullable: true, example: '2026-11-20T14:18:27Z' })
@@ -171,23 +169,23 @@ export class Connection {
   @InstantField({ description: 'When it was created', example: '2026-11-20T14:03:27.512Z' })
   createdAt!: string;
 
-  @InstantField({ description: 'When it was changed last', example: '2026-11-20T14:03:27.512Z' })
+  @InstantField({ description: 'When it last changed', example: '2026-11-20T14:03:27.512Z' })
   updatedAt!: string;
 }
 
-/** What a real call of the partner has shown. */
+/** The result of a call to the partner. */
 export class ConnectionCheck {
   @BooleanField({ description: 'The partner answered', example: true })
   reachable!: boolean;
 
-  @BooleanField({ description: 'It accepted one of our keys, as an answer of the contract shows', example: true })
+  @BooleanField({ description: 'It accepted one of the keys, with a response of the contract', example: true })
   authorized!: boolean;
 
-  @BooleanField({ description: 'Its answer is what the contract says', example: false })
+  @BooleanField({ description: 'Its response conforms to the contract', example: false })
   conforms!: boolean;
 
   @TextListField({
-    description: 'What was found, each a sentence',
+    description: 'The findings, each a sentence',
     maxLength: 2000,
     max: 100,
     example: ['data.materials[12].measureUnit must be one of Item, Ton, Pound, Kilogram, Cubic Yard, Cubic Meter'],

@@ -1,18 +1,18 @@
-import { InstantField } from '../common/fields/instant-field.js';
+import { InstantField } from '../common/fields/scalar-fields.js';
 import { NameField, UuidField } from '../common/fields/text-fields.js';
 
 const ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const NAME = { description: 'Name of the hauler', max: 200, example: 'Green Valley Hauling' };
 
 export class CreateHaulerRequest {
-  @UuidField({ description: 'Id to give the hauler; made up if absent', optional: true, example: ID })
+  @UuidField({ description: 'Id of the hauler; generated if absent', optional: true, example: ID })
   id?: string;
 
   @NameField(NAME)
   name!: string;
 }
 
-/** Without an id, which could be given once only. */
+/** Without an id, so that the example works more than once. */
 export const HAULER_EXAMPLES = { named: { summary: 'A hauler', value: { name: 'Green Valley Hauling' } } };
 
 export class Hauler {

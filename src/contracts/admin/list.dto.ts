@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { Documented } from '../common/fields/documented.js';
 import { UuidField } from '../common/fields/text-fields.js';
 import { Pagination } from '../common/pagination.dto.js';
 
@@ -30,10 +30,10 @@ export function listOf<T extends object>(element: Class<T>): Class<List<T>> {
 
 function defineList(element: Class): Class<List<unknown>> {
   class Page implements List<unknown> {
-    @ApiProperty({ description: 'The elements of this page', type: element, isArray: true, maxItems: 100 })
+    @Documented({ description: 'The elements of this page', type: element, isArray: true, maxItems: 100 })
     data!: unknown[];
 
-    @ApiProperty({ description: 'Where this page stands in the list', type: Pagination })
+    @Documented({ description: 'Where this page stands in the list', type: Pagination })
     pagination!: Required<Pagination>;
   }
   // The name of the schema in the document.

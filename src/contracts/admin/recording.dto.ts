@@ -1,20 +1,19 @@
-import { InstantField } from '../common/fields/instant-field.js';
-import { ArrayField } from '../common/fields/list-fields.js';
-import { IntegerField } from '../common/fields/number-fields.js';
+import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { ArrayField } from '../common/fields/nested-fields.js';
 import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = {
-  description: 'Vision connection it came through',
+  description: 'Vision connection of the recording',
   example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e',
 };
 const TRUCK = { description: 'Truck, as the partner names it', min: 1, max: 255, example: 'TRUCK-7' };
 const CAMERA = { description: 'Camera, as the partner names it', min: 1, max: 255, example: 'front' };
 const ANY_CAMERA = {
   ...CAMERA,
-  description: 'Camera, by placement or number: either, once the partner has answered for both',
+  description: 'Camera, by placement or number; either matches after the partner has used both',
 };
 
 const RECORDING_SOURCES = ['on-demand', 'continuous'] as const;
@@ -22,8 +21,12 @@ const RECORDING_STATUSES = ['available', 'downloading', 'stored', 'expired', 'fa
 type RecordingSource = (typeof RECORDING_SOURCES)[number];
 type RecordingStatus = (typeof RECORDING_STATUSES)[number];
 
-const SOURCE = { description: 'Asked for, or followed', values: RECORDING_SOURCES, example: 'continuous' };
-const STATUS = { description: 'Where it stands', values: RECORDING_STATUSES, example: 'stored' };
+const SOURCE = {
+  description: 'On-demand clip or continuous recording',
+  values: RECORDING_SOURCES,
+  example: 'continuous',
+};
+const STATUS = { description: 'State', values: RECORDING_STATUSES, example: 'stored' };
 
 export class RecordingQuery extends PageQuery {
   @UuidField({ ...CONNECTION, optional: true })
@@ -42,13 +45,13 @@ export class RecordingQuery extends PageQuery {
   status?: RecordingStatus;
 
   @InstantField({
-    description: 'That start then or later',
+    description: 'Recordings that start at this time or later',
     optional: true,
     inQuery: true,
   })
   from?: Instant;
 
-  @InstantField({ description: 'That start before', optional: true, inQuery: true })
+  @InstantField({ description: 'Recordings that start before this time', optional: true, inQuery: true })
   to?: Instant;
 }
 
@@ -65,7 +68,7 @@ export class StoredRecording {
   @EnumField(SOURCE)
   source!: RecordingSource;
 
-  @TextField({ description: "The partner's id of it", max: 255, example: 'chunk-4711' })
+  @TextField({ description: "The partner's id of the recording", max: 255, example: 'chunk-4711' })
   partnerRecordingId!: string;
 
   @TextField({ description: 'Customer, as the partner names it', max: 255, example: ID })
@@ -77,10 +80,10 @@ export class StoredRecording {
   @TextField(CAMERA)
   cameraId!: string;
 
-  @InstantField({ description: 'Start of what it shows', example: '2026-01-31T08:30:00Z' })
+  @InstantField({ description: 'Start of the recorded time', example: '2026-01-31T08:30:00Z' })
   startTime!: string;
 
-  @InstantField({ description: 'End of what it shows', example: '2026-01-31T08:35:00Z' })
+  @InstantField({ description: 'End of the recorded time', example: '2026-01-31T08:35:00Z' })
   endTime!: string;
 
   @IntegerField({ description: 'Length in seconds', min: 0, max: 31_536_000, example: 300 })
@@ -89,10 +92,10 @@ export class StoredRecording {
   @EnumField(STATUS)
   status!: RecordingStatus;
 
-  @TextField({ description: 'Why it stands there', max: 10_000, optional: true })
+  @TextField({ description: 'Reason for the state', max: 10_000, optional: true })
   reason?: string;
 
-  @InstantField({ description: 'When its download link dies', optional: true, example: '2026-01-31T16:35:00Z' })
+  @InstantField({ description: 'When its download link expires', optional: true, example: '2026-01-31T16:35:00Z' })
   expiresAt?: string;
 
   @IntegerField({ description: 'Bytes', min: 0, max: Number.MAX_SAFE_INTEGER, optional: true, example: 5_242_880 })
@@ -104,7 +107,7 @@ export class StoredRecording {
   @InstantField({ description: 'When it was first listed', example: '2026-01-31T08:36:00Z' })
   createdAt!: string;
 
-  @InstantField({ description: 'When it last moved', example: '2026-01-31T08:37:00Z' })
+  @InstantField({ description: 'When its state last changed', example: '2026-01-31T08:37:00Z' })
   updatedAt!: string;
 }
 
@@ -118,18 +121,18 @@ export class CoverageQuery {
   @TextField({ ...ANY_CAMERA, optional: true })
   cameraId?: string;
 
-  @InstantField({ description: 'Start of the time', inQuery: true, example: '2026-01-31T00:00:00Z' })
+  @InstantField({ description: 'Start of the range', inQuery: true, example: '2026-01-31T00:00:00Z' })
   from!: Instant;
 
   @InstantField({
-    description: 'End of the time; at most 31 days later',
+    description: 'End of the range, at most 31 days later',
     inQuery: true,
     example: '2026-02-01T00:00:00Z',
   })
   to!: Instant;
 }
 
-/** What there is of one camera for a while (decision 49). */
+/** An interval of one camera in one state (decision 49). */
 export class CoverageInterval {
   @TextField({ ...CAMERA, optional: true })
   cameraId?: string;
@@ -141,7 +144,7 @@ export class CoverageInterval {
   endTime!: string;
 
   @EnumField({
-    description: 'What there is',
+    description: 'State',
     values: ['stored', 'available', 'missing', 'expired'],
     example: 'stored',
   })
@@ -150,13 +153,13 @@ export class CoverageInterval {
   @UuidField({ description: 'The recording', optional: true, example: ID })
   recordingId?: string;
 
-  @TextField({ description: 'Why there is no file', max: 10_000, optional: true })
+  @TextField({ description: 'Why no file is stored', max: 10_000, optional: true })
   reason?: string;
 }
 
 export class Coverage {
   @ArrayField(() => CoverageInterval, {
-    description: 'Camera by camera, in order of time, without gaps',
+    description: 'By camera and time, without gaps',
     max: 1_000_000,
   })
   data!: CoverageInterval[];

@@ -1,8 +1,7 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { Documented } from '../common/fields/documented.js';
 import { DOCUMENTED_MAX } from '../common/fields/field.js';
-import { InstantField } from '../common/fields/instant-field.js';
-import { IntegerField } from '../common/fields/number-fields.js';
-import { ObjectField } from '../common/fields/object-fields.js';
+import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { ObjectField } from '../common/fields/nested-fields.js';
 import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
@@ -30,21 +29,21 @@ export class SyncRunQuery extends PageQuery {
 const records = (description: string) =>
   IntegerField({ description, min: 0, max: Number.MAX_SAFE_INTEGER, example: 12 });
 
-/** What a run did with the records of one kind. */
+/** The counts of a run for one kind of record. */
 export class SyncCounts {
-  @records('Elements of the array that the partner sent')
+  @records('Elements in the array of the partner')
   received!: number;
 
-  @records('Unknown before')
+  @records('Not stored before')
   created!: number;
 
-  @records('Known, with other content')
+  @records('Stored before, with different content')
   updated!: number;
 
-  @records('As they were; a newer `updatedAt` alone is stored and counted here')
+  @records('Same content; a newer `updatedAt` alone is stored and counts here')
   unchanged!: number;
 
-  @records('Inactive now: by the word of the partner, or absent from its answer')
+  @records('Deactivated by the partner, or absent from its response')
   deactivated!: number;
 
   @records('Active again')
@@ -53,13 +52,13 @@ export class SyncCounts {
   @records('Older than what is stored: not applied')
   stale!: number;
 
-  @records('Kept, though their site and kiosk contradict each other')
+  @records('Stored with a flag, because site and kiosk contradict each other')
   flagged!: number;
 
-  @records('Absent from the answer, and active until an admin confirms their removal')
+  @records('Absent from the response, and active until an admin confirms their removal')
   held!: number;
 
-  @records('Not taken')
+  @records('Skipped as invalid')
   quarantined!: number;
 }
 
@@ -84,7 +83,7 @@ export class SyncRun {
 
   @EnumField({
     description:
-      '`held`: removals wait for an admin, the rest is applied. `no_data`: the partner has none of this hauler; nothing was changed.',
+      '`held`: removals wait for an admin, the other changes are applied. `no_data`: the partner has no data of this hauler; nothing changed.',
     values: SYNC_RUN_STATUSES,
     example: 'succeeded',
   })
@@ -97,54 +96,54 @@ export class SyncRun {
   finishedAt!: string | null;
 
   @TextField({
-    description: 'Why it failed, or why its `no_data` is in doubt, in a sentence',
+    description: 'Why it failed, or why `no_data` is unexpected, in a sentence',
     max: 2000,
     optional: true,
-    example: 'The connection to sites.example.com broke before its whole answer had come.',
+    example: 'sites.example.com closed the connection before the end of its response.',
   })
   error?: string;
 
-  @ObjectField(() => SyncRunCounts, { description: 'What it did' })
+  @ObjectField(() => SyncRunCounts, { description: 'The counts of each kind of record' })
   counts!: SyncRunCounts;
 }
 
-/** The run that was asked for, or the one that was active already. */
+/** The requested run, or the run that was already active. */
 export class RequestedSyncRun {
   @UuidField({ description: 'Id of the run', example: ID })
   runId!: string;
 }
 
-/** A record that a run did not take, or took with doubt. */
+/** A record that a run skipped, or stored with a flag. */
 export class QuarantinedRecord {
   @EnumField({
-    description: '`quarantined`: not taken, and what is stored under its id is as it was. `flagged`: taken.',
+    description: '`quarantined`: skipped, and the stored record did not change. `flagged`: stored.',
     values: SYNC_SEVERITIES,
     example: 'quarantined',
   })
   severity!: (typeof SYNC_SEVERITIES)[number];
 
-  @EnumField({ description: 'What it is', values: SYNC_KINDS, example: 'materials' })
+  @EnumField({ description: 'Kind of record', values: SYNC_KINDS, example: 'materials' })
   kind!: (typeof SYNC_KINDS)[number];
 
   @TextField({
-    description: "Place in the `data` of the partner's answer",
+    description: "Path in the `data` of the partner's response",
     max: 500,
     example: 'materials[12].measureUnit',
   })
   path!: string;
 
   @TextField({
-    description: 'What is wrong, in a sentence',
+    description: 'The violation, in a sentence',
     max: 4000,
     example: 'materials[12].measureUnit must be one of Item, Ton, Pound, Kilogram, Cubic Yard, Cubic Meter',
   })
   reason!: string;
 
-  @ApiProperty({
-    description: 'The record as it came, whatever JSON value that is; of a very long one the beginning, as text',
+  @Documented({
+    description: 'The record as received, any JSON value; only its beginning, as text, if it is very long',
     anyOf: [
       { type: 'object', additionalProperties: true, nullable: true },
-      { type: 'array', items: {}, maxItems: DOCUMENTED_MAX },
+      { type: 'array', items: {} },
       { type: 'string', maxLength: DOCUMENTED_MAX },
       { type: 'number' },
       { type: 'boolean' },

@@ -1,6 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { InstantField } from '../common/fields/instant-field.js';
-import { IntegerField } from '../common/fields/number-fields.js';
+import { Documented } from '../common/fields/documented.js';
+import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
 import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
@@ -43,7 +42,7 @@ export class TicketQuery extends PageQuery {
   to?: Instant;
 }
 
-/** A disposal ticket as it stands: the fields of section 2.2, and whose it is. */
+/** The current state of a disposal ticket: the fields of section 2.2 with id and hauler. */
 export class Ticket extends CreateScaleTicketRequest {
   @UuidField({ description: 'The `disposalTicketId`', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
   id!: string;
@@ -58,7 +57,7 @@ export class Ticket extends CreateScaleTicketRequest {
   updatedAt!: string;
 }
 
-/** One kept push of a ticket (decision 23). */
+/** One stored push of a ticket (decision 23). */
 export class TicketRevision {
   @IntegerField({ description: 'Counted from 1', min: 1, max: 2_147_483_647, example: 1 })
   revision!: number;
@@ -67,14 +66,14 @@ export class TicketRevision {
   receivedAt!: string;
 
   @EnumField({
-    description: 'What became of the push; one that was `unchanged` is not kept',
+    description: 'Result of the push; an `unchanged` push is not stored',
     values: TICKET_RESULTS.filter((result) => result !== 'unchanged'),
     example: 'created',
   })
   result!: TicketResult;
 
-  @ApiProperty({
-    description: 'The body as it was sent, fields that nobody knows included',
+  @Documented({
+    description: 'The body as sent, with unknown fields',
     type: 'object',
     additionalProperties: true,
     example: { siteId: SITE_ID, materials: [] },

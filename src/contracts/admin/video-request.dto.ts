@@ -1,18 +1,17 @@
-import { InstantField } from '../common/fields/instant-field.js';
-import { ArrayField, TextListField } from '../common/fields/list-fields.js';
-import { IntegerField } from '../common/fields/number-fields.js';
+import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
-import { LONGEST_REQUEST_ID } from '../vision/vision.dto.js';
+import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
-const TRUCK = { description: 'Truck, as work orders and routing name it', max: 255, example: 'TRUCK-7' };
+const TRUCK = { description: 'Truck identifier of work orders and routing', max: 255, example: 'TRUCK-7' };
 const CAMERA = { description: 'Camera: placement or number', max: 255, example: 'front' };
 const START = { description: 'Start of the range', example: '2026-01-31T08:30:00Z' };
 const END = { description: 'End of the range', example: '2026-01-31T08:35:00Z' };
-const REASON = { description: 'Why it ended so, or what the partner said', max: 10_000, optional: true };
+const REASON = { description: 'Reason for the state, or message of the partner', max: 10_000, optional: true };
 
 export const VIDEO_REQUEST_STATUSES = [
   'submitting',
@@ -25,15 +24,15 @@ export const VIDEO_REQUEST_STATUSES = [
 ] as const;
 type VideoRequestStatus = (typeof VIDEO_REQUEST_STATUSES)[number];
 
-const STATUS = { description: 'Where it stands', values: VIDEO_REQUEST_STATUSES, example: 'processing' };
+const STATUS = { description: 'State', values: VIDEO_REQUEST_STATUSES, example: 'processing' };
 const PARTNER_ID = {
   description: "The partner's id of the request",
-  max: LONGEST_REQUEST_ID,
+  max: MAX_REQUEST_ID_LENGTH,
   optional: true,
   example: 'req-4711',
 };
-const MOST_PARTS = 1_000;
-/** Of one part, as many as are fetched of it. */
+const MAX_PARTS = 1_000;
+/** The service downloads at most this many clips of one part. */
 const RECORDING_IDS = { description: 'The clips', maxLength: 36, max: 1_000, example: [ID] };
 
 export class OrderVideoRequest {
@@ -72,9 +71,9 @@ export class VideoRequestQuery extends PageQuery {
   status?: VideoRequestStatus;
 }
 
-/** One piece of a request, as the partner is asked for it (decision 42). */
+/** One part of a request: the range of one request to the partner (decision 42). */
 export class VideoRequestPart {
-  @IntegerField({ description: 'Place in the request, from 1', min: 1, max: MOST_PARTS, example: 1 })
+  @IntegerField({ description: 'Position in the request, from 1', min: 1, max: MAX_PARTS, example: 1 })
   number!: number;
 
   @InstantField(START)
@@ -130,18 +129,21 @@ export class VideoRequest {
   @TextField({ ...PARTNER_ID, description: "The partner's id of a request with a single part" })
   partnerRequestId?: string;
 
-  @ArrayField(() => VideoRequestPart, { description: 'The pieces it was cut into', max: MOST_PARTS })
+  @ArrayField(() => VideoRequestPart, { description: 'The parts of the request', max: MAX_PARTS })
   parts!: VideoRequestPart[];
 
-  @TextListField({ ...RECORDING_IDS, max: MOST_PARTS * RECORDING_IDS.max })
+  @TextListField({ ...RECORDING_IDS, max: MAX_PARTS * RECORDING_IDS.max })
   recordingIds!: string[];
 
-  @InstantField({ description: 'When it expires if the partner has not delivered', example: '2026-02-01T08:30:00Z' })
+  @InstantField({
+    description: 'When the request expires if the partner has not delivered',
+    example: '2026-02-01T08:30:00Z',
+  })
   deadline!: string;
 
-  @InstantField({ description: 'When it was ordered', example: '2026-01-31T09:00:00Z' })
+  @InstantField({ description: 'When it was created', example: '2026-01-31T09:00:00Z' })
   createdAt!: string;
 
-  @InstantField({ description: 'When it last moved', example: '2026-01-31T09:02:00Z' })
+  @InstantField({ description: 'When its state last changed', example: '2026-01-31T09:02:00Z' })
   updatedAt!: string;
 }

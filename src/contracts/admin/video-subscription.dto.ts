@@ -1,17 +1,20 @@
-import { BooleanField } from '../common/fields/boolean-field.js';
-import { InstantField } from '../common/fields/instant-field.js';
-import { IntegerField } from '../common/fields/number-fields.js';
+import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
 import { NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
-const TRUCK = { description: 'Truck, as work orders and routing name it', max: 255, example: 'TRUCK-7' };
-const CAMERA = { description: 'Camera; absent: all of the truck', max: 255, optional: true, example: 'front' };
+const TRUCK = { description: 'Truck identifier of work orders and routing', max: 255, example: 'TRUCK-7' };
+const CAMERA = {
+  description: 'Camera; all cameras of the truck if absent',
+  max: 255,
+  optional: true,
+  example: 'front',
+};
 const START = { description: 'Recordings from this time on', example: '2026-01-31T00:00:00Z' };
-const INTERVAL = { description: 'Seconds between two looks', min: 30, max: 86_400, example: 300 };
-const ENABLED = { description: 'Whether the partner is asked', example: true };
+const INTERVAL = { description: 'Seconds between two reads', min: 30, max: 86_400, example: 300 };
+const ENABLED = { description: 'Whether the service reads it on schedule', example: true };
 
 export class CreateVideoSubscription {
   @UuidField(CONNECTION)
@@ -28,7 +31,7 @@ export class CreateVideoSubscription {
 
   @IntegerField({
     ...INTERVAL,
-    description: `${INTERVAL.description}; default: as the connection says`,
+    description: `${INTERVAL.description}; default: the interval of the connection`,
     optional: true,
   })
   intervalSeconds?: number;
@@ -75,17 +78,17 @@ export class VideoSubscription {
   @BooleanField(ENABLED)
   enabled!: boolean;
 
-  @InstantField({ description: 'Everything listed before this time was read', example: '2026-01-31T09:00:00Z' })
+  @InstantField({ description: 'Everything before this time was read', example: '2026-01-31T09:00:00Z' })
   watermark!: string;
 
   @InstantField({
-    description: 'When the last look began that the partner answered',
+    description: 'Start of the last read that the partner answered',
     optional: true,
     example: '2026-01-31T09:01:00Z',
   })
   lastReadAt?: string;
 
-  @TextField({ description: 'What the last look failed with', max: 10_000, optional: true })
+  @TextField({ description: 'Error of the last read', max: 10_000, optional: true })
   lastError?: string;
 
   @InstantField({ description: 'When it was created', example: '2026-01-31T00:00:00Z' })

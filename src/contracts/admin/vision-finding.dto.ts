@@ -1,11 +1,13 @@
-import { InstantField } from '../common/fields/instant-field.js';
-import { IntegerField } from '../common/fields/number-fields.js';
+import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
 import { TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const HAULER = { description: 'Hauler of the connection', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' };
-const CONNECTION = { description: 'Vision connection that answered', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
+const CONNECTION = {
+  description: 'Vision connection of the response',
+  example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e',
+};
 const FIRST = { description: 'When it was first seen', example: '2026-01-31T08:36:00Z' };
 
 export class VisionFindingQuery extends PageQuery {
@@ -16,17 +18,17 @@ export class VisionFindingQuery extends PageQuery {
   connectionId?: string;
 
   @InstantField({
-    description: 'First seen then or later',
+    description: 'First seen at this time or later',
     optional: true,
     inQuery: true,
   })
   from?: Instant;
 
-  @InstantField({ description: 'First seen before', optional: true, inQuery: true })
+  @InstantField({ description: 'First seen before this time', optional: true, inQuery: true })
   to?: Instant;
 }
 
-/** What a partner's answers had wrong (decision 38): one for each fault, however often it was seen. */
+/** One error in a partner's responses (decision 38), with the number of occurrences. */
 export class VisionFinding {
   @UuidField(HAULER)
   haulerId!: string;
@@ -34,16 +36,16 @@ export class VisionFinding {
   @UuidField(CONNECTION)
   connectionId!: string;
 
-  @TextField({ description: 'Where in the answer', max: 2_000, example: 'data.recordings[12].startTime' })
+  @TextField({ description: 'Path in the response', max: 2_000, example: 'data.recordings[12].startTime' })
   path!: string;
 
-  @TextField({ description: 'What is wrong there', max: 2_000, example: 'must be a date-time with an offset' })
+  @TextField({ description: 'The error', max: 2_000, example: 'must be a date-time with an offset' })
   reason!: string;
 
   @TextField({ description: 'The element, its links without their signatures', max: 2_000, optional: true })
   raw?: string;
 
-  @IntegerField({ description: 'How often it was seen', min: 1, max: Number.MAX_SAFE_INTEGER, example: 3 })
+  @IntegerField({ description: 'Number of occurrences', min: 1, max: Number.MAX_SAFE_INTEGER, example: 3 })
   seen!: number;
 
   @InstantField(FIRST)

@@ -1,8 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { Documented } from './fields/documented.js';
 
 /** Without `details`: the error of the continuous list (section 2.1). */
 export class PlainErrorBody {
-  @ApiProperty({
+  @Documented({
     // The documents put the closed set of each interface here.
     description: 'Machine-readable code, from the closed set of this interface',
     maxLength: 64,
@@ -10,7 +10,7 @@ export class PlainErrorBody {
   })
   code!: string;
 
-  @ApiProperty({
+  @Documented({
     description: 'Sentence for a person',
     maxLength: 100_000,
     example: 'materials[2].quantity must be a finite number',
@@ -18,37 +18,77 @@ export class PlainErrorBody {
   message!: string;
 }
 
-export class ErrorBody extends PlainErrorBody {
-  @ApiProperty({
+class ErrorViolation {
+  @Documented({ description: 'The field', maxLength: 4096, example: 'materials[2].quantity' })
+  path!: string;
+
+  @Documented({ description: 'The violated rule', maxLength: 64, example: 'isNumber' })
+  rule!: string;
+
+  @Documented({
+    description: 'A sentence for a person',
+    maxLength: 100_000,
+    example: 'materials[2].quantity must be a finite number',
+  })
+  message!: string;
+}
+
+/** The members that the interfaces use; more may follow. */
+class ErrorDetails {
+  @Documented({
     description:
-      'More about the error, such as every offending field under `violations`: of what a text cannot be (U+0000, lone ' +
-      'surrogates, nesting deeper than 32) the first 100 or some 64 KB, and then, where there is more of it, a last one ' +
-      'with the path `""` and the rule `maxFaults`',
-    selfRequired: false,
-    type: 'object',
-    additionalProperties: true,
+      'Every violation. Of invalid text and nesting only the first are listed; then the last element has the path `""` ' +
+      'and the rule `maxFaults`.',
+    required: false,
+    type: () => [ErrorViolation],
+  })
+  violations?: ErrorViolation[];
+
+  @Documented({
+    description: 'Machine-readable reason of a 409 or 422',
+    required: false,
+    maxLength: 64,
+    example: 'FLOW_CONFLICT',
+  })
+  reason?: string;
+
+  @Documented({ description: 'On 500: the id of the incident', required: false, maxLength: 128, example: 'req-4711' })
+  requestId?: string;
+
+  @Documented({ description: 'Id of the existing account', required: false, maxLength: 36, example: 'a-4711' })
+  accountId?: string;
+
+  @Documented({ description: 'Number of the existing account', required: false, maxLength: 32, example: 'A-1042' })
+  accountNumber?: string;
+}
+
+export class ErrorBody extends PlainErrorBody {
+  @Documented({
+    description: 'More about the error',
+    required: false,
+    type: () => ErrorDetails,
     example: {
       violations: [
         { path: 'materials[2].quantity', rule: 'isNumber', message: 'materials[2].quantity must be a finite number' },
       ],
     },
   })
-  details?: Record<string, unknown>;
+  details?: Readonly<Record<string, unknown>>;
 }
 
 class ErrorMark {
-  @ApiProperty({ description: 'Always false', enum: [false], example: false })
+  @Documented({ description: 'Always false', enum: [false], example: false })
   success!: false;
 }
 
 /** The common error body (section 2.1). */
 export class ErrorResponse extends ErrorMark {
-  @ApiProperty({ description: 'What went wrong', type: () => ErrorBody })
+  @Documented({ description: 'What went wrong', type: () => ErrorBody })
   error!: ErrorBody;
 }
 
 /** The error body of the continuous list (section 2.1). */
 export class PlainErrorResponse extends ErrorMark {
-  @ApiProperty({ description: 'What went wrong', type: () => PlainErrorBody })
+  @Documented({ description: 'What went wrong', type: () => PlainErrorBody })
   error!: PlainErrorBody;
 }

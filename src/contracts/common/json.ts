@@ -1,46 +1,145 @@
 import { isUtf8 } from 'node:buffer';
-import { JsonFault } from './json-fault.js';
-import { forbiddenIn } from './json-text.js';
-import type { TextFaults } from './told-faults.js';
+import { isStorableText, joinPath, shortPath, STORABLE_TEXT } from './text.js';
+import { MORE_VIOLATIONS, type Violation } from './violation.js';
+
+/** Maximum nesting of arrays and objects (decision 8). */
+export const MAX_JSON_DEPTH = 32;
+
+/** Bounds of the violations of one body's text: an error body must not be many times the size of the request. */
+const MAX_TEXT_VIOLATIONS = 100;
+const MAX_TEXT_VIOLATION_CHARACTERS = 32_768;
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** What a JSON object is read as; a list is none. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** False for arrays. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What was read, and what in its text PostgreSQL or the next reader could not hold (decision 8). */
-export interface JsonRead extends TextFaults {
-  readonly value: unknown;
+/** A body that is not UTF-8 or not JSON. */
+export class InvalidJsonError extends Error {
+  readonly violation: Violation;
+
+  constructor(rule: 'isUtf8' | 'isJson', message: string) {
+    super(message);
+    this.name = 'InvalidJsonError';
+    this.violation = { path: '', rule, message };
+  }
 }
 
-/** The text that has just these bytes, a byte order mark included. Throws `JsonFault` where they are not UTF-8. */
-export function textOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new JsonFault('', 'isUtf8', () => 'the body must be UTF-8');
+/** Decodes a body, byte order mark included. Throws `InvalidJsonError`. */
+export function decodeUtf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new InvalidJsonError('isUtf8', 'the body must be UTF-8');
   return bytes.toString('utf8');
 }
 
-/** Throws `JsonFault` where the text is no JSON. `depth` is where it stands in a larger document, from 1. */
-export function parseJson(text: string, depth = 1): JsonRead {
-  const value = parse(withoutMark(text));
-  const { faults, areMore } = forbiddenIn(text, depth);
-  return { value, faults, areMore };
+/** Throws `InvalidJsonError`. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(withoutByteOrderMark(text)) as unknown;
+  } catch (error) {
+    const isEmpty = text.trim() === '';
+    throw new InvalidJsonError(
+      'isJson',
+      isEmpty ? 'the body must be a JSON object, it is empty' : `the body must be valid JSON${placeOf(error)}`,
+    );
+  }
 }
 
-/** A text without the byte order mark that it may begin with, which is no part of the JSON. */
-export function withoutMark(text: string): string {
+/** V8 reports the place of some faults; the rest of its message may quote the body. */
+function placeOf(error: unknown): string {
+  const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec((error as Error).message) ?? [];
+  return line === undefined ? '' : `: syntax error at line ${line}, column ${column}`;
+}
+
+export function withoutByteOrderMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    const isEmpty = text.trim() === '';
-    throw new JsonFault('', 'isJson', () =>
-      isEmpty ? 'the body must be a JSON object, it is empty' : 'the body must be valid JSON',
-    );
+/**
+ * Collects what decision 8 forbids in parsed JSON, in unknown fields too: U+0000 and lone surrogates in values and names,
+ * and nesting deeper than 32. Each path is reported once.
+ */
+export class JsonTextCheck {
+  private readonly byPath = new Map<string, Violation>();
+  private readonly keys: (string | number)[] = [];
+  private characters = 0;
+  private isFull = false;
+
+  get violations(): readonly Violation[] {
+    return [...this.byPath.values()];
   }
+
+  /** `keys` and `depth` locate a value that is part of a larger body. */
+  check(value: unknown, keys: readonly (string | number)[] = [], depth = 1): this {
+    this.keys.push(...keys);
+    this.walk(value, depth);
+    this.keys.length = 0;
+    return this;
+  }
+
+  /** The violations of the text, then those of the DTO under other paths. */
+  with(ofFields: readonly Violation[]): Violation[] {
+    const others = ofFields.filter(({ path }) => !this.byPath.has(path));
+    return [...this.violations, ...others, ...(this.isFull ? [MORE_VIOLATIONS] : [])];
+  }
+
+  private walk(value: unknown, depth: number): void {
+    if (typeof value === 'string') {
+      if (!isStorableText(value)) this.add('isText', `must be ${STORABLE_TEXT}`);
+    } else if (typeof value !== 'object' || value === null) return;
+    else if (depth > MAX_JSON_DEPTH) this.add('maxDepth', `must not be nested deeper than ${MAX_JSON_DEPTH}`);
+    else if (Array.isArray(value)) this.walkArray(value, depth);
+    else this.walkObject(value as JsonObject, depth);
+  }
+
+  private walkArray(elements: readonly unknown[], depth: number): void {
+    for (let i = 0; i < elements.length && !this.isFull; i++) this.walkMember(i, elements[i], depth);
+  }
+
+  private walkObject(fields: JsonObject, depth: number): void {
+    for (const name of Object.keys(fields)) {
+      if (this.isFull) return;
+      if (!isStorableText(name)) this.add('isText', `must have field names that are ${STORABLE_TEXT}`);
+      this.walkMember(name, fields[name], depth);
+    }
+  }
+
+  private walkMember(key: string | number, value: unknown, depth: number): void {
+    this.keys.push(key);
+    this.walk(value, depth + 1);
+    this.keys.pop();
+  }
+
+  private add(rule: string, must: string): void {
+    if (this.byPath.size >= MAX_TEXT_VIOLATIONS || this.characters > MAX_TEXT_VIOLATION_CHARACTERS) {
+      this.isFull = true;
+      return;
+    }
+    const path = shortPath(this.keys.reduce<string>(joinPath, ''));
+    if (this.byPath.has(path)) return;
+    const message = `${path === '' ? 'the body' : path} ${must}`;
+    this.byPath.set(path, { path, rule, message });
+    this.characters += JSON.stringify(path).length + message.length;
+  }
+}
+
+/** JSON text that is copied into a response unparsed: its numbers keep every digit (decision 25). */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = withoutByteOrderMark(text);
+  }
+}
+
+/** `JSON.stringify` for an object whose fields may be `JsonText`. */
+export function stringifyWithJsonText(fields: object): string {
+  const members = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(
+      ([name, value]) => `${JSON.stringify(name)}:${value instanceof JsonText ? value.text : JSON.stringify(value)}`,
+    );
+  return `{${members.join(',')}}`;
 }

@@ -1,4 +1,4 @@
-import { IntegerField } from './fields/number-fields.js';
+import { IntegerField } from './fields/scalar-fields.js';
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;

@@ -13,15 +13,15 @@ export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** The same in words, for whoever sent a string that is no such text. */
+/** The same in words, for a violation. */
 export const STORABLE_TEXT = 'valid Unicode without U+0000 and without lone surrogates';
 
-/** What is left of a text when all that PostgreSQL cannot hold is taken out or replaced. */
+/** The text without the characters that PostgreSQL cannot store: they are removed or replaced. */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');
 }
 
-/** A path or an address without the slashes at its end; a pattern would begin anew at each slash of a long run. */
+/** A path or an address without the slashes at its end; a pattern would start again at each slash of a long run. */
 export function withoutFinalSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === '/') end--;
@@ -39,12 +39,12 @@ export function isUuid(text: string): boolean {
 }
 
 /** Of a field in a path, in UTF-16 units: no name that is allowed has more, and a path must not repeat a megabyte. */
-const LONGEST_NAME = 512;
+const MAX_NAME_LENGTH = 512;
 
 /** `materials[2]`, then `.quantity`, or `["a.b"]` where the name is no plain identifier (decision 9). */
 export function joinPath(parent: string, key: string | number): string {
   if (typeof key === 'number') return `${parent}[${key}]`;
-  if (key.length > LONGEST_NAME) return joinPath(parent, `${key.slice(0, LONGEST_NAME - 1).toWellFormed()}…`);
+  if (key.length > MAX_NAME_LENGTH) return joinPath(parent, `${key.slice(0, MAX_NAME_LENGTH - 1).toWellFormed()}…`);
   if (!/^[A-Za-z_$][\w$]*$/.test(key)) return `${parent}[${JSON.stringify(key)}]`;
   return parent === '' ? key : `${parent}.${key}`;
 }
@@ -52,7 +52,7 @@ export function joinPath(parent: string, key: string | number): string {
 /** Of a whole path, in UTF-16 units: 32 long names, escaped, would be 90 KB. */
 export const LONGEST_PATH = 1024;
 
-/** A path as it is told: of one that is too long both ends, with `…` between them. */
+/** A path for a violation: only both ends of a path that is too long, with `…` between them. */
 export function shortPath(path: string): string {
   if (path.length <= LONGEST_PATH) return path;
   const half = (LONGEST_PATH >> 1) - 1;

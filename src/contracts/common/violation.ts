@@ -1,23 +1,21 @@
-/** One fault of one field (decision 11); `message` is a readable sentence that names the field and what to do. */
+/** One fault of one field (decision 11); `message` is a sentence that names the field and what to do. */
 export interface Violation {
   readonly path: string;
   readonly rule: string;
   readonly message: string;
 }
 
-/** Stands last where a body's text has more faults than are listed. */
-export const FURTHER_FAULTS: Violation = {
+/** Ends a list of violations that is not complete. */
+export const MORE_VIOLATIONS: Violation = {
   path: '',
   rule: 'maxFaults',
-  message: 'the body has further faults of text or nesting, which are not listed: mend the listed ones first',
+  message: 'the body has more invalid text or nesting, which is not listed: fix the listed ones first',
 };
 
-/** One sentence for a person, from all the violations: the first few by name, the rest by number. */
+/** One sentence: the first `shown` messages, and the number of the others. */
 export function summarise(violations: readonly Violation[], shown = 3): string {
-  const listed = violations.filter(({ rule }) => rule !== FURTHER_FAULTS.rule);
-  const sentences = listed.slice(0, shown).map((violation) => violation.message);
-  const more = listed.length - sentences.length;
-  if (listed.length < violations.length) sentences.push(more > 0 ? `and at least ${more} more` : 'and more');
-  else if (more > 0) sentences.push(`and ${more} more`);
+  const sentences = violations.slice(0, shown).map(({ message }) => message);
+  const more = violations.length - sentences.length;
+  if (more > 0) sentences.push(`and ${more} more`);
   return sentences.join('; ');
 }

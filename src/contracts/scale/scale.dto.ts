@@ -1,8 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { InstantField } from '../common/fields/instant-field.js';
-import { ArrayField } from '../common/fields/list-fields.js';
-import { NumberField } from '../common/fields/number-fields.js';
-import { ObjectField, TextMapField } from '../common/fields/object-fields.js';
+import { Documented } from '../common/fields/documented.js';
+import { ArrayField, ObjectField, TextMapField } from '../common/fields/nested-fields.js';
+import { InstantField, NumberField } from '../common/fields/scalar-fields.js';
 import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 
@@ -85,10 +83,10 @@ export class CreateScaleTicketRequest {
 
 /** Answer of `POST /platform-api/v1/tickets` (section 2.3). */
 export class CreateScaleTicketResponse {
-  @ApiProperty({ description: 'Always true here', example: true })
+  @Documented({ description: 'Always true here', example: true })
   success!: boolean;
 
-  @ApiProperty({
+  @Documented({
     description: 'Identifier of the disposal ticket',
     format: 'uuid',
     maxLength: 36,

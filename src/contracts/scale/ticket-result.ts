@@ -2,5 +2,5 @@
 export const TICKET_RESULTS = ['created', 'updated', 'stale', 'unchanged'] as const;
 export type TicketResult = (typeof TICKET_RESULTS)[number];
 
-/** The header of an answer that tells it. */
+/** The response header that reports it. */
 export const RESULT_HEADER = 'Ticket-Result';

@@ -1,7 +1,5 @@
-import { BooleanField } from '../common/fields/boolean-field.js';
-import { InstantField } from '../common/fields/instant-field.js';
-import { ArrayField } from '../common/fields/list-fields.js';
-import { ObjectField } from '../common/fields/object-fields.js';
+import { BooleanField, InstantField } from '../common/fields/scalar-fields.js';
+import { ArrayField, ObjectField } from '../common/fields/nested-fields.js';
 import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 

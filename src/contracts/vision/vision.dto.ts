@@ -1,8 +1,5 @@
-import { BooleanField } from '../common/fields/boolean-field.js';
-import { InstantField } from '../common/fields/instant-field.js';
-import { ArrayField } from '../common/fields/list-fields.js';
-import { IntegerField } from '../common/fields/number-fields.js';
-import { ObjectField } from '../common/fields/object-fields.js';
+import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { ArrayField, ObjectField } from '../common/fields/nested-fields.js';
 import { EnumField, TextField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery, Pagination } from '../common/pagination.dto.js';
@@ -10,10 +7,13 @@ import { PageQuery, Pagination } from '../common/pagination.dto.js';
 export const VIDEO_STATUSES = ['processing', 'ready', 'failed'] as const;
 export type VideoStatus = (typeof VIDEO_STATUSES)[number];
 
+/** A year. */
+export const MAX_DURATION_SECONDS = 31_536_000;
+
 const IDENTIFIER = { min: 1, max: 255 };
-/** The contract has no limit (section 2.5a), but the address of a list has. */
-export const LONGEST_REQUEST_ID = 4_000;
-const REQUEST_ID = { min: 1, max: LONGEST_REQUEST_ID };
+/** The contract has no limit (section 2.5a), but the URL of a list request has. */
+export const MAX_REQUEST_ID_LENGTH = 4_000;
+const REQUEST_ID = { min: 1, max: MAX_REQUEST_ID_LENGTH };
 const CUSTOMER = {
   ...IDENTIFIER,
   description: 'Customer identifier or name',
@@ -129,7 +129,7 @@ export class Recording {
   @InstantField(END)
   endTime!: Instant;
 
-  @IntegerField({ description: 'Length in seconds', min: 0, max: 31_536_000, example: 300 })
+  @IntegerField({ description: 'Length in seconds', min: 0, max: MAX_DURATION_SECONDS, example: 300 })
   durationSeconds!: number;
 
   @TextField({

@@ -16,7 +16,7 @@ const MATERIALS_OF_SITE = `
   SELECT m.id FROM kiosks k JOIN materials m ON m.hauler_id = k.hauler_id AND m.kiosk_external_id = k.external_id
   WHERE k.site_external_id = :siteId`;
 
-/** What the administration reads of the catalog; the newest first. */
+/** The lists of the catalog for the admin API, newest first. */
 @Injectable()
 export class CatalogLists {
   constructor(private readonly dataSource: DataSource) {}

@@ -1,6 +1,6 @@
 import { Column, PrimaryColumn } from 'typeorm';
 
-/** What a site, a kiosk and a material have in common; extended by their entities. */
+/** The columns that sites, kiosks and materials share; their entities extend it. */
 export class CatalogRecord {
   @PrimaryColumn('uuid', { name: 'hauler_id' })
   haulerId!: string;
@@ -23,10 +23,6 @@ export class CatalogRecord {
   /** Why the record is kept but doubtful (decision 32). */
   @Column('text', { name: 'flagged_reason', nullable: true })
   flaggedReason!: string | null;
-
-  /** Of the content without `updatedAt` (decision 34). */
-  @Column('bytea')
-  digest!: Buffer;
 
   /** The partner's `updatedAt`. */
   @Column('timestamptz', { name: 'partner_updated_at', nullable: true })

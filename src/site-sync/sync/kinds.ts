@@ -1,10 +1,9 @@
 import type { SyncCounts } from '../../contracts/admin/sync-run.dto.js';
 
-/** The three kinds of records, parents first: in this order they are applied. */
+/** The kinds of records. Parents come first, because they are applied in this order. */
 export const KINDS = ['sites', 'kiosks', 'materials'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What a run did with the records of one kind, as an admin is told. */
 export type KindCounts = Readonly<SyncCounts>;
 
 export type RunCounts = Readonly<Record<Kind, KindCounts>>;
@@ -22,9 +21,8 @@ export const NO_KIND_COUNTS: KindCounts = {
   quarantined: 0,
 };
 
-export const NO_COUNTS: RunCounts = { sites: NO_KIND_COUNTS, kiosks: NO_KIND_COUNTS, materials: NO_KIND_COUNTS };
-
-/** The same for each kind, made one by one. */
 export function forEachKind<T>(make: (kind: Kind) => T): Record<Kind, T> {
   return { sites: make('sites'), kiosks: make('kiosks'), materials: make('materials') };
 }
+
+export const NO_COUNTS: RunCounts = forEachKind(() => NO_KIND_COUNTS);

@@ -1,135 +1,136 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
-import { noDataFindings } from '../../partner-client/check-rules.js';
-import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
+import type { EntityManager } from 'typeorm';
+import { GetSitesResponse } from '../../contracts/site/site.dto.js';
+import { noDataFindings } from '../../partner-client/connection-check.rules.js';
 import type { PartnerConnection } from '../../partner-client/partner-connection.js';
+import { ownField } from '../../partner-client/own-field.js';
+import type { StreamedAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
-import { type Place, Places } from '../../partner-client/places.js';
-import { SiteClient } from '../site-client.js';
-import { AnswerReader } from './answer-reader.js';
-import { applyIntake } from './catalog-apply.js';
-import type { Intake } from './intake.js';
-import { KINDS, type RunCounts } from './kinds.js';
-import { type BegunRun, type RunResult, SyncRuns } from './sync-runs.store.js';
-import { repeatedCounts, type SettledAnswer, SyncStates } from './sync-states.store.js';
+import {
+  adoptRecords,
+  type CatalogOwner,
+  KindRepository,
+  lockCatalog,
+  stageRecords,
+  storeIssues,
+} from './catalog-sync.repository.js';
+import { type Kind, type KindCounts, KINDS, NO_COUNTS, type RunCounts } from './kinds.js';
+import { holdsRemovals } from './removal-guard.rules.js';
+import { SiteClient } from './site.client.js';
+import { RECORD_LISTS, RecordStager } from './staged-records.js';
+import { SyncDatabase } from './sync-database.js';
+import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
 
-/** One run as its owner sees it. */
+/** A run that this process executes. */
 export interface Synchronisation {
-  readonly run: BegunRun;
+  readonly run: StartedRun;
   readonly connection: PartnerConnection;
-  /** Whether an admin has asked for it. */
+  /** An admin asked for the run. */
   readonly requested: boolean;
-  /** Aborted when the run is no longer ours, or the service stops. */
+  /** Aborted when the lease is lost or the service stops. */
   readonly signal: AbortSignal;
-  /**
-   * Ends the run: `write`, the result that it returns and the connection's next due time in one transaction, which
-   * fails where the run is no longer ours. A process that is killed anywhere leaves all of it or nothing.
-   */
-  conclude(write: (manager: EntityManager) => Promise<RunResult>): Promise<void>;
+  /** Writes the result and the next due time. Throws `LeaseLostError` if the lease is lost, which rolls everything back. */
+  conclude(manager: EntityManager, result: RunResult): Promise<void>;
 }
 
-/** The answer that an intake was read from. */
-interface Judged {
-  readonly answer: PartnerAnswer;
-  /** SHA-256 in hex. */
-  readonly bodyDigest: string;
-  /** Of the hauler's catalog, before its parents were read. */
-  readonly changeNumber: string;
-}
+/** A run waits for this much of its answer, or all of a smaller one, before it takes a database connection. */
+const PREFETCH_BYTES = 1_048_576;
 
-/** Answers that are read at once in one instance, each of up to PARTNER_BODY_LIMIT; of others up to 1 MiB is in memory. */
-const ANSWERS_AT_ONCE = 2;
-
-/** Asks a partner for a hauler's sites, kiosks and materials, and brings what it answers into the catalog. */
+/** Fetches a hauler's sites, kiosks and materials from a partner and applies them to the catalog in one transaction. */
 @Injectable()
 export class SiteSync {
-  private readonly places = new Places(ANSWERS_AT_ONCE);
-
   constructor(
-    private readonly dataSource: DataSource,
     private readonly client: SiteClient,
-    private readonly reader: AnswerReader,
-    private readonly runs: SyncRuns,
-    private readonly states: SyncStates,
+    private readonly database: SyncDatabase,
+    private readonly runs: SyncRunsRepository,
   ) {}
 
-  /** Concludes the run, or throws what stood in its way: then nothing has changed. */
-  async synchronise(work: Synchronisation): Promise<void> {
-    const place = this.places.place();
-    try {
-      await this.bring(work, place);
-    } finally {
-      place.leave();
-    }
-  }
-
-  private async bring(work: Synchronisation, place: Place): Promise<void> {
+  /** Concludes the run, or throws the failure and changes nothing. */
+  synchronise(work: Synchronisation): Promise<void> {
     const { run, connection, requested, signal } = work;
-    const settled = await this.states.settled(this.dataSource, run, connection.baseUrl);
-    const ifNoneMatch = settled?.etag ?? undefined;
-    const call = { connection, ifNoneMatch, requested, signal, place };
-    const answer = await this.client.getSites({ haulerId: run.haulerId }, call);
-    if (answer.status === 404) {
-      const doubts = await doubtsAbout(answer);
-      return work.conclude(async () => ({ status: 'no_data', ...doubts }));
-    }
-    if (answer.status === 304 && settled !== undefined) return this.repeat(work, settled);
-    await place.take(signal);
-    const bodyDigest = await this.reader.digest(answer);
-    if (settled?.bodyDigest === bodyDigest) return this.repeat(work, { ...settled, etag: answer.etag ?? null });
-    // Before the parents are read: what changes them later is noticed.
-    const changeNumber = await this.states.changeNumber(this.dataSource, run.haulerId);
-    const intake = await this.reader.read(answer, run.haulerId, signal);
-    await work.conclude((manager) => this.apply(manager, work, intake, { answer, bodyDigest, changeNumber }));
+    return this.client.getSites(
+      { haulerId: run.haulerId },
+      {
+        connection,
+        requested,
+        signal,
+        read: async (answer) => {
+          const result = answer.status === 404 ? await noData(answer) : undefined;
+          if (result === undefined) await answer.prefetch(PREFETCH_BYTES);
+          await this.database.slots.acquire(signal);
+          try {
+            await this.database.transaction(async (manager) =>
+              work.conclude(manager, result ?? (await this.apply(manager, run, answer))),
+            );
+          } finally {
+            this.database.slots.release();
+          }
+        },
+      },
+    );
   }
 
-  /** The same answer as last time, which left nothing in doubt: it changes nothing, and has the same faults. */
-  private repeat(work: Synchronisation, settled: SettledAnswer): Promise<void> {
-    const { run } = work;
-    const counts = repeatedCounts(settled.counts);
-    return work.conclude(async (manager) => {
-      await this.runs.repeatRemarks(manager, run, settled.runId);
-      await this.runs.pruneRemarks(manager, run);
-      await this.states.repeat(manager, run, { ...settled, counts, runId: run.id });
-      return { status: 'succeeded', counts };
-    });
-  }
-
-  private async apply(
-    manager: EntityManager,
-    { run, connection }: Synchronisation,
-    intake: Intake,
-    { answer, bodyDigest, changeNumber }: Judged,
-  ): Promise<RunResult> {
-    const { counts, settled } = await applyIntake(manager, run, intake);
-    const parentsStand = (await this.states.changeNumber(manager, run.haulerId)) === changeNumber;
-    await this.runs.keepRemarks(manager, run, intake.remarks.kept);
-    await this.runs.pruneRemarks(manager, run);
-    const state =
-      settled && parentsStand ? { bodyDigest, etag: answer.etag ?? null, counts, runId: run.id } : undefined;
-    await this.states.save(manager, run, connection.baseUrl, state);
-    if (changes(counts)) await this.states.forgetAnswersOfOthers(manager, run);
-    return { status: KINDS.some((kind) => counts[kind].held > 0) ? 'held' : 'succeeded', counts };
+  /** Stages and applies the whole answer. An answer that is not the contract's changes nothing (decision 33). */
+  private async apply(manager: EntityManager, run: StartedRun, answer: StreamedAnswer): Promise<RunResult> {
+    await stageRecords(manager, stagedRows(answer));
+    if (ownField(answer.envelope, 'success') === false) throw answer.refusal(answer.envelope);
+    const { data } = answer.readEnvelope(GetSitesResponse);
+    await lockCatalog(manager, run.haulerId);
+    await adoptRecords(manager, run);
+    const counts: Record<Kind, KindCounts> = { ...NO_COUNTS };
+    for (const kind of KINDS) counts[kind] = await applyKind(manager, run, kind, data[kind] !== undefined);
+    await storeIssues(manager, run.haulerId, run.id);
+    await this.runs.pruneIssues(manager, run);
+    return { status: hasHeld(counts) ? 'held' : 'succeeded', counts };
   }
 }
 
-function changes(counts: RunCounts): boolean {
-  return KINDS.some((kind) => {
-    const { created, updated, deactivated, restored } = counts[kind];
-    return created + updated + deactivated + restored > 0;
-  });
+async function* stagedRows(answer: StreamedAnswer): AsyncGenerator<string> {
+  const stager = new RecordStager(new Date());
+  for await (const records of answer.records(RECORD_LISTS)) yield stager.copyText(records);
 }
 
-/** A gateway answers 404 too, and whoever is at a wrong address: without a word a run would find nothing there for ever. */
-async function doubtsAbout(answer: PartnerAnswer): Promise<Pick<RunResult, 'error'>> {
-  const reason = await noDataFindings(answer).then(
-    ({ conforms, findings }) => (conforms ? undefined : findings[0]),
-    (error: unknown) => {
-      if (error instanceof PartnerFailure) return error.message.replace(/\.$/, '');
-      throw error;
-    },
-  );
-  return reason === undefined
-    ? {}
-    : { error: `The 404 may come of a wrong address, for it is not the contract's: ${reason}.` };
+/** An array that the answer omits states nothing: then an earlier hold of this kind stays (decision 35). */
+async function applyKind(
+  manager: EntityManager,
+  owner: CatalogOwner,
+  kind: Kind,
+  isStated: boolean,
+): Promise<KindCounts> {
+  const repository = new KindRepository(manager, owner, kind);
+  const held = await repository.countHeld();
+  if (!isStated) return { ...NO_COUNTS[kind], held };
+  await repository.checkParents();
+  const { unreadable, ...staged } = await repository.countStaged();
+  const absence = await repository.countAbsent();
+  const changes = await repository.applyChanges();
+  const counts = { ...staged, ...changes, held };
+  if (unreadable > 0) return counts;
+  const remaining = (await repository.countActive()) - absence.absent;
+  if (held > 0) await repository.discardHolds();
+  if (holdsRemovals({ ...absence, held, remaining })) {
+    await repository.holdAbsent();
+    return { ...counts, held: absence.absent };
+  }
+  const removed = absence.absent === 0 ? 0 : await repository.deactivateAbsent();
+  return { ...counts, held: 0, deactivated: changes.deactivated + removed };
+}
+
+const hasHeld = (counts: RunCounts): boolean => KINDS.some((kind) => counts[kind].held > 0);
+
+/** A gateway or a wrong address answers 404 as well: a 404 that is not the contract's is reported in the run. */
+async function noData(answer: StreamedAnswer): Promise<RunResult> {
+  const reason = await notOfContract(answer);
+  if (reason === undefined) return { status: 'no_data' };
+  return { status: 'no_data', error: `The 404 is not the contract's, so the address may be wrong: ${reason}.` };
+}
+
+async function notOfContract(answer: StreamedAnswer): Promise<string | undefined> {
+  try {
+    const { conforms, findings } = noDataFindings(await answer.whole());
+    return conforms ? undefined : findings[0];
+  } catch (error) {
+    if (error instanceof PartnerFailure) return error.message.replace(/\.$/, '');
+    throw error;
+  }
 }

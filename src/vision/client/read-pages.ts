@@ -1,52 +1,48 @@
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
-import { pageOrEnd } from './past-the-end.js';
-import type { ListedPage } from './read-list.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
+import type { ListedPage } from './read-list.rules.js';
 
-/** Pages of one reading; a list that is longer is not believed. */
-const MOST_PAGES = 2_000;
-/** Different elements of one reading: as many as these pages hold when they are as long as was asked for, and some. */
-const MOST_ELEMENTS = 250_000;
+const MAX_PAGES = 2_000;
+/** More than `MAX_PAGES` full pages of the requested size hold. */
+const MAX_ELEMENTS = 250_000;
 /**
- * Pages in a row that show what the page before them did, under new ids: such a partner ignores `page`, and makes ids
- * anew at each listing. Several streams of a camera, listed one after the other, repeat ranges too, but not those of
- * the page before.
+ * Consecutive pages with the same ranges under new ids: the partner ignores `page` and generates ids for each list. Several
+ * streams of a camera, listed one after another, repeat ranges as well, but not those of the previous page.
  */
-const MOST_REPEATS = 10;
-/** Readings of one list until two agree. */
-const MOST_READINGS = 5;
+const MAX_REPEATED_PAGES = 10;
+const MAX_READINGS = 5;
 
-/** The list changed while it was read, again and again, lacks a page, or never ends. `message` is a sentence. */
-export class UnstableList extends Error {
+/** The list changed during every reading, lacks a page, or has no end. The message is a sentence for an admin. */
+export class UnstableListError extends Error {
   readonly expected = true;
 }
 
 interface Reading {
-  /** By which two readings are compared; ids may be others in each. */
+  /** Used to compare two readings, because ids may differ between them. */
   readonly ranges: ReadonlySet<string>;
   readonly total: number | undefined;
-  /** Its pages agreed about the total, and hold as much as it says; without a total it is one page, which cannot shift. */
-  readonly whole: boolean;
+  /** All pages report the same total and contain as many elements, or the list is a single page without a total. */
+  readonly isConsistent: boolean;
 }
 
 /**
- * Reads every page of a list, though elements come and go meanwhile and shift the others from page to page, and though
- * the totals may be wrong: until one reading is whole by its own totals, or two readings in a row found the same.
- * `onPage` is given each page as it comes, those of repeated readings too; one past the end that the partner refused as an
- * empty one, with a finding. Where `isEnough` says so after a page, no other is asked for. Throws `UnstableList`, and what
- * `fetchPage` throws.
+ * Reads every page of a list. Elements may be added or removed meanwhile and shift the others between pages, and totals may
+ * be wrong, so it repeats the reading until one is consistent with its own totals or two in a row are the same. `onPage`
+ * receives every page of every reading. No further page is read once `isEnough` returns true. Throws `UnstableListError`,
+ * and the errors of `fetchPage`.
  */
-export async function readWhole<T>(
+export async function readAllPages<T>(
   fetchPage: (page: number) => Promise<ListedPage<T>>,
   onPage: (page: ListedPage<T>) => Promise<void>,
   isEnough: () => boolean = () => false,
 ): Promise<void> {
   let last: Reading | undefined;
-  for (let i = 0; i < MOST_READINGS; i++) {
+  for (let i = 0; i < MAX_READINGS; i++) {
     const reading = await readOnce(fetchPage, onPage, isEnough);
-    if (reading.whole || (last !== undefined && agree(reading, last))) return;
+    if (reading.isConsistent || (last !== undefined && isSame(reading, last))) return;
     last = reading;
   }
-  throw new UnstableList(`The partner's list was another one each of the ${MOST_READINGS} times it was read.`);
+  throw new UnstableListError(`The partner's list differed in each of ${MAX_READINGS} readings.`);
 }
 
 async function readOnce<T>(
@@ -58,56 +54,74 @@ async function readOnce<T>(
   const ranges = new Set<string>();
   const totals = new Set<number | undefined>();
   let pages: number | undefined;
-  let shownBefore = '';
+  let previous = '';
   let repeats = 0;
-  for (let number = 1; number <= MOST_PAGES; number++) {
-    const { page, isEnd } = await pageOrEnd(fetchPage, number);
+  for (let number = 1; number <= MAX_PAGES; number++) {
+    const { page, isEnd } = await readPageOrEnd(fetchPage, number);
     if (isEnd && pages !== undefined && number <= pages) {
-      // Refused though the list's own totals count it: it is missing.
-      throw new UnstableList(`The partner's list has ${pages} pages, but page ${number} of it was refused.`);
+      throw new UnstableListError(`The partner's list has ${pages} pages, but page ${number} of it was refused.`);
     }
     await onPage(page);
-    if (isEnough()) return { ranges, total: undefined, whole: true };
-    pages = pagesIn(page.pagination);
+    if (isEnough()) return { ranges, total: undefined, isConsistent: true };
+    pages = totalPages(page.pagination);
     totals.add(page.pagination.totalItems);
     const before = fingerprints.size;
     for (const fingerprint of page.fingerprints) fingerprints.add(fingerprint);
     for (const range of page.ranges) ranges.add(range);
-    if (fingerprints.size > MOST_ELEMENTS) {
-      throw new UnstableList(`The partner's list has more than ${MOST_ELEMENTS} elements.`);
+    if (fingerprints.size > MAX_ELEMENTS) {
+      throw new UnstableListError(`The partner's list has more than ${MAX_ELEMENTS} elements.`);
     }
-    const shown = page.ranges.toSorted().join();
-    repeats = shown !== '' && shown === shownBefore ? repeats + 1 : 0;
-    shownBefore = shown;
-    // A partner that ignores `page` sends the same one for ever.
-    const nothingNew = fingerprints.size === before || repeats === MOST_REPEATS;
-    if (nothingNew || isLastPage(page, number)) {
+    const current = page.ranges.toSorted().join();
+    repeats = current !== '' && current === previous ? repeats + 1 : 0;
+    previous = current;
+    // A partner that ignores `page` returns the same page each time.
+    const hasNothingNew = fingerprints.size === before || repeats === MAX_REPEATED_PAGES;
+    if (hasNothingNew || isLastPage(page, number)) {
       const [total] = totals;
-      const whole = total === undefined ? number === 1 : totals.size === 1 && fingerprints.size >= total;
-      const isRepeated = nothingNew && page.received > 0;
-      return { ranges, total, whole: whole && !isRepeated };
+      const agrees = total === undefined ? number === 1 : totals.size === 1 && fingerprints.size >= total;
+      const isRepeated = hasNothingNew && page.received > 0;
+      return { ranges, total, isConsistent: agrees && !isRepeated };
     }
   }
-  throw new UnstableList(`The partner's list has more than ${MOST_PAGES} pages.`);
+  throw new UnstableListError(`The partner's list has more than ${MAX_PAGES} pages.`);
 }
 
-/** By its totals, where a page that is not full agrees with them; without totals only an empty page is the last. */
+/** The statuses with which partners refuse a page past the end. Others, such as 403 or 408, have other causes. */
+const PAST_END: readonly (number | undefined)[] = [400, 404, 410, 416, 422];
+
+/**
+ * Fetches a page. A later page that is refused as past the end is returned as the empty page that the contract requires
+ * (decision 43), with a finding: the partner refuses such pages, or its list became shorter.
+ */
+export async function readPageOrEnd<T>(
+  fetchPage: (page: number) => Promise<ListedPage<T>>,
+  number: number,
+): Promise<{ page: ListedPage<T>; isEnd: boolean }> {
+  try {
+    return { page: await fetchPage(number), isEnd: false };
+  } catch (error) {
+    if (number === 1 || !(error instanceof PartnerFailure) || error.kind !== 'rejected') throw error;
+    if (!PAST_END.includes(error.status)) throw error;
+    const reason = `a page past the end must be an empty list, not a response with status ${error.status}`;
+    const findings = [{ path: 'page', reason }];
+    return { page: { items: [], received: 0, fingerprints: [], ranges: [], pagination: {}, findings }, isEnd: true };
+  }
+}
+
+/** Totals count only where a page that is not full confirms them. Without totals, only an empty page is the last. */
 export function isLastPage({ received, pagination }: ListedPage<unknown>, number: number): boolean {
   if (received === 0) return true;
   const { pageSize, totalItems } = pagination;
-  const pages = pagesIn(pagination);
+  const pages = totalPages(pagination);
   if (pages === undefined || number < pages) return false;
-  // A full last page is what totals that are too low look like, but also what exact ones do.
+  // A full last page also occurs where the totals are too low.
   return pageSize === undefined || received < pageSize || totalItems === undefined || totalItems === number * pageSize;
 }
 
-const pagesIn = ({ totalPages, pageSize, totalItems }: Pagination): number | undefined =>
-  totalPages ?? (totalItems !== undefined && pageSize ? Math.ceil(totalItems / pageSize) : undefined);
+const totalPages = ({ totalPages: pages, pageSize, totalItems }: Pagination): number | undefined =>
+  pages ?? (totalItems !== undefined && pageSize ? Math.ceil(totalItems / pageSize) : undefined);
 
-function agree(one: Reading, other: Reading): boolean {
-  return (
-    one.total === other.total &&
-    one.ranges.size === other.ranges.size &&
-    [...one.ranges].every((range) => other.ranges.has(range))
-  );
-}
+const isSame = (one: Reading, other: Reading): boolean =>
+  one.total === other.total &&
+  one.ranges.size === other.ranges.size &&
+  [...one.ranges].every((range) => other.ranges.has(range));

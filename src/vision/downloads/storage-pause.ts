@@ -1,41 +1,53 @@
 import { Injectable } from '@nestjs/common';
-import type { StorageUnavailable } from '../../storage/storage-errors.js';
-import { Later } from './later.js';
+import type { StorageUnavailableError } from '../../storage/storage-errors.js';
 
-const FIRST_MS = 5_000;
-const LONGEST_MS = 60_000;
+const FIRST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 60_000;
 
-/** While the storage is full or away no download of this instance begins; then one after the other tries it out. */
+/** The download is retried later: the storage is unavailable, or the host asked for a delay. */
+export class RetryLaterError extends Error {
+  /** For the log of the jobs: a warning, not an error. */
+  readonly expected = true;
+  constructor(
+    message: string,
+    readonly retryAfterMs: number,
+  ) {
+    super(message);
+    this.name = 'RetryLaterError';
+  }
+}
+
+/** While the storage is unavailable, this instance starts no download. After the pause single downloads try it again. */
 @Injectable()
 export class StoragePause {
   private until = 0;
-  private lengthMs = FIRST_MS;
+  private lengthMs = FIRST_PAUSE_MS;
   private reason = '';
 
-  /** What every download ends with during the pause. */
-  current(): Later | undefined {
+  /** The error that ends every download during the pause. */
+  current(): RetryLaterError | undefined {
     const now = Date.now();
-    return now < this.until ? this.later(now) : undefined;
+    return now < this.until ? this.retryLater(now) : undefined;
   }
 
-  /** Begins or prolongs the pause; returns what the download that met it ends with. */
-  begin(failure: StorageUnavailable): Later {
+  /** Begins or extends the pause; returns the error that ends the download. */
+  begin(failure: StorageUnavailableError): RetryLaterError {
     const now = Date.now();
-    // Those that were under way when it began say nothing new.
+    // Failures of downloads that were running when the pause began do not extend it.
     if (now >= this.until) {
       this.until = now + this.lengthMs;
-      this.lengthMs = Math.min(this.lengthMs * 2, LONGEST_MS);
+      this.lengthMs = Math.min(this.lengthMs * 2, MAX_PAUSE_MS);
     }
     this.reason = failure.message;
-    return this.later(now);
+    return this.retryLater(now);
   }
 
   end(): void {
-    this.lengthMs = FIRST_MS;
+    this.lengthMs = FIRST_PAUSE_MS;
   }
 
-  /** Not all of them at the same moment. */
-  private later(now: number): Later {
-    return new Later(this.reason, this.until - now + Math.random() * 1_000);
+  /** With jitter, so that the rows are not due at the same moment. */
+  private retryLater(now: number): RetryLaterError {
+    return new RetryLaterError(this.reason, this.until - now + Math.random() * 1_000);
   }
 }

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { type FileKeeper, keeperOf } from '../../storage/file-keeper.js';
+import { type Inventory, inventoryOf } from '../../storage/inventory.js';
 import { storageName } from '../../storage/storage-name.js';
 
 /** Of the storage. */
@@ -8,6 +8,6 @@ const FOLDER = 'recordings';
 /** Where a recording's bytes are. */
 export const recordingFile = (id: string): string => storageName(FOLDER, id);
 
-/** What the platform side has in the storage. */
-export const recordingFileKeeper = (dataSource: DataSource): FileKeeper =>
-  keeperOf(dataSource, { table: 'recordings', folder: FOLDER, where: "status = 'stored'" });
+/** The files of the platform side in the storage. */
+export const recordingInventory = (dataSource: DataSource): Inventory =>
+  inventoryOf(dataSource, { table: 'recordings', folder: FOLDER, where: "status = 'stored'" });

@@ -1,10 +1,42 @@
-import { Column, Entity } from 'typeorm';
-import { CameraRange } from '../camera-range.columns.js';
-import type { RecordingState } from '../downloads/recording-states.js';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { RecordingState } from './recording.rules.js';
 
-/** What is shown of a recording. Its link and its due-row columns belong to its download. */
+/** The columns that requests and recordings have in common. Customer, truck and camera have the partner's names. */
+export class CameraRangeColumns {
+  @PrimaryColumn('uuid', { name: 'hauler_id' })
+  haulerId!: string;
+
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('uuid', { name: 'connection_id' })
+  connectionId!: string;
+
+  @Column('text', { name: 'customer_id' })
+  customerId!: string;
+
+  @Column('text', { name: 'truck_id' })
+  truckId!: string;
+
+  @Column('text', { name: 'camera_id' })
+  cameraId!: string;
+
+  @Column('timestamptz', { name: 'start_time' })
+  startTime!: Date;
+
+  @Column('timestamptz', { name: 'end_time' })
+  endTime!: Date;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt!: Date;
+
+  @Column('timestamptz', { name: 'updated_at' })
+  updatedAt!: Date;
+}
+
+/** The columns of a recording that the admin API shows. The others belong to its download. */
 @Entity('recordings')
-export class RecordingEntity extends CameraRange {
+export class RecordingEntity extends CameraRangeColumns {
   @Column('text')
   source!: 'on-demand' | 'continuous';
 
@@ -26,7 +58,7 @@ export class RecordingEntity extends CameraRange {
   @Column('timestamptz', { name: 'expires_at', nullable: true })
   expiresAt!: Date | null;
 
-  /** As text, being a bigint. */
+  /** A bigint, as text. */
   @Column('bigint', { name: 'size_bytes', nullable: true })
   sizeBytes!: string | null;
 

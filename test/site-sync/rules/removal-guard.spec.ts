@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Drop, holdsRemovals } from '../../../src/site-sync/sync/removal-guard.js';
+import { type RemovalCounts, holdsRemovals } from '../../../src/site-sync/sync/removal-guard.rules.js';
 
 /** Decision 35, as a table: nothing is held yet unless a case says so. */
-function drop(activeBefore: number, absent: number, change: Partial<Drop> = {}): Drop {
+function drop(activeBefore: number, absent: number, change: Partial<RemovalCounts> = {}): RemovalCounts {
   return { activeBefore, absent, remaining: activeBefore - absent, held: 0, stillAbsent: 0, ...change };
 }
 
 describe('the removal guard', () => {
-  test.each<[string, Drop, boolean]>([
+  test.each<[string, RemovalCounts, boolean]>([
     ['nothing is absent', drop(100, 0), false],
     ['nothing is absent, and nothing was there', drop(0, 0), false],
     ['the only one is absent', drop(1, 1), true],
@@ -26,7 +26,7 @@ describe('the removal guard', () => {
     expect(holdsRemovals(given)).toBe(expected);
   });
 
-  test.each<[string, Drop, boolean]>([
+  test.each<[string, RemovalCounts, boolean]>([
     ['the same absence', drop(10, 6, { held: 6, stillAbsent: 6 }), true],
     ['the same absence, a small share by now', drop(1000, 6, { held: 6, stillAbsent: 6 }), true],
     ['the same of an empty list, others have come', drop(4, 3, { remaining: 1, held: 3, stillAbsent: 3 }), true],

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Recording } from '../../../src/contracts/vision/vision.dto.js';
 import { inTransaction } from '../../../src/database/transaction.js';
-import { RecordingStore } from '../../../src/vision/downloads/recording.store.js';
-import type { VisionConnection } from '../../../src/vision/vision-connections.js';
+import type { VisionConnection } from '../../../src/vision/client/vision-connections.service.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { connectVision } from '../../support/vision-partner.js';
+import { RecordingsRepository } from '../../../src/vision/recordings/recordings.repository.js';
 
 let service: TestApp;
 // Without the platform's side nothing is downloaded, and the rows are this test's alone.
@@ -25,7 +25,7 @@ const chunk = (minute: number): Recording => ({
 
 test('an addition and the end of a download that it meets, of one day, do not wait for one another', async () => {
   const connection = (await connectVision(service, 'http://127.0.0.1:1')) as VisionConnection;
-  const store = new RecordingStore();
+  const store = new RecordingsRepository();
   let tries = 0;
   const add = (...chunks: Recording[]): Promise<number> =>
     inTransaction(service.dataSource, (manager) => {

@@ -50,8 +50,16 @@ test.each<[string, RequestListener, string]>([
     (_, res) => void res.socket?.end('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n1234567'),
     'more bytes',
   ],
-  ['a web page', sends('text/html', '<html>Sign in</html>'), 'as text/html is no MP4 film: it begins with "<html>Sign'],
-  ['JSON', sends('application/json', '{"error":"gone"}'), 'as application/json is no MP4 film: it begins with "{'],
+  [
+    'a web page',
+    sends('text/html', '<html>Sign in</html>'),
+    'sent as text/html, is not a valid MP4: it begins with "<html>Sign',
+  ],
+  [
+    'JSON',
+    sends('application/json', '{"error":"gone"}'),
+    'sent as application/json, is not a valid MP4: it begins with "{',
+  ],
   ['a film that was cut before it got a length', sends('video/mp4', film().subarray(0, 30_000)), 'its mdat box ends'],
 ])('a host that answers with %s: given up, with the reason, and no file', async (_, listener, reason) => {
   const id = await scene.follow(app, listed(partner.link(film(), listener)));
@@ -86,6 +94,13 @@ test('a host that sends a page first, and the film when it is ready', async () =
   expect(reason).toContain('it begins with "One moment, please"');
   ready = true;
   expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+});
+
+test('a film with bytes after its last box is stored, and flagged', async () => {
+  const body = Buffer.concat([film(), Buffer.from('<!-- served by x -->')]);
+  const id = await scene.follow(app, listed(partner.link(body)));
+  const reason = 'The file has 20 bytes after its last MP4 box.';
+  expect(await becomes(app, id, { status: 'stored', reason })).toMatchObject({ sha256: sha256(body) });
 });
 
 test('a host that breaks off is asked for the rest', async () => {
@@ -132,7 +147,7 @@ describe('in S3', () => {
 
   test('a page is not stored either', async () => {
     const id = await scene.follow(inS3, listed(partner.link(film(), sends('text/html', '<html>no</html>'))));
-    const shown = await becomes(inS3, id, { status: 'failed', reason: expect.stringContaining('no MP4 film') });
+    const shown = await becomes(inS3, id, { status: 'failed', reason: expect.stringContaining('not a valid MP4') });
     expect((await inS3.admin('GET', `/recordings/${shown.id}/content`)).status).toBe(404);
   });
 

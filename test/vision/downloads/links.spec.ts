@@ -190,7 +190,7 @@ describe('a link', () => {
     const follows = lists('recordings', () => (tried() ? [] : [chunk(1, refused)]));
     partner.on(CONTINUOUS, (response, request) => (isRelink(request) ? another : follows)(response, request));
     const { reason } = await becomes(app, id, { status: 'expired' });
-    expect(reason).toContain('lists the recording no more');
+    expect(reason).toContain('no longer lists the recording');
   });
 
   test('that expired while nobody said that its file is there whole: stored, without asking anybody', async () => {

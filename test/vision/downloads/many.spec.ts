@@ -3,8 +3,7 @@ import type { RequestListener } from 'node:http';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Later } from '../../../src/vision/downloads/later.js';
-import { StoragePause } from '../../../src/vision/downloads/storage-pause.js';
+import { RetryLaterError, StoragePause } from '../../../src/vision/downloads/storage-pause.js';
 import type { TestApp } from '../../support/app.js';
 import { becomes, chunk, DownloadScene, recordings } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
@@ -95,7 +94,9 @@ describe('a storage that can take nothing', () => {
     const { scene, app } = stages[1]!;
     const { partner } = scene;
     const pause = app.app.get(StoragePause, { strict: false });
-    const current = jest.spyOn(pause, 'current').mockReturnValue(new Later('The video storage is full.', 1_000));
+    const current = jest
+      .spyOn(pause, 'current')
+      .mockReturnValue(new RetryLaterError('The video storage is full.', 1_000));
     const bodies = [film(), film(), film()];
     const chunks = bodies.map((body, i) => chunk(i, partner.link(body)));
     const id = await scene.follow(app, () => chunks);

@@ -1,9 +1,9 @@
 import { rename, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { StorageUnavailable } from '../../../src/storage/storage-errors.js';
+import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
 import { type Storage, STORAGE } from '../../../src/storage/storage.js';
-import { Retention } from '../../../src/vision/recordings/retention.js';
+import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
@@ -89,7 +89,7 @@ describe('retention', () => {
     const retention = app.app.get(Retention, { strict: false });
     const folder = fileURLToPath(`${app.env.STORAGE_URL}/recordings`);
     await rename(folder, `${folder}.aside`);
-    await expect(retention.run()).rejects.toThrow(StorageUnavailable);
+    await expect(retention.run()).rejects.toThrow(StorageUnavailableError);
     expect(await recordings(app, id)).toMatchObject([{ status: 'stored' }]);
     await rename(`${folder}.aside`, folder);
     expect(await retention.run()).toMatchObject({ recordings: 1 });

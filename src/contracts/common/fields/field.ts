@@ -1,79 +1,115 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { IsOptional, ValidateBy } from 'class-validator';
+import 'reflect-metadata';
+import { Transform, Type } from 'class-transformer';
+import { getMetadataStorage, IsOptional, ValidateBy, ValidateNested } from 'class-validator';
 import { isStorableText, STORABLE_TEXT } from '../text.js';
+import { Documented, type FieldSchema } from './documented.js';
 
 /**
- * The decorators of a DTO's fields. Each is the field's one definition: it validates (class-validator), converts
+ * The decorators of a DTO's fields. Each is the only definition of a field: it validates (class-validator), converts
  * (class-transformer) and documents (OpenAPI). `null` counts as absent where a field is optional (decision 5).
  */
 export interface FieldOptions {
   readonly description: string;
   readonly example?: unknown;
   readonly optional?: boolean;
-  /** In answers: always there, and `null` where there is nothing to tell. */
+  /** In responses: always present, `null` without a value. */
   readonly nullable?: boolean;
 }
 
-/** Told where only the size of the whole body bounds a field. */
+export type DtoClass<T> = new () => T;
+
+/** Documented maximum of a field that only `HTTP_BODY_LIMIT` bounds. */
 export const DOCUMENTED_MAX = 1_048_576;
 
 export interface Rule {
   readonly name: string;
   readonly validate: (value: unknown) => boolean;
-  /** What follows the field's path in a violation's sentence. */
+  /** Follows the field's path in the message of a violation. */
   readonly must: string;
-  /** A string with U+0000 or a lone surrogate is told as such, and not as `must` says: its length may well be right. */
-  readonly isOfText?: boolean;
+  /** Reports U+0000 and lone surrogates as `isText`: the length may well be valid. */
+  readonly isTextRule?: boolean;
 }
 
-/** A fault of a value, or of what is in it where that is no DTO of its own: one entry of a map, one element of a list. */
-export interface InnerFault {
+/** A fault of a value, or of one entry of a map or list. */
+export interface Fault {
   readonly key?: string | number;
-  /** Absent: that of the rule which was broken. */
+  /** Defaults to the name of the rule. */
   readonly rule?: string;
   readonly must: string;
 }
 
-/** Among a rule's class-validator `constraints`: says what is wrong with a value that has broken it. */
-export interface Faults {
-  readonly faults: (value: unknown) => InnerFault[];
+/** A rule for a whole value, or for each of its entries. The list of faults is empty for a valid value. */
+export interface Check {
+  readonly name: string;
+  readonly faults: (value: unknown) => readonly Fault[];
 }
+
+/** How `readerOf` reads a field; stored as the constraint of the field's class-validator rule. */
+export class FieldPlan {
+  constructor(
+    readonly isOptional: boolean,
+    readonly checks: readonly Check[],
+    readonly convert: ((value: unknown) => unknown) | undefined,
+    readonly nested: Nested | undefined,
+  ) {}
+}
+
+export interface Nested {
+  readonly type: () => DtoClass<object>;
+  readonly isArray: boolean;
+}
+
+interface FieldBehaviour {
+  readonly rule: Rule;
+  /** Checks entries, after `rule` has accepted the value. */
+  readonly entries?: Check;
+  readonly convert?: (value: unknown) => unknown;
+  readonly nested?: Nested;
+}
+
+const NO_FAULTS: readonly Fault[] = [];
 
 export function field(
   options: FieldOptions,
-  schema: ApiPropertyOptions,
-  rule: Rule,
-  ...more: PropertyDecorator[]
+  schema: FieldSchema,
+  { rule, entries, convert, nested }: FieldBehaviour,
 ): PropertyDecorator {
-  return applyDecorators(
-    ApiProperty({
+  const isOptional = options.optional === true;
+  const checks = [checkOf(rule), ...(entries === undefined ? [] : [entries])];
+  const plan = new FieldPlan(isOptional, checks, convert, nested);
+  const isValid = (value: unknown) => checks.every(({ faults }) => faults(value).length === 0);
+  const decorators = [
+    Documented({
       ...schema,
       description: options.description,
-      required: options.optional !== true,
+      required: !isOptional,
       ...(options.example === undefined ? {} : { example: options.example }),
       ...(options.nullable === true ? { nullable: true } : {}),
-    } as ApiPropertyOptions),
-    ...(options.optional === true ? [IsOptional()] : []),
-    ruled(rule),
-    ...more,
-  );
+    } as FieldSchema),
+    ...(isOptional ? [IsOptional()] : []),
+    ValidateBy({ name: rule.name, constraints: [plan], validator: { validate: isValid } }),
+    ...(convert === undefined ? [] : [Transform(({ value }) => convert(value))]),
+    ...(nested === undefined ? [] : [Type(nested.type), ValidateNested({ each: nested.isArray })]),
+  ];
+  return (prototype, name) => decorators.forEach((decorate) => decorate(prototype, name));
 }
 
-/** Holds a value to a rule. */
-const ruled = (rule: Rule): PropertyDecorator =>
-  validatedBy(rule.name, rule.validate, (value) => [faultOf(rule, value)]);
-
-/** Holds what is in a value to a rule, each under its own path; to stand behind the rule of the value itself. */
-export const entriesRuled = (name: string, faults: Faults['faults']): PropertyDecorator =>
-  validatedBy(name, (value) => faults(value).length === 0, faults);
-
-function validatedBy(name: string, validate: Rule['validate'], faults: Faults['faults']): PropertyDecorator {
-  return ValidateBy({ name, constraints: [{ faults }], validator: { validate } });
+function checkOf(rule: Rule): Check {
+  return { name: rule.name, faults: (value) => (rule.validate(value) ? NO_FAULTS : [faultOf(rule, value)]) };
 }
 
-/** Why a value has broken a rule. */
-export const faultOf = ({ must, isOfText }: Pick<Rule, 'must' | 'isOfText'>, value: unknown): InnerFault =>
-  isOfText === true && typeof value === 'string' && !isStorableText(value)
+/** Why a value breaks a rule. */
+export const faultOf = ({ must, isTextRule }: Pick<Rule, 'must' | 'isTextRule'>, value: unknown): Fault =>
+  isTextRule === true && typeof value === 'string' && !isStorableText(value)
     ? { rule: 'isText', must: `must be ${STORABLE_TEXT}` }
     : { must };
+
+/** The fields of a DTO class and of its base classes; empty for any other class. */
+export function fieldPlans(type: DtoClass<object>): readonly (readonly [name: string, plan: FieldPlan])[] {
+  return getMetadataStorage()
+    .getTargetValidationMetadatas(type, '', true, false)
+    .flatMap(({ propertyName, constraints }) => {
+      const plan: unknown = (constraints as readonly unknown[] | undefined)?.[0];
+      return plan instanceof FieldPlan ? [[propertyName, plan] as const] : [];
+    });
+}

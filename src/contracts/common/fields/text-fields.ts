@@ -1,4 +1,3 @@
-import { Transform } from 'class-transformer';
 import { codePoints, isBlank, isStorableText, isUuid } from '../text.js';
 import { DOCUMENTED_MAX, field, type FieldOptions } from './field.js';
 
@@ -6,23 +5,14 @@ export interface TextOptions extends FieldOptions {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;
-  /** Stands in the sentence in place of the pattern, and then says the length too: `must be …`. */
+  /** Describes the value in messages, `must be …`. With a pattern it also describes the length. */
   readonly form?: string;
   readonly format?: string;
-  /** The only texts that it may be. */
+  /** Name of the rule in violations, if the default one would mislead. */
+  readonly rule?: string;
   readonly values?: readonly string[];
-  /** What a pattern cannot say. */
+  /** A condition that a pattern cannot express. */
   readonly check?: (value: string) => boolean;
-}
-
-function lengthInWords(min: number, max: number): string {
-  if (max === Number.POSITIVE_INFINITY) return min === 0 ? '' : ` of at least ${min} characters`;
-  return min === 0 ? ` of at most ${max} characters` : ` of ${min} to ${max} characters`;
-}
-
-function ruleName(pattern: RegExp | undefined, length: string): string {
-  if (pattern !== undefined) return 'matches';
-  return length === '' ? 'isString' : 'isLength';
 }
 
 /** Text whose length counts Unicode code points (decision 8). */
@@ -41,23 +31,22 @@ export function TextField(options: TextOptions): PropertyDecorator {
       ...(options.values === undefined ? {} : { enum: [...options.values] }),
     },
     {
-      name: ruleName(pattern, length),
-      validate: (value) => {
-        if (typeof value !== 'string' || !isStorableText(value)) return false;
-        if (value.length > max || value.length < min * 2) {
-          const count = codePoints(value);
-          if (count < min || count > max) return false;
-        }
-        if (values?.has(value) === false) return false;
-        return (pattern === undefined || pattern.test(value)) && (options.check === undefined || options.check(value));
+      rule: {
+        name: options.rule ?? ruleName(pattern, length),
+        validate: (value) => {
+          if (typeof value !== 'string' || !isStorableText(value)) return false;
+          if (!hasLength(value, min, max) || values?.has(value) === false) return false;
+          if (pattern !== undefined && !pattern.test(value)) return false;
+          return options.check === undefined || options.check(value);
+        },
+        isTextRule: true,
+        must: `must be ${options.form ?? 'text'}${options.form !== undefined && pattern !== undefined ? '' : length}`,
       },
-      isOfText: true,
-      must: `must be ${options.form ?? 'text'}${options.form !== undefined && pattern !== undefined ? '' : length}`,
     },
   );
 }
 
-/** A name, for people or of a partner's: text in which there is something to see. */
+/** A name: text with at least one visible character. */
 export function NameField(options: FieldOptions & { readonly max: number }): PropertyDecorator {
   const description = `${options.description}; not blank`;
   const check = (value: string) => !isBlank(value);
@@ -66,23 +55,43 @@ export function NameField(options: FieldOptions & { readonly max: number }): Pro
 
 export function EnumField(options: FieldOptions & { readonly values: readonly string[] }): PropertyDecorator {
   const allowed = new Set<unknown>(options.values);
+  const must = `must be one of ${options.values.join(', ')}`;
   return field(
     options,
     { type: 'string', enum: [...options.values] },
-    { name: 'isEnum', validate: (value) => allowed.has(value), must: `must be one of ${options.values.join(', ')}` },
+    { rule: { name: 'isEnum', validate: (value) => allowed.has(value), must } },
   );
 }
 
-/** Any version of a UUID, either case; read as lower case (decision 6). */
+/** Any version of a UUID in either case, converted to lower case (decision 6). */
 export function UuidField(options: FieldOptions): PropertyDecorator {
   return field(
     options,
     { type: 'string', format: 'uuid', maxLength: 36 },
     {
-      name: 'isUuid',
-      validate: (value) => typeof value === 'string' && isUuid(value),
-      must: 'must be a UUID such as 3f2b8c1e-5d4a-4f6b-9c7d-8e9f0a1b2c3d',
+      rule: {
+        name: 'isUuid',
+        validate: (value) => typeof value === 'string' && isUuid(value),
+        must: 'must be a UUID such as 3f2b8c1e-5d4a-4f6b-9c7d-8e9f0a1b2c3d',
+      },
+      convert: (value) => (value as string).toLowerCase(),
     },
-    Transform(({ value }) => (value as string).toLowerCase()),
   );
+}
+
+/** UTF-16 units bound the code points from both sides, so most texts need no counting. */
+function hasLength(value: string, min: number, max: number): boolean {
+  if (value.length <= max && value.length >= min * 2) return true;
+  const count = codePoints(value);
+  return count >= min && count <= max;
+}
+
+function lengthInWords(min: number, max: number): string {
+  if (max === Number.POSITIVE_INFINITY) return min === 0 ? '' : ` of at least ${min} characters`;
+  return min === 0 ? ` of at most ${max} characters` : ` of ${min} to ${max} characters`;
+}
+
+function ruleName(pattern: RegExp | undefined, length: string): string {
+  if (pattern !== undefined) return 'matches';
+  return length === '' ? 'isString' : 'isLength';
 }

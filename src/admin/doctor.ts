@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable, Query } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import {
+  MAX_STORAGE_FINDINGS,
+  StorageCheck,
+  StorageCheckQuery,
+  type StorageFinding,
+} from '../contracts/admin/storage.dto.js';
+import { unavailable } from '../errors/app-error.js';
+import { hostedInventories } from '../reference-partner/vision/film-tables.js';
+import type { Inventory, InventoryFile } from '../storage/inventory.js';
+import { ifNotStored, StorageUnavailableError } from '../storage/storage-errors.js';
+import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
+import { recordingInventory } from '../vision/recordings/recording-files.js';
+
+/** A file appears shortly before its row, so only an older file without a row is reported. */
+const MIN_AGE_MS = 10 * 60_000;
+const BATCH = 500;
+/** Concurrent requests to the storage: S3 answers each in tens of milliseconds. */
+const CONCURRENCY = 16;
+
+type RowFinding = Omit<StorageFinding, 'table'>;
+
+/** Compares the storage with the tables whose rows have files. Changes nothing. */
+@Injectable()
+export class Doctor {
+  private readonly inventories: readonly Inventory[];
+
+  constructor(
+    dataSource: DataSource,
+    @Inject(STORAGE) private readonly storage: Storage,
+  ) {
+    this.inventories = [...hostedInventories(dataSource), recordingInventory(dataSource)];
+  }
+
+  async examine({ checksums = false }: StorageCheckQuery = {}): Promise<StorageCheck> {
+    const result: StorageCheck = { examined: 0, data: [] };
+    try {
+      for (const inventory of this.inventories) {
+        await this.examineRows(inventory, checksums, result);
+        await this.examineFiles(inventory, result);
+      }
+    } catch (error) {
+      // An admin may read the reason, which other callers may not.
+      throw error instanceof StorageUnavailableError ? unavailable(error.message, { cause: error }) : error;
+    }
+    result.data.splice(MAX_STORAGE_FINDINGS);
+    return result;
+  }
+
+  private async examineRows(inventory: Inventory, checksums: boolean, result: StorageCheck): Promise<void> {
+    let batch: readonly InventoryFile[] = [];
+    do {
+      if (result.data.length >= MAX_STORAGE_FINDINGS) return;
+      batch = await inventory.after(batch.at(-1)?.id, BATCH);
+      result.examined += batch.length;
+      for (let i = 0; i < batch.length; i += CONCURRENCY) {
+        const examined = batch.slice(i, i + CONCURRENCY).map((file) => this.examineRow(file, checksums));
+        const findings = (await Promise.all(examined)).filter((finding) => finding !== undefined);
+        if (findings.length === 0) continue;
+        await this.assertMounted(inventory, findings);
+        // A file that was deleted together with its row in the meantime is not a finding.
+        const held = await inventory.existing(findings.map(({ id }) => id));
+        const { table } = inventory;
+        result.data.push(...findings.filter(({ id }) => held.has(id)).map((finding) => ({ ...finding, table })));
+      }
+    } while (batch.length === BATCH);
+  }
+
+  /** While a folder is missing, each of its files looks lost. Only reading a file reports the missing folder. */
+  private async assertMounted({ folder }: Inventory, findings: readonly RowFinding[]): Promise<void> {
+    const lost = findings.find(({ finding }) => finding === 'file-lost');
+    if (lost === undefined) return;
+    try {
+      (await this.storage.read(lost.file)).destroy();
+    } catch (error) {
+      if (!(error instanceof StorageUnavailableError)) return ifNotStored(error);
+      const advice = `Mount ${folder}; if its files are lost for good, create an empty folder and run the check again.`;
+      throw new StorageUnavailableError(error.trouble, `${error.message} ${advice}`, error);
+    }
+  }
+
+  private async examineRow(row: InventoryFile, checksums: boolean): Promise<RowFinding | undefined> {
+    const { id, name: file, size, sha256 } = row;
+    const lost = { finding: 'file-lost', id, file, message: 'the row exists, its file does not' } as const;
+    const differs = (message: string) => ({ finding: 'file-differs', id, file, message }) as const;
+    const found = await this.storage.stat(file);
+    if (found === undefined) return lost;
+    if (found.size !== size) return differs(`the file has ${found.size} bytes, its row says ${size}`);
+    if (!checksums) return undefined;
+    const actual = await this.sha256Of(file);
+    if (actual === undefined) return lost;
+    return actual === sha256 ? undefined : differs('the SHA-256 of the file differs from its row');
+  }
+
+  /** Undefined if the file was deleted in the meantime. */
+  private async sha256Of(name: string): Promise<string | undefined> {
+    const content = await this.storage.read(name).catch(ifNotStored);
+    if (content === undefined) return undefined;
+    const hash = createHash('sha256');
+    for await (const chunk of content) hash.update(chunk as Buffer);
+    return hash.digest('hex');
+  }
+
+  private async examineFiles(inventory: Inventory, result: StorageCheck): Promise<void> {
+    let batch: StoredFile[] = [];
+    for await (const file of this.storage.list(inventory.folder)) {
+      if (result.data.length >= MAX_STORAGE_FINDINGS) return;
+      batch.push(file);
+      if (batch.length < BATCH) continue;
+      await this.compareFiles(inventory, batch, result);
+      batch = [];
+    }
+    await this.compareFiles(inventory, batch, result);
+  }
+
+  private async compareFiles(inventory: Inventory, files: readonly StoredFile[], result: StorageCheck): Promise<void> {
+    const held = await inventory.existing(files.map(({ name }) => idInName(name)));
+    const { table } = inventory;
+    for (const { name, modifiedAt } of files) {
+      const id = idInName(name);
+      if (held.has(id) || Date.now() - modifiedAt.getTime() < MIN_AGE_MS) continue;
+      result.data.push({ finding: 'row-lost', table, id, file: name, message: 'the file exists, its row does not' });
+    }
+    result.examined += files.length;
+  }
+}
+
+const idInName = (name: string): string => (name.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '');
+
+@AdminController()
+export class DoctorController {
+  constructor(private readonly doctor: Doctor) {}
+
+  @AdminRoute('checkStorage')
+  check(@Query() query: StorageCheckQuery): Promise<StorageCheck> {
+    return this.doctor.examine(query);
+  }
+}

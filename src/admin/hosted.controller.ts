@@ -1,0 +1,54 @@
+import { Param, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import {
+  HOSTED_SITE_DATA_MAX_BYTES,
+  HostedCamera,
+  HostedHaulerParam,
+  HostedRecording,
+  HostedRecordingQuery,
+  HostedSiteDataCounts,
+  HostedVideoRequest,
+  HostedVideoRequestQuery,
+} from '../contracts/admin/hosted.dto.js';
+import { List } from '../contracts/admin/list.dto.js';
+import { readVideo } from '../http/body-reader.js';
+import { JsonBody, JsonBytes } from '../http/json-body.js';
+import { HostedSiteData } from '../reference-partner/site/site-data.service.js';
+import { HostedCameras } from '../reference-partner/vision/cameras.js';
+import { HostedRecordings } from '../reference-partner/vision/recordings.service.js';
+import { HostedVideoRequests } from '../reference-partner/vision/video-requests.store.js';
+
+/** The data of the reference partner. */
+@AdminController()
+export class HostedController {
+  constructor(
+    private readonly siteData: HostedSiteData,
+    private readonly cameras: HostedCameras,
+    private readonly recordings: HostedRecordings,
+    private readonly requests: HostedVideoRequests,
+  ) {}
+
+  @AdminRoute('replaceHostedSiteData')
+  replaceSiteData(
+    @Param() { haulerId }: HostedHaulerParam,
+    @JsonBytes(HOSTED_SITE_DATA_MAX_BYTES) body: Buffer,
+  ): Promise<HostedSiteDataCounts> {
+    return this.siteData.replace(haulerId, body);
+  }
+
+  @AdminRoute('setHostedCamera')
+  setCamera(@JsonBody() camera: HostedCamera): Promise<HostedCamera> {
+    return this.cameras.put(camera);
+  }
+
+  @AdminRoute('uploadHostedRecording')
+  upload(@Query() query: HostedRecordingQuery, @Req() request: Request): Promise<HostedRecording> {
+    return this.recordings.add(query, readVideo(request));
+  }
+
+  @AdminRoute('listHostedVideoRequests')
+  listRequests(@Query() query: HostedVideoRequestQuery): Promise<List<HostedVideoRequest>> {
+    return this.requests.list(query);
+  }
+}

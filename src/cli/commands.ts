@@ -1,0 +1,81 @@
+import type { AdminRouteName } from '../contracts/admin/admin.api.js';
+
+export interface CommandGroup {
+  readonly description: string;
+  /** Each command of the group, and the route that it calls. */
+  readonly commands: Readonly<Record<string, AdminRouteName>>;
+}
+
+/** The command line, by the names of its groups. Arguments, options and help follow from the route. */
+export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
+  hauler: {
+    description: 'tenants of the platform',
+    commands: { create: 'createHauler', list: 'listHaulers', show: 'getHauler' },
+  },
+  key: {
+    description: 'API keys that this service issues; a new key is shown once',
+    commands: { issue: 'issueApiKey', rotate: 'rotateApiKey', revoke: 'revokeApiKey', list: 'listApiKeys' },
+  },
+  ticket: {
+    description: 'disposal tickets that partners pushed',
+    commands: { list: 'listTickets', show: 'getTicket', revisions: 'listTicketRevisions' },
+  },
+  account: {
+    description: 'customer accounts that partners created',
+    commands: { list: 'listAccounts', show: 'getAccount' },
+  },
+  connection: {
+    description: "links of haulers to partners' interfaces",
+    commands: {
+      add: 'createConnection',
+      list: 'listConnections',
+      show: 'getConnection',
+      change: 'updateConnection',
+      check: 'checkConnection',
+      sync: 'syncConnection',
+      remove: 'deleteConnection',
+    },
+  },
+  'sync-run': {
+    description: 'synchronisation runs of site connections',
+    commands: {
+      list: 'listSyncRuns',
+      show: 'getSyncRun',
+      quarantine: 'listQuarantinedRecords',
+      confirm: 'confirmSyncRun',
+    },
+  },
+  site: { description: 'disposal sites of haulers', commands: { list: 'listSites' } },
+  kiosk: { description: 'stations within sites', commands: { list: 'listKiosks' } },
+  material: { description: 'materials of sites and kiosks', commands: { list: 'listMaterials' } },
+  'video-request': {
+    description: 'requests for on-demand clips',
+    commands: { create: 'createVideoRequest', list: 'listVideoRequests', show: 'getVideoRequest' },
+  },
+  'video-subscription': {
+    description: 'subscriptions to the continuous recordings of trucks',
+    commands: {
+      create: 'createVideoSubscription',
+      list: 'listVideoSubscriptions',
+      show: 'getVideoSubscription',
+      change: 'updateVideoSubscription',
+      end: 'deleteVideoSubscription',
+    },
+  },
+  recording: {
+    description: 'video from partners; import for the partner side',
+    commands: { list: 'listRecordings', show: 'getRecording', import: 'uploadHostedRecording' },
+  },
+  coverage: { description: 'stored and missing video of a truck over time', commands: { show: 'getCoverage' } },
+  'vision-finding': { description: "errors in partners' video lists", commands: { list: 'listVisionFindings' } },
+  retention: { description: 'deletion of stored video by age', commands: { run: 'runRetention' } },
+  'hosted-site-data': {
+    description: "haulers' sites, kiosks and materials on the partner side",
+    commands: { replace: 'replaceHostedSiteData' },
+  },
+  'hosted-camera': { description: 'cameras of the partner side', commands: { set: 'setHostedCamera' } },
+  'hosted-video-request': {
+    description: 'clips that callers requested from the partner side',
+    commands: { list: 'listHostedVideoRequests' },
+  },
+};

@@ -1,0 +1,70 @@
+import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { ArrayField } from '../common/fields/nested-fields.js';
+import { EnumField, TextField } from '../common/fields/text-fields.js';
+
+const count = { min: 0, max: Number.MAX_SAFE_INTEGER, example: 0 };
+
+/** More findings than this point to one cause, such as a wrong STORAGE_URL. */
+export const MAX_STORAGE_FINDINGS = 10_000;
+
+export class StorageCheckQuery {
+  @BooleanField({ description: 'Read every file and compare its SHA-256', optional: true, inQuery: true })
+  checksums?: boolean;
+}
+
+const STORAGE_FINDINGS = ['file-lost', 'file-differs', 'row-lost'] as const;
+
+/** One difference between the video storage and the database. */
+export class StorageFinding {
+  @EnumField({
+    description:
+      '`file-lost`: the row has no file. `file-differs`: size or SHA-256 differ. `row-lost`: the file has no row.',
+    values: STORAGE_FINDINGS,
+    example: 'file-lost',
+  })
+  finding!: (typeof STORAGE_FINDINGS)[number];
+
+  @TextField({ description: 'Table of the row', max: 63, example: 'recordings' })
+  table!: string;
+
+  @TextField({ description: 'Id of the row', max: 255, example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
+  id!: string;
+
+  @TextField({ description: 'Name of the file in the storage', max: 1024 })
+  file!: string;
+
+  @TextField({ description: 'The difference, in a sentence', max: 2000 })
+  message!: string;
+}
+
+export class StorageCheck {
+  @IntegerField({ description: 'Rows and files that were compared', ...count })
+  examined!: number;
+
+  @ArrayField(() => StorageFinding, {
+    description: `The differences; the check stops at ${MAX_STORAGE_FINDINGS}`,
+    max: MAX_STORAGE_FINDINGS,
+    example: [],
+  })
+  data!: StorageFinding[];
+}
+
+export class RetentionRequest {
+  @BooleanField({ description: 'Only count what would be deleted', optional: true, example: true })
+  dryRun?: boolean;
+}
+
+export class RetentionResult {
+  @IntegerField({ description: 'Recordings deleted, or that would be deleted', ...count })
+  recordings!: number;
+
+  @IntegerField({ description: 'Their size in bytes', ...count })
+  bytes!: number;
+
+  @InstantField({
+    description: 'Recordings stored before this time; absent while retention is off',
+    optional: true,
+    example: '2026-01-31T08:30:00Z',
+  })
+  before?: string;
+}

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Binaries } from './binaries.js';
+import type { Owner } from './owner.js';
+import { placeOf } from './place.js';
+import { StartupError } from '../config/startup-error.js';
+
+export const DATABASE_USER = 'haulbridge';
+
+const PASSWORD_FILE = 'haulbridge.password';
+
+/**
+ * Makes the data folder unless it is there, and returns the password of its only user. A folder that appears is whole:
+ * it is made beside its place and renamed, so that a killed first start leaves nothing half made.
+ */
+export async function openCluster(
+  folder: string,
+  binaries: Binaries,
+  owner: Owner | undefined,
+  durable: boolean,
+): Promise<string> {
+  removeDrafts(folder);
+  if (!existsSync(folder)) await createCluster(folder, binaries, owner, durable);
+  const version = read(folder, 'PG_VERSION');
+  if (version !== binaries.major) {
+    throw new StartupError(
+      `The data in ${folder} was written by PostgreSQL ${version}, and this haulbridge contains PostgreSQL ${binaries.major}: move the folder away to begin with an empty database, or serve it with PostgreSQL ${version} and set DATABASE_URL.`,
+    );
+  }
+  return readPassword(folder);
+}
+
+/** The password of the data folder's only user. */
+export function readPassword(folder: string): string {
+  return read(folder, PASSWORD_FILE);
+}
+
+async function createCluster(
+  folder: string,
+  binaries: Binaries,
+  owner: Owner | undefined,
+  durable: boolean,
+): Promise<void> {
+  const draft = `${folder}.new-${process.pid}`;
+  const password = randomBytes(24).toString('base64url');
+  const passwordFile = `${draft}.password`;
+  try {
+    mkdirSync(draft, { mode: 0o700 });
+    writeFileSync(passwordFile, password, { mode: 0o600 });
+    if (owner !== undefined) for (const path of [draft, passwordFile]) chownSync(path, owner.uid, owner.gid);
+    await initdb(draft, passwordFile, binaries, owner, durable);
+    renameSync(passwordFile, join(draft, PASSWORD_FILE));
+    renameSync(draft, folder);
+  } finally {
+    removeDrafts(folder);
+  }
+}
+
+/** The collation is PostgreSQL's own C.UTF-8: the same order on every machine, whatever locales it has installed. */
+async function initdb(
+  folder: string,
+  passwordFile: string,
+  binaries: Binaries,
+  owner: Owner | undefined,
+  durable: boolean,
+): Promise<void> {
+  const place = placeOf(folder, owner);
+  const password = openSync(passwordFile, 'r');
+  try {
+    const child = spawn(
+      binaries.initdb,
+      [
+        `--pgdata=${place.folder}`,
+        `--username=${DATABASE_USER}`,
+        `--pwfile=${process.platform === 'linux' ? '/proc/self/fd/3' : passwordFile}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+        '--locale-provider=builtin',
+        '--locale=C.UTF-8',
+        '--lc-messages=C',
+        '--no-instructions',
+        ...(durable ? [] : ['--no-sync']),
+      ],
+      { ...place.options, stdio: ['ignore', 'ignore', 'pipe', password] },
+    );
+    await finished(child, 'initdb');
+  } finally {
+    closeSync(password);
+  }
+}
+
+function finished(child: ChildProcess, name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (output += text));
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new StartupError(`${name} ended with ${signal ?? code}: ${output.trim()}`));
+    });
+  });
+}
+
+function removeDrafts(folder: string): void {
+  for (const entry of readdirSync(dirname(folder), { withFileTypes: true })) {
+    const path = join(dirname(folder), entry.name);
+    // The initdb of a start that was killed may go on for a moment, and put files where others were just removed.
+    if (path.startsWith(`${folder}.new-`))
+      rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+}
+
+function read(folder: string, file: string): string {
+  try {
+    return readFileSync(join(folder, file), 'utf8').trim();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const reason = code === 'ENOENT' ? `has no ${file}: it is no data folder of haulbridge` : `cannot be read: ${code}`;
+    throw new StartupError(`${folder} ${reason}. Move it away, or set another DATA_DIR.`, { cause: error });
+  }
+}

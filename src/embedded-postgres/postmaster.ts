@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { StartupError } from '../config/startup-error.js';
+
+/** The contents of `postmaster.pid`, which a running server writes into its data folder. */
+export interface Postmaster {
+  readonly pid: number;
+  readonly port: number;
+  readonly ready: boolean;
+}
+
+/** Undefined where no server has left its mark, or has not finished writing it. */
+export function readPostmaster(folder: string): Postmaster | undefined {
+  try {
+    const lines = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
+    const pid = Number.parseInt(lines[0] ?? '', 10);
+    const port = Number.parseInt(lines[3] ?? '', 10);
+    return pid > 0 ? { pid, port, ready: lines[7]?.trim() === 'ready' } : undefined;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Stops the server that a killed haulbridge left on this folder, and returns its process id. Only call it while
+ * holding the folder's lock: then no other haulbridge can own that server. It is stopped and not adopted, for only a
+ * child tells when it ends and where its log goes; with nobody connected that takes some hundredths of a second.
+ */
+export async function stopOrphan(folder: string): Promise<number | undefined> {
+  const pid = readPostmaster(folder)?.pid;
+  if (pid === undefined) return undefined;
+  if (!serves(pid, folder)) {
+    // Else PostgreSQL would take any process that has been given this id since for a server.
+    rmSync(join(folder, 'postmaster.pid'), { force: true });
+    return undefined;
+  }
+  for (const [signal, timeoutMs] of STOP_SIGNALS) {
+    process.kill(pid, signal);
+    for (const end = Date.now() + timeoutMs; Date.now() < end;) {
+      if (!serves(pid, folder)) return pid;
+      await delay(5);
+    }
+  }
+  throw new StartupError(`the PostgreSQL of process ${pid} on ${folder} does not end`);
+}
+
+/** Fast, then immediate shutdown (PostgreSQL manual, 18.5), then by force; with the time that each is given. */
+export const STOP_SIGNALS: readonly (readonly [NodeJS.Signals, number])[] = [
+  ['SIGINT', 10_000],
+  ['SIGQUIT', 5_000],
+  ['SIGKILL', 2_000],
+];
+
+/** The name that a server of this folder is started with, by which it is known again: unique on this machine. */
+export function clusterName(folder: string): string {
+  const { dev, ino } = statSync(folder);
+  return `haulbridge-${dev.toString(36)}-${ino.toString(36)}`;
+}
+
+/** Whether the process is alive and really the server of this very folder, and not one that was given its id since. */
+function serves(pid: number, folder: string): boolean {
+  return commandOf(pid).includes(`cluster_name=${clusterName(folder)}`);
+}
+
+/** The command line of a live process. Root needs no special right for it, as it would for the process's folder. */
+function commandOf(pid: number): string {
+  try {
+    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+  } catch {
+    return '';
+  }
+}

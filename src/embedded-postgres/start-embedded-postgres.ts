@@ -1,0 +1,119 @@
+import { mkdirSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import pg from 'pg';
+import { findBinaries } from './binaries.js';
+import { DATABASE_USER, openCluster } from './cluster.js';
+import { lockFolder } from './folder-lock.js';
+import { chooseOwner } from './owner.js';
+import { stopOrphan } from './postmaster.js';
+import { Server, type ServerOptions, type SupervisorLog } from './server.js';
+import { StartupError } from '../config/startup-error.js';
+
+export interface EmbeddedPostgresOptions {
+  readonly dataDir: string;
+  readonly log: SupervisorLog;
+  /** False only for data that may be lost, as in tests: no fsync. */
+  readonly durable?: boolean;
+  readonly maxConnections?: number;
+}
+
+export interface EmbeddedPostgres {
+  /** With user and password, of the database `haulbridge`. */
+  readonly url: string;
+  readonly stop: () => Promise<void>;
+}
+
+export const DATABASE = 'haulbridge';
+
+// Such data does not live long enough to be vacuumed: a worker would look at each of a test run's hundreds of databases.
+const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '1h' };
+
+/**
+ * Starts PostgreSQL on `dataDir/postgres`, listening on a free port of 127.0.0.1 only, and keeps it running until
+ * `stop()`. What an earlier, killed run left is stopped first.
+ * Throws `StartupError` where the operator has to act.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { dataDir, log, durable = true, maxConnections = 100 } = options;
+  const folder = join(dataDir, 'postgres');
+  makeFolder(dataDir);
+  const lock = lockFolder(dataDir);
+  try {
+    const orphan = await stopOrphan(folder);
+    if (orphan !== undefined) log.info(`stopped the PostgreSQL of an earlier run (process ${orphan})`);
+    const owner = chooseOwner(folder);
+    const binaries = findBinaries(owner);
+    const password = await openCluster(folder, binaries, owner, durable);
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      max_connections: String(maxConnections),
+      timezone: 'UTC',
+      jit: 'off',
+      // Errors of statements come back to the service, which expects some of them; values never go to the log.
+      log_min_messages: 'log',
+      log_min_error_statement: 'panic',
+      ...(durable ? {} : NOT_DURABLE),
+    };
+    const { server, port } = await startOnFreePort({ program: binaries.postgres, folder, owner, settings, log });
+    const address = `postgresql://${DATABASE_USER}:${password}@127.0.0.1:${port}`;
+    await createDatabase(address).catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
+    return {
+      url: `${address}/${DATABASE}`,
+      stop: async () => {
+        await server.stop();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+  } catch (error) {
+    throw new StartupError(`DATA_DIR ${dataDir} cannot be made: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+/** Another program may take the port between finding and using it: then the next one is tried. */
+async function startOnFreePort(options: Omit<ServerOptions, 'port'>): Promise<{ server: Server; port: number }> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    const server = new Server({ ...options, port });
+    try {
+      await server.start();
+      return { server, port };
+    } catch (error) {
+      if (attempt >= 5 || !(error as Error).message.includes('could not bind')) throw error;
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+async function createDatabase(address: string): Promise<void> {
+  const client = new pg.Client({ connectionString: `${address}/postgres` });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}

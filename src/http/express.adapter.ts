@@ -1,0 +1,71 @@
+import { ExpressAdapter } from '@nestjs/platform-express';
+import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
+import { HttpServer, type ServerLimits } from './http-server.js';
+
+type Route = readonly [handler: RequestHandler] | readonly [path: unknown, handler: RequestHandler];
+
+/** Nest's Express adapter on an `HttpServer`. It also knows the methods of each path, for the `Allow` header of a 405. */
+export class HttpAdapter extends ExpressAdapter {
+  private server: HttpServer | undefined;
+  private readonly methods = express.Router();
+
+  constructor(private readonly limits: ServerLimits) {
+    super();
+  }
+
+  override initHttpServer(): void {
+    this.server = new HttpServer(this.limits, this.getInstance<Application>());
+    this.httpServer = this.server;
+  }
+
+  async stopAccepting(): Promise<void> {
+    await this.server?.stopAccepting();
+  }
+
+  /** Nest calls this after `beforeApplicationShutdown`; `main.ts` calls `stopAccepting` before. */
+  override close(): Promise<void> {
+    return this.stopAccepting();
+  }
+
+  /** The methods of the routes that match a path; none where the method of the request is one of them (decision 10). */
+  allowedMethods(request: Request, response: Response): readonly string[] {
+    const allowed = new Set<string>();
+    response.locals['allowed'] = allowed;
+    this.methods(request, response, () => undefined);
+    if (allowed.has('GET')) allowed.add('HEAD');
+    return allowed.has(request.method) ? [] : [...allowed].sort();
+  }
+
+  override get(...route: Route): void {
+    this.record('GET', route);
+    super.get(...(route as [never, never]));
+  }
+
+  override post(...route: Route): void {
+    this.record('POST', route);
+    super.post(...(route as [never, never]));
+  }
+
+  override put(...route: Route): void {
+    this.record('PUT', route);
+    super.put(...(route as [never, never]));
+  }
+
+  override patch(...route: Route): void {
+    this.record('PATCH', route);
+    super.patch(...(route as [never, never]));
+  }
+
+  override delete(...route: Route): void {
+    this.record('DELETE', route);
+    super.delete(...(route as [never, never]));
+  }
+
+  private record(method: string, [path]: Route): void {
+    if (typeof path !== 'string') return;
+    this.methods.all(path, (_request, response, next) => {
+      (response.locals['allowed'] as Set<string>).add(method);
+      next();
+    });
+  }
+}

@@ -1,0 +1,61 @@
+import { parse } from 'node:querystring';
+import type { Request, RequestHandler } from 'express';
+
+/** A percent sign that begins no escape. */
+const STRAY_PERCENT = /%(?![0-9a-f]{2})/gi;
+
+/** Stands for bytes that are not UTF-8: every text field refuses U+0000. */
+const INVALID_TEXT = '\0';
+
+/** A name or address as a host in a URL: IPv6 in brackets. */
+export const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
+/** The origin that a request names in its `Host` header; the local address if the header is not a host. */
+export function requestedOrigin(request: Request): string {
+  const host = request.headers.host ?? '';
+  const { localAddress = '', localPort } = request.socket;
+  const known = /^[\w.:[\]-]{1,255}$/.test(host) ? host : `${urlHost(localAddress)}:${localPort}`;
+  return `${request.protocol}://${known}`;
+}
+
+/**
+ * Takes invalid percent-encoding in a path, such as `%zz`, literally. Express would refuse it before the guards run; now
+ * it is an id that does not exist (decision 3).
+ */
+export const decodePathLiterally: RequestHandler = (request, _response, next) => {
+  if (request.url.includes('%')) {
+    const [path = '', ...query] = request.url.split('?');
+    request.url = [validPath(path), ...query].join('?');
+  }
+  next();
+};
+
+/** Decodes a path once at most: each failed attempt throws, and a path may have thousands of escapes. */
+function validPath(path: string): string {
+  const escaped = path.replaceAll(STRAY_PERCENT, '%25');
+  return isDecodable(escaped) ? escaped : path.replaceAll('%', '%25');
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Parses a query like Express's simple parser, with two differences. Bytes that are not UTF-8 do not become U+FFFD, which
+ * is valid text (decision 8). Parameters after the first 1,000 are not dropped: the limit of the headers bounds them.
+ */
+export const parseQuery = (text: string) =>
+  parse(text, undefined, undefined, { decodeURIComponent: decode, maxKeys: 0 });
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll(STRAY_PERCENT, '%25'));
+  } catch {
+    return INVALID_TEXT;
+  }
+}

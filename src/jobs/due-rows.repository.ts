@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import type { DataSource, EntityManager } from 'typeorm';
+import { type Connection, onConnection } from '../database/connection.js';
+import { isLostStatement, isTransient } from '../database/postgres-errors.js';
+import { DEFAULT_LEASE_MS, identifier, type JobKind } from './job-kind.js';
+import { type Changes, LeaseLostError, type Next } from './run.js';
+
+/** A row that is leased to this process. */
+export interface Leased<Row extends object = object> {
+  readonly row: Row;
+  readonly leaseToken: string;
+}
+
+export interface Claimed extends Leased {
+  /** From 1: the number of attempts since the row last succeeded, this one included. */
+  readonly attempt: number;
+}
+
+/** How the row of a failed attempt continues. */
+export interface Failure {
+  readonly lastError: string;
+  /** Null: the row is not due again. */
+  readonly delayMs: number | null;
+  readonly isAttempt: boolean;
+}
+
+/** All statements over the due rows of one kind. The clock is the database's, so that instances need not agree on it. */
+export class DueRows {
+  readonly leaseMs: number;
+  private readonly table: string;
+  private readonly keys: readonly string[];
+  private readonly claimStatement: string;
+  private readonly oldestStatement: string;
+  private readonly renewStatement: string;
+  private readonly failStatement: string;
+  private readonly releaseStatement: string;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    readonly kind: JobKind,
+  ) {
+    this.leaseMs = kind.leaseMs ?? DEFAULT_LEASE_MS;
+    this.table = identifier(kind.table);
+    this.keys = Object.keys(kind.key);
+    this.claimStatement = claimSql(kind);
+    this.oldestStatement = `
+      SELECT extract(epoch FROM now() - min(t.due_at))::float8 AS seconds FROM ${this.table} AS t WHERE ${isDue(kind)}`;
+    this.renewStatement = this.renewSql();
+    this.failStatement = this.endLeaseSql(3, [
+      'last_error = $1',
+      `due_at = clock_timestamp() + $2::float8 * interval '1 ms'`,
+      'attempts = t.attempts - CASE WHEN $3::boolean THEN 0 ELSE 1 END',
+    ]);
+    this.releaseStatement = this.endLeaseSql(0, ['attempts = t.attempts - 1']);
+  }
+
+  /** Leases at most `limit` due rows, in the order of the kind. */
+  async claim(limit: number): Promise<Claimed[]> {
+    const leaseToken = randomUUID();
+    const parameters = [limit, this.leaseMs, leaseToken];
+    // The claims of a kind with a group count what is leased, so they run one after another.
+    const rows =
+      this.kind.group === undefined
+        ? await this.query<ClaimedRow[]>(this.claimStatement, parameters)
+        : await this.claimUnderLock(parameters);
+    return rows.map(({ due_row_attempts, ...row }) => ({ row, leaseToken, attempt: due_row_attempts }));
+  }
+
+  /** Seconds for which the oldest row has been due without a lease; 0 if none is. */
+  async oldestDue(): Promise<number> {
+    const [row] = await this.query<{ seconds: number | null }[]>(this.oldestStatement, []);
+    return row?.seconds ?? 0;
+  }
+
+  /** Renews the leases that this process still holds and returns them. A lease that is not returned was lost. */
+  async renew<L extends Leased>(leased: readonly L[]): Promise<Set<L>> {
+    const rows = await this.dataSource.query<{ position: number }[]>(this.renewStatement, [
+      this.leaseMs,
+      ...this.leaseParameters(leased),
+    ]);
+    return new Set(rows.map(({ position }) => leased[position - 1]).filter((lease) => lease !== undefined));
+  }
+
+  /** Records a failed attempt. Does nothing if the lease was lost. */
+  async fail(leased: Leased, { lastError, delayMs, isAttempt }: Failure): Promise<void> {
+    await this.dataSource.query(this.failStatement, [lastError, delayMs, isAttempt, ...this.leaseParameters([leased])]);
+  }
+
+  /** Ends leases of unfinished work at a stop: the rows are due at once, and the attempt does not count. */
+  async release(leased: readonly Leased[]): Promise<void> {
+    await this.dataSource.query(this.releaseStatement, this.leaseParameters(leased));
+  }
+
+  /** Records the success of a run that did not call `finish`. Does nothing if the lease was lost. */
+  async conclude(leased: Leased, next: Next): Promise<void> {
+    await this.finish(leased, next, {}).catch((error: unknown) => {
+      if (!(error instanceof LeaseLostError)) throw error;
+    });
+  }
+
+  /** Records success and changes of other columns. Throws `LeaseLostError`. */
+  async finish(leased: Leased, next: Next, set: Changes, manager?: EntityManager): Promise<void> {
+    const ended = { due_at: NEXT_DUE, leased_until: 'NULL', lease_token: 'NULL', attempts: '0', last_error: 'NULL' };
+    await this.write(leased, ended, nextDue(next), set, manager);
+  }
+
+  /** Changes columns of a row that stays leased. Throws `LeaseLostError`. */
+  async update(leased: Leased, set: Changes, manager?: EntityManager): Promise<void> {
+    await this.write(leased, {}, [], set, manager);
+  }
+
+  /** Locks the row until the end of the transaction. Throws `LeaseLostError`. */
+  async hold(leased: Leased, manager: EntityManager): Promise<void> {
+    const { condition, values } = this.fence(leased, 0);
+    const rows = await manager.query<unknown[]>(`SELECT 1 FROM ${this.table} WHERE ${condition} FOR UPDATE`, values);
+    if (rows.length === 0) throw new LeaseLostError(this.kind.name);
+  }
+
+  /** The claim is a statement of its own, so that its snapshot is taken after the wait for the lock. */
+  private claimUnderLock(parameters: unknown[]): Promise<ClaimedRow[]> {
+    const lock = [`due rows: ${this.kind.name}`];
+    return this.connected((connection) => connection.inSequence([LOCK, lock], [this.claimStatement, parameters]));
+  }
+
+  private async write(
+    leased: Leased,
+    expressions: Readonly<Record<string, string>>,
+    parameters: readonly unknown[],
+    set: Changes,
+    manager: EntityManager | undefined,
+  ): Promise<void> {
+    const changed = Object.entries(set);
+    const columns = new Map(Object.entries(expressions));
+    changed.forEach(([column], i) => columns.set(column, `$${parameters.length + i + 1}`));
+    const before = [...parameters, ...changed.map(([, value]) => value)];
+    const { condition, values } = this.fence(leased, before.length);
+    const assignments = [...columns].map(([column, expression]) => `${identifier(column)} = ${expression}`);
+    const sql = `UPDATE ${this.table} SET ${assignments.join(', ')} WHERE ${condition}`;
+    const affected = await this.affectedRows(sql, [...before, ...values], manager);
+    if (affected === 0) throw new LeaseLostError(this.kind.name);
+  }
+
+  private async affectedRows(sql: string, parameters: unknown[], manager?: EntityManager): Promise<number> {
+    if (manager === undefined) return (await this.query<unknown[]>(`${sql} RETURNING 1`, parameters)).length;
+    const [, affected] = await manager.query<[unknown[], number]>(sql, parameters);
+    return affected;
+  }
+
+  /** Runs a prepared statement. The code has few different texts: each kind writes a fixed set of columns. */
+  private query<Rows>(sql: string, parameters: unknown[]): Promise<Rows> {
+    return this.connected((connection) => connection.query<Rows>(sql, parameters));
+  }
+
+  /** Retries once after an error that proves that nothing was written: a deadlock, or a prepared statement lost by a pooler. */
+  private async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    try {
+      return await onConnection(this.dataSource, work);
+    } catch (error) {
+      if (!isTransient(error) && !isLostStatement(error)) throw error;
+      return onConnection(this.dataSource, work);
+    }
+  }
+
+  /** The condition under which this process may write a row. */
+  private fence({ row, leaseToken }: Leased, before: number): { condition: string; values: unknown[] } {
+    const columns = [...this.keys, 'lease_token'];
+    return {
+      condition: columns.map((column, i) => `${column} = $${before + i + 1}`).join(' AND '),
+      values: [...this.keyOf(row), leaseToken],
+    };
+  }
+
+  /** A row that the run's own transaction has locked is not updated, but still held: no other instance can claim it. */
+  private renewSql(): string {
+    const leased = `${equal(this.keys, 't', 'lease')} AND t.lease_token = lease.lease_token`;
+    return `
+      WITH lease AS MATERIALIZED (SELECT * FROM ${this.leaseTable(1)}),
+      free AS (SELECT ${list(this.keys, 't')} FROM ${this.table} AS t JOIN lease ON ${leased} FOR UPDATE OF t SKIP LOCKED),
+      renewed AS (
+        UPDATE ${this.table} AS t SET leased_until = clock_timestamp() + $1::float8 * interval '1 ms'
+        FROM free WHERE ${equal(this.keys, 't', 'free')})
+      SELECT lease.position::integer AS position FROM ${this.table} AS t JOIN lease ON ${leased}`;
+  }
+
+  private endLeaseSql(parametersBefore: number, assignments: readonly string[]): string {
+    return `
+      UPDATE ${this.table} AS t SET leased_until = NULL, lease_token = NULL, ${assignments.join(', ')}
+      FROM ${this.leaseTable(parametersBefore)}
+      WHERE ${equal(this.keys, 't', 'lease')} AND t.lease_token = lease.lease_token`;
+  }
+
+  /** The leases of `leaseParameters` as a table: key columns, token, position. */
+  private leaseTable(parametersBefore: number): string {
+    const arrays = [...Object.values(this.kind.key), 'uuid'].map(
+      (type, i) => `$${parametersBefore + i + 1}::${type}[]`,
+    );
+    const columns = list([...this.keys, 'lease_token', 'position']);
+    return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS lease (${columns})`;
+  }
+
+  /** One array for each key column, then the tokens. */
+  private leaseParameters(leased: readonly Leased[]): unknown[] {
+    const keys = leased.map(({ row }) => this.keyOf(row));
+    return [...this.keys.map((_, column) => keys.map((key) => key[column])), leased.map((lease) => lease.leaseToken)];
+  }
+
+  private keyOf(row: object): unknown[] {
+    return this.keys.map((column) => (row as Record<string, unknown>)[column]);
+  }
+}
+
+/**
+ * One statement that leases due rows and skips what another claim has locked.
+ * $1 limit, $2 lease in milliseconds, $3 lease token.
+ */
+export function claimSql(kind: JobKind): string {
+  const keys = Object.keys(kind.key);
+  const changes = Object.entries(kind.setOnClaim ?? {}).map(([column, sql]) => `, ${identifier(column)} = ${sql}`);
+  return `
+    WITH RECURSIVE ${kind.group ? groupedDueSql(kind, kind.group) : dueSql(kind)},
+    claimed AS (
+      UPDATE ${identifier(kind.table)} AS t
+      SET leased_until = clock_timestamp() + $2::float8 * interval '1 ms', lease_token = $3::uuid,
+        attempts = t.attempts + 1${changes.join('')}
+      FROM due WHERE ${equal(keys, 't', 'due')}
+      RETURNING ${list(readColumns(kind), 'due')}, t.attempts AS due_row_attempts)
+    SELECT ${list(rowColumns(kind))}, due_row_attempts FROM claimed ORDER BY ${list(orderOf(kind))}`;
+}
+
+function dueSql(kind: JobKind): string {
+  return `
+    due AS (
+      SELECT ${list(readColumns(kind), 't')} FROM ${identifier(kind.table)} AS t WHERE ${isDue(kind)}
+      ORDER BY ${list(orderOf(kind), 't')} LIMIT $1 FOR UPDATE SKIP LOCKED)`;
+}
+
+/**
+ * The first due rows of every group that has room. A recursive query steps from group to group by the index, so that a
+ * group with a million due rows costs no more than one with ten.
+ */
+function groupedDueSql(kind: JobKind, group: { readonly by: string; readonly concurrency: number }): string {
+  const table = identifier(kind.table);
+  const by = identifier(group.by);
+  const keys = Object.keys(kind.key);
+  const room = `greatest(${Math.round(group.concurrency)} - coalesce((SELECT busy.rows FROM busy WHERE busy.${by} = groups.${by}), 0), 0)`;
+  return `
+    busy AS (
+      SELECT ${by}, count(*) AS rows FROM ${table} WHERE leased_until > now() GROUP BY ${by}),
+    groups AS (
+      (SELECT ${by} FROM ${table} WHERE due_at IS NOT NULL ORDER BY ${by} LIMIT 1)
+      UNION ALL
+      SELECT (SELECT t.${by} FROM ${table} AS t WHERE t.due_at IS NOT NULL AND t.${by} > groups.${by} ORDER BY t.${by} LIMIT 1)
+      FROM groups WHERE groups.${by} IS NOT NULL),
+    chosen AS (
+      SELECT ${list(keys, 'first')} FROM groups CROSS JOIN LATERAL (
+        SELECT ${list([...new Set([...keys, ...orderOf(kind)])], 't')} FROM ${table} AS t
+        WHERE t.${by} = groups.${by} AND ${isDue(kind)}
+        ORDER BY ${list(orderOf(kind), 't')} LIMIT ${room}) AS first
+      ORDER BY ${list(orderOf(kind), 'first')} LIMIT $1),
+    due AS (
+      SELECT ${list(readColumns(kind), 't')} FROM ${table} AS t
+      WHERE (${list(keys, 't')}) IN (SELECT ${list(keys)} FROM chosen) AND ${isDue(kind)}
+      FOR UPDATE SKIP LOCKED)`;
+}
+
+/** `t` must be the only table in scope, so that the kind's own condition needs no alias. */
+const isDue = ({ where }: JobKind) =>
+  `t.due_at <= now() AND (t.leased_until IS NULL OR t.leased_until <= now())${where === undefined ? '' : ` AND (${where})`}`;
+
+const orderOf = (kind: JobKind) => kind.order ?? ['due_at'];
+
+/** The columns of `run.row`. */
+const rowColumns = (kind: JobKind) => [...new Set([...Object.keys(kind.key), ...(kind.columns ?? [])])];
+
+/** The columns that a claim reads. */
+const readColumns = (kind: JobKind) => [...new Set([...rowColumns(kind), ...orderOf(kind)])];
+
+const list = (names: readonly string[], alias?: string) =>
+  names.map((name) => (alias === undefined ? identifier(name) : `${alias}.${identifier(name)}`)).join(', ');
+
+const equal = (names: readonly string[], a: string, b: string) =>
+  names.map((name) => `${a}.${identifier(name)} = ${b}.${identifier(name)}`).join(' AND ');
+
+const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+
+type ClaimedRow = object & { due_row_attempts: number };
+
+/** $1 an instant, or $2 a delay in milliseconds, or neither. */
+const NEXT_DUE = `coalesce($1::timestamptz, clock_timestamp() + $2::float8 * interval '1 ms')`;
+
+function nextDue(next: Next): [at: Date | null, afterMs: number | null] {
+  if (next === 'done') return [null, null];
+  return 'at' in next ? [next.at, null] : [null, next.afterMs];
+}

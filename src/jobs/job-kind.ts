@@ -1,0 +1,72 @@
+import type { Backoff } from './backoff.js';
+import type { Next, Run } from './run.js';
+
+type KeyType = 'uuid' | 'text' | 'bigint' | 'integer';
+
+export const DEFAULT_TICK_MS = 1_000;
+export const DEFAULT_LEASE_MS = 15_000;
+
+/**
+ * One kind of scheduled work as a literal: the rows of a table, their order, the concurrency, and the function that
+ * processes one row. All names and SQL fragments are constants of the code. The table has the columns
+ * `due_at timestamptz, leased_until timestamptz, lease_token uuid, attempts integer NOT NULL DEFAULT 0, last_error text`
+ * and an index over `order` (after `group.by` if the kind has a group) `WHERE due_at IS NOT NULL`. A kind with a group
+ * also needs an index over `leased_until WHERE leased_until IS NOT NULL`. Code that cancels a row from outside a run sets
+ * `due_at` and `lease_token` to null: the current run can then write nothing more.
+ */
+export interface JobKind<Row extends object = object> {
+  /** Unique in the process. Used in logs, metrics and `JobsService.runDue`. */
+  readonly name: string;
+  readonly table: string;
+  /** The primary key: column to type, in the order of the key. */
+  readonly key: Readonly<Record<string, KeyType>>;
+  /** Further columns of `run.row`, with their values before the claim. */
+  readonly columns?: readonly string[];
+  /** SQL condition over the table's columns that selects the rows of this kind. Default: all rows. */
+  readonly where?: string;
+  /** Columns that order the due rows, ascending. Default: `due_at`. */
+  readonly order?: readonly string[];
+  /** Columns that the claim also sets: name to SQL over the row, whose alias is `t`. */
+  readonly setOnClaim?: Readonly<Record<string, string>>;
+  /** Maximum number of concurrent runs in this instance. */
+  readonly concurrency: number;
+  /** Interval between two claims. */
+  readonly tickMs?: number;
+  /** Time after which another instance can claim a row whose owner was killed. */
+  readonly leaseMs?: number;
+  readonly backoff?: Backoff;
+  /** Limits the concurrent runs of one group (for example a connection) over all instances. The column is NOT NULL. */
+  readonly group?: { readonly by: string; readonly concurrency: number };
+  /**
+   * The cap on attempts and the final state behind it (decision 54). Only a recurring kind has none: its rows stay
+   * scheduled, and each of its occurrences has a cap of its own.
+   */
+  readonly attempts?: AttemptLimit<Row>;
+  /** Checked before each claim. While it returns false nothing is claimed, so no row loses an attempt. */
+  canClaim?(): boolean;
+  /**
+   * Processes the row and returns when it is due again. A thrown error is stored in the row, and the row is due again by
+   * `backoff` or by the error's own advice. The process can be killed at any line, and the row is then run again.
+   */
+  run(run: Run<Row>): Promise<Next>;
+}
+
+export interface AttemptLimit<Row extends object = object> {
+  /**
+   * Attempts in a row that may fail. `run.finish` and a successful run start the count again. An attempt that ended
+   * because the service stopped, because our database was unavailable, or by an error with `isAttempt: false` does not
+   * count. A run that ended with its process does.
+   */
+  readonly max: number;
+  /**
+   * Writes the final state and `reason` (one sentence for an admin) by `run.finish`. It is called after the last attempt
+   * failed, or in place of one more attempt if the process ended during the last one. It is called again if it throws.
+   */
+  giveUp(run: Run<Row>, reason: string): Promise<void>;
+}
+
+/** Returns a name that is safe in SQL, or throws. All names are constants, and this keeps it so. */
+export function identifier(name: string): string {
+  if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a table or column`);
+  return name;
+}

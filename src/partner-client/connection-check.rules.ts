@@ -1,0 +1,144 @@
+import { type DtoClass, readerOf } from '../contracts/common/reader.js';
+import type { Violation } from '../contracts/common/violation.js';
+import { isWithoutParent } from '../contracts/site/material-parents.js';
+import { GetSitesResponse, Kiosk, Material, Site } from '../contracts/site/site.dto.js';
+import { VIDEO_LISTS } from '../contracts/vision/vision.api.js';
+import { Video } from '../contracts/vision/vision.dto.js';
+import { ownField } from './own-field.js';
+import { type AnswerRecord, type PartnerAnswer, recordTooLarge, type StreamedAnswer } from './partner-answer.js';
+import type { PartnerFailure } from './partner-failure.js';
+
+export interface Findings {
+  /** Whether the answer is one of the contract, be it a faulty one. Another answer shows nothing about our key. */
+  readonly authorized: boolean;
+  readonly conforms: boolean;
+  readonly findings: string[];
+}
+
+/** The check stops after so many violations. */
+const MAX_FINDINGS = 20;
+
+const RECORDS: Readonly<Record<string, DtoClass<object>>> = {
+  'data.sites': Site,
+  'data.kiosks': Kiosk,
+  'data.materials': Material,
+};
+
+/** Checks every record of `GET /sites` against section 2.4a. */
+export async function siteFindings(answer: StreamedAnswer): Promise<Findings> {
+  const check = new SiteRecordCheck();
+  for await (const records of answer.records(Object.keys(RECORDS))) records.forEach((record) => check.add(record));
+  const { envelope } = answer;
+  if (ownField(envelope, 'success') === false) return refused(answer, envelope);
+  const isOfContract = hasSuccess(envelope) || Object.keys(RECORDS).some((list) => hasList(envelope, list));
+  const violations: Violation[] = [];
+  readerOf(GetSitesResponse)(envelope, '', violations);
+  if (violations.length > 0) return breached(isOfContract, [answer.breach(violations).message]);
+  if (check.violations.length > 0) return breached(isOfContract, messages(answer.breach(check.violations)));
+  const count = (list: string) => check.counts[list] ?? 0;
+  const found = `${count('data.sites')} sites, ${count('data.kiosks')} kiosks and ${count('data.materials')} materials`;
+  return { authorized: true, conforms: true, findings: [`The partner has ${found} of this hauler.`] };
+}
+
+class SiteRecordCheck {
+  readonly violations: Violation[] = [];
+  readonly counts: Record<string, number> = {};
+  private readonly ids = new Set<string>();
+
+  add({ list, index, value, text }: AnswerRecord): void {
+    this.counts[list] = index + 1;
+    const type = RECORDS[list];
+    if (type === undefined || this.violations.length > MAX_FINDINGS) return;
+    const path = `${list}[${index}]`;
+    if (text === undefined) {
+      this.violations.push(recordTooLarge(path));
+      return;
+    }
+    const before = this.violations.length;
+    const record = readerOf(type)(value, path, this.violations);
+    if (this.violations.length === before) this.violations.push(...linkViolations(record, path, list, this.ids));
+  }
+}
+
+/** Faults of a record whose fields are valid: a repeated id, or a material without a parent. */
+function linkViolations(record: object, path: string, list: string, ids: Set<string>): Violation[] {
+  const { id, ...parents } = record as Partial<Material>;
+  const key = `${list} ${id}`;
+  if (ids.has(key))
+    return [{ path: `${path}.id`, rule: 'isUnique', message: `${path}.id is the id of an earlier element` }];
+  ids.add(key);
+  if (list !== 'data.materials' || !isWithoutParent(parents)) return [];
+  return [{ path, rule: 'hasParent', message: `${path} has neither a siteId nor a kioskId` }];
+}
+
+/**
+ * Checks the first page of `GET /videos` against the contract and decision 38. It reports faults that the client
+ * tolerates, such as an id that is a number.
+ */
+export function videoFindings(answer: PartnerAnswer): Findings {
+  const body = answer.json();
+  if (ownField(body, 'success') === false) return refused(answer, body);
+  const data = ownField(body, 'data');
+  const name = VIDEO_LISTS.find((list) => Array.isArray(ownField(data, list)));
+  const isOfContract = hasSuccess(body) || name !== undefined;
+  if (ownField(body, 'success') !== true)
+    return breached(isOfContract, ['success must be true in an answer with status 200']);
+  if (name === undefined) return breached(isOfContract, ['data.videos must be an array']);
+  const violations: Violation[] = [];
+  for (const [i, video] of (ownField(data, name) as unknown[]).entries()) {
+    if (violations.length > MAX_FINDINGS) break;
+    const found: Violation[] = [];
+    readerOf(Video)(video, `data.${name}[${i}]`, found);
+    // An absent duration is computed from start and end.
+    const isComputed = ownField(video, 'durationSeconds') == null;
+    violations.push(...found.filter(({ path }) => !(isComputed && path.endsWith('.durationSeconds'))));
+  }
+  if (violations.length > 0) return breached(isOfContract, messages(answer.breach(violations)));
+  const notes = [
+    ...(name === 'videos' ? [] : [`The list is called data.${name}; it is read as data.videos.`]),
+    ...(ownField(data, 'pagination') === undefined && ownField(body, 'pagination') === undefined
+      ? ['There is no pagination; continuous recordings will be read until a page is empty.']
+      : []),
+  ];
+  return { authorized: true, conforms: true, findings: [`The partner lists videos of this customer.`, ...notes] };
+}
+
+/** A 404 of the contract means that the partner has no data of this hauler or customer (section 7). The connection works. */
+export function noDataFindings(answer: PartnerAnswer): Findings {
+  const body = answer.json();
+  const error = ownField(body, 'error');
+  const [code, message] = [ownField(error, 'code'), ownField(error, 'message')];
+  if (ownField(body, 'success') !== false || code !== 'NOT_FOUND' || typeof message !== 'string') {
+    return breached(hasSuccess(body), [
+      'an answer with status 404 must have the common error body, with error.code NOT_FOUND',
+    ]);
+  }
+  return {
+    authorized: true,
+    conforms: true,
+    findings: ['The partner has no data of this hauler or customer yet (404 NOT_FOUND).'],
+  };
+}
+
+/** An error body with status 200: its code says whether the key was accepted. */
+const refused = (answer: PartnerAnswer | StreamedAnswer, body: unknown): Findings =>
+  breached(ownField(ownField(body, 'error'), 'code') !== 'UNAUTHORIZED', messages(answer.refusal(body)));
+
+const messages = ({ violations }: PartnerFailure): string[] => violations.map(({ message }) => message);
+
+/** An answer without `success` is recognised by a list of the contract. */
+const hasList = (body: unknown, path: string): boolean =>
+  Array.isArray(path.split('.').reduce<unknown>((value, name) => ownField(value, name), body));
+
+/** Every answer of the contracts has it; an answer of a gateway rarely does. */
+const hasSuccess = (body: unknown): boolean => typeof ownField(body, 'success') === 'boolean';
+
+function breached(authorized: boolean, faults: readonly string[]): Findings {
+  const more = faults.length - MAX_FINDINGS;
+  const findings = faults.slice(0, MAX_FINDINGS);
+  return {
+    authorized,
+    conforms: false,
+    findings: more > 0 ? [...findings, `And ${more} or more of the same kind.`] : findings,
+  };
+}

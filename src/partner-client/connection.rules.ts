@@ -1,0 +1,47 @@
+import type { CreateConnectionRequest, UpdateConnectionRequest } from '../contracts/admin/connection.dto.js';
+import { withoutFinalSlashes } from '../contracts/common/text.js';
+import type { Violation } from '../contracts/common/violation.js';
+import { type OutboundPolicy, resolvedUrlFault } from '../outbound/address-guard.js';
+import type { PartnerInterface } from './partner-connection.js';
+
+/** Seconds between runs, by interface (decisions 36 and 48). */
+export const INTERVALS = {
+  site: { min: 60, standard: 900 },
+  vision: { min: 30, standard: 300 },
+} as const satisfies Record<PartnerInterface, { min: number; standard: number }>;
+
+type Given = Pick<CreateConnectionRequest & UpdateConnectionRequest, 'baseUrl' | 'customerId' | 'intervalSeconds'>;
+
+/** Violations beyond the form of the fields. The host name of the address is resolved. */
+export async function connectionViolations(
+  name: PartnerInterface,
+  given: Partial<Given>,
+  policy: OutboundPolicy,
+): Promise<Violation[]> {
+  const violations: Violation[] = [];
+  const refuse = (path: string, rule: string, message: string) => violations.push({ path, rule, message });
+  if (given.baseUrl !== undefined) {
+    const fault = baseUrlFault(given.baseUrl) ?? (await resolvedUrlFault(given.baseUrl, policy));
+    if (fault !== undefined) refuse('baseUrl', 'isAddress', `baseUrl is refused: ${fault}`);
+  }
+  if (given.customerId !== undefined && name !== 'vision') {
+    refuse('customerId', 'isForVision', 'customerId belongs to a vision connection');
+  }
+  const { min } = INTERVALS[name];
+  if (given.intervalSeconds !== undefined && given.intervalSeconds < min) {
+    refuse('intervalSeconds', 'isInteger', `intervalSeconds of a ${name} connection must be at least ${min}`);
+  }
+  return violations;
+}
+
+/** The text is checked, because parsing removes an empty query or fragment. */
+function baseUrlFault(text: string): string | undefined {
+  if (text.includes('?') || text.includes('#')) return 'The address must not contain a query or a fragment.';
+  return undefined;
+}
+
+/** Without a final slash, because the paths of the contracts are appended. */
+export function normalBaseUrl(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return origin + withoutFinalSlashes(pathname);
+}

@@ -1,0 +1,171 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { epochMillis, formatInstant, instantOf } from '../../contracts/common/instant.js';
+import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
+import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
+import { inTransaction } from '../../database/transaction.js';
+import { uuidv7 } from '../../database/uuid.js';
+import type { Next, Run } from '../../jobs/run.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import { defineStates } from '../../jobs/states.js';
+import { type Published, STORAGE, type Storage } from '../../storage/storage.js';
+import { chunksOf, type Film, filmName } from './film-tables.js';
+import { ClipFolders } from './clip-folders.js';
+import type { Clip } from './media/cut-clip.js';
+import { MediaError } from './media/media-error.js';
+import { cutClipInProcess, MediaProcessError } from './media/media-process.js';
+
+/** Decision 39. */
+const VIDEO_REQUEST_STATES = defineStates('a video request', {
+  processing: ['ready', 'failed'],
+  ready: [],
+  failed: [],
+});
+
+export const CLIP_WORK = 'hosted clips';
+
+/** A video that ends or blocks its process does so each time. */
+const MAX_MEDIA_ATTEMPTS = 3;
+/** With the growing delays of the jobs about four hours pass, in which a storage may come back. */
+const MAX_ATTEMPTS = 12;
+
+interface RequestRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly truck_id: string;
+  readonly camera_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly status: VideoStatus;
+}
+
+/** Cuts what was asked for out of the recordings, a few requests at a time in each instance (decisions 39, 44). */
+@Injectable()
+export class ClipPreparation implements OnModuleInit {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly jobs: JobsService,
+    private readonly folders: ClipFolders,
+    @Inject(STORAGE) private readonly storage: Storage,
+    @Inject(ENV) private readonly env: ResolvedEnv,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register<RequestRow>({
+      name: CLIP_WORK,
+      table: 'reference_video_requests',
+      key: { id: 'uuid' },
+      columns: ['customer_id', 'truck_id', 'camera_id', 'start_time', 'end_time', 'status'],
+      concurrency: 2,
+      attempts: {
+        max: MAX_ATTEMPTS,
+        // The reason may name folders and servers: partners see the message, admins see the log.
+        giveUp: (run) => this.end(run, 'failed', 'The clip could not be prepared: its storage did not work.'),
+      },
+      run: (run) => this.prepare(run),
+    });
+  }
+
+  private async prepare(run: Run<RequestRow>): Promise<Next> {
+    if (VIDEO_REQUEST_STATES.isFinal(run.row.status)) return 'done';
+    try {
+      await this.cutAndPublish(run);
+    } catch (error) {
+      const reason = run.signal.aborted ? undefined : finalReason(error, run.attempt);
+      if (reason === undefined) throw error;
+      await this.end(run, 'failed', sentence(reason));
+    }
+    return 'done';
+  }
+
+  private async cutAndPublish(run: Run<RequestRow>): Promise<void> {
+    const folder = await this.folders.make();
+    try {
+      const target = join(folder, 'clip.mp4');
+      const clip = await this.cut(run, target);
+      await this.publish(run, clip, target);
+    } finally {
+      await this.folders.remove(folder);
+    }
+  }
+
+  private async cut({ row, signal }: Run<RequestRow>, target: string): Promise<Clip> {
+    const camera = { customerId: row.customer_id, truckId: row.truck_id, cameraId: row.camera_id };
+    const range = { startTime: instantOf(row.start_time), endTime: instantOf(row.end_time) };
+    const chunks = await chunksOf(this.dataSource, camera, range);
+    return cutClipInProcess({
+      storageUrl: this.env.STORAGE_URL,
+      chunks: chunks.map(storedChunk),
+      range: { startTime: row.start_time, endTime: row.end_time },
+      target,
+      signal,
+    });
+  }
+
+  /** The file first, then its row and the request's end in one transaction: what is listed can be fetched. */
+  private async publish(run: Run<RequestRow>, clip: Clip, path: string): Promise<void> {
+    const id = uuidv7();
+    const stored = await this.storage.store(filmName('clips', id), createReadStream(path), clip.sizeBytes);
+    try {
+      await this.enter(run, id, clip, stored);
+    } catch (error) {
+      // The commit may have arrived, and a row must have its file; one without a row is told by `doctor`.
+      if (!isDatabaseUnavailable(error)) await this.storage.delete(filmName('clips', id));
+      throw error;
+    }
+  }
+
+  private async enter(run: Run<RequestRow>, id: string, clip: Clip, { size, sha256 }: Published): Promise<void> {
+    const { row } = run;
+    await inTransaction(this.dataSource, async (manager) => {
+      await run.hold(manager);
+      await manager.query(
+        `INSERT INTO reference_clips (id, request_id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        [id, row.id, row.customer_id, row.truck_id, row.camera_id, clip.startTime, clip.endTime, size, sha256],
+      );
+      await this.end(run, 'ready', messageOf(clip), manager);
+    });
+  }
+
+  private async end(
+    run: Run<RequestRow>,
+    status: 'ready' | 'failed',
+    message: string | null,
+    manager?: EntityManager,
+  ): Promise<void> {
+    VIDEO_REQUEST_STATES.assertTransition(run.row.status, status);
+    await run.finish('done', { status, message, finished_at: new Date() }, manager);
+  }
+}
+
+const storedChunk = ({ id, startTime, endTime, sizeBytes }: Film) => ({
+  name: filmName('recordings', id),
+  sizeBytes,
+  startTime: new Date(epochMillis(startTime)),
+  endTime: new Date(epochMillis(endTime)),
+});
+
+/** Why the request fails now, in words for the partner; undefined where another attempt may succeed (decision 54). */
+function finalReason(error: unknown, attempt: number): string | undefined {
+  if (error instanceof MediaError) return error.message;
+  if (!(error instanceof MediaProcessError) || attempt < MAX_MEDIA_ATTEMPTS) return undefined;
+  return `${error.message}, ${attempt} times`;
+}
+
+/** Decision 44: recorded in part is a clip of what there is, and a message that says what is missing. */
+function messageOf({ missing, soundFaults }: Clip): string | null {
+  const gaps = missing.map(({ startTime, endTime }) => `${shown(startTime)} to ${shown(endTime)}`);
+  const sentences = [
+    ...(gaps.length === 0 ? [] : [`Nothing was recorded from ${gaps.join(', and from ')}.`]),
+    ...soundFaults.map((fault) => `The sound was left out where ${fault}.`),
+  ];
+  return sentences.length === 0 ? null : sentences.join(' ');
+}
+
+const shown = (date: Date): string => formatInstant(instantOf(date));
+
+const sentence = (message: string) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;

@@ -1,0 +1,124 @@
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import type {
+  EncodedAudioPacketSource,
+  EncodedPacket,
+  EncodedVideoPacketSource,
+  Output,
+  StreamTargetChunk,
+} from 'mediabunny';
+import type { AudioFacts, VideoFacts } from './film-facts.js';
+import { loadMediabunny } from './film.js';
+
+/** Gathered before a write; two or three of them are in memory at a time. */
+const WRITE_BYTES = 2 * 1024 * 1024;
+
+export interface ClipFormat {
+  readonly video: VideoFacts;
+  /** `first` tells the library what the codec's own description leaves out. */
+  readonly audio: { readonly facts: AudioFacts; readonly first: EncodedPacket } | null;
+  /** The most packets that will be added: room for the table of contents is kept at the front. */
+  readonly packets: { readonly video: number; readonly audio: number };
+}
+
+/**
+ * Writes an MP4 whose table of contents comes first ("fast start"), so that a player can begin before it has all of
+ * it. Pieces are laid end to end on one timeline that begins at zero.
+ */
+export class ClipWriter {
+  /** Where the current piece begins, and how far picture and sound reach, in seconds of the clip. */
+  private base = 0;
+  private videoEnd = 0;
+  private audioEnd = 0;
+
+  private constructor(
+    private readonly path: string,
+    private readonly file: FileHandle,
+    private readonly output: Output,
+    private readonly video: EncodedVideoPacketSource,
+    private readonly audio: EncodedAudioPacketSource | null,
+  ) {}
+
+  static async create(path: string, { video, audio, packets }: ClipFormat): Promise<ClipWriter> {
+    const mediabunny = await loadMediabunny();
+    const file = await open(path, 'w');
+    const output = new mediabunny.Output({
+      format: new mediabunny.Mp4OutputFormat({ fastStart: 'reserve' }),
+      target: new mediabunny.StreamTarget(writableFile(file), { chunked: true, chunkSize: WRITE_BYTES }),
+    });
+    const videoSource = new mediabunny.EncodedVideoPacketSource(video.codec);
+    const audioSource = audio && new mediabunny.EncodedAudioPacketSource(audio.facts.codec);
+    const writer = new ClipWriter(path, file, output, videoSource, audioSource);
+    await writer.orDiscard(async () => {
+      output.addVideoTrack(videoSource, {
+        decoderConfig: video.decoderConfig,
+        rotation: video.rotation,
+        maximumPacketCount: packets.video,
+      });
+      if (audioSource) {
+        output.addAudioTrack(audioSource, {
+          decoderConfig: audio.facts.decoderConfig,
+          primingPacket: audio.first,
+          maximumPacketCount: packets.audio,
+        });
+      }
+      await output.start();
+    });
+    return writer;
+  }
+
+  /** `seconds`: when the frame is shown, from the start of the piece. Frames come in decode order. */
+  async addVideo(packet: EncodedPacket, seconds: number): Promise<void> {
+    const timestamp = this.base + seconds;
+    this.videoEnd = Math.max(this.videoEnd, timestamp + packet.duration);
+    await this.video.add(packet.clone({ timestamp }));
+  }
+
+  /**
+   * A packet of which the better half lies before the piece, or under the sound of the last one, is left out; what
+   * remains of an overlap is pushed on.
+   */
+  async addAudio(packet: EncodedPacket, seconds: number): Promise<void> {
+    const wanted = this.base + seconds;
+    if (wanted < this.audioEnd - packet.duration / 2) return;
+    const timestamp = Math.max(wanted, this.audioEnd);
+    this.audioEnd = timestamp + packet.duration;
+    await this.audio?.add(packet.clone({ timestamp }));
+  }
+
+  /** What is added from now on belongs to the next piece, which follows at once. Answers how long this one was. */
+  endPiece(): number {
+    const length = this.videoEnd - this.base;
+    this.base = this.videoEnd;
+    return length;
+  }
+
+  /** Completes the file and answers its size in bytes. */
+  async finish(): Promise<number> {
+    await this.output.finalize();
+    const { size } = await this.file.stat();
+    await this.file.close();
+    return size;
+  }
+
+  /** Runs a step; if it fails, nothing of the file remains. */
+  async orDiscard<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      await this.output.cancel().catch(() => undefined);
+      await this.file.close().catch(() => undefined);
+      await rm(this.path, { force: true });
+      throw error;
+    }
+  }
+}
+
+function writableFile(file: FileHandle): WritableStream<StreamTargetChunk> {
+  return new WritableStream({
+    async write({ data, position }) {
+      for (let done = 0; done < data.length;) {
+        done += (await file.write(data, done, data.length - done, position + done)).bytesWritten;
+      }
+    },
+  });
+}

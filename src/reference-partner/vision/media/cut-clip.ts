@@ -1,0 +1,104 @@
+import { choosePieces, endInFilm, inChunk, type Piece, type RecordedChunk } from './choose-pieces.js';
+import { ClipWriter } from './clip-writer.js';
+import type { Film } from './film.js';
+import { MediaError } from './media-error.js';
+import { audioPackets, HAIR_SECONDS, videoPackets } from './piece-packets.js';
+import { gapsIn, type Interval } from './intervals.js';
+
+/** `endTime` excluded. */
+interface TimeRange {
+  readonly startTime: Date;
+  readonly endTime: Date;
+}
+
+export interface ClipOrder {
+  /** In any order, with gaps and overlaps; those outside the range are not opened. */
+  readonly chunks: readonly RecordedChunk[];
+  readonly range: TimeRange;
+  /** Path of the file to write; what was there is replaced. */
+  readonly target: string;
+  /** Stops between two frames; the promise is rejected with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Clip extends TimeRange {
+  readonly sizeBytes: number;
+  /** What of the asked range was not recorded, oldest first. */
+  readonly missing: TimeRange[];
+  /** Why the sound, or a part of it, is left out; empty where it is not. */
+  readonly soundFaults: string[];
+}
+
+/**
+ * Cuts the asked range out of the chunks and joins it to one MP4, without encoding anything anew (decisions 42, 44).
+ * The answer's `startTime` is that of the first frame, the key frame at or before the asked start, and `endTime`
+ * the end of the last one, which B-frames may put some frames past the asked end. Pieces follow each other at once, also
+ * over a gap: every player plays such a file, and `missing` says what is left out. Sound is kept where there is some.
+ * Memory does not grow with the length of the films, apart from one entry per frame for the table of contents.
+ * Nothing is left at `target` when it fails.
+ * @throws MediaError `nothing-recorded`, `unlike`, `no-video`, `unreadable`; faults of the storage as they are.
+ */
+export async function cutClip({ chunks, range, target, signal }: ClipOrder): Promise<Clip> {
+  const wanted = { from: range.startTime.getTime(), to: range.endTime.getTime() };
+  const pieces = await choosePieces(chunks, wanted, signal);
+  const first = pieces[0];
+  if (!first) throw new MediaError('nothing-recorded', 'nothing was recorded in this time');
+  const writer = await ClipWriter.create(target, {
+    video: first.video,
+    audio: pieces.find((piece) => piece.audio)?.audio ?? null,
+    packets: {
+      video: pieces.reduce((sum, piece) => sum + piece.packets.video, 0),
+      audio: pieces.reduce((sum, piece) => sum + piece.packets.audio, 0),
+    },
+  });
+  return writer.orDiscard(async () => {
+    let end = first.from;
+    for (const piece of pieces) {
+      await inChunk(piece.chunk, (film) => copyPiece(film, piece, writer, signal));
+      end = piece.from + writer.endPiece() * 1000;
+    }
+    const gaps = gapsIn(wanted, pieces);
+    return {
+      ...asRange({ from: first.from, to: end }),
+      sizeBytes: await writer.finish(),
+      missing: gaps.map(asRange),
+      soundFaults: [...new Set(pieces.map((piece) => piece.soundFault).filter((fault) => fault !== null))],
+    };
+  });
+}
+
+/** Picture and sound are written as they are played, so that a player need not jump about in the file. */
+async function copyPiece(
+  { video, audio }: Film,
+  piece: Piece,
+  writer: ClipWriter,
+  signal?: AbortSignal,
+): Promise<void> {
+  const key = await video?.keyFrameAt(piece.key + HAIR_SECONDS);
+  if (!video || !key) throw new MediaError('unreadable', 'the film changed while it was read');
+  const to = endInFilm(piece);
+  const frames = videoPackets(key, to, (packet) => video.next(packet));
+  const sounds = audioPackets(
+    piece.audio && audio,
+    key.timestamp,
+    to,
+    async (packet) => (await audio?.next(packet)) ?? null,
+  );
+  let [frame, sound] = [await frames.next(), await sounds.next()];
+  while (!frame.done || !sound.done) {
+    signal?.throwIfAborted();
+    if (sound.done || (!frame.done && frame.value.timestamp <= sound.value.timestamp)) {
+      if (frame.done) break;
+      await writer.addVideo(frame.value, frame.value.timestamp - key.timestamp);
+      frame = await frames.next();
+    } else {
+      await writer.addAudio(sound.value, sound.value.timestamp - key.timestamp);
+      sound = await sounds.next();
+    }
+  }
+}
+
+const asRange = ({ from, to }: Interval): TimeRange => ({
+  startTime: new Date(Math.round(from)),
+  endTime: new Date(Math.round(to)),
+});

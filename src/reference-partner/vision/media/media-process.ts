@@ -1,0 +1,111 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { extname, join } from 'node:path';
+import { NotStoredError, StorageUnavailableError } from '../../../storage/storage-errors.js';
+import type { Clip } from './cut-clip.js';
+import type { MediaReply, MediaTask, StoredChunk } from './media-child.js';
+import { MediaError } from './media-error.js';
+
+/** The child process crashed, exceeded a limit, or reported an error that nobody foresaw. Another attempt may succeed. */
+export class MediaProcessError extends Error {
+  override readonly name = 'MediaProcessError';
+  readonly expected = true;
+}
+
+export interface MediaLimits {
+  readonly timeoutMs: number;
+  readonly maxRssBytes: number;
+}
+
+const MIB = 1024 ** 2;
+/** For one process; a clip of one hour needs about 130 MiB, Node.js included. */
+const MAX_RSS_BYTES = 256 * MIB;
+/** Larger than the limit above, which the child's watchdog applies before V8 collects garbage in vain for seconds. */
+const MAX_HEAP_MIB = 512;
+const BASE_TIMEOUT_MS = 30_000;
+/** Slow disks and S3 servers deliver more than this. */
+const MIN_BYTES_PER_MS = 2 * 1024;
+
+/** `.js` in the build, `.ts` in the tests, whose processes load TypeScript by an inherited `--import`. */
+const CHILD = join(import.meta.dirname, `media-child${extname(import.meta.url)}`);
+
+export const limitsFor = (totalBytes: number): MediaLimits => ({
+  maxRssBytes: MAX_RSS_BYTES,
+  timeoutMs: BASE_TIMEOUT_MS + Math.ceil(totalBytes / MIN_BYTES_PER_MS),
+});
+
+/**
+ * Does `cutClip` in a child process: a damaged video can crash it, block it or fill its memory without harm to the
+ * service. Rejects with `MediaError`, `MediaProcessError`, or the errors of the storage.
+ */
+export async function cutClipInProcess(
+  order: {
+    readonly storageUrl: string;
+    readonly chunks: readonly StoredChunk[];
+    readonly range: { readonly startTime: Date; readonly endTime: Date };
+    readonly target: string;
+    readonly signal: AbortSignal;
+  },
+  limits = limitsFor(order.chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)),
+): Promise<Clip> {
+  const { signal, ...task } = order;
+  return (await runTask({ type: 'cut', ...task }, limits, signal)) as Clip;
+}
+
+/** Does `durationOfMp4` for a file in a child process; rejects in the same way. */
+export async function probeInProcess(path: string, limits = limitsFor(0)): Promise<number> {
+  return (await runTask({ type: 'probe', path }, limits)) as number;
+}
+
+async function runTask(task: MediaTask, limits: MediaLimits, signal?: AbortSignal): Promise<unknown> {
+  signal?.throwIfAborted();
+  const startedAt = Date.now();
+  const child = fork(CHILD, [String(limits.maxRssBytes)], {
+    execArgv: [...process.execArgv, '--max-semi-space-size=8', `--max-old-space-size=${MAX_HEAP_MIB}`],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const exited = once(child, 'exit') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
+  const abort = () => child.kill('SIGKILL');
+  const timer = setTimeout(abort, limits.timeoutMs);
+  signal?.addEventListener('abort', abort);
+  try {
+    const replied = once(child, 'message') as Promise<[MediaReply]>;
+    child.send(task, () => undefined);
+    const reply = await Promise.race([replied.then(([message]) => message), exited.then(() => undefined)]);
+    if (child.connected) child.disconnect();
+    const [code, killedBy] = await exited;
+    signal?.throwIfAborted();
+    if (reply !== undefined) return resultOf(reply);
+    throw new MediaProcessError(reasonOfExit(code, killedBy, Date.now() - startedAt, limits));
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+function reasonOfExit(code: number | null, killedBy: NodeJS.Signals | null, ms: number, limits: MediaLimits): string {
+  if (killedBy === 'SIGKILL' && ms >= limits.timeoutMs) {
+    return `reading the recordings took longer than ${Math.round(limits.timeoutMs / 1000)} s`;
+  }
+  // The watchdog of the child sends SIGTERM; V8 aborts where its heap is full.
+  if (killedBy === 'SIGTERM' || killedBy === 'SIGABRT') return 'reading the recordings took too much memory';
+  return `the process that reads the recordings ended with ${killedBy ?? `exit code ${code}`}`;
+}
+
+function resultOf(reply: MediaReply): unknown {
+  switch (reply.type) {
+    case 'done':
+      return reply.value;
+    case 'media':
+      throw new MediaError(reply.fault, reply.message);
+    case 'storage':
+      throw new StorageUnavailableError(reply.trouble, reply.message);
+    case 'not-stored':
+      throw new NotStoredError(reply.file);
+    case 'system':
+      throw Object.assign(new Error(reply.message), { code: reply.code, ...(reply.path && { path: reply.path }) });
+    case 'unexpected':
+      throw new MediaProcessError(`reading the recordings failed: ${reply.message}`);
+  }
+}

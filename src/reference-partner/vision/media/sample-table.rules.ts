@@ -1,0 +1,94 @@
+import type { ByteRangeReader } from './byte-range-reader.js';
+import { readBytes } from './byte-range-reader.js';
+import { MediaError } from './media-error.js';
+
+/** A day with 60 frames per second has tables of about 60 MiB. */
+const MAX_MOOV_BYTES = 64 * 1024 ** 2;
+/** Before or after the media data; fragments follow their `moov`. */
+const MAX_BOXES_BEFORE_MOOV = 64;
+const CONTAINERS = new Set(['trak', 'mdia', 'minf', 'stbl']);
+
+interface Box {
+  readonly name: string;
+  /** Where its content begins and ends. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Refuses a video whose tables claim more samples than it can have: the media library believes them, and loops over or
+ * stores each of them. A table that is damaged in another way is left to the library.
+ * @throws MediaError `unreadable`; faults of the storage as they are.
+ */
+export async function assertPlausibleTables(reader: ByteRangeReader): Promise<void> {
+  const moov = await findMoov(reader);
+  if (moov === undefined) return;
+  if (moov.end - moov.start > MAX_MOOV_BYTES) throw implausible('it is larger than 64 MiB');
+  assertTables(await readBytes(reader, moov.start, moov.end), reader.size);
+}
+
+async function findMoov(reader: ByteRangeReader): Promise<Box | undefined> {
+  let at = 0;
+  for (let count = 0; count < MAX_BOXES_BEFORE_MOOV && at + 8 <= reader.size; count++) {
+    const head = await readBytes(reader, at, Math.min(at + 16, reader.size));
+    const box = readBox(head, 0, reader.size - at);
+    if (box === undefined) return undefined;
+    if (box.name === 'moov') return { name: box.name, start: at + box.start, end: at + box.end };
+    at += box.end;
+  }
+  return undefined;
+}
+
+/** The box at `at`, which ends at `limit` at the latest; undefined where there is none. */
+function readBox(bytes: Buffer, at: number, limit: number): Box | undefined {
+  if (at + 8 > bytes.length) return undefined;
+  const size = bytes.readUInt32BE(at);
+  const isLong = size === 1;
+  if (isLong && at + 16 > bytes.length) return undefined;
+  const length = isLong ? Number(bytes.readBigUInt64BE(at + 8)) : size === 0 ? limit - at : size;
+  const start = at + (isLong ? 16 : 8);
+  const end = Math.min(at + length, limit);
+  return end < start ? undefined : { name: bytes.toString('latin1', at + 4, at + 8), start, end };
+}
+
+/** `bytes` is the content of a `moov` box. */
+export function assertTables(bytes: Buffer, fileSize: number): void {
+  const samples = new Map<string, number>();
+  for (const box of boxesWithin(bytes, 0, bytes.length)) {
+    if (box.name === 'stbl') samples.clear();
+    const word = (offset: number) => (box.start + offset + 4 <= box.end ? bytes.readUInt32BE(box.start + offset) : 0);
+    if (box.name === 'stsz' || box.name === 'stz2') samples.set('count', word(8));
+    if (box.name === 'stsc') samples.set('chunk', largest(box, 12, 4, word));
+    if (box.name === 'stts' || box.name === 'ctts') samples.set(box.name, total(box, 8, 0, word));
+    for (const claimed of samples.values()) {
+      if (claimed > fileSize) throw implausible(`it claims ${claimed} samples in a file of ${fileSize} bytes`);
+    }
+    const [count, chunk] = [samples.get('count'), samples.get('chunk')];
+    if (count !== undefined && chunk !== undefined && chunk > count) {
+      throw implausible(`it claims a chunk of ${chunk} samples, and ${count} samples in all`);
+    }
+  }
+}
+
+/** All boxes, those within the containers of a track's tables included. */
+function* boxesWithin(bytes: Buffer, from: number, to: number): Generator<Box> {
+  for (let at = from; at < to;) {
+    const box = readBox(bytes, at, to);
+    if (box === undefined) return;
+    yield box;
+    if (CONTAINERS.has(box.name)) yield* boxesWithin(bytes, box.start, box.end);
+    at = box.end;
+  }
+}
+
+function* entries(box: Box, entryBytes: number, offset: number, word: (offset: number) => number): Generator<number> {
+  const count = Math.min(word(4), Math.floor((box.end - box.start - 8) / entryBytes));
+  for (let entry = 0; entry < count; entry++) yield word(8 + entry * entryBytes + offset);
+}
+
+type Entries = Parameters<typeof entries>;
+const largest = (...table: Entries): number => entries(...table).reduce((most, value) => Math.max(most, value), 0);
+const total = (...table: Entries): number => entries(...table).reduce((sum, value) => sum + value, 0);
+
+const implausible = (reason: string) =>
+  new MediaError('unreadable', `the video has a damaged table of contents: ${reason}`);

@@ -1,0 +1,114 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import {
+  HOSTED_RECORDING_MAX_BYTES,
+  type HostedRecording,
+  type HostedRecordingQuery,
+} from '../../contracts/admin/hosted.dto.js';
+import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { LONGEST_INTERVAL_MS } from '../../database/day-counted-list.js';
+import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgres-errors.js';
+import { inTransaction } from '../../database/transaction.js';
+import { uuidv7 } from '../../database/uuid.js';
+import { apiError, invalid } from '../../errors/app-error.js';
+import { errorCode } from '../../storage/storage-errors.js';
+import { STORAGE, type Storage } from '../../storage/storage.js';
+import { HostedCameras } from './cameras.js';
+import { filmName } from './film-tables.js';
+import { beginsAsMp4, MP4_HEAD_BYTES } from './media/probe-mp4.js';
+
+/** What trucks have recorded: the chunks of the continuous list, and what clips are cut from. */
+@Injectable()
+export class HostedRecordings {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly cameras: HostedCameras,
+    @Inject(STORAGE) private readonly storage: Storage,
+  ) {}
+
+  /** Stores one chunk as it streams in; nothing stays of one that breaks off. `conflict` where the camera has that start. */
+  async add(query: HostedRecordingQuery, body: AsyncIterable<Buffer>): Promise<HostedRecording> {
+    assertRange(query);
+    const cameraId = await this.cameras.idOf(query.customerId, query.truckId, query.cameraId);
+    const camera = { ...query, cameraId };
+    if (await this.exists(camera)) throw taken(camera);
+    const id = uuidv7();
+    const { size, sha256 } = await this.storage
+      .store(filmName('recordings', id), checked(body))
+      .catch((error: unknown) => {
+        throw errorCode(error) === 'ECONNRESET'
+          ? apiError(ADMIN_API, 'invalid', 'the upload broke off before its end', { cause: error })
+          : error;
+      });
+    try {
+      await this.enter(id, query, size, sha256);
+    } catch (error) {
+      // The commit may have arrived, and a row must have its file; one without a row is told by `doctor`.
+      if (!isDatabaseUnavailable(error)) await this.storage.delete(filmName('recordings', id));
+      throw isUniqueViolation(error, 'reference_recordings_start_key') ? taken(camera) : error;
+    }
+    return { id, sizeBytes: size, sha256 };
+  }
+
+  private async exists({ customerId, truckId, cameraId, startTime }: HostedRecordingQuery): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      'SELECT 1 FROM reference_recordings WHERE (customer_id, truck_id, camera_id, start_time) = ($1, $2, $3, $4)',
+      [customerId, truckId, cameraId, startTime],
+    );
+    return rows.length > 0;
+  }
+
+  private async enter(id: string, query: HostedRecordingQuery, size: number, sha256: string): Promise<void> {
+    const { customerId, truckId, startTime, endTime } = query;
+    await inTransaction(this.dataSource, async (manager) => {
+      // Asked again: the name may have moved to another camera while the film came in.
+      const cameraId = await this.cameras.learn(manager, query);
+      await manager.query(
+        `INSERT INTO reference_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+        [id, customerId, truckId, cameraId, startTime, endTime, size, sha256],
+      );
+    });
+  }
+}
+
+function assertRange({ startTime, endTime }: HostedRecordingQuery): void {
+  const length = epochMillis(endTime) - epochMillis(startTime);
+  if (endTime > startTime && length <= LONGEST_INTERVAL_MS) return;
+  const message = 'endTime must be after startTime, and at most 24 hours later';
+  throw invalid([{ path: 'endTime', rule: 'isRange', message }]);
+}
+
+function taken({ cameraId, startTime }: HostedRecordingQuery) {
+  const start = formatInstant(startTime);
+  return apiError(ADMIN_API, 'conflict', `camera ${cameraId} has a recording that starts at ${start} already`);
+}
+
+/** Checks the first bytes before any are stored, and the size while they arrive. */
+async function* checked(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let head = Buffer.alloc(0);
+  let isMp4 = false;
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > HOSTED_RECORDING_MAX_BYTES) {
+      throw apiError(ADMIN_API, 'tooLarge', 'a recording must not be larger than 2 GiB');
+    }
+    if (isMp4) yield chunk;
+    else {
+      head = Buffer.concat([head, chunk]);
+      if (head.length < MP4_HEAD_BYTES) continue;
+      assertMp4(head);
+      isMp4 = true;
+      yield head;
+    }
+  }
+  if (!isMp4) assertMp4(head);
+}
+
+function assertMp4(head: Buffer): void {
+  if (beginsAsMp4(head)) return;
+  const message = 'the body must be an MP4 film: it has to begin with an ftyp box';
+  throw invalid([{ path: '', rule: 'isMp4', message }]);
+}

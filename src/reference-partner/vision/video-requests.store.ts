@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import { formatInstant, type Instant } from '../../contracts/common/instant.js';
+import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { countRows } from '../../database/count.js';
+import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
+import { uuidv7 } from '../../database/uuid.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import { CLIP_WORK } from './clip-preparation.js';
+import { instantAs } from './film-tables.js';
+
+const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
+  ${instantAs('start_time', 'startTime')}, ${instantAs('end_time', 'endTime')}, status, message,
+  ${instantAs('created_at', 'createdAt')}, ${instantAs('finished_at', 'finishedAt')}`;
+
+type Row = Omit<HostedVideoRequest, 'message' | 'finishedAt'> & {
+  readonly message: string | null;
+  readonly finishedAt: Instant | null;
+};
+
+/** What partners' callers have asked of us. */
+@Injectable()
+export class HostedVideoRequests {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly jobs: JobsService,
+  ) {}
+
+  /**
+   * Kept as `processing` and due at once: `ClipPreparation` does the rest. By the camera's own id, under a lock: a name
+   * that moves to another camera takes its requests along.
+   */
+  async add({ customerId, truckId, cameraId, startTime, endTime }: CreateVideoRequest): Promise<string> {
+    const id = uuidv7();
+    await this.dataSource.query(
+      `INSERT INTO reference_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, due_at)
+       VALUES ($1, $2, $3, coalesce((SELECT camera_id FROM reference_camera_names
+         WHERE (customer_id, truck_id, name) = ($2, $3, $4) FOR SHARE), $4), $5, $6, 'processing', now())`,
+      [id, customerId, truckId, cameraId, startTime, endTime],
+    );
+    this.jobs.runDue(CLIP_WORK);
+    return id;
+  }
+
+  async find(id: string): Promise<HostedVideoRequest | undefined> {
+    const [row] = await this.dataSource.query<Row[]>(`SELECT ${COLUMNS} FROM reference_video_requests WHERE id = $1`, [
+      id,
+    ]);
+    return row === undefined ? undefined : requestOf(row);
+  }
+
+  /** Newest first. */
+  async list(query: HostedVideoRequestQuery): Promise<List<HostedVideoRequest>> {
+    const page = pageRequest(query);
+    const status = query.status ?? null;
+    const found = 'FROM reference_video_requests WHERE ($1::text IS NULL OR status = $1)';
+    const total = await countRows(this.dataSource, `SELECT 1 ${found}`, [status]);
+    const rows = await this.dataSource.query<Row[]>(
+      `SELECT ${COLUMNS} ${found}
+       ORDER BY reference_video_requests.created_at DESC, id DESC OFFSET $2 LIMIT $3`,
+      [status, page.offset, page.pageSize],
+    );
+    return { data: rows.map(requestOf), pagination: paginationOf(page, total) };
+  }
+}
+
+function requestOf({ message, finishedAt, startTime, endTime, createdAt, ...row }: Row): HostedVideoRequest {
+  return {
+    ...row,
+    startTime: formatInstant(startTime),
+    endTime: formatInstant(endTime),
+    createdAt: formatInstant(createdAt),
+    ...(message === null ? {} : { message }),
+    ...(finishedAt === null ? {} : { finishedAt: formatInstant(finishedAt) }),
+  };
+}

@@ -1,0 +1,99 @@
+import type { Columns } from '../../database/sql-rows.js';
+import type { Querying } from '../../database/querying.js';
+
+/** The site and materials of one ticket, by the partner's ids in lower case. */
+export interface CatalogReference {
+  readonly haulerId: string;
+  readonly siteId: string;
+  readonly materialIds: readonly string[];
+}
+
+/** The sites and materials that a batch of references names and that exist, inactive ones too (decision 24). */
+export interface CatalogFindings {
+  hasSite(haulerId: string, siteId: string): boolean;
+  /** The sites that a material belongs to, directly or through its kiosk; `undefined` for an unknown material. */
+  sitesOf(haulerId: string, materialId: string): ReadonlySet<string> | undefined;
+}
+
+interface MaterialReference {
+  readonly haulerId: string;
+  readonly siteId: string;
+  readonly materialId: string;
+}
+
+export const MATERIAL_REFERENCE = {
+  hauler_id: ['uuid', ({ haulerId }) => haulerId],
+  site_id: ['uuid', ({ siteId }) => siteId],
+  material_id: ['uuid', ({ materialId }) => materialId],
+} as const satisfies Columns<MaterialReference>;
+
+export function toMaterialReferences({ haulerId, siteId, materialIds }: CatalogReference): MaterialReference[] {
+  return materialIds.map((materialId) => ({ haulerId, siteId, materialId }));
+}
+
+/**
+ * A condition for statements of other modules: each row of `references` (`MATERIAL_REFERENCE`) names an existing site and a
+ * material of it, directly or through its kiosk (decision 24).
+ */
+export const allReferencesExist = (references: string) => `
+  NOT EXISTS (
+    SELECT FROM ${references} AS reference
+     WHERE NOT EXISTS (
+             SELECT FROM sites s WHERE (s.hauler_id, s.external_id) = (reference.hauler_id, reference.site_id))
+        OR NOT EXISTS (
+             SELECT FROM materials m
+              WHERE (m.hauler_id, m.external_id) = (reference.hauler_id, reference.material_id)
+                AND (m.site_external_id = reference.site_id OR EXISTS (
+                      SELECT FROM kiosks k
+                       WHERE (k.hauler_id, k.external_id) = (m.hauler_id, m.kiosk_external_id)
+                         AND k.site_external_id = reference.site_id))))`;
+
+interface FoundRow {
+  readonly hauler_id: string;
+  readonly id: string;
+  /** Of a material; null if the row is a site. */
+  readonly site_id: string | null;
+  readonly kiosk_site_id: string | null;
+  readonly is_site: boolean;
+}
+
+const FIND = `
+  SELECT s.hauler_id, s.external_id AS id, NULL::uuid AS site_id, NULL::uuid AS kiosk_site_id, true AS is_site
+  FROM unnest($1::uuid[], $2::uuid[]) AS reference (hauler_id, site_id)
+  JOIN sites s ON s.hauler_id = reference.hauler_id AND s.external_id = reference.site_id
+  UNION ALL
+  SELECT m.hauler_id, m.external_id, m.site_external_id, k.site_external_id, false
+  FROM unnest($3::uuid[], $4::uuid[]) AS reference (hauler_id, material_id)
+  JOIN materials m ON m.hauler_id = reference.hauler_id AND m.external_id = reference.material_id
+  LEFT JOIN kiosks k ON k.hauler_id = m.hauler_id AND k.external_id = m.kiosk_external_id`;
+
+/** Looks up everything that the references name, in one query. What another hauler owns does not exist (decision 1). */
+export async function findReferences(
+  database: Querying,
+  references: readonly CatalogReference[],
+): Promise<CatalogFindings> {
+  const sites = distinct(references.map(({ haulerId, siteId }) => [haulerId, siteId]));
+  const materials = distinct(
+    references.flatMap(({ haulerId, materialIds }) => materialIds.map((id) => [haulerId, id] as const)),
+  );
+  const rows = await database.query<FoundRow[]>(FIND, [...sites, ...materials]);
+  const knownSites = new Set(rows.filter((row) => row.is_site).map((row) => row.hauler_id + row.id));
+  const sitesOfMaterials = new Map(
+    rows
+      .filter((row) => !row.is_site)
+      .map((row) => [
+        row.hauler_id + row.id,
+        new Set([row.site_id, row.kiosk_site_id].filter((id): id is string => id !== null)),
+      ]),
+  );
+  return {
+    hasSite: (haulerId, siteId) => knownSites.has(haulerId + siteId),
+    sitesOf: (haulerId, materialId) => sitesOfMaterials.get(haulerId + materialId),
+  };
+}
+
+/** The pairs as two parallel columns, each pair once. */
+function distinct(pairs: readonly (readonly [string, string])[]): [string[], string[]] {
+  const rows = [...new Map(pairs.map((pair) => [pair[0] + pair[1], pair])).values()];
+  return [rows.map(([haulerId]) => haulerId), rows.map(([, id]) => id)];
+}

@@ -1,0 +1,308 @@
+import { pipeline } from 'node:stream/promises';
+import type { ClientBase } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { EntityManager } from 'typeorm';
+import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
+import type { RemovalCounts } from './removal-guard.rules.js';
+import { CONTENT_COLUMNS, STAGED_COLUMNS } from './staged-records.js';
+
+/** The connection whose answer is applied, and the hauler whose catalog it changes. */
+export interface CatalogOwner {
+  readonly haulerId: string;
+  readonly connectionId: string;
+}
+
+/** The records of one kind in an answer. */
+export interface StagedCounts extends Pick<KindCounts, 'received' | 'quarantined' | 'flagged'> {
+  /** Records whose id cannot be read. */
+  readonly unreadable: number;
+}
+
+/** What applying the records of one kind changed. */
+export type ChangeCounts = Pick<KindCounts, 'created' | 'restored' | 'stale' | 'deactivated' | 'updated' | 'unchanged'>;
+
+/** More of one run are counted but not stored: these are enough to understand a systematic fault. */
+export const MAX_STORED_ISSUES = 10_000;
+
+const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
+
+/** `given` is the staged record, `stored` that of the catalog (decision 34). */
+const IS_STALE = 'coalesce(given.partner_updated_at < stored.partner_updated_at, false)';
+
+const IS_NEWER =
+  '(given.partner_updated_at IS NOT NULL AND coalesce(given.partner_updated_at > stored.partner_updated_at, true))';
+
+/** A version 7 UUID: the time $3 in milliseconds, then the position, so that ids of one run are in the order of the answer. */
+const NEW_ID = `(lpad(to_hex($3::bigint), 12, '0') || '7' || lpad(to_hex(given.position >> 12), 3, '0')
+  || '8' || lpad(to_hex(given.position & 4095), 3, '0') || right(gen_random_uuid()::text, 12))::uuid`;
+
+/** The parents that a record of each kind names: column, table, and how an admin calls it. */
+const PARENTS: Readonly<Record<Kind, readonly { column: string; field: string; table: Kind; noun: string }[]>> = {
+  sites: [],
+  kiosks: [{ column: 'site_external_id', field: 'siteId', table: 'sites', noun: 'site' }],
+  materials: [
+    { column: 'site_external_id', field: 'siteId', table: 'sites', noun: 'site' },
+    { column: 'kiosk_external_id', field: 'kioskId', table: 'kiosks', noun: 'kiosk' },
+  ],
+};
+
+/** Locks the hauler's catalog until the end of the transaction: connections of one hauler may have the same records. */
+export async function lockCatalog(manager: EntityManager, haulerId: string): Promise<void> {
+  await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog of ${haulerId}`]);
+}
+
+/** Applies the removals that were held and returns their number by kind. */
+export async function applyHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<Record<Kind, number>> {
+  const removed = forEachKind(() => 0);
+  const parameters = [owner.haulerId, owner.connectionId];
+  for (const kind of KINDS) {
+    removed[kind] = await affected(
+      manager,
+      `UPDATE ${kind} stored SET ${DEACTIVATE} FROM sync_holds hold
+       WHERE hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${kind}'
+         AND stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.external_id = hold.external_id
+         AND stored.active`,
+      parameters,
+    );
+  }
+  await manager.query('DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2', parameters);
+  return removed;
+}
+
+/**
+ * Takes over the records of the hauler's deleted connections: otherwise no answer could remove them. Their holds are
+ * discarded.
+ */
+export async function adoptRecords(manager: EntityManager, { haulerId, connectionId }: CatalogOwner): Promise<void> {
+  const rows = await manager.query<{ id: string }[]>(
+    'SELECT id FROM connections WHERE hauler_id = $1 AND deleted_at IS NOT NULL',
+    [haulerId],
+  );
+  if (rows.length === 0) return;
+  const deleted = rows.map(({ id }) => id);
+  for (const kind of KINDS) {
+    await manager.query(
+      `UPDATE ${kind} SET connection_id = $2 WHERE hauler_id = $1 AND connection_id = ANY ($3::uuid[])`,
+      [haulerId, connectionId, deleted],
+    );
+  }
+  await manager.query('DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = ANY ($2::uuid[])', [
+    haulerId,
+    deleted,
+  ]);
+}
+
+/** Copies rows of `STAGED_COLUMNS` into a temporary table of the transaction. */
+export async function stageRecords(manager: EntityManager, rows: AsyncIterable<string>): Promise<void> {
+  const columns = Object.entries(STAGED_COLUMNS).map(([name, type]) => `${name} ${type}`);
+  await manager.query(`CREATE TEMP TABLE staged (${columns.join(', ')}, flagged_reason text) ON COMMIT DROP`);
+  const client = (await manager.queryRunner?.connect()) as ClientBase;
+  const copy = client.query(copyFrom(`COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`));
+  await pipeline(rows, copy);
+  await manager.query('ANALYZE staged (kind, external_id)');
+  // The first record with an id counts (decision 33).
+  await manager.query(`
+    UPDATE staged given SET fault_path = ${pathOf('.id')}, fault = ${pathOf('.id is the id of an earlier element')}
+    FROM (SELECT kind, external_id, min(position) AS first FROM staged WHERE external_id IS NOT NULL
+      GROUP BY kind, external_id HAVING count(*) > 1) repeated
+    WHERE given.kind = repeated.kind AND given.external_id = repeated.external_id AND given.position > repeated.first`);
+}
+
+const pathOf = (suffix: string) => `given.kind || '[' || given.position || ']${suffix}'`;
+
+/** The statements that apply the staged records of one kind. The kinds of their parents must have been applied before. */
+export class KindRepository {
+  private readonly given: string;
+  private readonly absent: string;
+  private readonly parameters: readonly [string, string];
+
+  constructor(
+    private readonly manager: EntityManager,
+    owner: CatalogOwner,
+    private readonly kind: Kind,
+  ) {
+    this.parameters = [owner.haulerId, owner.connectionId];
+    this.given = `(SELECT * FROM staged WHERE kind = '${kind}' AND fault IS NULL) given`;
+    this.absent = `
+      stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.active
+      AND NOT EXISTS (SELECT FROM staged given WHERE given.kind = '${kind}' AND given.external_id = stored.external_id)`;
+  }
+
+  /** Quarantines records whose parent is unknown, and flags materials whose kiosk belongs to another site (decision 32). */
+  async checkParents(): Promise<void> {
+    for (const { column, field, table, noun } of PARENTS[this.kind]) {
+      await this.manager.query(
+        `UPDATE staged given SET fault_path = ${pathOf(`.${field}`)},
+           fault = ${pathOf(`.${field} is not the id of a known ${noun}`)}
+         WHERE kind = '${this.kind}' AND fault IS NULL AND ${column} IS NOT NULL
+           AND NOT EXISTS (SELECT FROM ${table} p WHERE p.hauler_id = $1 AND p.external_id = given.${column})`,
+        [this.parameters[0]],
+      );
+    }
+    if (this.kind !== 'materials') return;
+    await this.manager.query(
+      `UPDATE staged given SET flagged_reason = 'the kiosk ' || k.external_id || ' belongs to the site ' || k.site_external_id
+       FROM kiosks k
+       WHERE given.kind = 'materials' AND given.fault IS NULL AND k.hauler_id = $1
+         AND k.external_id = given.kiosk_external_id AND k.site_external_id <> given.site_external_id`,
+      [this.parameters[0]],
+    );
+  }
+
+  countStaged(): Promise<StagedCounts> {
+    return this.one(
+      `SELECT count(*)::int AS received, count(fault)::int AS quarantined, count(flagged_reason)::int AS flagged,
+         count(*) FILTER (WHERE external_id IS NULL)::int AS unreadable
+       FROM staged WHERE kind = '${this.kind}'`,
+      [],
+    );
+  }
+
+  /** Counts the records of the connection that the answer does not contain; call it before `applyChanges`. */
+  countAbsent(): Promise<Omit<RemovalCounts, 'held' | 'remaining'>> {
+    return this.one(
+      `SELECT count(*)::int AS "activeBefore",
+         count(*) FILTER (WHERE given.external_id IS NULL)::int AS absent,
+         count(hold.external_id) FILTER (WHERE given.external_id IS NULL)::int AS "stillAbsent"
+       FROM ${this.kind} stored
+       LEFT JOIN (SELECT DISTINCT external_id FROM staged WHERE kind = '${this.kind}') given
+         ON given.external_id = stored.external_id
+       LEFT JOIN sync_holds hold ON hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${this.kind}'
+         AND hold.external_id = stored.external_id
+       WHERE stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.active`,
+    );
+  }
+
+  /** Writes new and changed records (decision 34). */
+  async applyChanges(): Promise<ChangeCounts> {
+    const rows = await this.manager.query<{ outcome: keyof ChangeCounts; count: number; written: number }[]>(
+      `SELECT outcome, count(*)::int AS count, count(*) FILTER (WHERE ${this.isWritten('outcome')})::int AS written
+       FROM ${this.given}
+       LEFT JOIN ${this.kind} stored ON stored.hauler_id = $1 AND stored.external_id = given.external_id
+       CROSS JOIN LATERAL (SELECT ${this.outcome()} AS outcome) o
+       GROUP BY outcome`,
+      [this.parameters[0]],
+    );
+    if (rows.some(({ outcome, written }) => outcome !== 'created' && written > 0)) await this.update();
+    if (rows.some(({ outcome }) => outcome === 'created')) await this.insert();
+    const count = (outcome: keyof ChangeCounts) => rows.find((row) => row.outcome === outcome)?.count ?? 0;
+    return {
+      created: count('created'),
+      restored: count('restored'),
+      stale: count('stale'),
+      deactivated: count('deactivated'),
+      updated: count('updated'),
+      unchanged: count('unchanged'),
+    };
+  }
+
+  async countActive(): Promise<number> {
+    const { count } = await this.one<{ count: number }>(
+      `SELECT count(*)::int AS count FROM ${this.kind} WHERE hauler_id = $1 AND connection_id = $2 AND active`,
+    );
+    return count;
+  }
+
+  async countHeld(): Promise<number> {
+    const { count } = await this.one<{ count: number }>(
+      `SELECT count(*)::int AS count FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND kind = '${this.kind}'`,
+    );
+    return count;
+  }
+
+  async discardHolds(): Promise<void> {
+    await this.manager.query(
+      `DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND kind = '${this.kind}'`,
+      [...this.parameters],
+    );
+  }
+
+  async holdAbsent(): Promise<void> {
+    await this.manager.query(
+      `INSERT INTO sync_holds (hauler_id, connection_id, kind, external_id)
+       SELECT $1, $2, '${this.kind}', stored.external_id FROM ${this.kind} stored WHERE ${this.absent}`,
+      [...this.parameters],
+    );
+  }
+
+  deactivateAbsent(): Promise<number> {
+    return affected(this.manager, `UPDATE ${this.kind} stored SET ${DEACTIVATE} WHERE ${this.absent}`, [
+      ...this.parameters,
+    ]);
+  }
+
+  private async update(): Promise<void> {
+    const set = this.versioned.map(
+      (column) => `${column} = CASE WHEN ${IS_STALE} THEN stored.${column} ELSE given.${column} END`,
+    );
+    await this.manager.query(
+      `UPDATE ${this.kind} stored SET ${set.join(', ')},
+         active = given.active,
+         deactivated_at = CASE WHEN given.active THEN NULL ELSE coalesce(stored.deactivated_at, now()) END,
+         partner_updated_at = greatest(stored.partner_updated_at, given.partner_updated_at),
+         connection_id = CASE WHEN stored.active THEN coalesce(stored.connection_id, $2) ELSE $2 END,
+         updated_at = CASE WHEN ${this.outcome()} = 'unchanged' THEN stored.updated_at ELSE now() END
+       FROM ${this.given}
+       WHERE stored.hauler_id = $1 AND stored.external_id = given.external_id AND ${this.isWritten(this.outcome())}`,
+      [...this.parameters],
+    );
+  }
+
+  private async insert(): Promise<void> {
+    await this.manager.query(
+      `INSERT INTO ${this.kind} (id, hauler_id, connection_id, deactivated_at, external_id, active, partner_updated_at,
+         ${this.versioned.join(', ')})
+       SELECT ${NEW_ID}, $1, $2, CASE WHEN given.active THEN NULL ELSE now() END, given.external_id, given.active,
+         given.partner_updated_at, ${this.versioned.map((column) => `given.${column}`).join(', ')}
+       FROM ${this.given}
+       WHERE NOT EXISTS (
+         SELECT FROM ${this.kind} stored WHERE stored.hauler_id = $1 AND stored.external_id = given.external_id)`,
+      [...this.parameters, Date.now()],
+    );
+  }
+
+  private get versioned(): string[] {
+    return [...CONTENT_COLUMNS[this.kind], 'flagged_reason'];
+  }
+
+  /** A record that comes back is restored, however old its stamp is. */
+  private outcome(): string {
+    const columns = (alias: string) => this.versioned.map((column) => `${alias}.${column}`).join(', ');
+    return `
+      CASE WHEN stored.id IS NULL THEN 'created'
+        WHEN given.active AND NOT stored.active THEN 'restored'
+        WHEN ${IS_STALE} THEN 'stale'
+        WHEN stored.active AND NOT given.active THEN 'deactivated'
+        WHEN (${columns('given')}) IS DISTINCT FROM (${columns('stored')}) THEN 'updated'
+        ELSE 'unchanged' END`;
+  }
+
+  /** A new stamp alone is stored as well. */
+  private isWritten(outcome: string): string {
+    return `CASE ${outcome} WHEN 'stale' THEN false WHEN 'unchanged' THEN ${IS_NEWER} ELSE true END`;
+  }
+
+  private async one<Row>(sql: string, parameters: readonly unknown[] = this.parameters): Promise<Row> {
+    const [row] = await this.manager.query<Row[]>(sql, [...parameters]);
+    if (row === undefined) throw new Error('an aggregate returned no row');
+    return row;
+  }
+}
+
+/** Stores the quarantined and flagged records of a run, in the order of the answer. */
+export async function storeIssues(manager: EntityManager, haulerId: string, runId: string): Promise<void> {
+  await manager.query(
+    `INSERT INTO sync_issues (hauler_id, run_id, position, severity, kind, path, reason, raw)
+     SELECT $1, $2, row_number() OVER (ORDER BY array_position($3::text[], kind), position) - 1,
+       CASE WHEN fault IS NULL THEN 'flagged' ELSE 'quarantined' END, kind,
+       coalesce(fault_path, ${pathOf('.kioskId')}), coalesce(fault, flagged_reason), raw
+     FROM staged given WHERE fault IS NOT NULL OR flagged_reason IS NOT NULL
+     ORDER BY array_position($3::text[], kind), position LIMIT ${MAX_STORED_ISSUES}`,
+    [haulerId, runId, KINDS],
+  );
+}
+
+async function affected(manager: EntityManager, sql: string, parameters: unknown[]): Promise<number> {
+  const [, count] = await manager.query<[unknown[], number]>(sql, parameters);
+  return count;
+}

@@ -1,0 +1,28 @@
+/** Numbers of the connection's active records of one kind (decision 35). */
+export interface RemovalCounts {
+  /** Active before the run. */
+  readonly activeBefore: number;
+  /** Of these, the ones that the answer does not contain. */
+  readonly absent: number;
+  /** Active after the run if the absent ones are removed. */
+  readonly remaining: number;
+  /** Removals that an earlier run held. */
+  readonly held: number;
+  /** Of these, the ones that are still absent. */
+  readonly stillAbsent: number;
+}
+
+const MAX_SHARE = 0.2;
+const MAX_NUMBER = 5;
+
+/**
+ * Whether the removals wait for an admin: if nothing would remain, or if more than a fifth and more than five records
+ * would be removed. Held removals stay held while all of them are absent, even if new records make their share small;
+ * if some have come back, the rule is applied again.
+ */
+export function holdsRemovals({ activeBefore, absent, remaining, held, stillAbsent }: RemovalCounts): boolean {
+  if (absent === 0) return false;
+  if (held > 0 && stillAbsent === held) return true;
+  if (remaining === 0) return true;
+  return absent > MAX_NUMBER && absent > activeBefore * MAX_SHARE;
+}

@@ -1,0 +1,148 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
+import { inTransaction } from '../../database/transaction.js';
+import { LeaseLostError, type Next, type Run } from '../../jobs/run.js';
+import { failureSentence, logFailure } from '../../jobs/failure-sentence.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import type { JobKind } from '../../jobs/job-kind.js';
+import { Metrics } from '../../observability/metrics.js';
+import { nextRunAfterFailureMs, nextRunMs } from './schedule.rules.js';
+import { SiteSync } from './site-sync.service.js';
+import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
+
+/** Name of this kind of work in `jobs/`. */
+export const SITE_SYNC_WORK = 'site synchronisation';
+
+/** Runs of one instance at the same time. Most of them wait for their partner. */
+const CONCURRENCY = 16;
+
+/** A run that was interrupted so often ends as failed, because it may be the cause of the interruptions. */
+const MAX_ATTEMPTS = 3;
+
+class InterruptedRunError extends Error {
+  readonly expected = true;
+
+  constructor() {
+    super(
+      `The run was interrupted ${MAX_ATTEMPTS} times: the service stopped during it, or the database was unavailable or too slow.`,
+    );
+    this.name = 'InterruptedRunError';
+  }
+}
+
+interface DueConnection {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly base_url: string;
+  readonly run_requested_at: Date | null;
+}
+
+/** Synchronises the site connections that are due (decision 36). */
+@Injectable()
+export class SiteSyncJob implements OnModuleInit {
+  private readonly logger = new Logger('SiteSync');
+  private readonly kind: JobKind<DueConnection> = {
+    name: SITE_SYNC_WORK,
+    table: 'connections',
+    key: { hauler_id: 'uuid', id: 'uuid' },
+    columns: ['base_url', 'run_requested_at'],
+    where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
+    concurrency: CONCURRENCY,
+    run: (lease) => this.run(lease),
+  };
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly jobs: JobsService,
+    private readonly runs: SyncRunsRepository,
+    private readonly sync: SiteSync,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register(this.kind);
+  }
+
+  private async run(lease: Run<DueConnection>): Promise<Next> {
+    const { row, signal } = lease;
+    const run = await this.fenced(lease, (manager) =>
+      this.runs.start(manager, { haulerId: row.hauler_id, connectionId: row.id }),
+    );
+    let status = '';
+    try {
+      if (run.attempts > MAX_ATTEMPTS) throw new InterruptedRunError();
+      await this.sync.synchronise({
+        run,
+        connection: connectionOf(row),
+        requested: row.run_requested_at !== null,
+        signal,
+        conclude: async (manager, result) => {
+          await this.conclude(lease, run, manager, result);
+          status = result.status;
+        },
+      });
+      this.metrics.syncRuns.inc({ status });
+    } catch (error) {
+      if (signal.aborted || error instanceof LeaseLostError || isDatabaseUnavailable(error)) throw error;
+      await this.fail(lease, run, error);
+    }
+    return 'done';
+  }
+
+  /**
+   * The last writes of the transaction. The connection is not locked before, so an admin can change it during the run;
+   * the write of its lease is the fence.
+   */
+  private async conclude(
+    lease: Run<DueConnection>,
+    run: StartedRun,
+    manager: EntityManager,
+    result: RunResult,
+  ): Promise<void> {
+    await this.runs.finish(manager, run, result);
+    const next = { afterMs: nextRunMs(await lockInterval(manager, lease.row), Math.random()) };
+    await lease.finish(next, { run_requested_at: null }, manager);
+  }
+
+  /**
+   * Ends the run and sets the next due time in one transaction: a request of an admin must find either the active run or
+   * a connection that it can make due.
+   */
+  private async fail(lease: Run<DueConnection>, run: StartedRun, error: unknown): Promise<void> {
+    const sentence = failureSentence(error);
+    logFailure(this.logger, lease.row.id, sentence);
+    const { retryAt } = error as { retryAt?: Date };
+    const changes = { attempts: lease.attempt, last_error: sentence.text, run_requested_at: null };
+    await this.fenced(lease, async (manager) => {
+      const intervalSeconds = await lockInterval(manager, lease.row);
+      const failed = { intervalSeconds, failures: lease.attempt, retryAt, now: new Date() };
+      const next = { afterMs: nextRunAfterFailureMs(failed, Math.random()) };
+      await this.runs.finish(manager, run, { status: 'failed', error: sentence.text });
+      await lease.finish(next, changes, manager);
+    });
+    this.metrics.syncRuns.inc({ status: 'failed' });
+  }
+
+  /** Runs `work` in a transaction, or throws `LeaseLostError`. */
+  private fenced<T>(lease: Run<DueConnection>, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return inTransaction(this.dataSource, async (manager) => {
+      await lease.hold(manager);
+      return work(manager);
+    });
+  }
+}
+
+/** Reads the current interval and locks the connection, so that no admin changes it before the next due time is set. */
+async function lockInterval(manager: EntityManager, { hauler_id, id }: DueConnection): Promise<number> {
+  const [row] = await manager.query<{ interval_seconds: number }[]>(
+    'SELECT interval_seconds FROM connections WHERE hauler_id = $1 AND id = $2 FOR UPDATE',
+    [hauler_id, id],
+  );
+  if (row === undefined) throw new LeaseLostError(SITE_SYNC_WORK);
+  return row.interval_seconds;
+}
+
+function connectionOf(row: DueConnection) {
+  return { id: row.id, haulerId: row.hauler_id, baseUrl: row.base_url };
+}

@@ -1,0 +1,193 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { QuarantinedRecord, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
+import type { PageRequest } from '../../contracts/common/pagination.dto.js';
+import { countRows } from '../../database/count.js';
+import type { Querying } from '../../database/querying.js';
+import { uuidv7 } from '../../database/uuid.js';
+import { defineStates, type StateOf } from '../../jobs/states.js';
+import type { CatalogOwner } from './catalog-sync.repository.js';
+import { NO_COUNTS, type RunCounts } from './kinds.js';
+
+/** A run is queued until an instance executes it. A held run waits for an admin or a later answer. */
+export const RUN_STATES = defineStates('a synchronisation run', {
+  queued: ['running', 'failed'],
+  running: ['succeeded', 'failed', 'held', 'no_data'],
+  held: ['succeeded'],
+  succeeded: [],
+  failed: [],
+  no_data: [],
+});
+
+export type RunStatus = StateOf<typeof RUN_STATES>;
+
+/** A connection has at most one such run, by the unique index `sync_runs_active_key`. */
+const IS_ACTIVE = `status IN ('queued', 'running')`;
+
+export interface StartedRun extends CatalogOwner {
+  readonly id: string;
+  /** From 1. It is higher after a kill, a stop or a lost database interrupted the run. */
+  readonly attempts: number;
+}
+
+export interface RunResult {
+  readonly status: RunStatus;
+  readonly counts?: RunCounts;
+  /** A sentence. */
+  readonly error?: string;
+}
+
+export interface RunRow {
+  readonly id: string;
+  readonly hauler_id: string;
+  readonly connection_id: string;
+  readonly status: RunStatus;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+  readonly error: string | null;
+  readonly counts: RunCounts;
+}
+
+export type IssueRow = Omit<QuarantinedRecord, 'raw'> & { readonly raw: string };
+
+/** Only the newest runs of a connection keep their issues. */
+const RUNS_WITH_ISSUES = 20;
+
+const RETENTION = '30 days';
+const RETENTION_BATCH = 1000;
+
+const COLUMNS = 'id, hauler_id, connection_id, status, started_at, finished_at, error, counts';
+const FILTER = '($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR status = $2)';
+
+/** The statements over `sync_runs` and `sync_issues`. */
+@Injectable()
+export class SyncRunsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Returns the active run of a connection, or queues a new one. */
+  async queue(database: Querying, owner: CatalogOwner): Promise<string> {
+    for (;;) {
+      const [created] = await database.query<{ id: string }[]>(
+        `INSERT INTO sync_runs (id, hauler_id, connection_id, status, counts) VALUES ($1, $2, $3, 'queued', $4)
+         ON CONFLICT (hauler_id, connection_id) WHERE ${IS_ACTIVE} DO NOTHING RETURNING id`,
+        [uuidv7(), owner.haulerId, owner.connectionId, JSON.stringify(NO_COUNTS)],
+      );
+      if (created !== undefined) return created.id;
+      const [active] = await database.query<{ id: string }[]>(
+        `SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2 AND ${IS_ACTIVE}`,
+        [owner.haulerId, owner.connectionId],
+      );
+      // Otherwise it ended between the two statements.
+      if (active !== undefined) return active.id;
+    }
+  }
+
+  /** Starts the queued run, continues the one that another instance left, or starts a new one. */
+  async start(manager: EntityManager, owner: CatalogOwner): Promise<StartedRun> {
+    const id = await this.queue(manager, owner);
+    const [rows] = await manager.query<[{ attempts: number }[], number]>(
+      `UPDATE sync_runs SET status = 'running', started_at = now(), attempts = attempts + 1
+       WHERE hauler_id = $1 AND id = $2 RETURNING attempts`,
+      [owner.haulerId, id],
+    );
+    return { ...owner, id, attempts: rows[0]?.attempts ?? 1 };
+  }
+
+  async finish(database: Querying, run: StartedRun, { status, counts, error }: RunResult): Promise<void> {
+    await database.query(
+      `UPDATE sync_runs SET status = $3, counts = coalesce($4::jsonb, counts), error = $5, finished_at = now()
+       WHERE hauler_id = $1 AND id = $2 AND status = ANY ($6::text[])`,
+      [
+        run.haulerId,
+        run.id,
+        status,
+        counts === undefined ? null : JSON.stringify(counts),
+        error ?? null,
+        RUN_STATES.predecessors(status),
+      ],
+    );
+  }
+
+  async confirm(manager: EntityManager, { hauler_id, id }: RunRow, counts: RunCounts): Promise<void> {
+    await manager.query(`UPDATE sync_runs SET status = 'succeeded', counts = $3 WHERE hauler_id = $1 AND id = $2`, [
+      hauler_id,
+      id,
+      JSON.stringify(counts),
+    ]);
+  }
+
+  /** Deletes the issues of runs that are no longer among the newest of the connection. */
+  async pruneIssues(manager: EntityManager, { haulerId, connectionId }: StartedRun): Promise<void> {
+    await manager.query(
+      `DELETE FROM sync_issues WHERE hauler_id = $1 AND run_id IN (
+         SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2
+         ORDER BY created_at DESC, id DESC OFFSET ${RUNS_WITH_ISSUES} LIMIT 100)`,
+      [haulerId, connectionId],
+    );
+  }
+
+  async find(id: string, database: Querying = this.dataSource): Promise<RunRow | undefined> {
+    const [row] = await database.query<RunRow[]>(`SELECT ${COLUMNS} FROM sync_runs WHERE id = $1`, [id]);
+    return row;
+  }
+
+  /** The id of the newest run of a connection. */
+  async newest(database: Querying, connectionId: string): Promise<string | undefined> {
+    const [row] = await database.query<{ id: string }[]>(
+      'SELECT id FROM sync_runs WHERE connection_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1',
+      [connectionId],
+    );
+    return row?.id;
+  }
+
+  /** Newest first. */
+  async list(
+    { connectionId = null, status = null }: Pick<NullableQuery, 'connectionId' | 'status'>,
+    page: PageRequest,
+  ) {
+    const filter = [connectionId, status];
+    const rows = await this.dataSource.query<RunRow[]>(
+      `SELECT ${COLUMNS} FROM sync_runs WHERE ${FILTER} ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`,
+      [...filter, page.pageSize, page.offset],
+    );
+    const total = await countRows(this.dataSource, `SELECT FROM sync_runs WHERE ${FILTER}`, filter);
+    return { rows, total };
+  }
+
+  /** In the order of the answer, kind by kind. */
+  async listIssues(runId: string, page: PageRequest) {
+    const rows = await this.dataSource.query<IssueRow[]>(
+      `SELECT severity, kind, path, reason, raw FROM sync_issues WHERE run_id = $1 ORDER BY position LIMIT $2 OFFSET $3`,
+      [runId, page.pageSize, page.offset],
+    );
+    const total = await countRows(this.dataSource, 'SELECT FROM sync_issues WHERE run_id = $1', [runId]);
+    return { rows, total };
+  }
+
+  /** Ends the active runs whose connection was deleted, or paused while the instance was killed. */
+  async endAbandoned(): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE sync_runs r SET status = 'failed', finished_at = now(),
+         error = 'The connection was paused or deleted before the run ended.'
+       WHERE ${IS_ACTIVE} AND NOT EXISTS (
+         SELECT FROM connections c
+         WHERE c.hauler_id = r.hauler_id AND c.id = r.connection_id AND c.deleted_at IS NULL AND c.due_at IS NOT NULL
+           AND (c.enabled OR c.run_requested_at IS NOT NULL OR c.leased_until > now()))`,
+    );
+  }
+
+  /** Deletes old runs in batches. A held run stays while it is the newest of its connection and can be confirmed. */
+  async deleteOld(): Promise<void> {
+    await this.dataSource.query(
+      `DELETE FROM sync_runs WHERE (hauler_id, id) IN (
+         SELECT r.hauler_id, r.id FROM sync_runs r
+         WHERE r.created_at < now() - interval '${RETENTION}'
+           AND (r.status <> 'held' OR EXISTS (
+             SELECT FROM sync_runs n
+             WHERE n.connection_id = r.connection_id AND (n.created_at, n.id) > (r.created_at, r.id)))
+         ORDER BY r.created_at LIMIT ${RETENTION_BATCH})`,
+    );
+  }
+}
+
+type NullableQuery = { readonly [K in keyof SyncRunQuery]: SyncRunQuery[K] | null };

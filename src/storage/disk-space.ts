@@ -1,0 +1,65 @@
+import { statfs } from 'node:fs/promises';
+import { fullDisk } from './storage-errors.js';
+
+const MIB = 1024 * 1024;
+/** A file of unknown size reserves this much at a time. */
+const STEP_BYTES = MIB;
+
+/**
+ * Bytes that video files leave free, because the database may be on the same disk and stops when it is full: 10 %, at
+ * least 48 MiB (three WAL segments of PostgreSQL), at most 1 GiB, and never more than half of the disk.
+ */
+export function keptFree(diskBytes: number): number {
+  return Math.min(Math.max(diskBytes * 0.1, 48 * MIB), 1024 * MIB, diskBytes / 2);
+}
+
+/** Space that one file will still need. */
+export interface Reservation {
+  /** To be called before a write. Rejects with trouble `full`. */
+  use(bytes: number): Promise<void>;
+  release(): void;
+}
+
+/**
+ * Reserves the space of files before their bytes are fetched, so that those that are started together also fit together.
+ * It counts the files of this process; the free space that the system reports contains what others have written.
+ */
+export class DiskSpace {
+  #reserved = 0;
+  #queue: Promise<void> = Promise.resolve();
+
+  /** `folder` need not exist before the first reservation. */
+  constructor(private readonly folder: string) {}
+
+  async reserve(bytes: number): Promise<Reservation> {
+    let left = 0;
+    const add = async (wanted: number): Promise<void> => {
+      await this.#take(wanted);
+      left += wanted;
+    };
+    if (bytes > 0) await add(bytes);
+    return {
+      use: async (used) => {
+        if (used > left) await add(Math.max(used - left, STEP_BYTES));
+        left -= used;
+        this.#reserved -= used;
+      },
+      release: () => {
+        this.#reserved -= left;
+        left = 0;
+      },
+    };
+  }
+
+  /** One after the other: files that ask at the same time must not all count each other. */
+  #take(bytes: number): Promise<void> {
+    const taken = this.#queue.then(async () => {
+      const { bavail, blocks, bsize } = await statfs(this.folder);
+      const free = Math.max(0, Math.floor(bavail * bsize - keptFree(blocks * bsize) - this.#reserved));
+      if (bytes > free) throw fullDisk(`${bytes} bytes are needed, ${free} are free for videos`);
+      this.#reserved += bytes;
+    });
+    this.#queue = taken.catch(() => undefined);
+    return taken;
+  }
+}

@@ -1,0 +1,53 @@
+import type { Querying } from '../database/querying.js';
+import { storageName } from './storage-name.js';
+import type { Published } from './storage.js';
+
+/** A file that a row refers to. */
+export interface InventoryFile extends Published {
+  readonly id: string;
+  /** In the storage. */
+  readonly name: string;
+}
+
+/** The files that one table says are in the storage, for a comparison of the two. */
+export interface Inventory {
+  /** The storage's folder that belongs to this table alone. */
+  readonly folder: string;
+  readonly table: string;
+  /** The next rows that have a file, by id. */
+  after(id: string | undefined, limit: number): Promise<readonly InventoryFile[]>;
+  /** Which of these ids have a row that has a file. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+interface Row {
+  readonly id: string;
+  readonly size: string;
+  readonly sha256: string;
+}
+
+/**
+ * Of a table with the columns `id uuid`, `size_bytes` and `sha256`. `where` selects the rows that have a file. Names and
+ * SQL are constants of the code.
+ */
+export function inventoryOf(
+  runner: Querying,
+  { table, folder, where }: { readonly table: string; readonly folder: string; readonly where: string },
+): Inventory {
+  return {
+    folder,
+    table,
+    async after(id, limit) {
+      const rows = await runner.query<Row[]>(
+        `SELECT id, size_bytes AS size, sha256 FROM ${table}
+         WHERE ($1::uuid IS NULL OR id > $1) AND ${where} ORDER BY id LIMIT $2`,
+        [id ?? null, limit],
+      );
+      return rows.map(({ size, ...row }) => ({ ...row, name: storageName(folder, row.id), size: Number(size) }));
+    },
+    async existing(ids) {
+      const sql = `SELECT id FROM ${table} WHERE id = ANY ($1::uuid[]) AND ${where}`;
+      return new Set((await runner.query<Pick<Row, 'id'>[]>(sql, [ids])).map(({ id }) => id));
+    },
+  };
+}

@@ -1,0 +1,210 @@
+import { hash } from 'node:crypto';
+import { parseInstant, secondsBetween } from '../../contracts/common/instant.js';
+import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
+import type { Pagination } from '../../contracts/common/pagination.dto.js';
+import { type DtoClass, readerOf } from '../../contracts/common/reader.js';
+import { storableText } from '../../contracts/common/text.js';
+import { summarise, type Violation } from '../../contracts/common/violation.js';
+import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
+import {
+  MAX_DURATION_SECONDS,
+  type Recording,
+  VIDEO_STATUSES,
+  type VideoRequestState,
+  type VideoStatus,
+} from '../../contracts/vision/vision.dto.js';
+
+/** A part of a partner's response that breaks the contract and was skipped. */
+export interface Finding {
+  /** For example `data.videos[3].startTime`. */
+  readonly path: string;
+  readonly reason: string;
+  /** The element as received. */
+  readonly raw?: unknown;
+}
+
+export interface ReadRequestState extends VideoRequestState {
+  /** The partner sent a status that the contract does not define; `status` is `processing`. */
+  readonly isStatusUnknown?: true;
+}
+
+/** One page of a partner's list, as far as it could be read. */
+export interface ListedPage<T> {
+  readonly items: T[];
+  /** The number of elements in the response, including malformed ones. */
+  readonly received: number;
+  /** A digest of each received element; the same element has the same digest on every page. */
+  readonly fingerprints: readonly string[];
+  /** Like `fingerprints` but without ids, which some partners generate for each list (decision 48). */
+  readonly ranges: readonly string[];
+  readonly pagination: Pagination;
+  readonly request?: ReadRequestState;
+  readonly findings: readonly Finding[];
+}
+
+/** The client asks for 100. A partner without pagination may send more, limited by the maximum size of a response. */
+const MAX_ELEMENTS = 30_000;
+
+/** The response is not a list; the message says why. */
+export class NotAListError extends Error {}
+
+/** The response has status 200 but reports an error. */
+export class RefusedListError extends NotAListError {}
+
+/** Reads a page leniently (decision 38): skips malformed elements and reports them. Throws `NotAListError`. */
+export function readList<T extends Recording>(type: DtoClass<T>, body: unknown, customerId: string): ListedPage<T> {
+  if (!isJsonObject(body)) throw new NotAListError('the body must be an object');
+  if (body['success'] === false) throw new RefusedListError('success must be true in a response with status 200');
+  const data = body['data'];
+  if (!isJsonObject(data) && !Array.isArray(data)) throw new NotAListError('data must be an object');
+  const { elements, path } = elementsOf(data);
+  if (elements.length > MAX_ELEMENTS) throw new NotAListError(`${path} must have at most ${MAX_ELEMENTS} elements`);
+  const findings: Finding[] = [];
+  const items = elements.flatMap((raw, i) => readElement(type, raw, `${path}[${i}]`, customerId, findings));
+  const request = isJsonObject(data) ? requestState(data['request'], findings) : undefined;
+  return {
+    items,
+    received: elements.length,
+    fingerprints: elements.map((element) => digestOf(identityOf(element))),
+    ranges: elements.map((element) => digestOf(isJsonObject(element) ? rangeOf(element) : element)),
+    pagination: paginationOf(isJsonObject(data) ? data['pagination'] : undefined, body['pagination'], data, body),
+    ...(request === undefined ? {} : { request }),
+    findings,
+  };
+}
+
+function elementsOf(data: unknown): { elements: readonly unknown[]; path: string } {
+  if (Array.isArray(data)) return { elements: data, path: 'data' };
+  const lists = data as Readonly<Record<string, unknown>>;
+  const name = VIDEO_LISTS.find((list) => Array.isArray(lists[list]));
+  if (name !== undefined) return { elements: lists[name] as unknown[], path: `data.${name}` };
+  const wrong = VIDEO_LISTS.find((list) => lists[list] != null);
+  if (wrong !== undefined) throw new NotAListError(`data.${wrong} must be an array`);
+  return { elements: [], path: 'data' };
+}
+
+/** Returns an empty array for a malformed element. */
+function readElement<T extends Recording>(
+  type: DtoClass<T>,
+  raw: unknown,
+  path: string,
+  customerId: string,
+  findings: Finding[],
+): T[] {
+  const violations: Violation[] = [];
+  const element = isJsonObject(raw) ? completed(raw, customerId, path, findings) : raw;
+  const item = readerOf(type)(element, path, violations);
+  if (violations.length === 0 && item.endTime <= item.startTime) {
+    violations.push({ path: `${path}.endTime`, rule: 'isRange', message: `${path}.endTime must be after startTime` });
+  }
+  const [first] = violations;
+  if (first !== undefined) {
+    findings.push({ path: first.path, reason: summarise(violations), raw });
+    return [];
+  }
+  if (isJsonObject(raw) && !isDuration(raw['durationSeconds'])) {
+    item.durationSeconds = Math.min(secondsBetween(item.startTime, item.endTime), MAX_DURATION_SECONDS);
+  }
+  return [item];
+}
+
+/** Fields that some partners send as numbers. */
+const TEXT_FIELDS = ['id', 'customerId', 'truckId', 'cameraId', 'requestId'];
+
+/** Adds what is known without the partner: the requested customer, and a duration that passes until the times are read. */
+function completed(raw: JsonObject, customerId: string, path: string, findings: Finding[]): JsonObject {
+  const element: Record<string, unknown> = { ...raw };
+  if (isInexactId(element['requestId'])) {
+    element['requestId'] = undefined;
+    findings.push(inexactId(`${path}.requestId`, raw));
+  }
+  if (isRounded(element['customerId'])) {
+    element['customerId'] = undefined;
+    findings.push(inexactId(`${path}.customerId`, raw));
+  }
+  if (isRounded(element['id'])) {
+    // Truck, camera and range also identify a recording (decision 48).
+    element['id'] = digestOf(rangeOf(raw));
+    findings.push(inexactId(`${path}.id`, raw));
+  }
+  for (const name of TEXT_FIELDS) {
+    const value = element[name];
+    // A rounded truck or camera stays a number, which is a violation: it may name another truck.
+    if (typeof value === 'number' && !isRounded(value)) element[name] = String(value);
+  }
+  element['customerId'] ??= customerId;
+  if (!isDuration(element['durationSeconds'])) element['durationSeconds'] = 0;
+  const { expiresAt } = element;
+  if (expiresAt != null && (typeof expiresAt !== 'string' || parseInstant(expiresAt) === undefined)) {
+    element['expiresAt'] = undefined;
+    const reason = `${path}.expiresAt must be a date-time; it is treated as absent`;
+    findings.push({ path: `${path}.expiresAt`, reason, raw });
+  }
+  return element;
+}
+
+const isDuration = (value: unknown): boolean =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_DURATION_SECONDS;
+
+/** JSON.parse may have rounded such a number, so that several numbers in the text have the same value. */
+const isRounded = (value: unknown): boolean => typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+
+const isInexactId = (id: unknown): boolean => typeof id === 'number' && !Number.isSafeInteger(id);
+
+const inexactId = (path: string, raw: unknown): Finding => ({
+  path,
+  reason: `${path} must be a string, or an integer of at most 2^53 - 1; it is treated as absent`,
+  raw,
+});
+
+const rangeOf = ({ truckId, cameraId, startTime, endTime }: JsonObject): unknown[] => [
+  truckId,
+  cameraId,
+  startTime,
+  endTime,
+];
+
+/** Without the link, which is signed for each list. */
+const identityOf = (element: unknown): unknown =>
+  isJsonObject(element) ? [element['id'], ...rangeOf(element)] : element;
+
+/** A digest, because those of a whole list are in memory at once. */
+export const digestOf = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64');
+
+/** Each number from the first place that has it. */
+function paginationOf(...places: readonly unknown[]): Pagination {
+  const pagination: Pagination = {};
+  for (const name of ['page', 'pageSize', 'totalItems', 'totalPages'] as const) {
+    const value = places.map((place) => (isJsonObject(place) ? place[name] : undefined)).find(isCount);
+    if (value !== undefined) pagination[name] = value;
+  }
+  return pagination;
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+function requestState(raw: unknown, findings: Finding[]): ReadRequestState | undefined {
+  if (!isJsonObject(raw)) return undefined;
+  const { requestId, status, message } = raw;
+  if (isInexactId(requestId)) findings.push(inexactId('data.request.requestId', raw));
+  if (typeof requestId !== 'string' && !Number.isSafeInteger(requestId)) return undefined;
+  return {
+    requestId: String(requestId),
+    status: knownStatus(status, 'data.request.status', findings),
+    ...(isStatus(status) ? {} : { isStatusUnknown: true as const }),
+    ...(typeof message === 'string' ? { message: limitMessage(message) } : {}),
+  };
+}
+
+/** A partner's message, in a form that can be stored and shown to an admin. */
+export const limitMessage = (message: string): string => storableText(message).slice(0, 1_000);
+
+/** An unknown status is treated as `processing`. */
+export function knownStatus(status: unknown, path: string, findings: Finding[]): VideoStatus {
+  if (isStatus(status)) return status;
+  const reason = `${path} must be one of ${VIDEO_STATUSES.join(', ')}; it is treated as processing`;
+  findings.push({ path, reason, raw: status });
+  return 'processing';
+}
+
+const isStatus = (status: unknown): status is VideoStatus => VIDEO_STATUSES.some((name) => name === status);

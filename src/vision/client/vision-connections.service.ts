@@ -1,0 +1,92 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { Violation } from '../../contracts/common/violation.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import {
+  type ConnectionChange,
+  ConnectionsService,
+  type ConnectionWork,
+} from '../../partner-client/connections.service.js';
+import type { PartnerConnection } from '../../partner-client/partner-connection.js';
+
+/** The kinds of jobs, as logs and metrics name them. */
+export const SUBMIT_CLIPS = 'vision submit';
+export const POLL_CLIPS = 'vision poll';
+export const READ_SUBSCRIPTIONS = 'vision crawl';
+export const READ_WINDOWS = 'vision windows';
+export const DOWNLOAD = 'vision downloads';
+
+/** A connection to a partner's Vision API. */
+export interface VisionConnection extends PartnerConnection {
+  readonly customerId: string;
+  /** The default interval of its subscriptions. */
+  readonly intervalSeconds: number;
+  readonly enabled: boolean;
+}
+
+/** Locked in the order of a poll round: the poll, then parts. */
+const READING_TABLES = ['video_polls', 'video_windows', 'video_subscriptions'];
+
+/** Finds the connections to partners' Vision APIs, and makes their waiting work due when an admin changes one. */
+@Injectable()
+export class VisionConnections implements OnModuleInit, ConnectionWork {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly connections: ConnectionsService,
+    private readonly jobs: JobsService,
+  ) {}
+
+  onModuleInit(): void {
+    this.connections.register(this);
+  }
+
+  /** Undefined for an unknown or deleted connection, and for one of another interface. */
+  async find(id: string): Promise<VisionConnection | undefined> {
+    const [connection] = await this.dataSource.query<VisionConnection[]>(
+      `SELECT hauler_id AS "haulerId", id, base_url AS "baseUrl", customer_id AS "customerId",
+         interval_seconds AS "intervalSeconds", enabled
+       FROM connections WHERE id = $1 AND interface = 'vision' AND deleted_at IS NULL`,
+      [id],
+    );
+    return connection;
+  }
+
+  /** Includes deleted connections, because their recordings stay. */
+  async exists(id: string): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      "SELECT 1 FROM connections WHERE id = $1 AND interface = 'vision'",
+      [id],
+    );
+    return rows.length > 0;
+  }
+
+  /**
+   * Includes windows that were given up, whose `due_at` is null. After a change of credentials, address or customer, a running reading loses its lease, because it started with the old
+   * ones. A running POST keeps its lease, because its response must not be lost.
+   */
+  async makeDue(manager: EntityManager, { haulerId, id, credentialsChanged }: ConnectionChange): Promise<void> {
+    for (const table of READING_TABLES) {
+      await manager.query(
+        `UPDATE ${table} SET due_at = now(), attempts = 0, last_error = NULL, lease_token = NULL, leased_until = NULL
+         WHERE hauler_id = $1 AND connection_id = $2 AND ($3 OR lease_token IS NULL)
+           ${table === 'video_windows' ? '' : 'AND due_at IS NOT NULL'}`,
+        [haulerId, id, credentialsChanged],
+      );
+    }
+    await manager.query(
+      `UPDATE video_request_parts SET due_at = now(), attempts = 0, last_error = NULL
+       WHERE hauler_id = $1 AND connection_id = $2 AND due_at IS NOT NULL AND status = 'submitting' AND lease_token IS NULL`,
+      [haulerId, id],
+    );
+  }
+
+  wake(): void {
+    for (const kind of [SUBMIT_CLIPS, POLL_CLIPS, READ_SUBSCRIPTIONS, READ_WINDOWS]) this.jobs.runDue(kind);
+  }
+}
+
+export const unknownConnection = (): Violation => ({
+  path: 'connectionId',
+  rule: 'isKnown',
+  message: 'connectionId must be the id of a vision connection',
+});

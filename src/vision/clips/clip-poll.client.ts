@@ -1,0 +1,300 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
+import type { ListVideosQuery, Video } from '../../contracts/vision/vision.dto.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
+import { VisionFindings } from '../client/findings.repository.js';
+import type { Finding, ListedPage, ReadRequestState } from '../client/read-list.rules.js';
+import { isLastPage, readAllPages, readPageOrEnd, UnstableListError } from '../client/read-pages.js';
+import { VisionClient } from '../client/vision.client.js';
+import { comparableName } from '../recordings/camera-names.rules.js';
+import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';
+import { ClipMatcher, covers } from './clip-matching.rules.js';
+import {
+  type BatchPoll,
+  combineResults,
+  concernsOneCall,
+  endsIndividualPolls,
+  endsRound,
+  type IndividualPolls,
+  isIndividualPollDue,
+  isUnknown,
+  type PollContext,
+  type PollResult,
+  type PollRound,
+  progressOf,
+} from './clip-poll.rules.js';
+import { ClipsRepository, type Part } from './clips.repository.js';
+
+/** Calls of one round, not counting individual polls that are due: as many as the list of a thousand parts needs. */
+const MAX_CALLS = 11;
+
+const NO_BATCH: BatchPoll = { results: new Map(), pages: 0, nextPage: 1, failure: undefined };
+const NO_INDIVIDUAL: IndividualPolls = { results: new Map(), failure: undefined };
+
+/** The pages of one list, as far as they could be read. */
+interface PartList {
+  readonly videos: readonly Video[];
+  /** From the first page of the last reading: if it is `ready`, that reading has all clips. */
+  readonly request: ReadRequestState | undefined;
+  readonly findings: readonly Finding[];
+  /** Why the list may have more. */
+  readonly failure: PartnerFailure | UnstableListError | undefined;
+}
+
+/** Polls a partner for the parts of one customer (decision 41). */
+@Injectable()
+export class ClipPollClient {
+  constructor(
+    private readonly client: VisionClient,
+    private readonly findings: VisionFindings,
+    private readonly clips: ClipsRepository,
+  ) {}
+
+  /**
+   * A single part is polled by its id. Several parts are polled with the customer's list, and by their ids only when that
+   * is due or where the list may not contain all of their clips. The first failure of the whole partner ends the round.
+   */
+  async poll(parts: readonly Part[], context: PollContext): Promise<PollRound> {
+    const [first] = parts;
+    if (parts.length === 1 && first?.partnerRequestId != null) {
+      return roundOf(parts, NO_BATCH, await this.pollIndividually(parts, context));
+    }
+    const due = parts
+      .filter((part) => part.partnerRequestId !== null && isDue(part, context))
+      .sort((one, other) => lastPolledIndividually(one) - lastPolledIndividually(other));
+    return context.lastRoundFailed ? this.idsFirst(parts, due, context) : this.listFirst(parts, due, context);
+  }
+
+  private async listFirst(parts: readonly Part[], due: readonly Part[], context: PollContext): Promise<PollRound> {
+    const batch = await this.pollList(parts, context);
+    if (isOver(batch)) return roundOf(parts, batch, NO_INDIVIDUAL);
+    const waiting = due.filter((part) => (batch.results.get(part)?.kind ?? 'some') === 'some');
+    const rest = new Set([...waiting, ...incomplete(parts, batch)]);
+    return roundOf(parts, batch, await this.pollIndividually(rest, context));
+  }
+
+  /** After a failed round: a list that always fails opens the circuit, and must not prevent the individual polls. */
+  private async idsFirst(parts: readonly Part[], due: readonly Part[], context: PollContext): Promise<PollRound> {
+    const individual = await this.pollIndividually(due, context);
+    const rest = parts.filter((part) => !individual.results.has(part));
+    if (rest.length === 0 || isOver(individual)) return roundOf(parts, NO_BATCH, individual);
+    const batch = await this.pollList(rest, context);
+    if (individual.failure !== undefined || isOver(batch)) return roundOf(parts, batch, individual);
+    const { results, failure } = await this.pollIndividually(incomplete(rest, batch), context);
+    return roundOf(parts, batch, { results: new Map([...individual.results, ...results]), failure });
+  }
+
+  private async pollIndividually(parts: Iterable<Part>, context: PollContext): Promise<IndividualPolls> {
+    const results = new Map<Part, PollResult>();
+    for (const part of parts) {
+      const { result, failure } = await this.pollPart(part, context);
+      if (result !== undefined) results.set(part, result);
+      if (failure instanceof PartnerFailure && endsIndividualPolls(failure)) return { results, failure };
+    }
+    return { results, failure: undefined };
+  }
+
+  /** Reads all pages of one part's clips. */
+  private async pollPart(
+    part: Part,
+    context: PollContext,
+  ): Promise<{ result: PollResult | undefined; failure: PartList['failure'] }> {
+    const { videos, request, findings, failure } = await this.readPart(part, context);
+    const matcher = new ClipMatcher([part]);
+    for (const video of videos) matcher.add(video);
+    const mismatches = matcher.findings();
+    await this.findings.record(context.connection, [...findings, ...mismatches]);
+    const clips = matcher.found.get(part);
+    const mismatch = mismatches[0]?.reason;
+    const result =
+      failure === undefined
+        ? completeResult(clips ?? earlierClips(part, request), request, mismatch)
+        : incompleteResult(failure, clips, mismatch);
+    return { result, failure };
+  }
+
+  private async readPart(part: Part, context: PollContext): Promise<PartList> {
+    const query = { customerId: part.customerId, requestId: part.partnerRequestId ?? '', pageSize: MAX_PAGE_SIZE };
+    const videos = new Map<string, Video>();
+    const findings: Finding[] = [];
+    let request: ReadRequestState | undefined;
+    let failure: PartList['failure'];
+    const fetchPage = async (page: number): Promise<ListedPage<Video>> => {
+      const read = await this.client.listVideos({ ...query, page }, context);
+      if (page === 1) request = read.request?.requestId === part.partnerRequestId ? read.request : undefined;
+      return { ...read, fingerprints: fingerprintsOf(read) };
+    };
+    const onPage = async (page: ListedPage<Video>): Promise<void> => {
+      for (const video of page.items) videos.set(rangeKey(video), video);
+      findings.push(...page.findings);
+    };
+    // One clip above the limit proves that there are too many.
+    const isEnough = () => videos.size > MAX_CLIPS_PER_PART || request?.status === 'failed';
+    try {
+      await readAllPages(fetchPage, onPage, isEnough);
+    } catch (error) {
+      if (!(error instanceof PartnerFailure) && !(error instanceof UnstableListError)) throw error;
+      failure = error;
+    }
+    return { videos: [...videos.values()], request, findings, failure };
+  }
+
+  private async pollList(parts: readonly Part[], context: PollContext): Promise<BatchPoll> {
+    const matcher = new ClipMatcher(parts);
+    const findings: Finding[] = [];
+    const { pages, nextPage, failure } = await this.readList(parts, context, matcher, findings);
+    if (pages === 0 && failure !== undefined && isUnknown(failure)) {
+      const unknown = { kind: 'unknown', reason: failure.message } as const;
+      return { results: new Map(parts.map((part) => [part, unknown])), pages: 1, nextPage: 1, failure: undefined };
+    }
+    await this.findings.record(context.connection, [...findings, ...matcher.findings()]);
+    const results = new Map(
+      [...matcher.found].map(([part, clips]) => [part, { kind: batchKind(part, clips), clips, reason: undefined }]),
+    );
+    // After a failure the page may no longer exist.
+    const restart = failure !== undefined || matcher.found.size === parts.length;
+    return { results, pages, nextPage: restart ? 1 : nextPage, failure };
+  }
+
+  /** Reads at most one page more than the parts would fill. The next round continues with the rest of the list. */
+  private async readList(
+    parts: readonly Part[],
+    context: PollContext,
+    matcher: ClipMatcher<Part>,
+    findings: Finding[],
+  ): Promise<Pick<BatchPoll, 'pages' | 'nextPage' | 'failure'>> {
+    const maxPages = Math.ceil(parts.length / MAX_PAGE_SIZE) + 1;
+    const otherRequests = new Set<string>();
+    const fingerprints = new Set<string>();
+    const query = { ...listQuery(parts), pageSize: MAX_PAGE_SIZE };
+    const fetchPage = (page: number) => this.client.listVideos({ ...query, page }, context);
+    let page = context.page;
+    let pages = 0;
+    try {
+      while (pages < maxPages) {
+        const { page: read } = await readPageOrEnd(fetchPage, page);
+        pages++;
+        findings.push(...read.findings);
+        for (const id of await this.otherRequestsIn(read.items, parts)) otherRequests.add(id);
+        for (const [i, video] of read.items.entries()) {
+          matcher.add(video, otherRequests);
+          if (i % 500 === 499) await yieldToEventLoop();
+        }
+        // A partner that ignores `page` returns the same page each time.
+        const before = fingerprints.size;
+        for (const fingerprint of read.fingerprints) fingerprints.add(fingerprint);
+        const isLast = fingerprints.size === before || isLastPage(read, page);
+        const isWhole = isLast && (page === 1 || context.page === 1);
+        page = isLast ? 1 : page + 1;
+        if (isWhole || matcher.found.size === parts.length || page === context.page) break;
+      }
+    } catch (error) {
+      if (!(error instanceof PartnerFailure)) throw error;
+      return { pages, nextPage: page, failure: error };
+    }
+    return { pages, nextPage: page, failure: undefined };
+  }
+
+  /** The request ids of `videos` that belong to other parts of ours. Only a part without an id could match them. */
+  private async otherRequestsIn(videos: readonly Video[], parts: readonly Part[]): Promise<readonly string[]> {
+    const withoutId = parts.find(({ partnerRequestId }) => partnerRequestId === null);
+    if (withoutId === undefined) return [];
+    const polled = new Set(parts.map(({ partnerRequestId }) => partnerRequestId));
+    const ids = videos.map(({ requestId }) => requestId).filter((id) => id !== undefined && !polled.has(id));
+    return ids.length === 0 ? [] : this.clips.knownRequests(withoutId, ids);
+  }
+}
+
+const isOver = ({ failure }: IndividualPolls): boolean => failure !== undefined && endsRound(failure);
+
+/**
+ * Parts of which only a poll by their own id can say whether the listed clips are all: when the first clips are listed, and
+ * once the list covers the whole range. Limited by the calls of the round; the others wait until their poll is due.
+ */
+const incomplete = (parts: readonly Part[], { results, pages }: BatchPoll): Part[] =>
+  parts
+    .filter((part) => {
+      const result = results.get(part);
+      if (result?.kind !== 'some' || part.partnerRequestId === null) return false;
+      return !part.hasClips || covers(result.clips, part);
+    })
+    .slice(0, Math.max(0, MAX_CALLS - pages));
+
+function roundOf(parts: readonly Part[], batch: BatchPoll, individual: IndividualPolls): PollRound {
+  const combined = [...individual.results].map(
+    ([part, result]) => [part, combineResults(part, result, batch.results.get(part))] as const,
+  );
+  return {
+    results: new Map([...batch.results, ...combined]),
+    polled: new Set([...(batch.pages > 0 ? parts : []), ...individual.results.keys()]),
+    polledIndividually: new Set(individual.results.keys()),
+    nextPage: batch.nextPage,
+    failure: individual.failure ?? batch.failure,
+  };
+}
+
+/** After a failed round the delays count as those of an old request, because another failed round may take minutes. */
+function isDue(part: Part, { now, lastRoundFailed }: PollContext): boolean {
+  const { polls, openMs } = progressOf(part, now);
+  const progress = { polls: polls + 1, openMs: lastRoundFailed ? Infinity : openMs };
+  return isIndividualPollDue(now.getTime() - lastPolledIndividually(part), progress);
+}
+
+const lastPolledIndividually = ({ polledIndividuallyAt, submittedAt }: Part): number =>
+  (polledIndividuallyAt ?? submittedAt)?.getTime() ?? 0;
+
+/** No clip is needed where the partner reports `ready` and listed the clips in earlier rounds. */
+const earlierClips = ({ hasClips }: Part, request: ReadRequestState | undefined): readonly Video[] | undefined =>
+  hasClips && request?.status === 'ready' ? [] : undefined;
+
+function completeResult(
+  clips: readonly Video[] | undefined,
+  request: ReadRequestState | undefined,
+  mismatch: string | undefined,
+): PollResult {
+  const { status, isStatusUnknown, message } = request ?? {};
+  if (status === 'failed') return { kind: 'failed', reason: message };
+  if (clips === undefined) return { kind: 'open', reason: mismatch };
+  if (status === 'processing' && isStatusUnknown !== true) return { kind: 'some', clips, reason: message };
+  return { kind: 'clips', clips, reason: message };
+}
+
+/** Undefined where the failure says nothing about the part. */
+function incompleteResult(
+  failure: PartnerFailure | UnstableListError,
+  clips: readonly Video[] | undefined,
+  mismatch: string | undefined,
+): PollResult | undefined {
+  const { message: reason } = failure;
+  if (clips !== undefined) return { kind: 'some', clips, reason };
+  if (failure instanceof UnstableListError) return { kind: 'open', reason: mismatch ?? reason };
+  if (!concernsOneCall(failure)) return undefined;
+  return { kind: isUnknown(failure) ? 'unknown' : 'open', reason };
+}
+
+/** Without the clip's id, which some partners generate for each list. */
+const rangeKey = ({ truckId, cameraId, startTime, endTime }: Video): string =>
+  JSON.stringify([comparableName(truckId), comparableName(cameraId), startTime, endTime]);
+
+const fingerprintsOf = ({ items, received, fingerprints }: ListedPage<Video>): readonly string[] =>
+  items.length === received ? items.map(rangeKey) : fingerprints;
+
+/** As narrow as the parts allow: their common time range, and their truck if they have one in common. */
+function listQuery(parts: readonly Part[]): ListVideosQuery {
+  const [first] = parts;
+  const isOneTruck = parts.every(({ truckId }) => truckId === first?.truckId);
+  return {
+    customerId: first?.customerId ?? '',
+    ...(isOneTruck && first !== undefined ? { truckId: first.truckId } : {}),
+    startTime: parts.map(({ startTime }) => startTime).reduce((a, b) => (a < b ? a : b)),
+    endTime: parts.map(({ endTime }) => endTime).reduce((a, b) => (a > b ? a : b)),
+  };
+}
+
+/**
+ * The list carries no state. More clips may follow where the listed ones do not cover the part, or where the part had
+ * clips in an earlier round.
+ */
+const batchKind = (part: Part, clips: readonly Video[]): 'some' | 'clips' =>
+  part.hasClips || !covers(clips, part) ? 'some' : 'clips';

@@ -1,0 +1,170 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { JobsService } from '../../jobs/jobs.service.js';
+import type { Changes, Next, Run } from '../../jobs/run.js';
+import { VisionFindings } from '../client/findings.repository.js';
+import { DOWNLOAD, POLL_CLIPS, VisionConnections } from '../client/vision-connections.service.js';
+import { RecordingsRepository } from '../recordings/recordings.repository.js';
+import { tooManyClips } from './clip-matching.rules.js';
+import { ClipPollClient } from './clip-poll.client.js';
+import {
+  type ClipsResult,
+  joinsBatchPoll,
+  MAX_NOT_FOUND,
+  pollDelayMs,
+  type PollResult,
+  type PollRound,
+  progressOf,
+  retryByDeadline,
+  withLastResponse,
+  withPollJitter,
+} from './clip-poll.rules.js';
+import { ClipsRepository, type Customer, type Part } from './clips.repository.js';
+
+interface PollRow extends Customer {
+  readonly next_page: number;
+  /** The failure of the last round, which may concern the whole partner. */
+  readonly last_error: string | null;
+}
+
+/**
+ * Polls partners for open parts, all parts of one customer in one round (decision 41). It recurs without a cap, because the
+ * deadline of each part ends that part. Every write happens while the poll's
+ * row is locked, so that an instance that lost its lease writes nothing.
+ */
+@Injectable()
+export class ClipPollJob implements OnModuleInit {
+  constructor(
+    private readonly jobs: JobsService,
+    private readonly clips: ClipsRepository,
+    private readonly recordings: RecordingsRepository,
+    private readonly connections: VisionConnections,
+    private readonly findings: VisionFindings,
+    private readonly partner: ClipPollClient,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register<PollRow>({
+      name: POLL_CLIPS,
+      table: 'video_polls',
+      key: { hauler_id: 'uuid', connection_id: 'uuid', customer_id: 'text' },
+      columns: ['next_page', 'last_error'],
+      group: { by: 'connection_id', concurrency: 2 },
+      concurrency: 8,
+      backoff: { firstMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0.2 },
+      run: (run) => this.round(run),
+    });
+  }
+
+  private async round(run: Run<PollRow>): Promise<Next> {
+    const { parts, now } = await this.clips.openParts(run.row);
+    const open = await this.expireOverdue(run, parts);
+    const connection = await this.connections.find(run.row.connection_id);
+    if (connection === undefined) {
+      for (const part of open) await this.end(run, part, 'failed', 'The connection was deleted.');
+      return this.finish(run, {});
+    }
+    const dueInMs = ({ nextPollAt }: Part) => (nextPollAt?.getTime() ?? 0) - now.getTime();
+    if (!open.some((part) => dueInMs(part) <= 0)) return this.finish(run, {});
+    const joining = open.filter((part) => joinsBatchPoll(dueInMs(part), progressOf(part, now)));
+    const page = run.row.next_page;
+    const context = { connection, signal: run.signal, page, now, lastRoundFailed: run.attempt > 1 };
+    const round = await this.partner.poll(joining, context);
+    const ended = new Set<Part>();
+    for (const [part, result] of round.results) if (await this.apply(run, part, result)) ended.add(part);
+    const polled = [...round.polled].filter((part) => !ended.has(part));
+    await this.scheduleNext(run, polled, round, now);
+    const waiting = open.filter((part) => !ended.has(part));
+    if (round.failure === undefined || waiting.length === 0) return this.finish(run, { next_page: round.nextPage });
+    await run.update({ next_page: round.nextPage });
+    const firstDeadline = new Date(Math.min(...waiting.map(({ deadlineAt }) => deadlineAt.getTime())));
+    throw retryByDeadline(firstDeadline, round.failure);
+  }
+
+  /** Returns the other parts. */
+  private async expireOverdue(run: Run<PollRow>, open: readonly Part[]): Promise<Part[]> {
+    for (const part of open.filter(({ isOverdue }) => isOverdue)) {
+      const video = part.hasClips ? 'the whole video' : 'the video';
+      const reason = `The partner had not delivered ${video} before the deadline, after ${part.polls} polls.`;
+      await this.end(run, part, 'expired', withLastResponse(reason, part.reason ?? run.row.last_error));
+    }
+    return open.filter(({ isOverdue }) => !isOverdue);
+  }
+
+  /** Returns whether the part needs no further poll. */
+  private async apply(run: Run<PollRow>, part: Part, result: PollResult): Promise<boolean> {
+    switch (result.kind) {
+      case 'open':
+        return false;
+      case 'unknown': {
+        if (part.notFound + 1 < MAX_NOT_FOUND) return false;
+        await this.end(run, part, 'failed', `${result.reason} (${MAX_NOT_FOUND} times in a row)`);
+        return true;
+      }
+      case 'failed': {
+        const detail = result.reason === undefined ? ' and gave no reason.' : `: ${result.reason}`;
+        await this.end(run, part, 'failed', `The partner could not prepare the video${detail}`);
+        return true;
+      }
+      case 'some':
+      case 'clips':
+        await this.addClips(run, part, result);
+        return result.kind === 'clips';
+    }
+  }
+
+  private async addClips(run: Run<PollRow>, part: Part, { kind, clips, reason }: ClipsResult): Promise<void> {
+    const hadRoom = await this.write(run, async (manager) => {
+      const added = await this.recordings.addClips(manager, part, clips);
+      if (kind === 'clips') {
+        await this.clips.transition(manager, part, 'ready', reason ?? null);
+        // Clips from earlier rounds may all be stored by now.
+        if (part.hasClips) await this.clips.updatePartFromClips(manager, part.haulerId, part.id);
+      }
+      return added;
+    });
+    this.jobs.runDue(DOWNLOAD);
+    // Each list alone may be within the limit.
+    if (!hadRoom) {
+      await this.findings.record({ haulerId: part.haulerId, id: part.connectionId }, [tooManyClips(part)]);
+    }
+  }
+
+  /** The reason that a poll by the part's own id returned stays until the next such poll. */
+  private async scheduleNext(run: Run<PollRow>, polled: readonly Part[], round: PollRound, now: Date): Promise<void> {
+    if (polled.length === 0) return;
+    const random = Math.random();
+    const next = polled.map((part) => {
+      const isIndividual = round.polledIndividually.has(part);
+      const result = round.results.get(part);
+      return {
+        part,
+        delayMs: withPollJitter(pollDelayMs({ ...progressOf(part, now), polls: part.polls + 1 }), random),
+        isUnknown: result?.kind === 'unknown',
+        isIndividual,
+        reason: isIndividual ? (result?.reason ?? null) : part.reason,
+      };
+    });
+    await this.write(run, (manager) => this.clips.scheduleParts(manager, run.row.hauler_id, next));
+  }
+
+  /** Due when the next open part is due or reaches its deadline. */
+  private async finish(run: Run<PollRow>, set: Changes): Promise<Next> {
+    await this.write(run, async (manager) => {
+      const at = await this.clips.nextPollAt(manager, run.row);
+      await run.finish(at === null ? 'done' : { at }, set, manager);
+    });
+    return 'done';
+  }
+
+  private end(run: Run<PollRow>, part: Part, status: 'failed' | 'expired', reason: string): Promise<void> {
+    return this.write(run, (manager) => this.clips.transition(manager, part, status, reason));
+  }
+
+  private write<T>(run: Run<PollRow>, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.clips.inTransaction(async (manager) => {
+      await run.hold(manager);
+      return work(manager);
+    });
+  }
+}

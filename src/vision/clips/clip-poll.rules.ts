@@ -1,0 +1,138 @@
+import type { Video } from '../../contracts/vision/vision.dto.js';
+import { withJitter } from '../../jobs/backoff.js';
+import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
+import type { VisionConnection } from '../client/vision-connections.service.js';
+import { covers } from './clip-matching.rules.js';
+import type { Part } from './clips.repository.js';
+
+/** The result of polling for one part. `reason` is the partner's message, or says why there is no clip. */
+export type PollResult =
+  | ClipsResult
+  | { readonly kind: 'failed'; readonly reason: string | undefined }
+  | { readonly kind: 'unknown'; readonly reason: string }
+  | { readonly kind: 'open'; readonly reason: string | undefined };
+
+export interface ClipsResult {
+  /** `some`: the partner may list more clips later. */
+  readonly kind: 'clips' | 'some';
+  readonly clips: readonly Video[];
+  readonly reason: string | undefined;
+}
+
+export interface PollContext {
+  readonly connection: VisionConnection;
+  readonly signal: AbortSignal;
+  /** The page of the customer's list to start with. */
+  readonly page: number;
+  /** The database's time. */
+  readonly now: Date;
+  readonly lastRoundFailed: boolean;
+}
+
+/** The result of polling the customer's list. */
+export interface BatchPoll {
+  readonly results: ReadonlyMap<Part, PollResult>;
+  /** The number of pages that the partner returned. */
+  readonly pages: number;
+  /** Where the next round continues. */
+  readonly nextPage: number;
+  readonly failure: PartnerFailure | undefined;
+}
+
+/** The result of polling parts by their own ids. */
+export type IndividualPolls = Pick<BatchPoll, 'results' | 'failure'>;
+
+export interface PollRound {
+  readonly results: ReadonlyMap<Part, PollResult>;
+  /** The parts that were polled in any way. The others stay due. */
+  readonly polled: ReadonlySet<Part>;
+  readonly polledIndividually: ReadonlySet<Part>;
+  readonly nextPage: number;
+  /** Why the round ended early. Its results count all the same. */
+  readonly failure: PartnerFailure | undefined;
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const FIRST_DELAY_MS = 5 * SECOND_MS;
+const MAX_EARLY_DELAY_MS = MINUTE_MS;
+const EARLY_MS = 60 * MINUTE_MS;
+const LATE_DELAY_MS = 5 * MINUTE_MS;
+const JITTER = 0.2;
+
+/** The list of prepared videos cannot show a failure; only a poll by the part's own id can. */
+const MAX_INDIVIDUAL_POLL_INTERVAL_MS = 15 * MINUTE_MS;
+
+/** This many responses of 404 in a row end a request (decision 41). */
+export const MAX_NOT_FOUND = 3;
+
+export interface PollProgress {
+  /** How often the part was polled. */
+  readonly polls: number;
+  /** Milliseconds since the partner accepted the request. */
+  readonly openMs: number;
+}
+
+export const progressOf = ({ polls, submittedAt }: Part, now: Date): PollProgress => ({
+  polls,
+  openMs: submittedAt === null ? 0 : now.getTime() - submittedAt.getTime(),
+});
+
+/** Milliseconds until the next poll of a part, without jitter (decision 41). */
+export function pollDelayMs({ polls, openMs }: PollProgress): number {
+  if (openMs >= EARLY_MS) return LATE_DELAY_MS;
+  return Math.min(FIRST_DELAY_MS * 2 ** polls, MAX_EARLY_DELAY_MS);
+}
+
+/** ±20 %. `random` is in [0, 1); one value for a round keeps the parts that were polled together together. */
+export const withPollJitter = (delayMs: number, random: number): number => withJitter(delayMs, JITTER, random);
+
+/** Whether a part that is nearly due joins a round that takes place anyway, so that one call serves all parts of a customer. */
+export const joinsBatchPoll = (nextInMs: number, progress: PollProgress): boolean =>
+  nextInMs <= pollDelayMs(progress) / 2;
+
+/** Whether to poll by the part's own id now because the next round would be too late. */
+export const isIndividualPollDue = (sinceLastMs: number, progress: PollProgress): boolean =>
+  sinceLastMs + pollDelayMs(progress) * (1 + JITTER) >= MAX_INDIVIDUAL_POLL_INTERVAL_MS;
+
+type Failure = Pick<PartnerFailure, 'kind' | 'retryAt'>;
+
+/** Failures of the whole partner: the next call would fail as well. All others concern a single call. */
+const PARTNER_FAILURES: ReadonlySet<FailureKind> = new Set([
+  'unreachable',
+  'circuitOpen',
+  'rateLimited',
+  'unauthorized',
+  'addressRefused',
+  'withdrawn',
+]);
+
+export const concernsOneCall = ({ kind }: Pick<Failure, 'kind'>): boolean => !PARTNER_FAILURES.has(kind);
+
+/** Whether the partner gets no further call in this round. A `Retry-After` applies to every call. */
+export const endsRound = (failure: Failure): boolean => !concernsOneCall(failure) || failure.retryAt !== undefined;
+
+/** One timeout ends the individual polls of a round: a hundred timeouts would take two hours. */
+export const endsIndividualPolls = (failure: Failure): boolean => endsRound(failure) || failure.kind === 'timedOut';
+
+/** The partner does not know the customer, the truck or the camera (decision 44). */
+export const isUnknown = ({ status }: PartnerFailure): boolean => status === 404;
+
+/** The clips that the list contains exist, even where a poll by the part's own id does not return them. */
+export function combineResults(part: Part, individual: PollResult, batch: PollResult | undefined): PollResult {
+  if (batch?.kind !== 'some' || individual.kind === 'failed') return individual;
+  if (individual.kind === 'clips' || individual.kind === 'some') {
+    return { ...individual, clips: [...batch.clips, ...individual.clips] };
+  }
+  return { ...individual, kind: covers(batch.clips, part) ? 'clips' : 'some', clips: batch.clips };
+}
+
+/** The failure with its retry no later than the deadline, at which the work ends (decision 41). */
+export function retryByDeadline(deadlineAt: Date, failure: PartnerFailure): PartnerFailure {
+  const { kind, message, retryAt } = failure;
+  if (retryAt === undefined || retryAt <= deadlineAt) return failure;
+  return new PartnerFailure(kind, message, { retryAt: deadlineAt, cause: failure });
+}
+
+export const withLastResponse = (reason: string, last: string | null): string =>
+  last === null ? reason : `${reason} Last response: ${last}`;

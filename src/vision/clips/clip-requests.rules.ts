@@ -1,0 +1,99 @@
+import { epochMillis, type Instant, instantOf } from '../../contracts/common/instant.js';
+import type { Violation } from '../../contracts/common/violation.js';
+import { defineStates, type StateOf } from '../../jobs/states.js';
+import type { RecordingState } from '../recordings/recording.rules.js';
+
+/** The transitions of a video request and of each part (decisions 39 to 42). */
+export const REQUEST_STATES = defineStates('a video request', {
+  submitting: ['processing', 'ready', 'failed', 'expired'],
+  processing: ['ready', 'failed', 'expired'],
+  ready: ['downloading', 'stored', 'failed', 'expired'],
+  downloading: ['ready', 'stored', 'failed', 'expired'],
+  stored: [],
+  failed: [],
+  expired: [],
+});
+
+export type RequestState = StateOf<typeof REQUEST_STATES>;
+
+export interface PartState {
+  readonly number: number;
+  readonly status: RequestState;
+  readonly reason: string | null;
+}
+
+/** In this order: a request has the state of its least advanced open part. */
+const OPEN_STATES: readonly RequestState[] = ['submitting', 'processing', 'ready', 'downloading'];
+
+/** The state of a request by its parts (decision 42): open while one is open, then `failed`, `expired` or `stored`. */
+export function requestStateOf(parts: readonly PartState[]): { status: RequestState; reason: string | null } {
+  const open = OPEN_STATES.find((state) => parts.some(({ status }) => status === state));
+  const ended = (['failed', 'expired'] as const).find((state) => parts.some(({ status }) => status === state));
+  return { status: open ?? ended ?? 'stored', reason: reasonOf(parts) };
+}
+
+function reasonOf(parts: readonly PartState[]): string | null {
+  const [first, ...others] = parts.filter(({ reason }) => reason !== null);
+  if (first === undefined || parts.length === 1) return first?.reason ?? null;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return `Part ${first.number} of ${parts.length}: ${first.reason}${more}`;
+}
+
+export interface ClipState {
+  readonly status: RecordingState;
+  readonly reason: string | null;
+}
+
+/** The state of a part by its clips. `partnerReason` is the partner's message, for example what is missing. */
+export function partStateOf(
+  clips: readonly ClipState[],
+  partnerReason: string | null,
+): { status: RequestState; reason: string | null } {
+  if (clips.some(({ status }) => status === 'downloading')) return { status: 'downloading', reason: partnerReason };
+  if (clips.some(({ status }) => status === 'available')) return { status: 'ready', reason: partnerReason };
+  const lost = clips.find(({ status }) => status === 'failed') ?? clips.find(({ status }) => status === 'expired');
+  if (lost === undefined) return { status: 'stored', reason: partnerReason };
+  return { status: lost.status === 'failed' ? 'failed' : 'expired', reason: lost.reason };
+}
+
+export interface Range {
+  readonly startTime: Instant;
+  readonly endTime: Instant;
+}
+
+/** Each part is a request to the partner. */
+const MAX_PARTS = 1_000;
+/** The last instant with a four-digit year. */
+const MAX_TIME_MS = epochMillis('9999-12-31T23:59:59.999999Z');
+
+export function rangeViolations({ startTime, endTime }: Range, clipMinutes: number): Violation[] {
+  const start = epochMillis(startTime);
+  const maxMinutes = clipMinutes * MAX_PARTS;
+  if (endTime <= startTime) return [rangeViolation('endTime', 'must be after startTime')];
+  if (start >= MAX_TIME_MS) return [rangeViolation('startTime', 'must be before 9999-12-31T23:59:59.999Z')];
+  if ((epochMillis(endTime) - start) / 60_000 <= maxMinutes) return [];
+  return [rangeViolation('endTime', `must be at most ${maxMinutes} minutes after startTime`)];
+}
+
+const rangeViolation = (path: string, rule: string): Violation => ({
+  path,
+  rule: 'isRange',
+  message: `${path} ${rule}`,
+});
+
+/**
+ * Splits a range into adjacent parts of at most `minutes` (decision 42). Times on the wire have whole milliseconds (decision
+ * 7): the start is rounded down and the end up, but rounding never adds a part.
+ */
+export function splitRange({ startTime, endTime }: Range, minutes: number): Range[] {
+  const step = minutes * 60_000;
+  const start = epochMillis(startTime);
+  const last = epochMillis(endTime);
+  const count = Math.max(1, Math.ceil((last - start) / step));
+  const roundedUp = instantOf(new Date(last)) < endTime ? last + 1 : last;
+  const end = Math.min(roundedUp, start + count * step, MAX_TIME_MS);
+  return Array.from({ length: count }, (_, i) => ({
+    startTime: instantOf(new Date(start + i * step)),
+    endTime: instantOf(new Date(Math.min(start + (i + 1) * step, end))),
+  }));
+}

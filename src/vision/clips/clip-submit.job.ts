@@ -1,0 +1,167 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { JobsService } from '../../jobs/jobs.service.js';
+import type { Next, Run } from '../../jobs/run.js';
+import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
+import { VisionFindings } from '../client/findings.repository.js';
+import type { Acknowledgement } from '../client/read-acknowledgement.rules.js';
+import {
+  POLL_CLIPS,
+  SUBMIT_CLIPS,
+  type VisionConnection,
+  VisionConnections,
+} from '../client/vision-connections.service.js';
+import { VisionClient } from '../client/vision.client.js';
+import { pollDelayMs, retryByDeadline, withLastResponse, withPollJitter } from './clip-poll.rules.js';
+import { ClipsRepository, type Part } from './clips.repository.js';
+
+interface PartKey {
+  readonly hauler_id: string;
+  readonly id: string;
+}
+
+/** The maximum number of POSTs that the partner may have received (decision 41). */
+export const MAX_SUBMITS = 3;
+
+/** More than a week of attempts: the deadline of the request normally ends a part first. */
+const MAX_ATTEMPTS = 10_000;
+
+/**
+ * The effect of a failed POST: `counted` may have reached the partner, and is sent again up to `MAX_SUBMITS`; `waiting` did
+ * not, and is sent again until the deadline; `final` ends the part.
+ */
+const SUBMIT_FAILURES: Readonly<Record<FailureKind, 'final' | 'counted' | 'waiting'>> = {
+  broken: 'counted',
+  timedOut: 'counted',
+  failed: 'counted',
+  unavailable: 'counted',
+  tooLarge: 'counted',
+  notJson: 'counted',
+  unreachable: 'waiting',
+  circuitOpen: 'waiting',
+  rateLimited: 'waiting',
+  unauthorized: 'waiting',
+  withdrawn: 'waiting',
+  rejected: 'final',
+  redirected: 'final',
+  breach: 'final',
+  addressRefused: 'final',
+};
+
+/** `submits` is the number of counted POSTs, this one included. */
+export function submitFailure(
+  { kind }: Pick<PartnerFailure, 'kind'>,
+  submits: number,
+): 'final' | 'counted' | 'waiting' {
+  const effect = SUBMIT_FAILURES[kind];
+  return effect === 'counted' && submits >= MAX_SUBMITS ? 'final' : effect;
+}
+
+/** Sends each part to its partner with one POST. The row counts it before it is sent. */
+@Injectable()
+export class ClipSubmitJob implements OnModuleInit {
+  constructor(
+    private readonly jobs: JobsService,
+    private readonly clips: ClipsRepository,
+    private readonly connections: VisionConnections,
+    private readonly client: VisionClient,
+    private readonly findings: VisionFindings,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register<PartKey>({
+      name: SUBMIT_CLIPS,
+      table: 'video_request_parts',
+      key: { hauler_id: 'uuid', id: 'uuid' },
+      where: "status = 'submitting'",
+      group: { by: 'connection_id', concurrency: 8 },
+      concurrency: 32,
+      backoff: { firstMs: 1_000, factor: 3, maxMs: 60_000, jitter: 0.2 },
+      attempts: { max: MAX_ATTEMPTS, giveUp: (run, reason) => this.giveUp(run, reason) },
+      run: (run) => this.submit(run),
+    });
+  }
+
+  private async giveUp(run: Run<PartKey>, reason: string): Promise<void> {
+    await this.end(run, await this.clips.findPart(run.row.hauler_id, run.row.id), 'failed', reason);
+  }
+
+  private async submit(run: Run<PartKey>): Promise<Next> {
+    const part = await this.clips.findPart(run.row.hauler_id, run.row.id);
+    const connection = await this.connections.find(part.connectionId);
+    if (connection === undefined) return this.end(run, part, 'failed', 'The connection was deleted.');
+    if (part.isOverdue) {
+      const reason = 'The partner had not accepted the request before the deadline.';
+      return this.end(run, part, 'expired', withLastResponse(reason, part.reason));
+    }
+    if (part.submitAttempts >= MAX_SUBMITS) {
+      const reason = `The request was sent ${part.submitAttempts} times without a response.`;
+      return this.end(run, part, 'failed', reason);
+    }
+    // Counted before it is sent, because a process that is killed in between may have sent it.
+    await run.update({ submit_attempts: part.submitAttempts + 1 });
+    try {
+      const { customerId, truckId, cameraId, startTime, endTime } = part;
+      const request = { customerId, truckId, cameraId, startTime, endTime };
+      const acknowledgement = await this.client.requestVideo(request, { connection, signal: run.signal });
+      return await this.acknowledged(run, part, connection, acknowledgement);
+    } catch (error) {
+      if (!(error instanceof PartnerFailure)) throw error;
+      return this.failed(run, part, error);
+    }
+  }
+
+  private async acknowledged(
+    run: Run,
+    part: Part,
+    connection: VisionConnection,
+    { status, message, requestId, findings }: Acknowledgement,
+  ): Promise<Next> {
+    if (status === 'failed') {
+      const detail = message === undefined ? '' : `: ${message}`;
+      await this.end(run, part, 'failed', `The partner refused the request${detail}`, requestId);
+    } else await this.accepted(run, part, status, requestId);
+    // Last, because a failure here must not cause a second POST.
+    await this.findings.record(connection, findings);
+    return 'done';
+  }
+
+  private async accepted(run: Run, part: Part, status: 'processing' | 'ready', requestId?: string): Promise<void> {
+    await this.clips.inTransaction(async (manager) => {
+      // A clip that is ready is polled at once.
+      const delayMs = status === 'ready' ? 0 : withPollJitter(pollDelayMs({ polls: 0, openMs: 0 }), Math.random());
+      const now = await this.clips.now(manager);
+      const nextPollAt = new Date(now.getTime() + delayMs);
+      // Locks are taken in the order of a poll round: the poll, then parts, then requests.
+      await this.clips.schedulePoll(manager, part, nextPollAt);
+      await this.clips.transition(manager, part, status, null);
+      // After the transition, which clears `next_poll_at`: a clip that is ready has no link yet.
+      const times = { submitted_at: now, polled_individually_at: now, next_poll_at: nextPollAt };
+      await run.finish('done', { partner_request_id: requestId ?? null, ...times }, manager);
+    });
+    if (status === 'ready') this.jobs.runDue(POLL_CLIPS);
+  }
+
+  /** Throws the failure where the part is sent again. */
+  private async failed(run: Run, part: Part, failure: PartnerFailure): Promise<Next> {
+    const effect = submitFailure(failure, part.submitAttempts + 1);
+    if (effect === 'final') return this.end(run, part, 'failed', failure.message);
+    const attempts = effect === 'waiting' ? { submit_attempts: part.submitAttempts } : {};
+    await run.update({ reason: failure.message, ...attempts });
+    await this.clips.inTransaction((manager) => this.clips.refreshRequest(manager, part.haulerId, part.requestId));
+    throw retryByDeadline(part.deadlineAt, failure);
+  }
+
+  private async end(
+    run: Run,
+    part: Part,
+    status: 'failed' | 'expired',
+    reason: string,
+    partnerRequestId?: string,
+  ): Promise<Next> {
+    await this.clips.inTransaction(async (manager) => {
+      await run.finish('done', { partner_request_id: partnerRequestId ?? null }, manager);
+      await this.clips.transition(manager, part, status, reason);
+    });
+    return 'done';
+  }
+}

@@ -1,0 +1,283 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { instantSql } from '../../database/instant-sql.js';
+import { inTransaction } from '../../database/transaction.js';
+import { uuidv7 } from '../../database/uuid.js';
+import type { CameraRange } from './clip-matching.rules.js';
+import {
+  type ClipState,
+  type PartState,
+  partStateOf,
+  type Range,
+  REQUEST_STATES,
+  requestStateOf,
+  type RequestState,
+} from './clip-requests.rules.js';
+import { VideoRequestEntity } from './video-request.entity.js';
+
+/** One part of a request, with the columns that its jobs need. */
+export interface Part extends CameraRange {
+  readonly haulerId: string;
+  readonly id: string;
+  readonly requestId: string;
+  readonly connectionId: string;
+  readonly customerId: string;
+  readonly status: RequestState;
+  readonly reason: string | null;
+  readonly partnerRequestId: string | null;
+  readonly submitAttempts: number;
+  readonly submittedAt: Date | null;
+  readonly deadlineAt: Date;
+  /** By the database's clock. */
+  readonly isOverdue: boolean;
+  readonly polls: number;
+  readonly nextPollAt: Date | null;
+  readonly polledIndividuallyAt: Date | null;
+  readonly notFound: number;
+  /** The partner has listed clips of it. An open part may get more. */
+  readonly hasClips: boolean;
+}
+
+export interface Customer {
+  readonly hauler_id: string;
+  readonly connection_id: string;
+  readonly customer_id: string;
+}
+
+/** A part as the admin API shows it. */
+export interface PartRow {
+  readonly request_id: string;
+  readonly number: number;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly status: RequestState;
+  readonly reason: string | null;
+  readonly partner_request_id: string | null;
+  readonly recording_ids: string[];
+}
+
+export interface NewRequest extends CameraRange {
+  readonly id: string;
+  readonly haulerId: string;
+  readonly connectionId: string;
+  readonly customerId: string;
+  readonly deadlineMs: number;
+}
+
+export interface NextPoll {
+  readonly part: Part;
+  readonly delayMs: number;
+  readonly isUnknown: boolean;
+  readonly isIndividual: boolean;
+  readonly reason: string | null;
+}
+
+/** `instantSql` keeps the microseconds, which a JavaScript date cannot hold. */
+const PART = `hauler_id AS "haulerId", id, request_id AS "requestId", connection_id AS "connectionId",
+  customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
+  ${instantSql('start_time')} AS "startTime", ${instantSql('end_time')} AS "endTime", status, reason,
+  partner_request_id AS "partnerRequestId", submit_attempts AS "submitAttempts", submitted_at AS "submittedAt",
+  deadline_at AS "deadlineAt", deadline_at <= now() AS "isOverdue", polls, next_poll_at AS "nextPollAt",
+  polled_individually_at AS "polledIndividuallyAt", not_found AS "notFound",
+  EXISTS (SELECT 1 FROM recordings AS clip WHERE clip.hauler_id = video_request_parts.hauler_id
+          AND clip.part_id = video_request_parts.id) AS "hasClips"`;
+
+/** By the database's clock, which also decides when it has passed. Milliseconds, because it is read as a JavaScript date. */
+const DEADLINE = "date_trunc('milliseconds', now()) + $6::float8 * interval '1 ms'";
+
+/** Video requests, their parts, and the polls of each customer. */
+@Injectable()
+export class ClipsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async insertRequest(request: NewRequest, ranges: readonly Range[]): Promise<void> {
+    const { haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id, startTime, endTime } = request;
+    const common = [haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id];
+    await this.inTransaction(async (manager) => {
+      await manager.query(
+        `INSERT INTO video_requests (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at, id,
+           start_time, end_time, status, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, ${DEADLINE}, $7, $8, $9, 'submitting', now(), now())`,
+        [...common, startTime, endTime],
+      );
+      await manager.query(
+        `INSERT INTO video_request_parts (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at,
+           request_id, number, id, start_time, end_time, status, due_at)
+         SELECT $1, $2, $3, $4, $5, ${DEADLINE}, $7, part.number, part.id, part.starts, part.ends, 'submitting', now()
+         FROM unnest($8::uuid[], $9::timestamptz[], $10::timestamptz[])
+           WITH ORDINALITY AS part (id, starts, ends, number)`,
+        [
+          ...common,
+          ranges.map(() => uuidv7()),
+          ranges.map((range) => range.startTime),
+          ranges.map((range) => range.endTime),
+        ],
+      );
+    });
+  }
+
+  inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return inTransaction(this.dataSource, work);
+  }
+
+  /** Newest first. */
+  requests(
+    where: FindOptionsWhere<VideoRequestEntity>,
+    page: { readonly offset: number; readonly pageSize: number },
+  ): Promise<[VideoRequestEntity[], number]> {
+    return this.dataSource.manager.findAndCount(VideoRequestEntity, {
+      where,
+      order: { id: 'DESC' },
+      skip: page.offset,
+      take: page.pageSize,
+    });
+  }
+
+  findRequest(id: string): Promise<VideoRequestEntity | null> {
+    return this.dataSource.manager.findOneBy(VideoRequestEntity, { id });
+  }
+
+  partsOf(requests: readonly Pick<VideoRequestEntity, 'haulerId' | 'id'>[]): Promise<PartRow[]> {
+    return this.dataSource.query(
+      `SELECT request_id, number, start_time, end_time, status, coalesce(reason, last_error) AS reason, partner_request_id,
+         ARRAY(SELECT r.id FROM recordings r WHERE r.hauler_id = part.hauler_id AND r.part_id = part.id
+               ORDER BY r.start_time, r.id)::text[] AS recording_ids
+       FROM video_request_parts AS part
+       WHERE (hauler_id, request_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) ORDER BY number`,
+      [requests.map(({ haulerId }) => haulerId), requests.map(({ id }) => id)],
+    );
+  }
+
+  async findPart(haulerId: string, id: string, manager?: EntityManager): Promise<Part> {
+    const [row] = await (manager ?? this.dataSource).query<Part[]>(
+      `SELECT ${PART} FROM video_request_parts WHERE hauler_id = $1 AND id = $2`,
+      [haulerId, id],
+    );
+    if (row === undefined) throw new Error(`no part ${id} of a video request`);
+    return row;
+  }
+
+  /** The parts of a customer that wait for the partner, the next due one first, and the database's time. */
+  async openParts({ hauler_id, connection_id, customer_id }: Customer): Promise<{ parts: Part[]; now: Date }> {
+    const parts = await this.dataSource.query<(Part & { readonly now: Date })[]>(
+      `SELECT ${PART}, now() AS now FROM video_request_parts
+       WHERE connection_id = $1 AND customer_id = $2 AND hauler_id = $3 AND next_poll_at IS NOT NULL
+       ORDER BY video_request_parts.next_poll_at`,
+      [connection_id, customer_id, hauler_id],
+    );
+    return { parts, now: parts[0]?.now ?? new Date() };
+  }
+
+  /** The ids in `ids` that the partner gave to parts of this connection, including ended ones. */
+  async knownRequests(
+    { haulerId, connectionId }: Pick<Part, 'haulerId' | 'connectionId'>,
+    ids: readonly (string | undefined)[],
+  ): Promise<string[]> {
+    const rows = await this.dataSource.query<{ id: string }[]>(
+      `SELECT DISTINCT partner_request_id AS id FROM video_request_parts
+       WHERE hauler_id = $1 AND connection_id = $2 AND partner_request_id = ANY ($3::text[])`,
+      [haulerId, connectionId, ids],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** The database's time. Everything that is compared with `now()` in SQL is written with it. */
+  async now(manager: EntityManager): Promise<Date> {
+    const [{ now }] = await manager.query<[{ now: Date }]>('SELECT now()');
+    return now;
+  }
+
+  /**
+   * Schedules the customer's poll for `at` or earlier. After a failure the poll keeps its time, which is the backoff or the
+   * partner's `Retry-After`. Locks the poll's row, so that a round that ends now includes the part.
+   */
+  async schedulePoll(manager: EntityManager, part: Part, at: Date): Promise<void> {
+    await manager.query(
+      `INSERT INTO video_polls AS poll (hauler_id, connection_id, customer_id, due_at) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (hauler_id, connection_id, customer_id) DO UPDATE SET due_at =
+         CASE WHEN poll.last_error IS NULL OR poll.due_at IS NULL THEN least(poll.due_at, excluded.due_at) ELSE poll.due_at END`,
+      [part.haulerId, part.connectionId, part.customerId, at],
+    );
+  }
+
+  /** Null where the customer has no open part. */
+  async nextPollAt(manager: EntityManager, { hauler_id, connection_id, customer_id }: Customer): Promise<Date | null> {
+    const [{ at }] = await manager.query<[{ at: Date | null }]>(
+      `SELECT least(min(next_poll_at), min(deadline_at)) AS at FROM video_request_parts
+       WHERE connection_id = $1 AND customer_id = $2 AND hauler_id = $3 AND next_poll_at IS NOT NULL`,
+      [connection_id, customer_id, hauler_id],
+    );
+    return at;
+  }
+
+  /** Records a poll of each part and schedules the next one. */
+  async scheduleParts(manager: EntityManager, haulerId: string, polls: readonly NextPoll[]): Promise<void> {
+    await manager.query(
+      `UPDATE video_request_parts AS part SET polls = part.polls + 1,
+         next_poll_at = now() + poll.delay * interval '1 ms',
+         not_found = CASE WHEN poll.unknown THEN part.not_found + 1 ELSE 0 END,
+         polled_individually_at = CASE WHEN poll.individual THEN now() ELSE part.polled_individually_at END,
+         reason = poll.reason
+       FROM unnest($2::uuid[], $3::float8[], $4::boolean[], $5::boolean[], $6::text[])
+         AS poll (id, delay, unknown, individual, reason)
+       WHERE part.hauler_id = $1 AND part.id = poll.id`,
+      [
+        haulerId,
+        polls.map(({ part }) => part.id),
+        polls.map(({ delayMs }) => delayMs),
+        polls.map(({ isUnknown }) => isUnknown),
+        polls.map(({ isIndividual }) => isIndividual),
+        polls.map(({ reason }) => reason),
+      ],
+    );
+    const changed = polls.filter(({ part, reason }) => part.reason !== reason);
+    for (const id of new Set(changed.map(({ part }) => part.requestId))) {
+      await this.refreshRequest(manager, haulerId, id);
+    }
+  }
+
+  /** Moves a part whose row the caller holds, and its request with it. Throws `InvalidTransitionError`. */
+  async transition(manager: EntityManager, part: Part, status: RequestState, reason: string | null): Promise<void> {
+    if (part.status !== status) REQUEST_STATES.assertTransition(part.status, status);
+    const isOpen = status === 'processing' || status === 'submitting';
+    await manager.query(
+      `UPDATE video_request_parts SET status = $3, reason = $4${isOpen ? '' : ', next_poll_at = NULL'}
+       WHERE hauler_id = $1 AND id = $2`,
+      [part.haulerId, part.id, status, reason],
+    );
+    await this.refreshRequest(manager, part.haulerId, part.requestId);
+  }
+
+  /**
+   * Derives the state of a part from its clips, once the partner has listed all of them. Locks its row first, because two of
+   * its clips may end at the same time.
+   */
+  async updatePartFromClips(manager: EntityManager, haulerId: string, id: string): Promise<void> {
+    const key = [haulerId, id];
+    await manager.query('SELECT 1 FROM video_request_parts WHERE hauler_id = $1 AND id = $2 FOR UPDATE', key);
+    const part = await this.findPart(haulerId, id, manager);
+    if (part.status !== 'ready' && part.status !== 'downloading') return;
+    const clips = await manager.query<ClipState[]>(
+      'SELECT status, reason FROM recordings WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id',
+      key,
+    );
+    const { status, reason } = partStateOf(clips, part.reason);
+    if (status !== part.status) await this.transition(manager, part, status, reason);
+  }
+
+  /** Derives the state of a request from its parts. Locks its row first, because two parts may end at the same time. */
+  async refreshRequest(manager: EntityManager, haulerId: string, requestId: string): Promise<void> {
+    const key = [haulerId, requestId];
+    await manager.query('SELECT 1 FROM video_requests WHERE hauler_id = $1 AND id = $2 FOR UPDATE', key);
+    const parts = await manager.query<PartState[]>(
+      'SELECT number, status, reason FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2 ORDER BY number',
+      key,
+    );
+    const { status, reason } = requestStateOf(parts);
+    await manager.query(
+      `UPDATE video_requests SET status = $3, reason = $4, updated_at = now()
+       WHERE hauler_id = $1 AND id = $2 AND (status, reason) IS DISTINCT FROM ($3, $4)`,
+      [...key, status, reason],
+    );
+  }
+}

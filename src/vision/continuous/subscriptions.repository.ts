@@ -1,0 +1,156 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { countRows } from '../../database/count.js';
+import { inTransaction } from '../../database/transaction.js';
+import { uuidv7 } from '../../database/uuid.js';
+import type { VisionConnection } from '../client/vision-connections.service.js';
+
+export interface SubscriptionRow {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly connection_id: string;
+  readonly truck_id: string;
+  readonly camera_id: string | null;
+  readonly start_time: Date;
+  readonly interval_seconds: number;
+  readonly enabled: boolean;
+  /** The start of the oldest window that was not read yet. */
+  readonly watermark: Date;
+  readonly last_read_at: Date | null;
+  readonly last_error: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export interface NewSubscription {
+  readonly truckId: string;
+  readonly cameraId: string | null;
+  readonly startTime: string;
+  readonly intervalSeconds: number;
+}
+
+/** The truck, and optionally the camera, of a subscription. */
+export interface SubscribedCamera {
+  readonly truck_id: string;
+  readonly camera_id: string | null;
+}
+
+/** A window that could not be read in its turn. */
+export interface FailedWindow {
+  readonly hauler_id: string;
+  readonly subscription_id: string;
+  readonly connection_id: string;
+  readonly start: Date;
+  readonly end: Date;
+  /** The end of the window before it. */
+  readonly readUntil: Date;
+  readonly reason: string;
+}
+
+const SUBSCRIPTIONS = `
+  SELECT hauler_id, id, connection_id, truck_id, camera_id, start_time, interval_seconds, enabled, last_read_at, last_error,
+    created_at, updated_at, least(read_until, (
+      SELECT min(w.start_time) FROM video_windows w WHERE w.subscription_id = s.id)) AS watermark
+  FROM video_subscriptions AS s WHERE deleted_at IS NULL`;
+
+/** Subscriptions to continuous recordings, and the windows of them that are deferred. */
+@Injectable()
+export class SubscriptionsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return inTransaction(this.dataSource, work);
+  }
+
+  async insert(connection: VisionConnection, subscription: NewSubscription): Promise<string> {
+    const { truckId, cameraId, startTime, intervalSeconds } = subscription;
+    const id = uuidv7();
+    await this.dataSource.query(
+      `INSERT INTO video_subscriptions (hauler_id, id, connection_id, customer_id, truck_id, camera_id, start_time,
+         read_until, interval_seconds, enabled, created_at, updated_at, due_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, true, now(), now(), greatest(now(), $7::timestamptz))`,
+      [connection.haulerId, id, connection.id, connection.customerId, truckId, cameraId, startTime, intervalSeconds],
+    );
+    return id;
+  }
+
+  /** Newest first. */
+  async list(
+    { connectionId, truckId }: { readonly connectionId?: string | undefined; readonly truckId?: string | undefined },
+    page: { readonly offset: number; readonly pageSize: number },
+  ): Promise<{ rows: SubscriptionRow[]; total: number }> {
+    const filtered = `${SUBSCRIPTIONS} AND ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)`;
+    const parameters = [connectionId ?? null, truckId ?? null];
+    const rows = await this.dataSource.query<SubscriptionRow[]>(
+      `${filtered} ORDER BY id DESC LIMIT ${page.pageSize} OFFSET ${page.offset}`,
+      parameters,
+    );
+    return { rows, total: await countRows(this.dataSource, filtered, parameters) };
+  }
+
+  async find(id: string): Promise<SubscriptionRow | undefined> {
+    const [row] = await this.dataSource.query<SubscriptionRow[]>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
+    return row;
+  }
+
+  /** Makes it due, and takes the lease of a reading that is running. Returns whether the subscription exists. */
+  async update(id: string, intervalSeconds: number | undefined, enabled: boolean | undefined): Promise<boolean> {
+    const [, updated] = await this.dataSource.query<[unknown[], number]>(
+      `UPDATE video_subscriptions SET interval_seconds = coalesce($2, interval_seconds), enabled = coalesce($3, enabled),
+         due_at = CASE WHEN coalesce($3, enabled) THEN now() END, lease_token = NULL, leased_until = NULL, attempts = 0,
+         updated_at = now()
+       WHERE id = $1 AND deleted_at IS NULL`,
+      [id, intervalSeconds ?? null, enabled ?? null],
+    );
+    return updated > 0;
+  }
+
+  /** Deletes its windows as well. Its recordings stay, and their downloads go on. Returns whether the subscription existed. */
+  async delete(id: string): Promise<boolean> {
+    return this.inTransaction(async (manager) => {
+      const [, deleted] = await manager.query<[unknown[], number]>(
+        `UPDATE video_subscriptions SET deleted_at = now(), due_at = NULL, lease_token = NULL, leased_until = NULL
+         WHERE id = $1 AND deleted_at IS NULL`,
+        [id],
+      );
+      await manager.query('DELETE FROM video_windows WHERE subscription_id = $1', [id]);
+      return deleted > 0;
+    });
+  }
+
+  /** Undefined for a deleted subscription. */
+  async cameraOf(
+    haulerId: string,
+    id: string,
+  ): Promise<(SubscribedCamera & { readonly connection_id: string; readonly enabled: boolean }) | undefined> {
+    const [row] = await this.dataSource.query<
+      (SubscribedCamera & { readonly connection_id: string; readonly enabled: boolean })[]
+    >(
+      `SELECT connection_id, enabled, truck_id, camera_id FROM video_subscriptions
+       WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
+      [haulerId, id],
+    );
+    return row;
+  }
+
+  /** Adds a failed window to the deferred one that ends where it begins, up to 24 h, or stores it as a row of its own. */
+  async deferWindow(manager: EntityManager, window: FailedWindow): Promise<void> {
+    const { hauler_id, subscription_id, connection_id, start, end, readUntil, reason } = window;
+    const [, extended] = await manager.query<[unknown[], number]>(
+      `UPDATE video_windows SET end_time = $3, reason = $4
+       WHERE hauler_id = $5 AND subscription_id = $1 AND end_time = $2 AND lease_token IS NULL AND due_at IS NOT NULL
+         AND start_time > $3::timestamptz - interval '24 hours'`,
+      [subscription_id, readUntil, end, reason, hauler_id],
+    );
+    if (extended > 0) return;
+    await manager.query(
+      `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, due_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '1 minute')`,
+      [hauler_id, uuidv7(), subscription_id, connection_id, start, end, reason],
+    );
+  }
+
+  async deleteWindow(manager: EntityManager, haulerId: string, id: string): Promise<void> {
+    await manager.query('DELETE FROM video_windows WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
+  }
+}

@@ -1,0 +1,90 @@
+/** The states of decision 49, the best one first. Where recordings overlap, the better state counts. */
+const COVERAGE_STATES = ['stored', 'available', 'expired', 'missing'] as const;
+export type CoverageState = (typeof COVERAGE_STATES)[number];
+
+/** Ranks below every recording: an unread window, then the range of a subscription, then a time without subscription. */
+const [UNREAD_RANK, SUBSCRIBED_RANK, UNSUBSCRIBED_RANK] = [4, 5, 6];
+
+/** A state of one camera over a time; milliseconds since the epoch, the end excluded. */
+export interface Piece {
+  readonly start: number;
+  readonly end: number;
+  readonly state: CoverageState;
+  /** Where pieces overlap, the lowest rank counts. Default: the position of the state in `COVERAGE_STATES`. */
+  readonly rank?: number;
+  readonly recordingId?: string;
+  readonly reason?: string;
+}
+
+/**
+ * The intervals of `[from, to)` in order, without gaps and overlaps. Of several pieces the best one counts, and of equally
+ * good ones the first. Together `pieces` must cover the whole time: `missingPieces` does.
+ */
+export function coverageOf(pieces: readonly Piece[], from: number, to: number): Piece[] {
+  const within = pieces.filter(({ start, end }) => start < to && end > from && start < end);
+  const marks = new Set([from, to]);
+  for (const { start, end } of within) marks.add(Math.max(start, from)).add(Math.min(end, to));
+  const cuts = Float64Array.from(marks).sort();
+  const sorted = within.sort((a, b) => a.start - b.start || b.end - a.end);
+  const intervals: Piece[] = [];
+  let last: Piece | undefined;
+  let active: Piece[] = [];
+  let next = 0;
+  for (let i = 0; i + 1 < cuts.length; i++) {
+    const [start = from, end = to] = [cuts[i], cuts[i + 1]];
+    active = active.filter((piece) => piece.end > start);
+    for (let piece = sorted[next]; piece !== undefined && piece.start <= start; piece = sorted[++next]) {
+      active.push(piece);
+    }
+    const best = active.reduce((one, other) => (rankOf(one) <= rankOf(other) ? one : other));
+    if (last !== undefined && isSame(last, best)) last = { ...last, end };
+    else {
+      if (last !== undefined) intervals.push(last);
+      last = { ...best, start, end };
+    }
+  }
+  if (last !== undefined) intervals.push(last);
+  return intervals;
+}
+
+const rankOf = ({ state, rank = COVERAGE_STATES.indexOf(state) }: Piece): number => rank;
+
+/** Whether two adjacent pieces differ only in time. */
+const isSame = (one: Piece, other: Piece): boolean =>
+  one.state === other.state && one.recordingId === other.recordingId && one.reason === other.reason;
+
+/** A subscription that includes the camera. */
+export interface Subscribed {
+  readonly start: number;
+  readonly readUntil: number;
+  readonly unread: readonly { readonly start: number; readonly end: number; readonly reason: string }[];
+  /** The failure of the last reading, which is why the time after `readUntil` is not read. */
+  readonly reason?: string;
+  /** The connection was deleted, so that nothing more will be read. */
+  readonly isEnded?: boolean;
+}
+
+const FOREVER = Number.MAX_SAFE_INTEGER;
+
+/** Why there is no recording, for all time. */
+export const missingPieces = (subscriptions: readonly Subscribed[]): Piece[] => [
+  ...subscriptions.flatMap((each) => [
+    ...each.unread.map(({ start, end, reason }) => missing(UNREAD_RANK, start, end, notRead({ ...each, reason }))),
+    missing(SUBSCRIBED_RANK, each.start, each.readUntil, 'The partner lists no recording.'),
+    missing(SUBSCRIBED_RANK, each.readUntil, FOREVER, notRead(each)),
+  ]),
+  missing(UNSUBSCRIBED_RANK, -FOREVER, FOREVER, 'No subscription includes the truck at this time.'),
+];
+
+const missing = (rank: number, start: number, end: number, reason: string): Piece => ({
+  start,
+  end,
+  state: 'missing',
+  rank,
+  reason,
+});
+
+function notRead({ reason, isEnded }: Pick<Subscribed, 'reason' | 'isEnded'>): string {
+  if (isEnded === true) return 'Not read: the connection was deleted, and nothing more will be read.';
+  return reason === undefined ? 'Not read yet.' : `Not read yet: ${reason}`;
+}

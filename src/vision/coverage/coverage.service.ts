@@ -1,0 +1,114 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Coverage, CoverageInterval, CoverageQuery } from '../../contracts/admin/recording.dto.js';
+import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import type { Violation } from '../../contracts/common/violation.js';
+import { invalid } from '../../errors/app-error.js';
+import { unknownConnection, VisionConnections } from '../client/vision-connections.service.js';
+import { namePairsOf } from '../recordings/camera-names.repository.js';
+import { camerasOf, namesOf } from '../recordings/camera-names.rules.js';
+import type { RecordingState } from '../recordings/recording.rules.js';
+import { CoverageRepository, type CoverageRecordingRow, type CoverageSubscriptionRow } from './coverage.repository.js';
+import { coverageOf, type CoverageState, missingPieces, type Piece, type Subscribed } from './coverage.rules.js';
+
+const MAX_RANGE_MS = 31 * 86_400_000;
+/** A month of chunks of one minute has 44,640. Their intervals take about 50 MiB and hold the event loop for 0.1 s. */
+const MAX_RECORDINGS = 50_000;
+
+const STATES: Readonly<Record<RecordingState, CoverageState>> = {
+  stored: 'stored',
+  available: 'available',
+  downloading: 'available',
+  expired: 'expired',
+  failed: 'missing',
+};
+
+const UNKNOWN_CAMERA = { name: undefined, names: new Set<string>() };
+
+/** What exists of a truck's cameras over time (decision 49). */
+@Injectable()
+export class CoverageService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly coverage: CoverageRepository,
+    private readonly connections: VisionConnections,
+  ) {}
+
+  /** 400 with every violation. */
+  async of(query: CoverageQuery): Promise<Coverage> {
+    const violations = rangeViolations(query);
+    if (!(await this.connections.exists(query.connectionId))) violations.push(unknownConnection());
+    if (violations.length > 0) throw invalid(violations);
+    const { cameraId } = query;
+    const pairs = await namePairsOf(this.dataSource, query.connectionId, query.truckId);
+    const names = cameraId === undefined ? null : namesOf(cameraId, pairs);
+    const recordings = await this.coverage.recordings(query, names, MAX_RECORDINGS + 1);
+    if (recordings.length > MAX_RECORDINGS) throw invalid([tooManyRecordings()]);
+    const subscriptions = await this.coverage.subscriptions(query, names);
+    const found = new Set(
+      [...recordings, ...subscriptions].map(({ camera_id }) => camera_id).filter((id) => id !== null),
+    );
+    const cameras = cameraId === undefined ? camerasOf(found, pairs) : [{ name: cameraId, names: new Set(names) }];
+    const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
+    const data: CoverageInterval[] = [];
+    // Without any camera the whole time is missing.
+    for (const camera of cameras.length === 0 ? [UNKNOWN_CAMERA] : cameras) {
+      const pieces = recordings.filter(({ camera_id }) => camera.names.has(camera_id)).map(toPiece);
+      const subscribed = subscriptions
+        .filter(({ camera_id }) => camera_id === null || camera.names.has(camera_id))
+        .map(toSubscribed);
+      let startTime = formatInstant(new Date(from));
+      for (const piece of coverageOf([...pieces, ...missingPieces(subscribed)], from, to)) {
+        const interval = toInterval(piece, camera.name, startTime);
+        data.push(interval);
+        // Each interval begins where the one before ended, so that a time is formatted once.
+        startTime = interval.endTime;
+      }
+      await yieldToEventLoop();
+    }
+    return { data };
+  }
+}
+
+function rangeViolations({ from, to }: CoverageQuery): Violation[] {
+  if (to > from && epochMillis(to) - epochMillis(from) <= MAX_RANGE_MS) return [];
+  return [{ path: 'to', rule: 'isRange', message: 'to must be after from, and at most 31 days later' }];
+}
+
+const tooManyRecordings = (): Violation => ({
+  path: 'to',
+  rule: 'isRange',
+  message: `there are more than ${MAX_RECORDINGS} recordings between from and to: request a shorter time`,
+});
+
+function toPiece({ id, start_time, end_time, status, reason }: CoverageRecordingRow): Piece {
+  return {
+    start: start_time.getTime(),
+    end: end_time.getTime(),
+    state: STATES[status],
+    recordingId: id,
+    ...(reason === null || status === 'stored' ? {} : { reason }),
+  };
+}
+
+function toSubscribed({ start_time, read_until, last_error, is_ended, unread }: CoverageSubscriptionRow): Subscribed {
+  return {
+    start: start_time.getTime(),
+    readUntil: read_until.getTime(),
+    unread: unread.map(({ start, end, reason }) => ({ start: Date.parse(start), end: Date.parse(end), reason })),
+    isEnded: is_ended,
+    ...(last_error === null ? {} : { reason: last_error }),
+  };
+}
+
+function toInterval(piece: Piece, cameraId: string | undefined, startTime: string): CoverageInterval {
+  return {
+    ...(cameraId === undefined ? {} : { cameraId }),
+    startTime,
+    endTime: formatInstant(new Date(piece.end)),
+    state: piece.state,
+    ...(piece.recordingId === undefined ? {} : { recordingId: piece.recordingId }),
+    ...(piece.reason === undefined ? {} : { reason: piece.reason }),
+  };
+}

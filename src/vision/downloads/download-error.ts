@@ -1,0 +1,89 @@
+import { retryAfterMs } from '../../outbound/retry-after.js';
+import { errorCode, sentenceOf } from '../../storage/storage-errors.js';
+import type { InvalidMp4Error } from './mp4-box-validator.js';
+
+/** How a download fails, and whether the bytes received so far are kept for another attempt. */
+const KEEPS_BYTES = {
+  /** The host is busy or away, the connection broke, the body was cut off, or a timeout passed. */
+  retryable: true,
+  /** The signal was aborted. */
+  cancelled: true,
+  /** 401, 403, 404, 410. */
+  'link-refused': true,
+  /** Decision 50 does not allow the address. */
+  'address-refused': false,
+  'bad-answer': false,
+  'too-large': false,
+  'wrong-length': false,
+  empty: false,
+  'invalid-mp4': false,
+} as const satisfies Record<string, boolean>;
+
+export type DownloadErrorKind = keyof typeof KEEPS_BYTES;
+
+/** `message` is a sentence for an admin. It names hosts, but no paths or queries, because signed links are secrets. */
+export class DownloadError extends Error {
+  readonly keepsBytes: boolean;
+  /** The host's `Retry-After`, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    readonly kind: DownloadErrorKind,
+    message: string,
+    options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'DownloadError';
+    this.keepsBytes = KEEPS_BYTES[kind];
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+export const tooLarge = (host: string, maxBytes: number): DownloadError =>
+  new DownloadError('too-large', `The file of ${host} is larger than ${maxBytes} bytes.`);
+
+/** `contentType` is shown as far as it is a media type. */
+export function invalidMp4(
+  host: string | undefined,
+  contentType: string | undefined,
+  cause: InvalidMp4Error,
+): DownloadError {
+  const [type] = /^[\w.+-]{1,40}\/[\w.+-]{1,40}/.exec(contentType ?? '') ?? [];
+  const file = `The file of ${host ?? 'the host'}${type === undefined ? '' : `, sent as ${type},`}`;
+  return new DownloadError('invalid-mp4', `${file} is not a valid MP4: ${cause.message}.`, { cause });
+}
+
+const REFUSED = new Set([401, 403, 404, 410]);
+const TEMPORARY = new Set([408, 425, 429]);
+
+/** For a status that is neither 200, 206 nor a redirect. */
+export function statusError(host: string, status: number, retryAfter: string | undefined, now: Date): DownloadError {
+  if (REFUSED.has(status)) return new DownloadError('link-refused', `${host} refused the link with ${status}.`);
+  if (TEMPORARY.has(status) || status >= 500)
+    return new DownloadError('retryable', `${host} answered ${status}.`, {
+      retryAfterMs: retryAfterMs(retryAfter, now),
+    });
+  return new DownloadError('bad-answer', `${host} answered ${status} instead of the file.`);
+}
+
+const WORDS: Record<string, string> = {
+  ECONNREFUSED: 'refused the connection',
+  ECONNRESET: 'broke the connection',
+  EPIPE: 'broke the connection',
+  ENOTFOUND: 'has an unknown name',
+  EAI_AGAIN: 'has a name that could not be resolved',
+  ETIMEDOUT: 'could not be reached in time',
+  EHOSTUNREACH: 'could not be reached',
+  ENETUNREACH: 'could not be reached',
+};
+
+/** Converts an error of the connection to the host. */
+export function connectionError(host: string, error: unknown): DownloadError {
+  if (error instanceof DownloadError) return error;
+  const code = errorCode(error) ?? '';
+  if (code === 'ADDRESS_REFUSED') return new DownloadError('address-refused', sentenceOf(error), { cause: error });
+  if (code.startsWith('HPE_'))
+    return new DownloadError('retryable', `${host} sent invalid HTTP (${code}).`, { cause: error });
+  const words = WORDS[code] ?? `failed (${code || sentenceOf(error)})`;
+  return new DownloadError('retryable', `${host} ${words}.`, { cause: error });
+}

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import type { Next, Run } from '../../jobs/run.js';
+import { StorageUnavailableError } from '../../storage/storage-errors.js';
+import type { Published } from '../../storage/storage.js';
+import { recordingFile } from '../recordings/recording-files.js';
+import { DOWNLOAD } from '../client/vision-connections.service.js';
+import { fetchBy } from '../recordings/recording.rules.js';
+import { DownloadError } from './download-error.js';
+import {
+  DownloadRepository,
+  RECORDING_COLUMNS,
+  type RecordingRow,
+  resumeColumns,
+  resumePointOf,
+} from './download.repository.js';
+import { Downloader } from './downloader.js';
+import { isBroken, type NextStep, nextStep, relinkOrEnd } from './next-step.rules.js';
+import { RelinkService } from './relink.service.js';
+import { RetryLaterError, StoragePause } from './storage-pause.js';
+
+type DownloadRun = Run<RecordingRow>;
+
+/**
+ * The claim of a chunk that has a link also begins its download. A clip is moved by a statement of its own, together with
+ * its part.
+ */
+const ON_CLAIM = {
+  status: `CASE WHEN t.link IS NULL OR t.part_id IS NOT NULL THEN t.status ELSE 'downloading' END`,
+  updated_at: 'now()',
+};
+
+/** A recording without a link waits until those whose links expire within this time were fetched. */
+const RELINK_DELAY_MS = 300_000;
+
+/** Fetches recordings before their links expire, the earliest expiry first (decision 47). */
+@Injectable()
+export class DownloadJob implements OnModuleInit {
+  constructor(
+    private readonly jobs: JobsService,
+    private readonly pause: StoragePause,
+    private readonly recordings: DownloadRepository,
+    private readonly links: RelinkService,
+    private readonly downloader: Downloader,
+    @Inject(ENV) private readonly env: ResolvedEnv,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register<RecordingRow>({
+      name: DOWNLOAD,
+      table: 'recordings',
+      key: { hauler_id: 'uuid', id: 'uuid' },
+      columns: RECORDING_COLUMNS,
+      order: ['fetch_by'],
+      setOnClaim: ON_CLAIM,
+      group: { by: 'connection_id', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
+      concurrency: this.env.DOWNLOAD_CONCURRENCY,
+      backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
+      // Otherwise each due row would be claimed and deferred again and again while the storage is unavailable.
+      canClaim: () => this.pause.current() === undefined,
+      run: (run) => this.run(run),
+    });
+  }
+
+  private async run(run: DownloadRun): Promise<Next> {
+    const { row } = run;
+    // First of all: a file that is published is stored, even if its link has expired or the storage is full.
+    if (await this.storePublished(run)) return 'done';
+    // The pause may have begun after the claim.
+    const paused = this.pause.current();
+    if (paused !== undefined) {
+      await this.recordings.move(run, row, 'available');
+      throw paused;
+    }
+    if (row.link === null) return this.relink(run);
+    if (row.expires_at !== null && row.expires_at.getTime() <= Date.now())
+      return this.take(run, row, relinkOrEnd(row), 'The link had expired before the file could be fetched.');
+    return this.download(run, row.link);
+  }
+
+  /** An interrupted attempt may have published the file without finishing the row. */
+  private async storePublished(run: DownloadRun): Promise<boolean> {
+    const { row } = run;
+    if (!wasInterrupted(row)) return false;
+    const begun = Date.now();
+    const published = await this.storing(() => this.published(recordingFile(row.id)));
+    if (published === undefined) return false;
+    await this.stored(run, row, published, begun);
+    return true;
+  }
+
+  private async download(run: DownloadRun, url: string): Promise<Next> {
+    const { row } = run;
+    const begun = Date.now();
+    if (row.part_id !== null && !wasInterrupted(row)) await this.recordings.move(run, row, 'downloading');
+    const current: RecordingRow = { ...row, status: 'downloading' };
+    let received = 0;
+    try {
+      const downloaded = await this.downloader.download({
+        url,
+        name: recordingFile(row.id),
+        resume: resumePointOf(row),
+        signal: run.signal,
+        onReceived: (bytes) => void (received = bytes),
+        onCheckpoint: (point) => run.update(resumeColumns(point)),
+      });
+      return await this.stored(run, current, downloaded, begun);
+    } catch (error) {
+      if (run.signal.aborted) throw run.signal.reason;
+      if (error instanceof DownloadError) return this.failed(run, current, error, received);
+      if (!(error instanceof StorageUnavailableError)) throw error;
+      await this.recordings.move(run, current, 'available');
+      throw this.pause.begin(error);
+    }
+  }
+
+  private async relink(run: DownloadRun): Promise<Next> {
+    const { row } = run;
+    const listed = await this.links.find(row, run.signal);
+    if (typeof listed === 'string') return this.end(run, row, 'expired', listed);
+    await this.recordings.finish(
+      run,
+      row,
+      'available',
+      { afterMs: 0 },
+      {
+        link: listed.downloadUrl,
+        expires_at: listed.expiresAt ?? null,
+        fetch_by: fetchBy(listed.expiresAt, Date.now()),
+        relinks: row.relinks + 1,
+      },
+    );
+    return 'done';
+  }
+
+  private async stored(
+    run: DownloadRun,
+    row: RecordingRow,
+    { size, sha256, trailingBytes = 0 }: Published & { readonly trailingBytes?: number },
+    begun: number,
+  ): Promise<Next> {
+    this.pause.end();
+    await this.recordings.finish(run, row, 'stored', 'done', {
+      size_bytes: size,
+      sha256,
+      fetch_ms: Date.now() - begun,
+      stored_at: new Date(),
+      link: null,
+      reason: trailingBytes === 0 ? null : `The file has ${trailingBytes} bytes after its last MP4 box.`,
+      ...resumeColumns(undefined),
+    });
+    return 'done';
+  }
+
+  private async failed(run: DownloadRun, row: RecordingRow, error: DownloadError, received: number): Promise<Next> {
+    const best = Number(row.received_bytes);
+    const { kind, retryAfterMs, message } = error;
+    const failure = { kind, retryAfterMs, madeNoProgress: received > 0 && received <= best };
+    const noProgressAttempts = row.no_progress_attempts;
+    const step = nextStep(
+      {
+        relinks: row.relinks,
+        noProgressAttempts,
+        attempt: run.attempt,
+        listedAt: row.created_at.getTime(),
+        expiresAt: row.expires_at?.getTime(),
+      },
+      failure,
+      Date.now(),
+    );
+    await run.update({
+      received_bytes: Math.max(best, received),
+      no_progress_attempts: isBroken(failure) ? noProgressAttempts + 1 : received > best ? 0 : noProgressAttempts,
+    });
+    return this.take(run, row, step, message);
+  }
+
+  private async take(run: DownloadRun, row: RecordingRow, step: NextStep, reason: string): Promise<Next> {
+    switch (step.step) {
+      case 'retry':
+        await this.recordings.move(run, row, 'available', { reason });
+        throw new RetryLaterError(reason, step.afterMs);
+      case 'relink': {
+        const set = { link: null, reason, fetch_by: new Date(Date.now() + step.afterMs + RELINK_DELAY_MS) };
+        await this.recordings.finish(run, row, 'available', { afterMs: step.afterMs }, set);
+        return 'done';
+      }
+      case 'end':
+        return this.end(run, row, step.status, reason);
+    }
+  }
+
+  /** The drafts are removed first, because no later attempt removes them. */
+  private async end(run: DownloadRun, row: RecordingRow, status: 'failed' | 'expired', reason: string): Promise<Next> {
+    await this.storing(() => this.downloader.storage.removeDrafts(recordingFile(row.id)));
+    await this.recordings.finish(run, row, status, 'done', { reason, link: null, ...resumeColumns(undefined) });
+    return 'done';
+  }
+
+  /** Size and SHA-256 of a published file. */
+  private async published(name: string): Promise<Published | undefined> {
+    const file = await this.downloader.storage.stat(name);
+    if (file === undefined) return undefined;
+    const hash = createHash('sha256');
+    for await (const chunk of await this.downloader.storage.read(name)) hash.update(chunk as Buffer);
+    return { size: file.size, sha256: hash.digest('hex') };
+  }
+
+  private async storing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof StorageUnavailableError ? this.pause.begin(error) : error;
+    }
+  }
+}
+
+/** The run's row has the status before the claim, which may have changed it (`ON_CLAIM`). */
+const wasInterrupted = ({ status }: RecordingRow): boolean => status === 'downloading';

@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { inTransaction } from '../../database/transaction.js';
+import type { Changes, Next, Run } from '../../jobs/run.js';
+import { ClipsRepository } from '../clips/clips.repository.js';
+import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
+import type { ResumePoint } from './downloader.js';
+
+/** The columns of a recording that its download needs. A `bigint` is text. */
+export interface RecordingRow {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly connection_id: string;
+  readonly part_id: string | null;
+  readonly partner_recording_id: string;
+  readonly truck_id: string;
+  readonly camera_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly status: RecordingState;
+  /** A secret: links are signed. */
+  readonly link: string | null;
+  readonly expires_at: Date | null;
+  readonly relinks: number;
+  /** The most bytes that an attempt has received. */
+  readonly received_bytes: string;
+  readonly no_progress_attempts: number;
+  /** Where the next attempt resumes: these four, or none. */
+  readonly draft_id: string | null;
+  readonly draft_bytes: string | null;
+  readonly draft_total: string | null;
+  readonly draft_validator: string | null;
+  readonly created_at: Date;
+}
+
+/** The columns that a claim returns besides the key. */
+export const RECORDING_COLUMNS: readonly (keyof RecordingRow)[] = [
+  'connection_id',
+  'part_id',
+  'partner_recording_id',
+  'truck_id',
+  'camera_id',
+  'start_time',
+  'end_time',
+  'status',
+  'link',
+  'expires_at',
+  'relinks',
+  'received_bytes',
+  'no_progress_attempts',
+  'draft_id',
+  'draft_bytes',
+  'draft_total',
+  'draft_validator',
+  'created_at',
+];
+
+export function resumePointOf(row: RecordingRow): ResumePoint | undefined {
+  const { draft_id: id, draft_bytes: bytes, draft_total: total, draft_validator: validator } = row;
+  if (id === null || bytes === null || total === null || validator === null) return undefined;
+  return { id, bytes: Number(bytes), total: Number(total), validator };
+}
+
+export const resumeColumns = (point: ResumePoint | undefined): Changes => ({
+  draft_id: point?.id ?? null,
+  draft_bytes: point?.bytes ?? null,
+  draft_total: point?.total ?? null,
+  draft_validator: point?.validator ?? null,
+});
+
+/** Changes the state of recordings by the table of transitions, and with it that of their parts and requests. */
+@Injectable()
+export class DownloadRepository {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly parts: ClipsRepository,
+  ) {}
+
+  /** Keeps the lease. Throws `LeaseLostError`, `InvalidTransitionError`. */
+  async move(run: Run<RecordingRow>, row: RecordingRow, status: RecordingState, set: Changes = {}): Promise<void> {
+    await this.write(row, status, (changes, manager) => run.update({ ...changes, ...set }, manager));
+  }
+
+  /** Releases the lease. Throws `LeaseLostError`, `InvalidTransitionError`. */
+  async finish(
+    run: Run<RecordingRow>,
+    row: RecordingRow,
+    status: RecordingState,
+    next: Next,
+    set: Changes = {},
+  ): Promise<void> {
+    await this.write(row, status, (changes, manager) => run.finish(next, { ...changes, ...set }, manager));
+  }
+
+  private async write(
+    row: RecordingRow,
+    status: RecordingState,
+    write: (changes: Changes, manager?: EntityManager) => Promise<void>,
+  ): Promise<void> {
+    if (row.status !== status) RECORDING_STATES.assertTransition(row.status, status);
+    const changes = { status, updated_at: new Date() };
+    const { hauler_id: haulerId, part_id: partId } = row;
+    if (partId === null) return write(changes);
+    await inTransaction(this.dataSource, async (manager) => {
+      await write(changes, manager);
+      await this.parts.updatePartFromClips(manager, haulerId, partId);
+    });
+  }
+}

@@ -1,0 +1,273 @@
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import type { OutboundPolicy } from '../../outbound/address-guard.js';
+import type { Draft } from '../../storage/draft.js';
+import type { DraftPoint, Published, Storage } from '../../storage/storage.js';
+import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../storage/storage-errors.js';
+import { connectionError, DownloadError, invalidMp4, statusError, tooLarge } from './download-error.js';
+import { type LinkLimits, linkOpener, type LinkResponse, type OpenLink } from './link-request.js';
+import { InvalidMp4Error, Mp4BoxValidator } from './mp4-box-validator.js';
+import {
+  contentLength,
+  continuesFile,
+  type FileIdentity,
+  hasVisibleEnd,
+  isUnencoded,
+  strongValidator,
+} from './response.rules.js';
+import { type TransferLimits, TransferWatchdog } from './transfer-watchdog.js';
+
+export interface DownloadLimits extends LinkLimits, TransferLimits {
+  /** Bytes of one file. */
+  readonly maxBytes: number;
+}
+
+export const DOWNLOAD_LIMITS: DownloadLimits = {
+  maxBytes: 10 * 1024 ** 3,
+  connectMs: 10_000,
+  idleMs: 30_000,
+  minBytesPerSecond: 1024,
+  slowMs: 60_000,
+  maxRedirects: 3,
+};
+
+/** A killed process loses at most the bytes since its last checkpoint: this long, or this many if that took longer. */
+const CHECKPOINT = { ms: 1_000, bytes: 1024 * 1024 };
+
+/** Where an interrupted download resumes. */
+export type ResumePoint = DraftPoint & FileIdentity;
+
+export interface DownloadOrder {
+  /** A secret, as it may be signed; it appears in no error. */
+  readonly url: string;
+  /** Of `storageName`. */
+  readonly name: string;
+  /** From an earlier attempt. The download starts from zero without it, or if the host has another file by now. */
+  readonly resume?: ResumePoint | undefined;
+  /** Called with the point at which a later attempt can resume, or undefined if none can. */
+  readonly onCheckpoint?: (point: ResumePoint | undefined) => Promise<void>;
+  /** Called with the bytes so far, those of earlier attempts included. */
+  readonly onReceived?: (bytes: number) => void;
+  readonly signal?: AbortSignal;
+  readonly limits?: Partial<DownloadLimits>;
+}
+
+export interface Downloaded extends Published {
+  /** Bytes of earlier attempts. */
+  readonly resumedFrom: number;
+  /** Bytes after the last box of the MP4. */
+  readonly trailingBytes: number;
+}
+
+/** Downloads MP4 files to the storage (decision 47). */
+export class Downloader {
+  private readonly openLink: OpenLink;
+
+  constructor(
+    readonly storage: Storage,
+    policy: OutboundPolicy,
+  ) {
+    this.openLink = linkOpener(policy);
+  }
+
+  /** Rejects with `DownloadError` or `StorageUnavailableError`. */
+  download(order: DownloadOrder): Promise<Downloaded> {
+    return new Transfer(this.storage, this.openLink, order).run();
+  }
+}
+
+/** One call of `download`. */
+class Transfer {
+  readonly #limits: DownloadLimits;
+  readonly #signal: AbortSignal;
+  #draft: Draft | undefined;
+  /** Of the file that is being fetched, if it can be resumed later. */
+  #identity: FileIdentity | undefined;
+  #total: number | undefined;
+  #response: LinkResponse | undefined;
+  #hash = createHash('sha256');
+  #boxes = new Mp4BoxValidator();
+  #length = 0;
+  #resumedFrom = 0;
+  #checkpoint = { at: Date.now(), length: 0, running: Promise.resolve() };
+
+  constructor(
+    private readonly storage: Storage,
+    private readonly openLink: OpenLink,
+    private readonly order: DownloadOrder,
+  ) {
+    this.#limits = { ...DOWNLOAD_LIMITS, ...order.limits };
+    this.#signal = order.signal ?? new AbortController().signal;
+  }
+
+  async run(): Promise<Downloaded> {
+    try {
+      const draft = await this.#fetch();
+      const trailingBytes = this.#boxes.end();
+      await this.#checkpoint.running;
+      await draft.publish();
+      const { size, sha256 } = { size: this.#length, sha256: this.#hash.digest('hex') };
+      return { size, sha256, resumedFrom: this.#resumedFrom, trailingBytes };
+    } catch (error) {
+      const failure = this.#failureOf(error);
+      // The first failure is the one to report; the sweep removes what cannot be removed now.
+      await this.#leave(failure).catch(() => undefined);
+      throw failure;
+    }
+  }
+
+  async #fetch(): Promise<Draft> {
+    const resumed = await this.#reopen();
+    // Killed after the last byte and before the publication: no byte is missing.
+    if (resumed !== undefined && this.#length === this.#total) return resumed;
+    const answer = await this.#open(resumed);
+    this.#response = answer;
+    try {
+      const draft =
+        resumed !== undefined && answer.response.statusCode === 206 ? resumed : await this.#startFromZero(answer);
+      await this.#receive(answer, draft);
+      return draft;
+    } finally {
+      answer.response.destroy();
+    }
+  }
+
+  /** The draft of an earlier attempt, whose bytes are read for the hash and the box check. */
+  async #reopen(): Promise<Draft | undefined> {
+    const { resume, name } = this.order;
+    const draft = resume && (await this.storage.openDraft(name, resume));
+    if (resume === undefined || draft === undefined) return undefined;
+    this.#draft = draft;
+    this.#identity = { validator: resume.validator, total: resume.total };
+    this.#total = resume.total;
+    if (draft.length > 0) for await (const chunk of draft.readable()) this.#inspect(chunk as Buffer);
+    this.#resumedFrom = this.#length;
+    return draft;
+  }
+
+  /** A 206 carries exactly the missing bytes; with any other response the file starts from zero. */
+  async #open(resumed: Draft | undefined): Promise<LinkResponse> {
+    const { url } = this.order;
+    const identity = resumed && this.#identity;
+    const range = identity && { from: this.#length, validator: identity.validator };
+    const answer = await this.openLink({ url, range, signal: this.#signal }, this.#limits);
+    const { statusCode, headers } = answer.response;
+    if (identity === undefined || (statusCode !== 206 && statusCode !== 416)) return answer;
+    if (statusCode === 206 && isUnencoded(headers) && continuesFile(identity, this.#length, headers)) return answer;
+    answer.response.destroy();
+    return this.openLink({ url, signal: this.#signal }, this.#limits);
+  }
+
+  async #startFromZero(answer: LinkResponse): Promise<Draft> {
+    const total = this.#announcedSize(answer);
+    const validator = strongValidator(answer.response.headers);
+    await this.#draft?.close();
+    this.#hash = createHash('sha256');
+    this.#boxes = new Mp4BoxValidator();
+    this.#length = this.#resumedFrom = 0;
+    this.#total = total;
+    this.#identity = validator === undefined || total === undefined ? undefined : { validator, total };
+    this.#draft = await this.storage.createDraft(this.order.name, total);
+    return this.#draft;
+  }
+
+  /** Undefined if the host does not announce it. Throws if the response is not one whole, acceptable file. */
+  #announcedSize({ host, response }: LinkResponse): number | undefined {
+    const { statusCode = 0, headers } = response;
+    if (statusCode !== 200) throw statusError(host, statusCode, headers['retry-after'], new Date());
+    if (!isUnencoded(headers)) throw new DownloadError('bad-answer', `${host} sent the file compressed.`);
+    if (!hasVisibleEnd(headers))
+      throw new DownloadError('bad-answer', `${host} does not announce where the file ends, so it may be cut off.`);
+    const length = contentLength(headers);
+    if (length !== undefined && length > this.#limits.maxBytes) throw tooLarge(host, this.#limits.maxBytes);
+    return length;
+  }
+
+  async #receive({ host, response }: LinkResponse, draft: Draft): Promise<void> {
+    this.#checkpoint = { at: Date.now(), length: this.#length, running: Promise.resolve() };
+    let failure: unknown;
+    const checked = this.#checkedBody({ host, response }, draft, (error) => void (failure = error));
+    await pipeline(checked, draft.writable());
+    if (failure !== undefined) throw failure instanceof InvalidMp4Error ? failure : connectionError(host, failure);
+    if (this.#length === 0) throw new DownloadError('empty', `${host} sent an empty file.`);
+    if (this.#total !== undefined && this.#length !== this.#total)
+      throw new DownloadError('retryable', `${host} sent ${this.#length} of ${this.#total} bytes.`);
+  }
+
+  /** Ends at a failure instead of throwing it, so that the bytes before it are written: another attempt resumes there. */
+  async *#checkedBody(
+    { host, response }: LinkResponse,
+    draft: Draft,
+    onFailure: (error: unknown) => void,
+  ): AsyncGenerator<Buffer> {
+    const watchdog = new TransferWatchdog(host, this.#limits, (error) => response.destroy(error));
+    try {
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        watchdog.received(chunk.length);
+        this.#inspect(chunk, host);
+        this.order.onReceived?.(this.#length);
+        this.#checkpointIfDue(draft);
+        yield chunk;
+        watchdog.waitForHost();
+      }
+    } catch (error) {
+      onFailure(error);
+    } finally {
+      watchdog.stop();
+    }
+  }
+
+  #inspect(chunk: Buffer, host = 'the host'): void {
+    this.#length += chunk.length;
+    if (this.#length > (this.#total ?? Infinity))
+      throw new DownloadError('wrong-length', `${host} sent more than ${this.#total} bytes.`);
+    if (this.#length > this.#limits.maxBytes) throw tooLarge(host, this.#limits.maxBytes);
+    this.#boxes.update(chunk);
+    this.#hash.update(chunk);
+  }
+
+  /** Runs beside the transfer, which must not wait for the disk. */
+  #checkpointIfDue(draft: Draft): void {
+    const last = this.#checkpoint;
+    const isDue = Date.now() - last.at >= CHECKPOINT.ms && this.#length - last.length >= CHECKPOINT.bytes;
+    if (!isDue || this.#identity === undefined) return;
+    // A checkpoint that fails costs only the bytes since the one before.
+    const running = last.running.then(() => this.#keep(draft)).catch(() => undefined);
+    this.#checkpoint = { at: Date.now(), length: this.#length, running };
+  }
+
+  async #keep(draft: Draft): Promise<void> {
+    const bytes = await draft.sync();
+    if (this.#identity !== undefined) await this.order.onCheckpoint?.({ ...this.#identity, id: draft.id, bytes });
+  }
+
+  #failureOf(error: unknown): unknown {
+    if (this.#signal.aborted && !isStorageError(error))
+      return new DownloadError('cancelled', 'The download was stopped.', { cause: error });
+    if (error instanceof DraftReplacedError) return new DownloadError('retryable', error.message, { cause: error });
+    if (!(error instanceof InvalidMp4Error)) return error;
+    const { host, response } = this.#response ?? {};
+    return invalidMp4(host, response?.headers['content-type'], error);
+  }
+
+  async #leave(failure: unknown): Promise<void> {
+    const draft = this.#draft;
+    await this.#checkpoint.running;
+    if (isWorthKeeping(failure)) {
+      if (draft !== undefined && draft.length > 0 && this.#identity !== undefined)
+        return this.#keep(draft).finally(() => draft.close());
+      return draft?.discard();
+    }
+    await draft?.discard();
+    if (this.order.resume === undefined) return;
+    // A draft that does not fit is removed, so that other files can be stored.
+    if (draft === undefined) await this.storage.removeDrafts(this.order.name);
+    await this.order.onCheckpoint?.(undefined);
+  }
+}
+
+/** Bytes are kept if another attempt can use them, unless they themselves fill the disk. */
+function isWorthKeeping(failure: unknown): boolean {
+  if (failure instanceof StorageUnavailableError) return failure.trouble !== 'full';
+  return failure instanceof DownloadError && failure.keepsBytes;
+}

@@ -1,0 +1,115 @@
+import { type Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { guardedAgents, type OutboundPolicy, urlFault } from '../../outbound/address-guard.js';
+import { connectionError, DownloadError, statusError } from './download-error.js';
+
+export interface LinkResponse {
+  /** The host that sent the response, for messages. */
+  readonly host: string;
+  readonly response: IncomingMessage;
+}
+
+interface LinkRequest {
+  readonly url: string;
+  /** To resume: the offset and the validator of the file. */
+  readonly range?: { readonly from: number; readonly validator: string } | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface LinkLimits {
+  /** Name resolution, connection and TLS handshake. */
+  readonly connectMs: number;
+  /** From there to the head of the response. */
+  readonly idleMs: number;
+  readonly maxRedirects: number;
+}
+
+export type OpenLink = (request: LinkRequest, limits: LinkLimits) => Promise<LinkResponse>;
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Opens links and follows redirects. Every address is checked by decision 50, as text and after name resolution. It uses
+ * `node:http`, because `fetch` has no hook to check a resolved address. A connection serves one file, so that surplus
+ * bytes of a host cannot become the head of the next response.
+ */
+export function linkOpener(policy: OutboundPolicy): OpenLink {
+  const { httpAgent, httpsAgent } = guardedAgents(policy, { keepAlive: false });
+  return async (link, limits) => {
+    let url = checkedUrl(link.url, policy);
+    for (let hops = 0; hops <= limits.maxRedirects; hops += 1) {
+      const answer = await send(url, url.protocol === 'https:' ? httpsAgent : httpAgent, link, limits);
+      const target = redirectTarget(answer.response, url);
+      if (target === undefined) return answer;
+      answer.response.destroy();
+      url = checkedUrl(target, policy);
+    }
+    throw new DownloadError('bad-answer', `${url.hostname} needs more than ${limits.maxRedirects} redirects.`);
+  };
+}
+
+function checkedUrl(url: string, policy: OutboundPolicy): URL {
+  const fault = urlFault(url, policy);
+  if (fault !== undefined) throw new DownloadError('address-refused', `The link cannot be used: ${fault}`);
+  return new URL(url);
+}
+
+/** Sends one request; resolves with the head of the response. */
+function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits): Promise<LinkResponse> {
+  const host = url.hostname;
+  const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    let response: IncomingMessage | undefined;
+    const request = start(url, { agent, headers: headersOf(link), signal: link.signal });
+    const expire = (message: string) => request.destroy(new DownloadError('retryable', `${host} ${message}.`));
+    let timer = setTimeout(() => expire('could not be reached in time'), limits.connectMs);
+    request.once('socket', (socket) => {
+      socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => expire('did not answer in time'), limits.idleMs);
+      });
+    });
+    // Listens during the whole body: bytes after its announced end are an error of the request, not of the response.
+    request.on('error', (error) => {
+      const failure = response?.complete ? surplusError(host, error) : connectionError(host, error);
+      reject(failure);
+      response?.destroy(failure);
+    });
+    request.once('response', (received) => {
+      clearTimeout(timer);
+      response = received;
+      // Before the response has a reader, a broken connection must not end the process.
+      received.on('error', () => undefined);
+      resolve({ host, response: received });
+    });
+    // Without this listener an unrequested upgrade would end the request with neither a response nor an error.
+    request.once('upgrade', ({ statusCode = 101 }, socket) => {
+      socket.destroy();
+      reject(statusError(host, statusCode, undefined, new Date()));
+    });
+    request.once('close', () => {
+      clearTimeout(timer);
+      // Only matters if nothing else settled the promise.
+      reject(new DownloadError('retryable', `${host} broke the connection.`));
+    });
+    request.end();
+  });
+}
+
+/** Only these headers are sent, so that no API key reaches the host of a link (decision 47). */
+const headersOf = ({ range }: LinkRequest): Record<string, string> => ({
+  accept: '*/*',
+  // A compressed body could not be resumed.
+  'accept-encoding': 'identity',
+  'user-agent': 'haulbridge',
+  ...(range === undefined ? {} : { range: `bytes=${range.from}-`, 'if-range': range.validator }),
+});
+
+const surplusError = (host: string, cause: unknown): DownloadError =>
+  new DownloadError('wrong-length', `${host} sent more bytes than it had announced.`, { cause });
+
+function redirectTarget(response: IncomingMessage, base: URL): string | undefined {
+  const { location } = response.headers;
+  if (!REDIRECTS.has(response.statusCode ?? 0) || location === undefined) return undefined;
+  return URL.canParse(location, base.href) ? new URL(location, base.href).href : location;
+}

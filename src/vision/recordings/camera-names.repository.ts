@@ -1,0 +1,61 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { Recording } from '../../contracts/vision/vision.dto.js';
+import { isSameCamera, mayBeAliases, type NamePair, namesOf } from './camera-names.rules.js';
+
+export interface RequestedCamera {
+  readonly haulerId: string;
+  readonly connectionId: string;
+  readonly truckId: string;
+  readonly cameraId: string;
+}
+
+/** Stores the other names that the partner returned for a requested camera. */
+export async function storeCameraNames(
+  manager: EntityManager,
+  { haulerId, connectionId, truckId, cameraId }: RequestedCamera,
+  returned: readonly Recording[],
+): Promise<void> {
+  const names = returned.filter((recording) => recording.truckId === truckId).map((recording) => recording.cameraId);
+  // Another placement, or another number, is another camera.
+  const isOtherName = (name: string) =>
+    name !== cameraId && (isSameCamera(cameraId, name) || mayBeAliases(cameraId, name));
+  const others = [...new Set(names)].filter(isOtherName).sort();
+  if (others.length === 0) return;
+  await manager.query(
+    `INSERT INTO partner_camera_names (hauler_id, connection_id, truck_id, requested_name, returned_name)
+     SELECT $1, $2, $3, $4, name FROM unnest($5::text[]) AS name ON CONFLICT DO NOTHING`,
+    [haulerId, connectionId, truckId, cameraId, others],
+  );
+}
+
+export function namePairsOf(dataSource: DataSource, connectionId: string, truckId: string): Promise<NamePair[]> {
+  return dataSource.query(
+    `SELECT requested_name AS requested, returned_name AS returned FROM partner_camera_names
+     WHERE connection_id = $1 AND truck_id = $2 ORDER BY 1, 2`,
+    [connectionId, truckId],
+  );
+}
+
+export type NamedCamera = readonly [connectionId: string, truckId: string, cameraId: string];
+
+/** The other names of every camera with this name. A number may be the front camera of one truck and the rear of another. */
+export async function otherNamesOf(
+  dataSource: DataSource,
+  name: string,
+  { connectionId, truckId }: { readonly connectionId?: string | undefined; readonly truckId?: string | undefined },
+): Promise<NamedCamera[]> {
+  const rows = await dataSource.query<{ connection_id: string; truck_id: string; pairs: NamePair[] }[]>(
+    `SELECT connection_id, truck_id,
+       json_agg(json_build_object('requested', requested_name, 'returned', returned_name)) AS pairs
+     FROM partner_camera_names
+     WHERE ($2::uuid IS NULL OR connection_id = $2) AND ($3::text IS NULL OR truck_id = $3)
+     GROUP BY connection_id, truck_id
+     HAVING bool_or(lower(btrim($1)) IN (lower(btrim(requested_name)), lower(btrim(returned_name))))`,
+    [name, connectionId ?? null, truckId ?? null],
+  );
+  return rows.flatMap(({ connection_id, truck_id, pairs }) =>
+    namesOf(name, pairs)
+      .filter((other) => other !== name)
+      .map((other): NamedCamera => [connection_id, truck_id, other]),
+  );
+}

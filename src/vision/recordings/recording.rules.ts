@@ -1,0 +1,82 @@
+import { epochMillis, type Instant } from '../../contracts/common/instant.js';
+import type { Recording } from '../../contracts/vision/vision.dto.js';
+import { defineStates, type StateOf } from '../../jobs/states.js';
+import { isSameCamera, mayBeAliases } from './camera-names.rules.js';
+
+/** The platform fetches no more: it is an hour in pieces of four seconds. */
+export const MAX_CLIPS_PER_PART = 1_000;
+
+/** The transitions of a recording. */
+export const RECORDING_STATES = defineStates('a recording', {
+  available: ['downloading', 'expired'],
+  downloading: ['available', 'stored', 'expired', 'failed'],
+  // Listed again with a valid link, unless retention deleted its file (`RecordingsRepository.relist`).
+  expired: ['available'],
+  // By retention.
+  stored: ['expired'],
+  failed: [],
+});
+
+export type RecordingState = StateOf<typeof RECORDING_STATES>;
+
+/** The assumed lifetime of a link without an expiry. It only affects the order of downloads. */
+const ASSUMED_LINK_LIFETIME_MS = 3_600_000;
+
+/** Until when a file should be fetched. Downloads run in this order (decision 47). */
+export function fetchBy(expiresAt: Instant | undefined, now: number): Date {
+  return new Date(expiresAt === undefined ? now + ASSUMED_LINK_LIFETIME_MS : epochMillis(expiresAt));
+}
+
+/** A stored recording that matches a listed chunk. */
+export interface KnownChunk {
+  /** The index of the listed chunk. */
+  readonly place: number;
+  readonly id: string;
+  readonly status: string;
+  readonly camera: string;
+  readonly same_range: boolean;
+  /** The stored range contains the listed one, with a tolerance. */
+  readonly covered: boolean;
+}
+
+/** The chunk is longer than when its file was fetched or given up, so the partner has another file now. */
+export const hasGrown = ({ status, covered }: KnownChunk): boolean =>
+  !covered && (status === 'stored' || status === 'failed');
+
+/** The first row of each chunk. An alias of the camera counts where no listed chunk has that row's own camera. */
+export function knownByCamera(chunks: readonly Recording[], rows: readonly KnownChunk[]): Map<number, KnownChunk> {
+  const known = new Map<number, KnownChunk>();
+  const assigned = new Set<string>();
+  const assign = (row: KnownChunk): void => {
+    known.set(row.place, row);
+    assigned.add(row.id);
+  };
+  const listedCamera = ({ place }: KnownChunk): string => chunks[place]?.cameraId ?? '';
+  for (const row of rows) {
+    if (!known.has(row.place) && isSameCamera(row.camera, listedCamera(row))) assign(row);
+  }
+  for (const row of rows) {
+    const isFree = !known.has(row.place) && !assigned.has(row.id);
+    if (isFree && mayBeAliases(row.camera, listedCamera(row))) assign(row);
+  }
+  return known;
+}
+
+/** Removes duplicates within a page by id and by range. The later element has the newer link. */
+export function distinctChunks(chunks: readonly Recording[]): Recording[] {
+  const kept = new Map<string, Recording>();
+  const keyOfId = new Map<string, string>();
+  for (const chunk of chunks) {
+    const { id, truckId, cameraId, startTime, endTime } = chunk;
+    const idKey = JSON.stringify([id, truckId, cameraId]);
+    const earlier = kept.get(keyOfId.get(idKey) ?? '');
+    const isSame = earlier !== undefined && earlier.startTime < endTime && earlier.endTime > startTime;
+    const key = isSame ? (keyOfId.get(idKey) ?? '') : rangeKey(chunk);
+    kept.set(key, chunk);
+    keyOfId.set(idKey, key);
+  }
+  return [...new Map([...kept.values()].map((chunk) => [rangeKey(chunk), chunk])).values()];
+}
+
+const rangeKey = ({ truckId, cameraId, startTime, endTime }: Recording): string =>
+  JSON.stringify([truckId, cameraId, startTime, endTime]);

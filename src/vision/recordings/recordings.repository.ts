@@ -1,0 +1,194 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { epochMillis } from '../../contracts/common/instant.js';
+import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
+import { instantSql } from '../../database/instant-sql.js';
+import { uuidv7 } from '../../database/uuid.js';
+import type { VisionConnection } from '../client/vision-connections.service.js';
+import { type RequestedCamera, storeCameraNames } from './camera-names.repository.js';
+import { comparableName } from './camera-names.rules.js';
+import {
+  distinctChunks,
+  fetchBy,
+  hasGrown,
+  knownByCamera,
+  type KnownChunk,
+  MAX_CLIPS_PER_PART,
+} from './recording.rules.js';
+
+/** Some partners calculate the times again for each list. A different time alone is not another file. */
+const TOLERANCE = "interval '1 second'";
+
+/** Stored rows with the id of a listed chunk, the best match first: some partners give one id to thousands of chunks. */
+const MAX_CANDIDATES = 20;
+
+/** The part of a request that the clips belong to. */
+type ClipPart = RequestedCamera & { readonly id: string };
+
+type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
+
+/** Stores listed recordings. Each row is a file to download. */
+@Injectable()
+export class RecordingsRepository {
+  /**
+   * Adds the clips of one part, up to `MAX_CLIPS_PER_PART` in all. A clip is identified by camera and range, because some
+   * partners generate ids for each list. Returns whether all of them were within the limit. The caller holds the poll's row.
+   */
+  async addClips(manager: EntityManager, part: ClipPart, clips: readonly Video[]): Promise<boolean> {
+    const distinct = new Map(clips.map((clip) => [clipKey(clip), clip]));
+    await storeCameraNames(manager, part, [...distinct.values()]);
+    const stored = await manager.query<ClipRow[]>(
+      `SELECT camera_id AS "cameraId", ${instantSql('start_time')} AS "startTime", ${instantSql('end_time')} AS "endTime"
+       FROM recordings WHERE hauler_id = $1 AND part_id = $2`,
+      [part.haulerId, part.id],
+    );
+    for (const clip of stored) distinct.delete(clipKey(clip));
+    const fresh = [...distinct.values()].slice(0, Math.max(0, MAX_CLIPS_PER_PART - stored.length));
+    await this.insert(manager, part.haulerId, part.connectionId, fresh, part.id);
+    return fresh.length === distinct.size;
+  }
+
+  /**
+   * Adds the chunks of one page. A waiting one gets the listed range, and the listed link if that is valid for longer. An
+   * expired one becomes available again. One that has grown since its download is added as another recording. Returns how
+   * many were added or changed. Needs a transaction of its own, because it locks the connection's recordings.
+   */
+  async addChunks(manager: EntityManager, connection: VisionConnection, chunks: readonly Recording[]): Promise<number> {
+    const { haulerId, id: connectionId } = connection;
+    if (chunks.length === 0) return 0;
+    await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`recordings: ${connectionId}`]);
+    const distinct = distinctChunks(chunks);
+    const known = await this.known(manager, haulerId, connectionId, distinct);
+    const fresh = distinct.filter((_, i) => {
+      const row = known.get(i);
+      return row === undefined || hasGrown(row);
+    });
+    // Before the insert, which locks counts of days: a download that ends locks its row first and then the count of its day.
+    const revived = await this.relist(manager, haulerId, distinct, [...known.values()]);
+    const created = await this.insert(manager, haulerId, connectionId, fresh, null);
+    return created + revived;
+  }
+
+  /**
+   * Finds the stored rows of listed chunks: by id where truck, camera and time match as well, because partners have reused
+   * ids, or else by truck, camera and range (decision 48).
+   */
+  private async known(
+    manager: EntityManager,
+    haulerId: string,
+    connectionId: string,
+    chunks: readonly Recording[],
+  ): Promise<Map<number, KnownChunk>> {
+    // Two lookups with one suitable index each, even without statistics. With an OR, or with a condition on `source` in the
+    // second, PostgreSQL read all rows of the connection for each chunk (1.8 s for 3,000 chunks).
+    const ours = 'r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = listed.truck';
+    const columns = `r.id, r.status, r.camera_id AS camera,
+           (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range,
+           (r.start_time <= listed.starts + ${TOLERANCE} AND r.end_time >= listed.ends - ${TOLERANCE}) AS covered`;
+    const rows = await manager.query<KnownChunk[]>(
+      `SELECT (listed.place - 1)::integer AS place, found.*
+       FROM unnest($3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])
+         WITH ORDINALITY AS listed (id, truck, camera, starts, ends, place)
+       CROSS JOIN LATERAL (
+         (SELECT ${columns} FROM recordings r
+          WHERE ${ours} AND r.source = 'continuous' AND r.partner_recording_id = listed.id
+            AND r.start_time < listed.ends AND r.end_time > listed.starts
+          ORDER BY r.camera_id = listed.camera DESC, same_range DESC, covered DESC LIMIT ${MAX_CANDIDATES})
+         UNION ALL
+         SELECT ${columns} FROM recordings r
+         WHERE ${ours} AND r.part_id IS NULL AND r.camera_id = listed.camera
+           AND r.start_time = listed.starts AND r.end_time = listed.ends
+       ) AS found
+       ORDER BY found.same_range DESC, found.covered DESC`,
+      [haulerId, connectionId, ...columnsOf(chunks)],
+    );
+    return knownByCamera(chunks, rows);
+  }
+
+  private async relist(
+    manager: EntityManager,
+    haulerId: string,
+    chunks: readonly Recording[],
+    known: readonly KnownChunk[],
+  ): Promise<number> {
+    const now = Date.now();
+    const links = known
+      .filter(({ status }) => status === 'available' || status === 'expired')
+      .flatMap((row) => {
+        const chunk = chunks[row.place];
+        const dead = chunk?.expiresAt !== undefined && epochMillis(chunk.expiresAt) <= now;
+        return chunk === undefined || dead ? [] : [{ id: row.id, chunk }];
+      });
+    if (links.length === 0) return 0;
+    const [, revived] = await manager.query<[unknown[], number]>(
+      `UPDATE recordings AS r SET link = listed.link, expires_at = listed.expires_at, fetch_by = listed.fetch_by,
+         start_time = listed.starts, end_time = listed.ends, duration_seconds = listed.seconds,
+         due_at = CASE WHEN r.status = 'expired' THEN now() ELSE r.due_at END,
+         status = 'available', updated_at = now()
+       FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
+         $8::integer[]) AS listed (id, link, expires_at, fetch_by, starts, ends, seconds)
+       WHERE r.hauler_id = $1 AND r.id = listed.id AND r.deleted_at IS NULL AND r.lease_token IS NULL
+         AND (r.status = 'expired' OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetch_by
+           OR (r.start_time, r.end_time) <> (listed.starts, listed.ends))))`,
+      [
+        haulerId,
+        links.map(({ id }) => id),
+        links.map(({ chunk }) => chunk.downloadUrl),
+        links.map(({ chunk }) => chunk.expiresAt ?? null),
+        links.map(({ chunk }) => fetchBy(chunk.expiresAt, now)),
+        links.map(({ chunk }) => chunk.startTime),
+        links.map(({ chunk }) => chunk.endTime),
+        links.map(({ chunk }) => chunk.durationSeconds),
+      ],
+    );
+    return revived;
+  }
+
+  private async insert(
+    manager: EntityManager,
+    haulerId: string,
+    connectionId: string,
+    listed: readonly Recording[],
+    partId: string | null,
+  ): Promise<number> {
+    if (listed.length === 0) return 0;
+    const now = Date.now();
+    const rows = await manager.query<unknown[]>(
+      `INSERT INTO recordings (hauler_id, connection_id, part_id, source, id, customer_id, partner_recording_id, truck_id,
+         camera_id, start_time, end_time, duration_seconds, status, link, expires_at, fetch_by, created_at, updated_at, due_at)
+       SELECT $1, $2, $3, $4, listed.id, customer, partner_id, truck, camera, starts, ends, seconds, 'available', link,
+         expires, fetch_by, now(), now(), now()
+       FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::timestamptz[], $10::uuid[], $11::text[],
+         $12::integer[], $13::text[], $14::timestamptz[], $15::timestamptz[])
+         AS listed (partner_id, truck, camera, starts, ends, id, customer, seconds, link, expires, fetch_by)
+       ON CONFLICT DO NOTHING RETURNING 1`,
+      [
+        haulerId,
+        connectionId,
+        partId,
+        partId === null ? 'continuous' : 'on-demand',
+        ...columnsOf(listed),
+        listed.map(() => uuidv7()),
+        listed.map(({ customerId }) => customerId),
+        listed.map(({ durationSeconds }) => durationSeconds),
+        listed.map(({ downloadUrl }) => downloadUrl),
+        listed.map(({ expiresAt }) => expiresAt ?? null),
+        listed.map(({ expiresAt }) => fetchBy(expiresAt, now)),
+      ],
+    );
+    return rows.length;
+  }
+}
+
+/** One array each of: the partner's id, truck, camera, start, end. */
+const columnsOf = (listed: readonly Recording[]): unknown[][] => [
+  listed.map(({ id }) => id),
+  listed.map(({ truckId }) => truckId),
+  listed.map(({ cameraId }) => cameraId),
+  listed.map(({ startTime }) => startTime),
+  listed.map(({ endTime }) => endTime),
+];
+
+/** The identity of a clip within its part. */
+const clipKey = ({ cameraId, startTime, endTime }: ClipRow): string =>
+  JSON.stringify([comparableName(cameraId), startTime, endTime]);

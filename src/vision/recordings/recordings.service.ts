@@ -1,0 +1,103 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { DataSource, In } from 'typeorm';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { RecordingQuery, StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { type DayCounted, dayCountedPage, type DayCountedQuery } from '../../database/day-counted-list.js';
+import { apiError } from '../../errors/app-error.js';
+import { sendFile } from '../../http/send-file.js';
+import { STORAGE, type Storage } from '../../storage/storage.js';
+import { otherNamesOf } from './camera-names.repository.js';
+import { recordingFile } from './recording-files.js';
+import { RecordingEntity } from './recording.entity.js';
+
+const RECORDINGS: DayCounted = {
+  table: 'recordings',
+  days: 'recording_days',
+  filters: ['connection_id', 'truck_id', 'camera_id', 'source', 'status'],
+  columns: ['id'],
+  direction: 'DESC',
+  range: 'start',
+};
+
+/** The recordings in the admin API, with their files. */
+@Injectable()
+export class Recordings {
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(STORAGE) private readonly storage: Storage,
+  ) {}
+
+  /** The latest start first. The camera filter accepts any name by which the partner knows the camera. */
+  async list(query: RecordingQuery): Promise<List<StoredRecording>> {
+    const page = pageRequest(query);
+    const filter = await this.filterOf(query);
+    const found = await dayCountedPage<{ id: string }>(this.dataSource, RECORDINGS, filter, page);
+    const rows = await this.dataSource.manager.find(RecordingEntity, {
+      where: { id: In(found.rows.map(({ id }) => id)) },
+      order: { startTime: 'DESC', id: 'DESC' },
+    });
+    return { data: rows.map(toRecordingDto), pagination: paginationOf(page, found.total) };
+  }
+
+  async get(id: string): Promise<StoredRecording> {
+    return toRecordingDto(await this.find(id));
+  }
+
+  /** Sends the bytes, or the requested range of them. 404 where the recording or its file does not exist. */
+  async sendContent(id: string, request: Request, response: Response): Promise<void> {
+    const { status, sizeBytes, sha256 } = await this.find(id);
+    if (status !== 'stored' || sizeBytes === null || sha256 === null) {
+      throw apiError(ADMIN_API, 'notFound', `the recording ${id} is not stored, it is ${status}`);
+    }
+    await sendFile(request, response, {
+      size: Number(sizeBytes),
+      etag: `"${sha256}"`,
+      contentType: 'video/mp4',
+      open: (range) => this.storage.read(recordingFile(id), range),
+    });
+  }
+
+  private async filterOf({ from, to, ...query }: RecordingQuery): Promise<DayCountedQuery> {
+    const { connectionId, truckId, cameraId, source, status } = query;
+    const where = { connection_id: connectionId, truck_id: truckId, source, status };
+    const others = cameraId === undefined ? [] : await otherNamesOf(this.dataSource, cameraId, query);
+    if (cameraId === undefined || others.length === 0) return { where: { ...where, camera_id: cameraId }, from, to };
+    const columns = ['connection_id', 'truck_id', 'camera_id'];
+    const orElse = { column: 'camera_id', value: cameraId };
+    return { where, oneOf: { columns, rows: others, orElse }, from, to };
+  }
+
+  private async find(id: string): Promise<RecordingEntity> {
+    const row = await this.dataSource.manager.findOneBy(RecordingEntity, { id });
+    if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no recording ${id}`);
+    return row;
+  }
+}
+
+function toRecordingDto(row: RecordingEntity): StoredRecording {
+  const reason = row.reason ?? row.lastError;
+  return {
+    id: row.id,
+    haulerId: row.haulerId,
+    connectionId: row.connectionId,
+    source: row.source,
+    partnerRecordingId: row.partnerRecordingId,
+    customerId: row.customerId,
+    truckId: row.truckId,
+    cameraId: row.cameraId,
+    startTime: formatInstant(row.startTime),
+    endTime: formatInstant(row.endTime),
+    durationSeconds: row.durationSeconds,
+    status: row.status,
+    ...(reason === null ? {} : { reason }),
+    ...(row.expiresAt === null ? {} : { expiresAt: formatInstant(row.expiresAt) }),
+    ...(row.sizeBytes === null ? {} : { sizeBytes: Number(row.sizeBytes) }),
+    ...(row.sha256 === null ? {} : { sha256: row.sha256 }),
+    createdAt: formatInstant(row.createdAt),
+    updatedAt: formatInstant(row.updatedAt),
+  };
+}

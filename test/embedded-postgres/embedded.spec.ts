@@ -1,0 +1,295 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
+import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
+import { type EmbeddedProcess, isAlive, runEmbedded, serverPid } from '../support/embedded-process.js';
+import { testServer } from '../support/test-database.js';
+import { onServer } from '../support/test-server.js';
+
+const asRoot = process.getuid?.() === 0 && process.platform === 'linux' ? test : test.skip;
+
+let dataDir: string;
+let cluster: string;
+let running: ChildProcess[];
+
+/** Making or copying a cluster takes longer than most tests here, which therefore run on this one, each after the other. */
+beforeAll(async () => {
+  cluster = mkdtempSync(join(testServer().folder, 'embedded-'));
+  const { child, url, ended, said } = await runEmbedded(cluster);
+  if (url === undefined) throw new Error(said());
+  child.kill('SIGTERM');
+  await ended;
+}, 60_000);
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(testServer().folder, 'embedded-'));
+  running = [];
+});
+
+afterEach(async () => {
+  for (const child of running.filter(({ exitCode, signalCode }) => (exitCode ?? signalCode) === null)) {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+});
+
+async function start(root?: string): Promise<EmbeddedProcess & { url: string }> {
+  const embedded = await runEmbedded(dataDir, root);
+  running.push(embedded.child);
+  if (embedded.url === undefined) throw new Error(embedded.said());
+  return embedded as EmbeddedProcess & { url: string };
+}
+
+/** As `start`, on data of an earlier run. */
+async function startAgain(): ReturnType<typeof start> {
+  dataDir = cluster;
+  return start();
+}
+
+async function refusal(): Promise<string> {
+  const embedded = await runEmbedded(dataDir);
+  running.push(embedded.child);
+  expect(await embedded.ended).toBe(1);
+  expect(embedded.said().trim().split('\n')).toHaveLength(1);
+  return embedded.said();
+}
+
+const keep = (url: string) =>
+  onServer(url, (client) => client.query('DROP TABLE IF EXISTS kept; CREATE TABLE kept AS SELECT 42 AS answer'));
+const kept = (url: string) =>
+  onServer(url, async (client) => (await client.query<{ answer: number }>('SELECT answer FROM kept')).rows);
+
+describe('a start and a stop', () => {
+  test('keep the data, leave no process, and let nobody else in', async () => {
+    const first = await start();
+    expect(new URL(first.url)).toMatchObject({ hostname: '127.0.0.1', pathname: '/haulbridge' });
+    await keep(first.url);
+    const server = serverPid(dataDir);
+    expect(statSync(join(dataDir, 'postgres')).mode & 0o777).toBe(0o700);
+    expect(statSync(join(dataDir, 'postgres/haulbridge.password')).mode & 0o777).toBe(0o600);
+    const wrong = new URL(first.url);
+    wrong.password = 'wrong';
+    await expect(kept(wrong.href)).rejects.toThrow('password authentication failed');
+    for (const address of Object.values(networkInterfaces()).flatMap((list) => list ?? [])) {
+      if (address.internal || address.family !== 'IPv4') continue;
+      const outside = new URL(first.url);
+      outside.hostname = address.address;
+      await expect(kept(outside.href)).rejects.toThrow('ECONNREFUSED');
+    }
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    expect(isAlive(server)).toBe(false);
+    expect(await kept((await start()).url)).toEqual([{ answer: 42 }]);
+  });
+
+  test('say nothing of connections that the stop ends', async () => {
+    const { url, said, child, ended } = await startAgain();
+    const client = new pg.Client({ connectionString: url });
+    const told: string[] = [];
+    client.on('error', ({ message }) => told.push(message));
+    await client.connect();
+    const before = said();
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    await until(() => told.length > 0);
+    expect(told[0]).toBe('terminating connection due to administrator command');
+    expect(said()).toBe(before);
+  });
+
+  test('commits to the disk', async () => {
+    const { url } = await startAgain();
+    await onServer(url, async (client) => {
+      for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+        expect((await client.query<Record<string, string>>(`SHOW ${setting}`)).rows).toEqual([{ [setting]: 'on' }]);
+      }
+    });
+  });
+
+  // The process handles SIGTERM and SIGUSR2 itself; at the latter it exits without a word to anyone.
+  test.each([
+    ['SIGUSR2', 3],
+    ['SIGINT', 'SIGINT'],
+    ['SIGHUP', 'SIGHUP'],
+  ] as const)('stop the server also where the process ends without stopping it: %s', async (signal, end) => {
+    const embedded = await startAgain();
+    const server = serverPid(dataDir);
+    embedded.child.kill(signal);
+    expect(await embedded.ended).toBe(end);
+    await until(() => !isAlive(server));
+  });
+
+  test('stop the server also where a signal comes before the service is there', async () => {
+    const child = spawnRaw();
+    await until(() => existsSync(join(dataDir, 'postgres/postmaster.pid')));
+    const server = serverPid(dataDir);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    await until(() => !isAlive(server));
+  });
+});
+
+test('a start that fails after the server runs stops it, before another start may have the folder', async () => {
+  // With the owners that PostgreSQL insists on, which Node's own copy forgets.
+  execFileSync('cp', ['-a', join(cluster, 'postgres'), dataDir]);
+  writeFileSync(join(dataDir, 'postgres/haulbridge.password'), 'of another folder');
+  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+  await expect(startEmbeddedPostgres({ dataDir, log })).rejects.toThrow('password authentication failed');
+  expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
+});
+
+describe('what a killed run has left', () => {
+  test('an orphan is stopped, and its data is served', async () => {
+    const first = await startAgain();
+    await keep(first.url);
+    const orphan = serverPid(dataDir);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    expect(isAlive(orphan)).toBe(true);
+    const second = await start();
+    expect(isAlive(orphan)).toBe(false);
+    expect(second.said()).toContain(`stopped the PostgreSQL of an earlier run (process ${orphan})`);
+    expect(await kept(second.url)).toEqual([{ answer: 42 }]);
+  });
+
+  test('a process that was given the id of a server that is gone is left alone', async () => {
+    const first = await startAgain();
+    first.child.kill('SIGTERM');
+    await first.ended;
+    const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
+    running.push(stranger);
+    writeFileSync(
+      join(dataDir, 'postgres/postmaster.pid'),
+      `${stranger.pid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`,
+    );
+    await start();
+    expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+  });
+
+  test('a first start that was killed half way does not count', async () => {
+    const child = spawnRaw();
+    await until(() => readdirSync(dataDir).some((name) => name.startsWith('postgres.new-')));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const { url } = await start();
+    await keep(url);
+    expect(readdirSync(dataDir).sort()).toEqual(['lock', 'lock.pid', 'postgres']);
+  });
+});
+
+describe('refusals of one sentence', () => {
+  test('of a second start on the same folder', async () => {
+    const first = await startAgain();
+    expect(await refusal()).toBe(
+      `Another haulbridge (process ${first.child.pid}) already runs on DATA_DIR ${dataDir}: stop it, or start this one with another DATA_DIR.\n`,
+    );
+    await keep(first.url);
+  });
+
+  test('of one of two that start at once', async () => {
+    const both = await Promise.all([runEmbedded(dataDir), runEmbedded(dataDir)]);
+    running.push(...both.map(({ child }) => child));
+    expect(both.filter(({ url }) => url !== undefined)).toHaveLength(1);
+    expect(both.map(({ said }) => said()).join('')).toMatch(/^Another haulbridge.* already runs on DATA_DIR [^\n]*\n$/);
+  });
+
+  test('of data of another major version, which stays as it is', async () => {
+    mkdirSync(join(dataDir, 'postgres'));
+    writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '17\n');
+    expect(await refusal()).toMatch(/was written by PostgreSQL 17, and this haulbridge contains PostgreSQL 18: move/);
+    expect(readdirSync(join(dataDir, 'postgres'))).toEqual(['PG_VERSION']);
+  });
+
+  test('of a folder that is no data folder', async () => {
+    mkdirSync(join(dataDir, 'postgres'));
+    expect(await refusal()).toMatch(/has no PG_VERSION: it is no data folder of haulbridge/);
+  });
+
+  test('of a DATA_DIR that cannot be one', async () => {
+    writeFileSync(join(dataDir, 'file'), '');
+    dataDir = join(dataDir, 'file', 'below');
+    expect(await refusal()).toMatch(/^DATA_DIR .* cannot be made: /);
+  });
+});
+
+describe('a server that is killed', () => {
+  test('is started again, and the pool recovers; meanwhile the database is away', async () => {
+    const { url, said } = await startAgain();
+    await keep(url);
+    const pool = new DataSource(createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: 2 }));
+    await pool.initialize();
+    const killed = serverPid(dataDir);
+    process.kill(killed, 'SIGKILL');
+    const failures: unknown[] = [];
+    await until(async () => {
+      try {
+        await pool.query('SELECT answer FROM kept');
+        return said().includes('runs again');
+      } catch (error) {
+        failures.push(error);
+        return false;
+      }
+    });
+    expect(failures.length).toBeGreaterThan(0);
+    expect(failures.filter((error) => !isDatabaseUnavailable(error))).toEqual([]);
+    expect(await pool.query('SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(serverPid(dataDir)).not.toBe(killed);
+    expect(said()).toContain('ended with SIGKILL, starting it again');
+    await pool.destroy();
+  });
+});
+
+describe('as root', () => {
+  asRoot('the server runs as another user', async () => {
+    await startAgain();
+    expect(statSync(`/proc/${serverPid(dataDir)}`).uid).not.toBe(0);
+  });
+
+  asRoot('binaries and data are reached where no other user may enter', async () => {
+    const locked = join(dataDir, 'locked');
+    mkdirSync(locked, { mode: 0o700 });
+    const root = join(import.meta.dirname, '../..');
+    for (const name of ['src', 'test', 'node_modules', 'package.json'])
+      symlinkSync(join(root, name), join(locked, name));
+    dataDir = join(locked, 'data');
+    const first = await start(locked);
+    await keep(first.url);
+    const command = readFileSync(`/proc/${serverPid(dataDir)}/cmdline`, 'utf8');
+    expect(command.startsWith(locked)).toBe(false);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    expect(existsSync(join(dataDir, 'postgres/PG_VERSION'))).toBe(true);
+    expect(await kept((await start(locked)).url)).toEqual([{ answer: 42 }]);
+  });
+});
+
+function spawnRaw(): ChildProcess {
+  const root = join(import.meta.dirname, '../..');
+  const child = spawn(process.execPath, [join(root, 'test/support/embedded-main.mjs'), root, dataDir], {
+    stdio: 'ignore',
+  });
+  running.push(child);
+  return child;
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 15_000; !(await condition()); await delay(10)) {
+    if (Date.now() > end) throw new Error('it has not come true within 15 s');
+  }
+}

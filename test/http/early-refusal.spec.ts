@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { ScaleHouse, TICKETS } from '../support/scale-house.js';
+import { SlowClient } from '../support/slow-client.js';
+
+const MEBIBYTE = 1024 * 1024;
+
+let service: TestApp;
+let house: ScaleHouse;
+beforeAll(async () => {
+  service = await startTestApp();
+  house = await ScaleHouse.open(service);
+});
+afterAll(() => service.close());
+
+const head = (...lines: string[]) =>
+  [`POST ${TICKETS} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', ...lines, '', ''].join('\r\n');
+
+const answered = (client: SlowClient, pattern: RegExp) => eventually(() => expect(client.answer).toMatch(pattern));
+
+describe('a request that is refused before its body has arrived', () => {
+  test.each([
+    ['an unknown key', 401, [`Content-Length: ${MEBIBYTE}`]],
+    ['a chunked body without a key', 401, ['Transfer-Encoding: chunked']],
+  ])('of %s receives %i with Connection: close, also while it is still sending', async (_what, status, lines) => {
+    const client = await SlowClient.open(service.url);
+    client.send(head(...lines));
+    await answered(client, new RegExp(`^HTTP/1.1 ${status} (?:.*\r\n)*?Connection: close\r\n`));
+    await answered(client, /"code":"UNAUTHORIZED".*\}\}$/);
+    // The service receives the rest for a while: a reset would destroy the response.
+    client.send('x'.repeat(MEBIBYTE / 2));
+    await answered(client, /\}\}$/);
+    client.close();
+  });
+
+  test('with a small body keeps its connection', async () => {
+    const client = await SlowClient.open(service.url);
+    client.send(`${head('Content-Length: 2')}{`);
+    await answered(client, /^HTTP\/1.1 401 (?:.*\r\n)*?Connection: keep-alive\r\n/);
+    client.send('}GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+    await answered(client, /\{"status":"ok"\}$/);
+    client.close();
+  });
+});
+
+test('the seventeenth unfinished body of 1 MiB with one key is refused with 503, and another key is served', async () => {
+  const clients: SlowClient[] = [];
+  const unfinished = async () => {
+    const client = await SlowClient.open(service.url);
+    client.send(`${head(`PLATFORM-API-KEY: ${house.key}`, `Content-Length: ${MEBIBYTE}`)}{`);
+    clients.push(client);
+    return client;
+  };
+  for (let i = 0; i < 16; i++) await unfinished();
+  await eventually(async () => {
+    const client = await unfinished();
+    await answered(client, /^HTTP\/1.1 503 (?:.*\r\n)*?Retry-After: 1\r\n/);
+  });
+  expect(clients.slice(0, 16).map(({ answer }) => answer)).toEqual(Array<string>(16).fill(''));
+  const other = await ScaleHouse.open(service);
+  expect((await other.push(other.ticket())).status).toBe(200);
+  for (const client of clients) client.close();
+  await eventually(async () => expect((await house.push(house.ticket())).status).toBe(200));
+});
+
+describe('Expect: 100-continue', () => {
+  test('is granted after the key is accepted', async () => {
+    const body = JSON.stringify(house.ticket());
+    const client = await SlowClient.open(service.url);
+    const key = `PLATFORM-API-KEY: ${house.key}`;
+    client.send(head(key, 'Expect: 100-continue', `Content-Length: ${Buffer.byteLength(body)}`));
+    await answered(client, /^HTTP\/1.1 100 Continue\r\n\r\n$/);
+    client.send(body);
+    await answered(client, /HTTP\/1.1 200 OK\r\n/);
+    client.close();
+  });
+
+  test.each([
+    ['without a key', 401, () => ['Content-Length: 2']],
+    ['of a body that is too large', 413, () => [`PLATFORM-API-KEY: ${house.key}`, 'Content-Length: 9000000']],
+  ])('%s is not granted: %i, and the connection closes', async (_what, status, lines) => {
+    const client = await SlowClient.open(service.url);
+    client.send(head('Expect: 100-continue', ...lines()));
+    await answered(client, new RegExp(`^HTTP/1.1 ${status} (?:.*\r\n)*?Connection: close\r\n`));
+    expect(client.answer).not.toContain('100 Continue');
+    client.close();
+  });
+});

@@ -1,0 +1,327 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { type Claimed, DueRows } from '../../src/jobs/due-rows.repository.js';
+import { claimSql } from '../../src/jobs/due-rows.repository.js';
+import { LeaseLostError } from '../../src/jobs/run.js';
+import type { JobKind } from '../../src/jobs/job-kind.js';
+import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from '../support/due-table.js';
+import { eventually } from '../support/eventually.js';
+import { tell } from '../support/faults.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+let database: TestDatabase;
+let first: DataSource;
+let second: DataSource;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ migrated: false });
+  first = await database.connect();
+  second = await database.connect();
+  await createParcels(first);
+});
+afterEach(() => first.query('TRUNCATE parcels'));
+afterAll(() => database.drop());
+
+/** Where a lease must not end meanwhile, however busy the machine is. */
+const LONG_MS = 60_000;
+
+const dueRows = (dataSource: DataSource, kind: Partial<JobKind<Parcel>> = {}) =>
+  new DueRows(dataSource, { ...PARCELS, ...kind, run: async () => 'done' } as unknown as JobKind);
+const claimOne = async (rows: DueRows): Promise<Claimed> => {
+  const [claimed] = await rows.claim(1);
+  if (claimed === undefined) throw new Error('nothing is due');
+  return claimed;
+};
+const ids = (claimed: { row: object }[]) => claimed.map(({ row }) => (row as Parcel).id);
+
+describe('claiming', () => {
+  test('takes what is due in order, no more than asked, under a lease, and counts the try', async () => {
+    const due = await addParcels(first, 3);
+    await addParcels(first, 1, { dueInMs: 60_000 });
+    const claimed = await dueRows(first, { leaseMs: LONG_MS }).claim(2);
+    expect(ids(claimed)).toEqual(due.slice(0, 2));
+    expect(claimed[0]).toEqual({
+      row: { hauler_id: HAULER, id: due[0], weight: 1 },
+      leaseToken: expect.any(String),
+      attempt: 1,
+    });
+    const row = await parcel(first, due[0] ?? '');
+    expect(row).toMatchObject({ lease_token: claimed[0]?.leaseToken, attempts: 1, last_error: null });
+    expect((row.leased_until?.getTime() ?? 0) - Date.now()).toBeGreaterThan(LONG_MS / 2);
+    expect(ids(await dueRows(second).claim(10))).toEqual(due.slice(2));
+  });
+
+  test('follows another order where the kind has one', async () => {
+    const late = await addParcels(first, 1, { weight: 10 });
+    const early = await addParcels(first, 1, { weight: 5, dueInMs: -1_000 });
+    expect(ids(await dueRows(first, { order: ['weight'] }).claim(10))).toEqual([...early, ...late]);
+  });
+
+  test('takes what comes first, however many there are and whenever they were added', async () => {
+    await addParcels(first, 1, { weight: 10, dueInMs: -1_000 });
+    const early = await addParcels(first, 1, { weight: 20, dueInMs: -3_000 });
+    await addParcels(first, 1, { weight: 10, dueInMs: -2_000 });
+    const light = await addParcels(first, 1, { weight: 5, dueInMs: -500 });
+    expect(ids(await dueRows(first).claim(1))).toEqual(early);
+    expect(ids(await dueRows(first, { order: ['weight'] }).claim(1))).toEqual(light);
+  });
+
+  test('tells for how long the oldest row has waited', async () => {
+    expect(await dueRows(first).oldestDue()).toBe(0);
+    await addParcels(first, 1, { dueInMs: -60_000 });
+    await addParcels(first, 1, { dueInMs: -3_600_000 });
+    await addParcels(first, 1, { dueInMs: 60_000 });
+    expect(await dueRows(first).oldestDue()).toBeGreaterThan(3_000);
+    await dueRows(first, { leaseMs: LONG_MS }).claim(10);
+    expect(await dueRows(first).oldestDue()).toBe(0);
+  });
+
+  test.each([
+    ['alone', {}],
+    ['in groups', { group: { by: 'connection_id', concurrency: 4 } }],
+  ])('sets what the kind says, and hands the row over as it was: %s', async (_, kind) => {
+    const [id = ''] = await addParcels(first, 1, { weight: 5 });
+    const claimed = await dueRows(first, { ...kind, setOnClaim: { weight: 't.weight * 10' } }).claim(1);
+    expect(claimed[0]?.row).toEqual({ hauler_id: HAULER, id, weight: 6 });
+    expect(await parcel(first, id)).toMatchObject({ weight: 60, attempts: 1 });
+  });
+
+  test.each([
+    ['alone', {}],
+    ['in groups', { group: { by: 'connection_id', concurrency: 4 } }],
+  ])('passes over what another transaction has locked: %s', async (_, kind) => {
+    const [locked = '', free = ''] = await addParcels(first, 2);
+    await first.transaction(async (manager) => {
+      await manager.query('SELECT FROM parcels WHERE id = $1 FOR UPDATE', [locked]);
+      expect(ids(await dueRows(second, kind).claim(10))).toEqual([free]);
+    });
+  });
+
+  test('leaves alone what the kind does not select, and what is never due', async () => {
+    await addParcels(first, 2);
+    await first.query('UPDATE parcels SET paused = true WHERE weight = 1');
+    await first.query('UPDATE parcels SET due_at = NULL WHERE weight = 2');
+    expect(await dueRows(first).claim(10)).toEqual([]);
+  });
+
+  test('two instances that claim at once never get the same row', async () => {
+    const due = await addParcels(first, 200);
+    const claims = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => dueRows(i % 2 === 0 ? first : second, { leaseMs: LONG_MS }).claim(5)),
+    );
+    const all = claims.flatMap(ids);
+    expect(new Set(all).size).toBe(all.length);
+    expect(all.length).toBeGreaterThanOrEqual(190);
+    expect(due).toEqual(expect.arrayContaining(all));
+  });
+});
+
+describe('groups', () => {
+  const group = { by: 'connection_id', concurrency: 2 };
+  const grouped = { group, order: ['weight'], concurrency: 5, leaseMs: LONG_MS };
+
+  test('a full group does not stand in the way of the others', async () => {
+    const a = await addParcels(first, 50, { connection: 'a' });
+    const b = await addParcels(first, 50, { connection: 'b', weight: 1_000 });
+    const c = await addParcels(first, 1, { connection: 'c', weight: 2_000 });
+    expect(ids(await dueRows(first, grouped).claim(5))).toEqual([...a.slice(0, 2), ...b.slice(0, 2), ...c]);
+    expect(await dueRows(second, grouped).claim(5)).toEqual([]);
+  });
+
+  test('what comes first is taken, of whatever group it is', async () => {
+    await addParcels(first, 1, { connection: 'a', weight: 1_000 });
+    const b = await addParcels(first, 1, { connection: 'b' });
+    expect(ids(await dueRows(first, grouped).claim(1))).toEqual(b);
+  });
+
+  test('what a dead owner has left takes no room, and is taken over', async () => {
+    const due = await addParcels(first, 3);
+    expect(await dueRows(first, { ...grouped, leaseMs: 1 }).claim(5)).toHaveLength(2);
+    await delay(20);
+    expect(ids(await dueRows(second, grouped).claim(5))).toEqual(due.slice(0, 2));
+  });
+
+  test('the limit holds over instances that claim at once', async () => {
+    await addParcels(first, 50, { connection: 'a' });
+    await addParcels(first, 50, { connection: 'b' });
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => dueRows(i % 2 === 0 ? first : second, grouped).claim(5)),
+    );
+    expect(claims.flat()).toHaveLength(4);
+  });
+
+  test('a claim sees what one that is under way takes, also where another row comes first by now', async () => {
+    const due = await addParcels(first, 3, { weight: 10 });
+    await first.query(`
+      CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM pg_advisory_xact_lock_shared(42); RETURN NEW; END $$;
+      CREATE TRIGGER gate BEFORE UPDATE ON parcels FOR EACH ROW EXECUTE FUNCTION wait_at_gate()`);
+    const gate = first.createQueryRunner();
+    const waiting = (count: number) =>
+      eventually(async () => {
+        const held = "datname = current_database() AND wait_event_type = 'Lock'";
+        expect(await first.query(`SELECT FROM pg_stat_activity WHERE ${held}`)).toHaveLength(count);
+      });
+    try {
+      await gate.query('SELECT pg_advisory_lock(42)');
+      const underWay = dueRows(first, grouped).claim(5);
+      await waiting(1);
+      await addParcels(first, 1);
+      const next = dueRows(second, grouped).claim(5);
+      await waiting(2);
+      await gate.query('SELECT pg_advisory_unlock(42)');
+      expect(ids(await underWay)).toEqual(due.slice(0, 2));
+      expect(await next).toEqual([]);
+    } finally {
+      await gate.query('SELECT pg_advisory_unlock_all()');
+      await gate.release();
+      await first.query('DROP FUNCTION wait_at_gate CASCADE');
+    }
+  });
+
+  test('room is given again by what has ended', async () => {
+    await addParcels(first, 5);
+    const rows = dueRows(first, grouped);
+    const claimed = await rows.claim(5);
+    expect(claimed).toHaveLength(2);
+    await Promise.all(claimed.slice(0, 1).map((one) => rows.conclude(one, 'done')));
+    expect(await rows.claim(5)).toHaveLength(1);
+  });
+});
+
+describe('a claim among 200,000 waiting rows', () => {
+  const kinds: [string, Partial<JobKind<Parcel>>][] = [
+    ['in order of time', {}],
+    ['in groups, the first of them full', { group: { by: 'connection_id', concurrency: 2 }, order: ['weight'] }],
+  ];
+
+  // In a database of their own: both claim among the same rows.
+  let crowded: TestDatabase;
+  let crowd: DataSource;
+  beforeAll(async () => {
+    crowded = await createTestDatabase({ migrated: false });
+    crowd = await crowded.connect(1);
+    await createParcels(crowd);
+    await addParcels(crowd, 190_000, { connection: 'a' });
+    await addParcels(crowd, 9_000, { connection: 'b', weight: 1_000_000 });
+    await addParcels(crowd, 1_000, { connection: 'c', weight: 2_000_000 });
+  }, 60_000);
+  afterAll(() => crowded.drop());
+
+  test.each(kinds)('%s reads a few pages', async (what, changes) => {
+    await crowd.query('UPDATE parcels SET leased_until = NULL, lease_token = NULL, attempts = 0 WHERE attempts > 0');
+    await crowd.query('ANALYZE parcels');
+    // Rows whose leases end meanwhile, as they may on a busy machine, would be read and written once more.
+    const kind = { ...PARCELS, ...changes, leaseMs: LONG_MS, run: async () => 'done' } as unknown as JobKind;
+    for (let i = 0; i < 5; i++) await new DueRows(crowd, kind).claim(4);
+    // What they left behind is else read for as long as any other test's transaction lasts.
+    await crowd.query('VACUUM (INDEX_CLEANUP ON) parcels');
+    const [{ 'QUERY PLAN': plan }] = await crowd.query<[{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }]>(
+      `EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT JSON) ${claimSql(kind)}`,
+      [4, LONG_MS, randomUUID()],
+    );
+    const { 'Shared Hit Blocks': hit = NaN, 'Shared Read Blocks': read = NaN } = plan[0].Plan;
+    tell(`claim ${what}`, { pages: hit + read });
+    // All rows fill several thousand.
+    expect(hit + read).toBeLessThan(1_000);
+  });
+});
+
+describe('a lease', () => {
+  test('that is renewed is not taken over; one that is not, is, and counts as a try', async () => {
+    const [kept = '', left = ''] = await addParcels(first, 2);
+    const rows = dueRows(first, { leaseMs: 1_500 });
+    const claimed = await rows.claim(2);
+    for (let i = 0; i < 4; i++) {
+      await delay(500);
+      expect(await rows.renew(claimed.slice(0, 1))).toEqual(new Set(claimed.slice(0, 1)));
+    }
+    const taken = await dueRows(second).claim(10);
+    expect(ids(taken)).toEqual([left]);
+    expect(taken[0]?.attempt).toBe(2);
+    expect((await parcel(first, kept)).lease_token).toBe(claimed[0]?.leaseToken);
+  });
+
+  test('a late owner can write nothing', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const old = await dueRows(first, { leaseMs: 1 }).claim(1);
+    await delay(20);
+    const [current] = await dueRows(second, { leaseMs: LONG_MS }).claim(1);
+    const before = await parcel(first, id);
+    const [late] = old;
+    if (late === undefined || current === undefined) throw new Error('both have claimed');
+    const rows = dueRows(first);
+    await expect(rows.update(late, { weight: 99 })).rejects.toThrow(LeaseLostError);
+    await expect(rows.finish(late, 'done', { weight: 99 })).rejects.toThrow(LeaseLostError);
+    await expect(first.transaction((manager) => rows.hold(late, manager))).rejects.toThrow(LeaseLostError);
+    await rows.fail(late, { lastError: 'late', delayMs: 0, isAttempt: true });
+    await rows.release(old);
+    await rows.conclude(late, 'done');
+    expect(await rows.renew(old)).toEqual(new Set());
+    expect(await parcel(first, id)).toEqual(before);
+    await dueRows(second).finish(current, { afterMs: 5_000 }, { weight: 7, done_by: ['second'] });
+    const after = await parcel(first, id);
+    expect(after).toMatchObject({ weight: 7, done_by: ['second'], lease_token: null, leased_until: null, attempts: 0 });
+    expect((after.due_at?.getTime() ?? 0) - Date.now()).toBeGreaterThan(4_000);
+  });
+
+  test('a row that its own transaction has locked is still ours, and does not hold up the renewal of others', async () => {
+    await addParcels(first, 2);
+    const rows = dueRows(first);
+    const claimed = await rows.claim(2);
+    const [locked] = claimed;
+    if (locked === undefined) throw new Error('claimed');
+    await first.transaction(async (manager) => {
+      await rows.hold(locked, manager);
+      const started = Date.now();
+      expect(await rows.renew(claimed)).toEqual(new Set(claimed));
+      expect(Date.now() - started).toBeLessThan(1_000);
+      await delay(500);
+      // Both leases have ended; the locked row cannot be taken all the same.
+      expect(ids(await dueRows(second).claim(10))).toEqual(ids(claimed.slice(1)));
+    });
+  });
+
+  test('who takes the row off the list from outside takes the lease with it', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const rows = dueRows(first);
+    const claimed = await claimOne(rows);
+    await first.query('UPDATE parcels SET due_at = NULL, lease_token = NULL WHERE id = $1', [id]);
+    await rows.fail(claimed, { lastError: 'too late', delayMs: 0, isAttempt: true });
+    expect(await parcel(first, id)).toMatchObject({ due_at: null, last_error: null });
+  });
+});
+
+describe('what is recorded', () => {
+  test('a failure keeps its sentence and is due later; a success clears both', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const rows = dueRows(first);
+    await rows.fail(await claimOne(rows), {
+      lastError: 'The partner could not be reached.',
+      delayMs: 30_000,
+      isAttempt: true,
+    });
+    const failed = await parcel(first, id);
+    expect(failed).toMatchObject({ last_error: 'The partner could not be reached.', attempts: 1, lease_token: null });
+    expect((failed.due_at?.getTime() ?? 0) - Date.now()).toBeGreaterThan(25_000);
+    await first.query('UPDATE parcels SET due_at = now()');
+    const again = await claimOne(rows);
+    expect(again.attempt).toBe(2);
+    await rows.conclude(again, { at: new Date('2030-01-01T00:00:00.000Z') });
+    expect(await parcel(first, id)).toMatchObject({
+      last_error: null,
+      attempts: 0,
+      due_at: new Date('2030-01-01T00:00:00.000Z'),
+    });
+  });
+
+  test('what is given back is due at once, and the try does not count', async () => {
+    const [id = ''] = await addParcels(first, 1);
+    const rows = dueRows(first, { leaseMs: LONG_MS });
+    await rows.release(await rows.claim(1));
+    expect(await parcel(first, id)).toMatchObject({ attempts: 0, leased_until: null, lease_token: null });
+    expect(ids(await dueRows(second).claim(1))).toEqual([id]);
+  });
+});

@@ -1,0 +1,240 @@
+import { execFile } from 'node:child_process';
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/byte-range-reader.js';
+import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
+import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
+import {
+  type AudioFacts,
+  audioDifference,
+  type VideoFacts,
+  videoDifference,
+} from '../../../src/reference-partner/vision/media/film-facts.js';
+import { at, B_FRAMES, boxesOf, chunk, demo, remux } from './films.js';
+
+let folder: string;
+let target: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'haulbridge-faults-'));
+  target = join(folder, 'clip.mp4');
+});
+afterEach(() => expect(access(target)).rejects.toMatchObject({ code: 'ENOENT' }));
+afterAll(() => rm(folder, { recursive: true }));
+
+const cut = (chunks: RecordedChunk[], from: number, to: number, signal?: AbortSignal) =>
+  cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target, signal });
+
+/** The demo's film, its first key frames turned into pictures that build on others. */
+function withoutKeys(bytes: Buffer, count: number): Buffer {
+  const { start = 0, size = 0 } = boxesOf(bytes).find(({ name }) => name === 'mdat') ?? {};
+  let left = count;
+  // Each unit of H.264 has its length before it, and its type in five bits.
+  for (let at = start + 8; at < start + size; at += 4 + bytes.readUInt32BE(at)) {
+    const unit = bytes.readUInt8(at + 4);
+    if ((unit & 31) === 5 && left-- > 0) bytes.writeUInt8((unit & ~31) | 1, at + 4);
+  }
+  return bytes;
+}
+
+describe('nothing was recorded', () => {
+  it.each([
+    ['no chunks', []],
+    ['chunks around the range', [chunk(0, 60, demo(0)), chunk(120, 180, demo(2))]],
+    ['a film that ends before the range', [chunk(0, 120, demo(0))]],
+    ['a chunk that ends before it begins', [chunk(120, 60, demo(0))]],
+  ])('%s', async (_, chunks) => {
+    await expect(cut(chunks, 60, 120)).rejects.toMatchObject({
+      fault: 'nothing-recorded',
+      message: 'nothing was recorded in this time',
+    });
+  });
+});
+
+it('before the first key frame of a film nothing was recorded', async () => {
+  const path = join(folder, 'late.mp4');
+  await writeFile(path, withoutKeys(await readFile(demo(0)), 3));
+  for (const end of [1.5, 3])
+    await expect(cut([chunk(0, 60, path)], 1, end)).rejects.toMatchObject({ fault: 'nothing-recorded' });
+});
+
+describe('chunks that cannot be joined', () => {
+  const second = 'the recording that starts at 2026-11-02T08:00:12.000Z';
+  const reconfigured = async () => {
+    const bytes = await readFile(B_FRAMES);
+    const setup = bytes.indexOf('avcC') - 4;
+    const last = setup + bytes.readUInt32BE(setup) - 1;
+    bytes.writeUInt8(bytes.readUInt8(last) ^ 1, last);
+    await writeFile(join(folder, 'reconfigured.mp4'), bytes);
+    return join(folder, 'reconfigured.mp4');
+  };
+  /** Its sound is said to be of 48 kHz. */
+  const resounding = async () => {
+    const bytes = await readFile(B_FRAMES);
+    bytes.writeUInt8(0x11, bytes.indexOf(Buffer.of(0x12, 0x88), bytes.indexOf('esds')));
+    await writeFile(join(folder, 'resounding.mp4'), bytes);
+    return join(folder, 'resounding.mp4');
+  };
+  it.each([
+    ['in picture size', async () => demo(0), 'another picture size (320x180 after 160x90)'],
+    ['in encoder settings', reconfigured, 'other encoder settings'],
+    [
+      'in rotation',
+      () => remux(B_FRAMES, join(folder, 'r.mp4'), { rotation: 90 }),
+      'another rotation (90 after 0 degrees)',
+    ],
+    ['in sound', resounding, 'another sound (mp4a.40.2, 48000 Hz, 1 channels after mp4a.40.2, 32000 Hz, 1 channels)'],
+  ])('%s', async (_, other, difference) => {
+    await expect(cut([chunk(0, 12, B_FRAMES), chunk(12, 24, await other())], 6, 18)).rejects.toMatchObject({
+      fault: 'unlike',
+      message: `${second} cannot be joined: it has ${difference}`,
+    });
+  });
+
+  const setup = Uint8Array.of(1, 66, 192, 21);
+  const decoder = (description: ArrayBuffer | Uint8Array) => ({ codec: 'avc1.42c015', description });
+  const picture = (other: Partial<VideoFacts> = {}): VideoFacts => ({
+    ...{ codec: 'avc', codecString: 'avc1.42c015', width: 320, height: 180, rotation: 0 },
+    decoderConfig: decoder(setup),
+    ...other,
+  });
+  it.each<[string, Partial<VideoFacts>, string | null]>([
+    ['the same', {}, null],
+    ['the same elsewhere in memory', { decoderConfig: decoder(Uint8Array.of(0, ...setup).subarray(1)) }, null],
+    ['the same as a buffer', { decoderConfig: decoder(Uint8Array.from(setup).buffer) }, null],
+    ['codec', { codec: 'hevc', codecString: 'hvc1.1.6.L93.90' }, 'another codec (hvc1.1.6.L93.90 after avc1.42c015)'],
+    ['height', { height: 240 }, 'another picture size (320x240 after 320x180)'],
+    ['settings', { decoderConfig: decoder(Uint8Array.of(1, 66, 192, 22)) }, 'other encoder settings'],
+    ['form', { decoderConfig: { ...decoder(setup), codec: 'avc3.42c015' } }, 'other encoder settings'],
+    ['no settings', { decoderConfig: { codec: 'avc1.42c015' } }, 'other encoder settings'],
+  ])('picture: %s', (_, other, difference) => {
+    expect(videoDifference(picture(), picture(other))).toBe(difference);
+  });
+
+  const sound = (other: Partial<AudioFacts> = {}): AudioFacts => ({
+    ...{ codec: 'aac', codecString: 'mp4a.40.2', sampleRate: 32_000, channels: 1 },
+    decoderConfig: { codec: 'mp4a.40.2', sampleRate: 32_000, numberOfChannels: 1, description: setup },
+    ...other,
+  });
+  it.each<[string, Partial<AudioFacts>, string | null]>([
+    ['the same', {}, null],
+    [
+      'sample rate',
+      { sampleRate: 48_000 },
+      'another sound (mp4a.40.2, 48000 Hz, 1 channels after mp4a.40.2, 32000 Hz, 1 channels)',
+    ],
+    [
+      'settings',
+      { decoderConfig: { ...sound().decoderConfig, description: Uint8Array.of(9) } },
+      'other sound settings',
+    ],
+  ])('sound: %s', (_, other, difference) => {
+    expect(audioDifference(sound(), sound(other))).toBe(difference);
+  });
+});
+
+describe('a broken chunk is named', () => {
+  const second = 'the recording that starts at 2026-11-02T08:01:00.000Z';
+  const broken = async (name: string, change: (bytes: Buffer) => Buffer) => {
+    const path = join(folder, `${name}.mp4`);
+    await writeFile(path, change(await readFile(demo(1))));
+    return path;
+  };
+
+  it.each<[string, number, string]>([
+    ['cut short among its frames', 60_000, 'the film is cut short'],
+    ['cut short in its table of contents', 2_000, 'the film holds neither picture nor sound'],
+  ])('%s', async (name, length, message) => {
+    const path = await broken(name, (bytes) => bytes.subarray(0, length));
+    const failure = cut([chunk(0, 60, demo(0)), chunk(60, 120, path)], 50, 120);
+    await expect(failure).rejects.toMatchObject({ fault: 'unreadable', message: `${second}: ${message}` });
+  });
+
+  it('without any key frame', async () => {
+    const path = await broken('keyless', (bytes) => withoutKeys(bytes, 60));
+    const failure = cut([chunk(0, 60, demo(0)), chunk(60, 120, path)], 50, 70);
+    const message = `${second}: the film has no key frame`;
+    await expect(failure).rejects.toMatchObject({ fault: 'unreadable', message });
+  });
+
+  it('of sound alone', async () => {
+    const path = await remux(B_FRAMES, join(folder, 'sound.mp4'), { without: 'video' });
+    const failure = cut([chunk(0, 60, demo(0)), chunk(60, 72, path)], 50, 70);
+    await expect(failure).rejects.toMatchObject({ fault: 'no-video', message: `${second}: the film holds no picture` });
+  });
+});
+
+describe('faults of the storage arrive as they are', () => {
+  const refused = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
+
+  /** Lends the film until frames from the middle on are asked for. */
+  async function failing(fail: () => never): Promise<ByteRangeReader> {
+    const bytes = await readFile(demo(1));
+    const frames = boxesOf(bytes).find(({ name }) => name === 'mdat')?.start ?? 0;
+    return {
+      size: bytes.length,
+      async *read(start: number, end: number) {
+        for (let from = start; from < end; from += 1000) {
+          if (from > frames + 30_000) fail();
+          yield bytes.subarray(from, Math.min(from + 1000, end));
+        }
+      },
+    };
+  }
+
+  it('in the middle of the frames', async () => {
+    const reader = await failing(() => {
+      throw refused;
+    });
+    await expect(cut([chunk(0, 60, demo(0)), chunk(60, 120, reader)], 50, 120)).rejects.toBe(refused);
+  });
+
+  it('a chunk that is gone', async () => {
+    await expect(cut([chunk(0, 60, join(folder, 'gone.mp4'))], 0, 60)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('a target that cannot be written', async () => {
+    const range = { startTime: at(0), endTime: at(60) };
+    const order = { chunks: [chunk(0, 60, demo(0))], range, target: join(folder, 'no', 'such', 'folder.mp4') };
+    await expect(cutClip(order)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('an abort before, and in the middle of the frames', async () => {
+    await expect(cut([chunk(0, 60, demo(0))], 0, 60, AbortSignal.abort())).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    const unopened = chunk(0, 60, join(folder, 'gone.mp4'));
+    await expect(cut([unopened], 0, 60, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
+    const controller = new AbortController();
+    const bytes = await readFile(demo(1));
+    let reads = 0;
+    const reader = {
+      size: bytes.length,
+      read: (start: number, end: number) => {
+        if (++reads === 3) controller.abort(new Error('shutting down'));
+        return bytes.subarray(start, end);
+      },
+    };
+    const failure = cut([chunk(0, 60, reader), chunk(60, 120, reader)], 0, 120, controller.signal);
+    await expect(failure).rejects.toThrow('shutting down');
+  });
+});
+
+describe('a service that cuts nothing', () => {
+  it('never loads the media library', async () => {
+    const script = `
+      import { registerHooks } from 'node:module';
+      import { registerTypeScript } from './test/support/typescript-hook.mjs';
+      let loaded = 0;
+      registerTypeScript();
+      registerHooks({ resolve: (name, context, next) => ((loaded += name === 'mediabunny'), next(name, context)) });
+      await import('./src/reference-partner/vision/media/cut-clip.ts');
+      const { isMp4, durationOfMp4 } = await import('./src/reference-partner/vision/media/probe-mp4.ts');
+      const film = ${JSON.stringify(demo(0))};
+      console.log(await isMp4(film), loaded, await durationOfMp4(film), loaded);`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    expect(stdout.trim()).toBe('true 0 60 1');
+  });
+});

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  EncodedAudioPacketSource,
+  EncodedPacket,
+  EncodedPacketSink,
+  EncodedVideoPacketSource,
+  FilePathSource,
+  FilePathTarget,
+  Input,
+  type InputTrack,
+  MP4,
+  MovOutputFormat,
+  Mp4OutputFormat,
+  Output,
+} from 'mediabunny';
+import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/byte-range-reader.js';
+import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
+import { DEMO_CAMERAS, demoRecording } from '../../../src/demo/demo-data.js';
+
+export const B_FRAMES = fileURLToPath(new URL('fixtures/b-frames.mp4', import.meta.url));
+export const OPEN_GOP = fileURLToPath(new URL('fixtures/open-gop.mp4', import.meta.url));
+
+const START = Date.UTC(2026, 10, 2, 8, 0, 0);
+
+/** So many seconds after 08:00:00. */
+export const at = (seconds: number): Date => new Date(START + seconds * 1000);
+
+/** The demo's film of the minute 08:0n:00. */
+export const demo = (minute: number, camera: (typeof DEMO_CAMERAS)[number] = 'front'): string =>
+  demoRecording(camera, at(minute * 60));
+
+/** A chunk that is said to show the seconds `from` to `to` after 08:00:00. */
+export const chunk = (from: number, to: number, source: RecordedChunk['source']): RecordedChunk => ({
+  startTime: at(from),
+  endTime: at(to),
+  source,
+});
+
+export interface ReadPacket {
+  readonly seconds: number;
+  readonly duration: number;
+  readonly type: 'key' | 'delta';
+  readonly sha256: string;
+}
+
+export interface ReadFilm {
+  readonly video: ReadPacket[];
+  readonly audio: ReadPacket[];
+  readonly rotation: number | undefined;
+  readonly durationSeconds: number;
+}
+
+/** Every packet of a film, in decode order. */
+export async function readFilm(path: string): Promise<ReadFilm> {
+  const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
+  try {
+    const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
+    return {
+      video: await packetsOf(video),
+      audio: await packetsOf(audio),
+      rotation: await video?.getRotation(),
+      durationSeconds: (await video?.computeDuration()) ?? 0,
+    };
+  } finally {
+    input.dispose();
+  }
+}
+
+async function packetsOf(track: InputTrack | null): Promise<ReadPacket[]> {
+  if (!track) return [];
+  const packets: ReadPacket[] = [];
+  for await (const packet of new EncodedPacketSink(track).packets(undefined, undefined, { verifyKeyPackets: true })) {
+    packets.push({
+      seconds: packet.timestamp,
+      duration: packet.duration,
+      type: packet.type,
+      sha256: createHash('sha256').update(packet.data).digest('hex'),
+    });
+  }
+  return packets;
+}
+
+export interface Remux {
+  readonly fastStart?: false | 'fragmented';
+  readonly without?: 'video' | 'audio';
+  readonly rotation?: 90;
+  /** Seconds by which every packet is shown later. */
+  readonly shift?: number;
+  /** The same of those of the sound alone. */
+  readonly soundShift?: number;
+  /** By how much every packet lasts longer. */
+  readonly stretch?: number;
+}
+
+/** The same pictures in another file. */
+export async function remux(from: string, to: string, how: Remux): Promise<string> {
+  const input = new Input({ formats: [MP4], source: new FilePathSource(from) });
+  const output = new Output({
+    format: new Mp4OutputFormat({ fastStart: how.fastStart ?? false }),
+    target: new FilePathTarget(to),
+  });
+  const video = how.without === 'video' ? null : await input.getPrimaryVideoTrack();
+  const audio = how.without === 'audio' ? null : await input.getPrimaryAudioTrack();
+  const picture = new EncodedVideoPacketSource('avc');
+  const sound = new EncodedAudioPacketSource('aac');
+  if (video) output.addVideoTrack(picture, how.rotation && { rotation: how.rotation });
+  if (audio) output.addAudioTrack(sound);
+  await output.start();
+  const [pictureConfig, soundConfig] = [await video?.getDecoderConfig(), await audio?.getDecoderConfig()];
+  const meta = <T>(decoderConfig: T | null | undefined) => (decoderConfig ? { decoderConfig } : undefined);
+  const sounds = audio ? new EncodedPacketSink(audio).packets() : [];
+  for await (const packet of sounds) {
+    void sound.add(retimed(packet, { ...how, shift: how.soundShift ?? how.shift ?? 0 }), meta(soundConfig));
+  }
+  for await (const packet of video ? new EncodedPacketSink(video).packets() : []) {
+    void picture.add(retimed(packet, how), meta(pictureConfig));
+  }
+  await output.finalize();
+  input.dispose();
+  return to;
+}
+
+const retimed = (packet: EncodedPacket, { shift = 0, stretch = 1 }: Remux) =>
+  packet.clone({ timestamp: packet.timestamp * stretch + shift, duration: packet.duration * stretch });
+
+/** The same pictures with a second of silence in µ-law, the usual sound of cameras, which MP4 has no place for. */
+export async function withMuLaw(from: string, to: string): Promise<string> {
+  const input = new Input({ formats: [MP4], source: new FilePathSource(from) });
+  const output = new Output({ format: new MovOutputFormat({ fastStart: false }), target: new FilePathTarget(to) });
+  const video = await input.getPrimaryVideoTrack();
+  if (!video) throw new Error('there is no picture');
+  const [picture, sound] = [new EncodedVideoPacketSource('avc'), new EncodedAudioPacketSource('ulaw')];
+  output.addVideoTrack(picture);
+  output.addAudioTrack(sound);
+  await output.start();
+  const decoderConfig = { codec: 'ulaw', sampleRate: 8_000, numberOfChannels: 1 };
+  for (let part = 0; part < 10; part++) {
+    const data = new Uint8Array(800).fill(0xff);
+    void sound.add(new EncodedPacket(data, 'key', part / 10, 0.1), { decoderConfig });
+  }
+  const pictureConfig = await video.getDecoderConfig();
+  for await (const packet of new EncodedPacketSink(video).packets()) {
+    void picture.add(packet, pictureConfig ? { decoderConfig: pictureConfig } : undefined);
+  }
+  await output.finalize();
+  input.dispose();
+  return to;
+}
+
+/** Sets the 32 bits at `offset` after the name of the first box of that name. */
+export function patchBox(bytes: Buffer, name: string, offset: number, value: number): Buffer {
+  bytes.writeUInt32BE(value, bytes.indexOf(name, bytes.indexOf('moov')) + name.length + offset);
+  return bytes;
+}
+
+export interface Box {
+  readonly name: string;
+  readonly start: number;
+  readonly size: number;
+}
+
+/** The boxes at the top of a file, in order. */
+export function boxesOf(bytes: Buffer): Box[] {
+  const boxes: Box[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const size = bytes.readUInt32BE(start) === 1 ? Number(bytes.readBigUInt64BE(start + 8)) : bytes.readUInt32BE(start);
+    boxes.push({ name: bytes.toString('latin1', start + 4, start + 8), start, size });
+    start += size;
+  }
+  return boxes;
+}
+
+/** As a storage would lend a file; counts what it was asked for and the streams that are still open. */
+export async function streamed(path: string): Promise<ByteRangeReader & { asked: number; open: number }> {
+  const reader = {
+    size: (await stat(path)).size,
+    asked: 0,
+    open: 0,
+    read(start: number, end: number) {
+      reader.asked += end - start;
+      reader.open += 1;
+      return createReadStream(path, { start, end: end - 1, highWaterMark: 4096 }).on('close', () => (reader.open -= 1));
+    },
+  };
+  return reader;
+}
+
+/** A film of 3 GiB that exists only as far as it is read: the demo's, with an endless `free` box before its frames. */
+export async function colossus(path: string): Promise<ByteRangeReader & { asked: number }> {
+  const film = await readFile(path);
+  const [ftyp, moov] = ['ftyp', 'moov'].map((name) => boxesOf(film).find((box) => box.name === name));
+  if (!ftyp || !moov) throw new Error('not a fast-start MP4');
+  const gap = 3 * 1024 ** 3;
+  const cut = moov.start + moov.size;
+  const free = Buffer.alloc(16);
+  free.writeUInt32BE(1, 0);
+  free.write('free', 4);
+  free.writeBigUInt64BE(BigInt(gap), 8);
+  const table = film.indexOf('stco');
+  for (let entry = 0; entry < film.readUInt32BE(table + 8); entry++) {
+    const place = table + 12 + 4 * entry;
+    film.writeUInt32BE(film.readUInt32BE(place) + gap, place);
+  }
+  const [head, tail] = [Buffer.concat([film.subarray(0, cut), free]), film.subarray(cut)];
+  const reader = {
+    size: film.length + gap,
+    asked: 0,
+    read(start: number, end: number) {
+      reader.asked += end - start;
+      const bytes = Buffer.alloc(end - start);
+      if (start < head.length) head.copy(bytes, 0, start);
+      const tailStart = cut + gap;
+      if (end > tailStart) tail.copy(bytes, Math.max(0, tailStart - start), Math.max(0, start - tailStart));
+      return bytes;
+    },
+  };
+  return reader;
+}

@@ -1,0 +1,182 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { EncodedPacket } from 'mediabunny';
+import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
+import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
+import { videoPackets } from '../../../src/reference-partner/vision/media/piece-packets.js';
+import { at, B_FRAMES, chunk, demo, OPEN_GOP, readFilm, type ReadFilm, type ReadPacket, remux } from './films.js';
+
+/** The small films: 25 frames a second, a key frame each two, P-frames every fourth; sound in packets of 1024 at 32 kHz. */
+const FRAME = 1 / 25;
+const SOUND = 1024 / 32_000;
+
+let folder: string;
+let target: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'haulbridge-frames-'));
+  target = join(folder, 'clip.mp4');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function cut(chunks: RecordedChunk[], from: number, to: number) {
+  const clip = await cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target });
+  return { clip, film: await readFilm(target) };
+}
+
+const hashes = (packets: ReadPacket[]) => packets.map(({ sha256 }) => sha256);
+
+/** Each frame time from zero on has its frame, and the first to be decoded is a key frame. */
+function expectSteady({ video }: ReadFilm, frames: number): void {
+  const shown = video.map(({ seconds }) => seconds).sort((a, b) => a - b);
+  expect(shown).toHaveLength(frames);
+  shown.forEach((seconds, index) => expect(seconds).toBeCloseTo(index * FRAME, 4));
+  expect(video[0]).toMatchObject({ type: 'key', seconds: 0 });
+}
+
+function expectNoOverlap({ audio }: ReadFilm): void {
+  const steps = audio.slice(1).map(({ seconds }, index) => seconds - (audio[index]?.seconds ?? 0));
+  expect(Math.min(...steps)).toBeGreaterThan(SOUND - 0.001);
+}
+
+/** Where the clip plays the sound that the film has at `seconds`. */
+function playedAt(film: ReadFilm, source: ReadFilm, seconds: number): number[] {
+  const wanted = source.audio.find((packet) => packet.seconds >= seconds);
+  return film.audio.filter(({ sha256 }) => sha256 === wanted?.sha256).map((packet) => packet.seconds);
+}
+
+describe('B-frames', () => {
+  it('are copied in the order in which they are decoded, across a join', async () => {
+    const source = await readFilm(B_FRAMES);
+    const { clip, film } = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, B_FRAMES)], 5.3, 19.02);
+    const first = source.video.slice(source.video.findIndex(({ seconds }) => seconds >= 4));
+    const last = source.video.slice(0, film.video.length - first.length);
+    expect(hashes(film.video)).toEqual(hashes([...first, ...last]));
+    expectSteady(film, film.video.length);
+    expect(clip).toMatchObject({ startTime: at(4), missing: [] });
+    expect(film.durationSeconds).toBeCloseTo((clip.endTime.getTime() - at(4).getTime()) / 1000, 3);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5])(
+    'no frame is missing before the end, wherever it falls (%i frames on)',
+    async (frames) => {
+      const end = 7 + frames * FRAME;
+      const { clip, film } = await cut([chunk(0, 12, B_FRAMES)], 6, end);
+      expectSteady(film, film.video.length);
+      const over = (clip.endTime.getTime() - at(end).getTime()) / 1000;
+      expect(over).toBeGreaterThanOrEqual(0);
+      expect(over).toBeLessThanOrEqual(4 * FRAME + 0.001);
+      expect(film.durationSeconds).toBeCloseTo(1 + frames * FRAME + over, 2);
+    },
+  );
+
+  it.each([
+    [16, [0, ...Array.from({ length: 16 }, (_, n) => 10 + n), 5]],
+    [17, [0]],
+  ])('are looked for behind %i that are shown later', async (later, taken) => {
+    const times = [0, ...Array.from({ length: later }, (_, n) => 10 + n), 5];
+    const frames = times.map((timestamp) => ({ timestamp }) as EncodedPacket);
+    const next = async (frame: EncodedPacket) => frames[frames.indexOf(frame) + 1] ?? null;
+    const shown: number[] = [];
+    for await (const { timestamp } of videoPackets(frames[0]!, 8, next)) shown.push(timestamp);
+    expect(shown).toEqual(taken);
+  });
+
+  it('that reach back over the first key frame are left out', async () => {
+    const source = await readFilm(OPEN_GOP);
+    const reachingBack = source.video.filter(
+      ({ seconds }, index) => seconds < 4 && index > source.video.findIndex((frame) => frame.seconds >= 4),
+    );
+    expect(reachingBack.length).toBeGreaterThan(0);
+    const { clip, film } = await cut([chunk(0, 12, OPEN_GOP)], 5.3, 12);
+    expect(clip).toMatchObject({ startTime: at(4), endTime: at(12) });
+    expectSteady(film, 200);
+    expect(hashes(film.video)).not.toContain(reachingBack[0]?.sha256);
+  });
+});
+
+describe('key frames', () => {
+  it('are found in the picture where the file marks every frame as one', async () => {
+    const bytes = await readFile(B_FRAMES);
+    bytes.write('free', bytes.indexOf('stss'));
+    const path = join(folder, 'all-key.mp4');
+    await writeFile(path, bytes);
+    const [source, { clip, film }] = [await readFilm(B_FRAMES), await cut([chunk(0, 12, path)], 5.3, 12)];
+    expect(clip.startTime).toEqual(at(4));
+    expectSteady(film, 200);
+    expect(film.video.map(({ type }) => type)).toEqual(source.video.slice(100).map(({ type }) => type));
+    expect(film.video.filter(({ type }) => type === 'key')).toHaveLength(4);
+  });
+});
+
+describe('sound', () => {
+  it('goes with the picture, also after a join', async () => {
+    const source = await readFilm(B_FRAMES);
+    const { film } = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, B_FRAMES)], 4, 20);
+    expectNoOverlap(film);
+    expect(film.audio[0]?.seconds).toBeLessThanOrEqual(SOUND);
+    expect(film.audio.at(-1)?.seconds).toBeGreaterThan(16 - 2 * SOUND);
+    expect(film.audio.at(-1)?.seconds).toBeLessThan(16);
+    const [before, after] = [playedAt(film, source, 9.5), playedAt(film, source, 3.5)];
+    expect(before.map((seconds) => seconds - 5.5).every((late) => Math.abs(late) < SOUND)).toBe(true);
+    expect(after.map((seconds) => seconds - 11.5).every((late) => Math.abs(late) < SOUND)).toBe(true);
+    expect([before.length, after.length]).toEqual([1, 1]);
+  });
+
+  it.each([0, 5, 11, 16, 21, 27])('neither overlaps nor drifts where two chunks do (%i ms)', async (milliseconds) => {
+    const source = await readFilm(B_FRAMES);
+    const begins = 7 + milliseconds / 1000;
+    const { film } = await cut([chunk(0, 12, B_FRAMES), chunk(begins, begins + 12, B_FRAMES)], 6.5, 19);
+    expectNoOverlap(film);
+    const begin = film.audio[0]?.seconds ?? -1;
+    expect(begin).toBeGreaterThanOrEqual(0);
+    expect(begin).toBeLessThan(SOUND);
+    const picture = source.video.find(({ type, seconds }) => type === 'key' && seconds === 6);
+    const shown = film.video.filter(({ sha256 }) => sha256 === picture?.sha256).at(-1)?.seconds ?? 0;
+    const heard = playedAt(film, source, 6).at(-1) ?? 0;
+    expect(Math.abs(heard - shown - SOUND / 2)).toBeLessThanOrEqual(SOUND / 2 + 0.001);
+  });
+
+  it('pauses where a chunk has none, and comes back in time', async () => {
+    const silent = await remux(B_FRAMES, join(folder, 'silent.mp4'), { without: 'audio' });
+    const chunks = [chunk(0, 12, B_FRAMES), chunk(12, 24, silent), chunk(24, 36, B_FRAMES)];
+    const { film } = await cut(chunks, 0, 36);
+    expectSteady(film, 900);
+    expectNoOverlap(film);
+    const pause = film.audio.filter(({ seconds }) => seconds > 12 && seconds < 24 - SOUND);
+    expect(pause).toEqual([]);
+    const source = await readFilm(B_FRAMES);
+    const back = playedAt(film, source, 3.5).at(-1) ?? 0;
+    expect(Math.abs(back - 27.5)).toBeLessThan(SOUND);
+  });
+
+  it('may begin with a later chunk', async () => {
+    const silent = await remux(B_FRAMES, join(folder, 'silent-first.mp4'), { without: 'audio' });
+    const { film } = await cut([chunk(0, 12, silent), chunk(12, 24, B_FRAMES)], 0, 24);
+    expectSteady(film, 600);
+    expect(film.audio[0]?.seconds).toBeGreaterThan(12 - SOUND);
+    expect(film.audio[0]?.seconds).toBeLessThan(12 + SOUND);
+  });
+
+  it('comes in time where it begins after the picture', async () => {
+    const late = await remux(B_FRAMES, join(folder, 'late-sound.mp4'), { soundShift: 3 });
+    const [source, { film }] = [await readFilm(B_FRAMES), await cut([chunk(0, 12, late)], 2, 10)];
+    const [heard = 0] = playedAt(film, source, 3.5);
+    expect(Math.abs(heard - 4.5)).toBeLessThan(SOUND);
+    expect(film.audio[0]?.seconds).toBeGreaterThan(1 - 2 * SOUND);
+  });
+
+  it('is absent where no chunk has any', async () => {
+    const { film } = await cut([chunk(0, 60, demo(0))], 0, 10);
+    expect(film.audio).toEqual([]);
+  });
+});
+
+describe('a camera mounted sideways', () => {
+  it('stays so', async () => {
+    const path = await remux(demo(0), join(folder, 'sideways.mp4'), { rotation: 90 });
+    const { film } = await cut([chunk(0, 60, path)], 0, 10);
+    expect(film.rotation).toBe(90);
+  });
+});

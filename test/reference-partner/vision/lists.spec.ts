@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
+import type { ContinuousResponse, ListVideosResponse } from '../../../src/contracts/vision/vision.dto.js';
+import { describeApiKeys } from '../../shared/api-key.battery.js';
+import { type ErrorAnswer, pathsOf } from '../../shared/hosted-endpoint.js';
+import { issueKey } from '../../support/api-keys.js';
+import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
+import { at, CUSTOMER, TRUCK, upload } from '../../support/hosted-vision.js';
+
+const CONTINUOUS = '/video-platform/v1/videos/continuous';
+const VIDEOS = '/video-platform/v1/videos';
+
+let service: TestApp;
+let key: string;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ key } = await issueKey(service, ['vision']));
+  for (const minute of [0, 1, 2, 3, 4]) await upload(service, minute);
+  for (const minute of [0, 1]) await upload(service, minute, { cameraId: 'rear' });
+  await service.admin('PUT', '/hosted/cameras', {
+    customerId: CUSTOMER,
+    truckId: TRUCK,
+    cameraId: 'front',
+    aliases: ['1'],
+  });
+});
+afterAll(() => service.close());
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+function get<Body>(path: string, query: Query, apiKey = key): Promise<Reply<Body>> {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  return service.call<Body>('GET', `${path}?${new URLSearchParams(given).toString()}`, {
+    headers: { 'API-KEY': apiKey },
+  });
+}
+
+const asked = (query: Query = {}): Query => ({
+  customerId: CUSTOMER,
+  truckId: TRUCK,
+  startTime: at(0),
+  endTime: at(10),
+  ...query,
+});
+const continuous = (query: Query = {}) => get<ContinuousResponse>(CONTINUOUS, asked(query));
+const refused = (query: Query) => get<ErrorAnswer>(CONTINUOUS, asked(query));
+const starts = ({ body }: Reply<ContinuousResponse>) =>
+  body.data.recordings?.map(({ cameraId, startTime }) => `${cameraId} ${startTime.slice(14, 19)}`);
+
+describeApiKeys(
+  {
+    api: VISION_API,
+    method: 'GET',
+    path: `${CONTINUOUS}?customerId=x&truckId=y&startTime=2026-01-01T00:00:00Z&endTime=2026-01-02T00:00:00Z`,
+    accepted: 404,
+  },
+  () => service,
+);
+describeApiKeys({ api: VISION_API, method: 'GET', path: `${VIDEOS}?customerId=x`, accepted: 404 }, () => service);
+
+describe('continuous list (section 4.6)', () => {
+  it('answers chunks as section 2.6 has them', async () => {
+    const { status, body } = await continuous({ cameraId: 'front', pageSize: 1 });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      success: true,
+      data: {
+        recordings: [
+          {
+            id: expect.any(String),
+            customerId: CUSTOMER,
+            truckId: TRUCK,
+            cameraId: 'front',
+            startTime: '2026-01-31T08:30:00Z',
+            endTime: '2026-01-31T08:31:00Z',
+            durationSeconds: 60,
+            downloadUrl: expect.stringMatching(new RegExp(`^${service.url}/media/v1/recordings/`)),
+            expiresAt: expect.any(String),
+          },
+        ],
+        pagination: { page: 1, pageSize: 1, totalItems: 5, totalPages: 5 },
+      },
+    });
+  });
+
+  it('is oldest first, of all cameras unless one is named', async () => {
+    expect(starts(await continuous())).toHaveLength(7);
+    expect(starts(await continuous({ cameraId: 'rear' }))).toEqual(['rear 30:00', 'rear 31:00']);
+    const times = (await continuous()).body.data.recordings?.map(({ startTime }) => startTime) ?? [];
+    expect(times).toEqual([...times].sort());
+  });
+
+  it('knows a camera by its alias (decision 45)', async () => {
+    expect(starts(await continuous({ cameraId: '1' }))).toHaveLength(5);
+  });
+
+  it.each([
+    ['inside one chunk', 1.25, 1.75, ['front 31:00']],
+    ['across a boundary', 1.5, 2.5, ['front 31:00', 'front 32:00']],
+    ['from a boundary: the end is excluded', 2, 3, ['front 32:00']],
+    ['before everything', -10, 0, []],
+    ['after everything', 5, 10, []],
+    ['around everything', -5, 20, ['front 30:00', 'front 31:00', 'front 32:00', 'front 33:00', 'front 34:00']],
+  ])('lists what overlaps the range: %s (decision 42)', async (_name, from, to, expected) => {
+    expect(starts(await continuous({ cameraId: 'front', startTime: at(from), endTime: at(to) }))).toEqual(expected);
+  });
+
+  it('pages, each chunk once, and is empty past the end (decision 43)', async () => {
+    const seen: string[] = [];
+    for (let page = 1; page <= 4; page++) {
+      const { body } = await continuous({ page, pageSize: 2 });
+      expect(body.data.pagination).toEqual({ page, pageSize: 2, totalItems: 7, totalPages: 4 });
+      seen.push(...(body.data.recordings ?? []).map(({ id }) => id));
+    }
+    expect(new Set(seen).size).toBe(7);
+    for (const page of ['5', '1000000001', '9'.repeat(30)]) {
+      const past = await continuous({ page, pageSize: 2 });
+      expect(past.status).toBe(200);
+      expect(past.body.data.recordings).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['page', '0'],
+    ['page', '-1'],
+    ['page', 'x'],
+    ['page', '1.5'],
+    ['pageSize', '0'],
+    ['pageSize', '101'],
+    ['pageSize', ''],
+    ['startTime', '2026-01-31'],
+    ['endTime', 'soon'],
+    ['truckId', ''],
+  ])('refuses %s=%s, in a message without details', async (name, value) => {
+    const { status, body } = await refused({ [name]: value });
+    expect(status).toBe(400);
+    expect(body.error.code).toBe('INVALID_PAYLOAD');
+    expect(body.error.message).toContain(name);
+    expect(body.error).not.toHaveProperty('details');
+  });
+
+  it('names every offending parameter in the message, however many: there are no details', async () => {
+    const query = { startTime: 'x', endTime: 'y', page: 0, pageSize: 101, cameraId: '' };
+    const { status, body } = await get<ErrorAnswer>(CONTINUOUS, query);
+    expect(status).toBe(400);
+    expect(body.error).not.toHaveProperty('details');
+    const named = ['customerId', 'truckId', 'cameraId', 'startTime', 'endTime', 'page', 'pageSize'];
+    const sentences = body.error.message.split('; ');
+    expect(sentences.map((sentence) => sentence.split(' ')[0]).sort()).toEqual(named.sort());
+  });
+
+  it.each([
+    ['customerId', 'a'],
+    ['cameraId', 'front'],
+    ['startTime', '2026-01-01T00:00:00Z'],
+    ['page', '1'],
+  ])('a parameter that is sent twice is to be sent once: %s', async (name, value) => {
+    for (const path of [CONTINUOUS, VIDEOS]) {
+      const twice = `customerId=${CUSTOMER}&truckId=${TRUCK}&startTime=${at(0)}&endTime=${at(1)}&page=1&cameraId=front&${name}=${value}`;
+      const headers = { 'API-KEY': key };
+      const { status, body } = await service.call<ErrorAnswer>('GET', `${path}?${twice}`, { headers });
+      expect(status).toBe(400);
+      expect(body.error.message).toBe(`${name} must be sent once`);
+    }
+  });
+
+  it.each(['%ff', '%E2%82', 'a%ED%A0%80', '%00'])(
+    '%s is no text, and not a customer whom nobody knows',
+    async (value) => {
+      const headers = { 'API-KEY': key };
+      const { status, body } = await service.call<ErrorAnswer>('GET', `${VIDEOS}?customerId=${value}`, { headers });
+      expect(status).toBe(400);
+      expect(body.error.message).toBe('customerId must be valid Unicode without U+0000 and without lone surrogates');
+      // Nobody reads it (decision 4).
+      const known = await service.call('GET', `${VIDEOS}?customerId=${CUSTOMER}&note=${value}&${value}=1`, { headers });
+      expect(known.status).toBe(200);
+    },
+  );
+
+  it.each([
+    ['%C3%9Cber+den%20Fluss', 404],
+    ['%EF%BF%BD', 404],
+    ['%zz', 404],
+    [CUSTOMER.replace(/./, (first) => `%${Buffer.from(first).toString('hex')}`), 200],
+  ])('%s is a text', async (value, expected) => {
+    const { status } = await service.call('GET', `${VIDEOS}?customerId=${value}`, { headers: { 'API-KEY': key } });
+    expect(status).toBe(expected);
+  });
+
+  it.each(['customerId', 'truckId', 'startTime', 'endTime'])('needs %s', async (name) => {
+    const { status, body } = await refused({ [name]: undefined });
+    expect(status).toBe(400);
+    expect(body.error.message).toContain(`${name} is required`);
+  });
+
+  it.each([
+    [at(2), at(1)],
+    [at(1), at(1)],
+  ])('refuses %s to %s: the end comes after the start', async (startTime, endTime) => {
+    expect((await refused({ startTime, endTime })).status).toBe(400);
+  });
+
+  it.each([
+    ['customerId', 'nobody'],
+    ['truckId', 'TRUCK-8'],
+    ['cameraId', 'left'],
+  ])('404 for an unknown %s', async (name, value) => {
+    const { status, body } = await refused({ [name]: value });
+    expect(status).toBe(404);
+    expect(body.error.code).toBe('NOT_FOUND');
+    expect(body.error.message).toContain(name);
+  });
+
+  it('a key that is limited to another customer finds nobody (decision 17)', async () => {
+    const other = await issueKey(service, ['vision'], { customerId: 'Other' });
+    const own = await issueKey(service, ['vision'], { customerId: CUSTOMER });
+    expect((await get(CONTINUOUS, asked(), other.key)).status).toBe(404);
+    expect((await get(CONTINUOUS, asked(), own.key)).status).toBe(200);
+  });
+
+  it('finds a deep page as its order is, through the counts of days', async () => {
+    const days = 40;
+    await service.dataSource.query(
+      `INSERT INTO reference_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
+       SELECT gen_random_uuid(), 'deep', 't', 'c' || n % 2, s, s + interval '3 hours', 1, 'x'
+       FROM generate_series(0, $1 * 24 - 1) AS n, LATERAL (SELECT timestamptz '2026-03-01T00:30:00Z' + n * interval '1 hour' AS s) AS t`,
+      [days],
+    );
+    await service.dataSource.query(
+      "INSERT INTO reference_camera_names VALUES ('deep', 't', 'c0', 'c0'), ('deep', 't', 'c1', 'c1')",
+    );
+    const from = '2026-03-05T10:15:00Z';
+    const to = '2026-04-03T07:45:00Z';
+    for (const cameraId of [undefined, 'c1']) {
+      const expected = await service.dataSource.query<{ id: string }[]>(
+        `SELECT id FROM reference_recordings WHERE customer_id = 'deep' AND ($3::text IS NULL OR camera_id = $3) AND start_time < $2 AND end_time > $1
+         ORDER BY start_time, id`,
+        [from, to, cameraId ?? null],
+      );
+      const listed: string[] = [];
+      for (let page = 1; listed.length < expected.length; page++) {
+        const { body } = await get<ContinuousResponse>(CONTINUOUS, {
+          customerId: 'deep',
+          truckId: 't',
+          cameraId,
+          startTime: from,
+          endTime: to,
+          page,
+          pageSize: 37,
+        });
+        expect(body.data.pagination?.totalItems).toBe(expected.length);
+        expect(body.data.recordings?.length).toBeGreaterThan(0);
+        listed.push(...(body.data.recordings ?? []).map(({ id }) => id));
+      }
+      expect(listed).toEqual(expected.map(({ id }) => id));
+    }
+    await service.dataSource.query(
+      "UPDATE reference_recordings SET camera_id = 'c0' WHERE customer_id = 'deep' AND camera_id = 'c1'",
+    );
+    await service.dataSource.query(
+      "DELETE FROM reference_recordings WHERE customer_id = 'deep' AND start_time < '2026-03-20'",
+    );
+    const [counts] = await service.dataSource.query<{ counted: string; rows: string; others: string }[]>(
+      `SELECT (SELECT sum(rows) FROM reference_recording_days WHERE customer_id = 'deep' AND camera_id = 'c0')::text AS counted,
+              (SELECT count(*) FROM reference_recordings WHERE customer_id = 'deep')::text AS rows,
+              (SELECT coalesce(sum(rows), 0) FROM reference_recording_days WHERE customer_id = 'deep' AND camera_id = 'c1')::text AS others`,
+    );
+    expect(counts).toEqual({ counted: counts?.rows, rows: counts?.rows, others: '0' });
+  });
+});
+
+describe('video list (section 4.5)', () => {
+  it('lists on-demand clips only, and takes every filter', async () => {
+    const { status, body } = await get<ListVideosResponse>(VIDEOS, { customerId: CUSTOMER });
+    expect(status).toBe(200);
+    expect(body.data).toEqual({ videos: [], pagination: { page: 1, pageSize: 20, totalItems: 0, totalPages: 0 } });
+  });
+
+  it('an unknown request is an empty list without a state (decision 44)', async () => {
+    for (const requestId of ['x', '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d']) {
+      const { status, body } = await get<ListVideosResponse>(VIDEOS, { customerId: CUSTOMER, requestId });
+      expect(status).toBe(200);
+      expect(body.data.videos).toEqual([]);
+      expect(body.data).not.toHaveProperty('request');
+    }
+  });
+
+  it('names every offending parameter in details', async () => {
+    const reply = await get<ErrorAnswer>(VIDEOS, { page: 0, pageSize: 101, startTime: 'x' });
+    expect(reply.status).toBe(400);
+    expect(pathsOf(reply).sort()).toEqual(['customerId', 'page', 'pageSize', 'startTime']);
+  });
+});

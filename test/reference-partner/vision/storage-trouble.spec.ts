@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { ContinuousResponse, CreateVideoResponse } from '../../../src/contracts/vision/vision.dto.js';
+import { knownRoots } from '../../../src/storage/storage-root.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
+import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
+import { STORAGE, type Storage } from '../../../src/storage/storage.js';
+import { filmName } from '../../../src/reference-partner/vision/film-tables.js';
+import { issueKey } from '../../support/api-keys.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { at, CUSTOMER, film, TRUCK, upload } from '../../support/hosted-vision.js';
+
+/** Longer than a statement may take, and than the connection waits for it. */
+const COMMIT_SECONDS = 6;
+
+let service: TestApp;
+let key: string;
+let root: string;
+let storage: Storage;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ key } = await issueKey(service, ['vision']));
+  root = new URL(service.env.STORAGE_URL).pathname;
+  storage = service.app.get<Storage>(STORAGE, { strict: false });
+  await upload(service, 0);
+});
+afterAll(() => service.close());
+
+const idsOf = async (table: string): Promise<string[]> =>
+  (await service.dataSource.query<{ id: string }[]>(`SELECT id FROM ${table}`)).map(({ id }) => id);
+
+async function askForClip(): Promise<string> {
+  const body = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', startTime: at(0), endTime: at(0.5) };
+  const headers = { 'API-KEY': key };
+  const asked = await service.call<CreateVideoResponse>('POST', '/video-platform/v1/videos/requests', {
+    headers,
+    body,
+  });
+  expect(asked.status).toBe(202);
+  return asked.body.requestId;
+}
+
+/** Lets no timeout stop it, as nothing stops a server whose disk is slow. */
+const slowCommits = (table: string): Promise<unknown> =>
+  service.dataSource.query(`
+    CREATE FUNCTION slow_${table}() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE ends timestamptz := clock_timestamp() + interval '${COMMIT_SECONDS} s';
+    BEGIN
+      PERFORM pg_sleep(${COMMIT_SECONDS});
+      RETURN NULL;
+    EXCEPTION WHEN query_canceled THEN
+      PERFORM pg_sleep(extract(epoch FROM ends - clock_timestamp()));
+      RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON ${table} DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION slow_${table}()`);
+
+const usualCommits = (table: string): Promise<unknown> =>
+  service.dataSource.query(`DROP FUNCTION slow_${table} CASCADE`);
+
+/** Both at the same time, each with a table and a camera of its own: nearly all that they do is wait. */
+it.concurrent('a recording whose commit arrives after its connection was given up keeps its file', async () => {
+  const before = await idsOf('reference_recordings');
+  await slowCommits('reference_recordings');
+  expect((await upload(service, 1, { cameraId: 'rear' })).status).toBe(503);
+  const added = await eventually(async () => {
+    const ids = (await idsOf('reference_recordings')).filter((id) => !before.includes(id));
+    expect(ids).toHaveLength(1);
+    return ids;
+  }, COMMIT_SECONDS * 1000);
+  await usualCommits('reference_recordings');
+  for (const id of added) expect(await storage.stat(filmName('recordings', id))).toBeDefined();
+});
+
+it.concurrent('so does a clip', async () => {
+  const before = await idsOf('reference_clips');
+  await slowCommits('reference_clips');
+  await askForClip();
+  const added = await eventually(async () => {
+    const ids = (await idsOf('reference_clips')).filter((id) => !before.includes(id));
+    expect(ids).toHaveLength(1);
+    return ids;
+  }, COMMIT_SECONDS * 4000);
+  await usualCommits('reference_clips');
+  // The service has given up before, and would have deleted it by then.
+  for (const id of added) expect(await storage.stat(filmName('clips', id))).toBeDefined();
+});
+
+it('a clip that cannot be published leaves no bytes behind', async () => {
+  // Where its folder should be there is a file.
+  const folder = join(root, 'hosted-clips');
+  await rm(folder, { recursive: true, force: true });
+  await writeFile(folder, '');
+  const id = await askForClip();
+  await eventually(async () => {
+    const failed = 'SELECT 1 FROM reference_video_requests WHERE id = $1 AND last_error IS NOT NULL';
+    expect(await service.dataSource.query(failed, [id])).toHaveLength(1);
+  });
+  // It is tried again all the while.
+  await eventually(async () => expect(await readdir(join(root, '.partial'))).toEqual([]));
+  await service.dataSource.query('DELETE FROM reference_video_requests WHERE id = $1', [id]);
+  await rm(folder);
+});
+
+/** Of a minute that is the test's own. */
+async function recorded(minute: number): Promise<{ id: string; downloadUrl: string }> {
+  expect((await upload(service, minute)).status).toBe(201);
+  const times = { startTime: at(minute), endTime: at(minute + 1) };
+  const query = new URLSearchParams({ customerId: CUSTOMER, truckId: TRUCK, ...times });
+  const { body } = await service.call<ContinuousResponse>(
+    'GET',
+    `/video-platform/v1/videos/continuous?${query.toString()}`,
+    { headers: { 'API-KEY': key } },
+  );
+  expect(body.data.recordings).toHaveLength(1);
+  return body.data.recordings![0]!;
+}
+
+/** A link to itself, and what opens and fails at its first byte as a dying disk does, which Linux alone has. */
+it.each([
+  ['open', undefined, 2] as const,
+  ...(process.platform === 'linux' ? [['read', '/proc/self/mem', 6] as const] : []),
+])('a film that the storage cannot %s just now is 503, and tells when to come back', async (_, inItsPlace, minute) => {
+  const { id, downloadUrl } = await recorded(minute);
+  const path = join(root, filmName('recordings', id));
+  await rename(path, `${path}.aside`);
+  await symlink(inItsPlace ?? path, path);
+  const response = await fetch(downloadUrl);
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toBe('5');
+  expect(response.headers.get('etag')).toBeNull();
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
+  await rename(`${path}.aside`, path);
+  const again = await fetch(downloadUrl);
+  expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([200, film(minute).length]);
+});
+
+it.each([
+  ['hosted-recordings', 4],
+  ['.', 5],
+])('so is one of a storage whose mount is missing: %s', async (folder, minute) => {
+  const { downloadUrl } = await recorded(minute);
+  const path = resolve(root, folder);
+  await rename(path, `${path}.aside`);
+  const response = await fetch(downloadUrl);
+  await rename(`${path}.aside`, path);
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toBe('5');
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
+});
+
+it('a process that starts while the mount is missing makes nothing in its place', async () => {
+  await rename(root, `${root}.aside`);
+  await mkdir(root);
+  const next = await openStorage(service.env.STORAGE_URL, { roots: knownRoots(service.dataSource) });
+  expect(await next.check()).toEqual({ writable: false, reason: expect.stringContaining('missing or empty') });
+  expect(await readdir(root)).toEqual([]);
+  await rmdir(root);
+  await rename(`${root}.aside`, root);
+  expect(await next.check()).toEqual({ writable: true });
+});
+
+it.each<[string, (storage: Storage, folder: string) => Promise<unknown>]>([
+  [
+    'had its first film',
+    (opened) => opened.store(filmName('recordings', randomUUID()), Readable.from([Buffer.from('film')])),
+  ],
+  ['had films before it was remembered', (_, folder) => mkdir(join(folder, 'hosted-recordings'))],
+])('a folder may be mounted after the first start, and is waited for since it has %s', async (_, fill) => {
+  const parent = await mkdtemp(join(tmpdir(), 'mount-'));
+  const [folder, below, volume] = [join(parent, 'videos'), join(parent, 'below'), join(parent, 'volume')];
+  const started = async () => {
+    const opened = await openStorage(`file:${folder}`, { roots: knownRoots(service.dataSource) });
+    return { opened, ...(await opened.check()) };
+  };
+  expect(await started()).toMatchObject({ writable: true });
+  await rename(folder, below);
+  await mkdir(folder);
+  const { opened, writable } = await started();
+  expect(writable).toBe(true);
+  await fill(opened, folder);
+  expect(await started()).toMatchObject({ writable: true });
+  await rename(folder, volume);
+  await rename(below, folder);
+  await expect(opened.createDraft(filmName('recordings', randomUUID()))).rejects.toThrow(StorageUnavailableError);
+  expect(await started()).toMatchObject({ writable: false });
+  expect(await readdir(folder)).toEqual(['.partial']);
+  await rm(folder, { recursive: true });
+  await rename(volume, folder);
+  expect(await started()).toMatchObject({ writable: true });
+  await rm(parent, { recursive: true });
+});
+
+it('a film whose file is lost is told as any failure, not as a film', async () => {
+  const recording = await recorded(3);
+  await storage.delete(filmName('recordings', recording.id));
+  const response = await fetch(recording.downloadUrl, { headers: { Range: 'bytes=0-9' } });
+  expect(response.status).toBe(500);
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(['etag', 'content-range', 'accept-ranges'].map((name) => response.headers.get(name))).toEqual([
+    null,
+    null,
+    null,
+  ]);
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
+});

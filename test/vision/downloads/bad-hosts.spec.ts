@@ -1,0 +1,251 @@
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { openStorage } from '../../../src/storage/open-storage.js';
+import type { DownloadErrorKind } from '../../../src/vision/downloads/download-error.js';
+import { Downloader, type DownloadOrder } from '../../../src/vision/downloads/downloader.js';
+import { MIB, newName } from '../../shared/storage-cases.js';
+import { DownloaderScene, sendsChunked, sendsRaw } from '../../support/downloader-scene.js';
+import { eventually } from '../../support/eventually.js';
+import { LINK_SECRET, serveFile, startFileHost } from '../../support/file-host.js';
+import { film, FTYP } from '../../support/films.js';
+import { held } from '../../support/held.js';
+
+const body = film(3 * MIB);
+const small = film(40_000);
+
+let scene: DownloaderScene;
+beforeAll(async () => void (scene = await DownloaderScene.start()));
+afterAll(() => scene.stop());
+beforeEach(() => scene.nextFile());
+
+describe('a file that is not whole is never published', () => {
+  const length = (bytes: number): string => `Content-Length: ${bytes}`;
+  const html = Buffer.from('<html><body>Sign in</body></html>');
+
+  test.each<[string, DownloadErrorKind, RequestListener, Partial<DownloadOrder>]>([
+    ['cut off before its length', 'retryable', sendsRaw(length(50_000), small), {}],
+    ['cut off within its chunks', 'retryable', sendsRaw('Transfer-Encoding: chunked', Buffer.from('ff\r\nabc')), {}],
+    ['longer than its length', 'wrong-length', sendsRaw(length(1000), small), {}],
+    ['much longer than its length', 'wrong-length', sendsRaw(length(2 * MIB), body), {}],
+    ['without a visible end', 'bad-answer', sendsRaw('Connection: close', small), {}],
+    ['empty', 'empty', serveFile(Buffer.alloc(0)), {}],
+    ['empty, without its length', 'empty', sendsChunked(Buffer.alloc(0)), {}],
+    ['shorter than any MP4', 'invalid-mp4', serveFile(Buffer.from('abc')), {}],
+    ['compressed', 'bad-answer', sendsRaw(`Content-Encoding: gzip\r\n${length(40_000)}`, small), {}],
+    ['announced as too large', 'too-large', serveFile(small), { limits: { maxBytes: 39_999 } }],
+    ['announced as too large, and not sent', 'too-large', sendsRaw(length(40_000)), { limits: { maxBytes: 39_999 } }],
+  ])('%s: %s', async (_, kind, answer, order) => {
+    scene.host.answer(answer);
+    expect(await scene.failure(order)).toMatchObject({ kind });
+    expect(await scene.drafts()).toEqual([]);
+  });
+
+  test('endless: the download ends at the limit', async () => {
+    let sent = 0;
+    scene.host.answer((_, res) => {
+      const more = (): void => {
+        while (!res.destroyed && (sent += 65_536) && res.write(body.subarray(0, 65_536)));
+      };
+      res.on('drain', more);
+      more();
+    });
+    expect(await scene.failure({ limits: { maxBytes: 2 * MIB } })).toMatchObject({ kind: 'too-large' });
+    expect(sent).toBeLessThan(32 * MIB);
+    expect(await scene.drafts()).toEqual([]);
+  });
+
+  test.each<[string, string, Buffer, string]>([
+    [
+      'a web page',
+      'text/html; charset=utf-8',
+      html,
+      'sent as text/html, is not a valid MP4: it begins with "<html><body>Sign',
+    ],
+    [
+      'JSON',
+      'application/json',
+      Buffer.from('{"error":"no"}'),
+      'sent as application/json, is not a valid MP4: it begins with "{',
+    ],
+    ['a cut MP4', 'video/mp4', film().subarray(0, 40_000), 'its mdat box ends 10000 bytes after the end'],
+    ['an MP4 that ends before its moov box', 'video/mp4', FTYP, 'it has no moov box'],
+  ])('%s: the error says what was sent', async (_, type, sent, reason) => {
+    scene.host.answer((_request, res) => {
+      res.writeHead(200, { 'content-type': type, 'content-length': sent.length, etag: '"v1"' }).end(sent);
+    });
+    const failed = await scene.failure();
+    expect(failed).toMatchObject({ kind: 'invalid-mp4', message: expect.stringContaining(reason) });
+    expect(await scene.drafts()).toEqual([]);
+  });
+});
+
+describe('a slow host', () => {
+  const head = { 'content-length': body.length, etag: '"v1"' };
+
+  test.each<[string, RequestListener, string]>([
+    ['never answers', () => undefined, 'did not answer'],
+    ['stops in the middle', (_, res) => void res.writeHead(200, head).write(small), 'sent nothing'],
+  ])('that %s is retried later', async (_, answer, words) => {
+    scene.host.answer(answer);
+    const started = Date.now();
+    const failed = await scene.failure({ limits: { idleMs: 150 } });
+    expect(failed).toMatchObject({ kind: 'retryable', message: expect.stringContaining(words) });
+    expect(Date.now() - started).toBeLessThan(2000);
+  });
+
+  test('that never finishes the TLS handshake is retried later', async () => {
+    const silent = createServer((socket) => held(async () => void socket.destroy())).listen(0, '127.0.0.1');
+    const stop = held(async () => void silent.close());
+    await once(silent, 'listening');
+    const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/x?${LINK_SECRET}`;
+    const message = '127.0.0.1 could not be reached in time.';
+    expect(await scene.failure({ url, limits: { connectMs: 150 } })).toMatchObject({ kind: 'retryable', message });
+    await stop();
+  });
+
+  test('that sends a few bytes per second is retried later', async () => {
+    scene.host.answer((_, res) => {
+      res.writeHead(200, head);
+      res.write(small.subarray(0, 1_000));
+      const drip = setInterval(() => (res.destroyed ? clearInterval(drip) : res.write('x')), 20);
+    });
+    const limits = { idleMs: 800, slowMs: 200, minBytesPerSecond: 20_000 };
+    const failed = await scene.failure({ limits });
+    expect(failed).toMatchObject({ kind: 'retryable', message: expect.stringContaining('slowly') });
+  });
+
+  test('that is fast enough is waited for', async () => {
+    scene.host.answer((_, res) => {
+      res.writeHead(200, { 'content-length': small.length });
+      let sent = 0;
+      const send = setInterval(() => {
+        res.write(small.subarray(sent, (sent += 4_000)));
+        if (sent >= small.length) clearInterval(send);
+      }, 60);
+    });
+    const limits = { idleMs: 800, slowMs: 400, minBytesPerSecond: 1_000 };
+    await scene.expectStored(await scene.download({ limits }), small);
+  });
+});
+
+describe('a response without a file', () => {
+  test.each<[number, DownloadErrorKind, Record<string, string>, number | undefined]>([
+    [403, 'link-refused', {}, undefined],
+    [410, 'link-refused', {}, undefined],
+    [429, 'retryable', { 'retry-after': '7' }, 7000],
+    [503, 'retryable', { 'retry-after': '120' }, 120_000],
+    [503, 'retryable', { 'retry-after': 'soon' }, undefined],
+    [400, 'bad-answer', {}, undefined],
+    [204, 'bad-answer', {}, undefined],
+    [206, 'bad-answer', {}, undefined],
+    [206, 'bad-answer', { 'content-range': 'bytes 0-9/10' }, undefined],
+    [416, 'bad-answer', {}, undefined],
+    [304, 'bad-answer', {}, undefined],
+    [302, 'bad-answer', {}, undefined],
+    [300, 'bad-answer', { location: '/next' }, undefined],
+  ])('%i: %s', async (status, kind, headers, retryAfterMs) => {
+    scene.host.answer((_, res) => res.writeHead(status, headers).end());
+    expect(await scene.failure()).toMatchObject({ kind, retryAfterMs });
+    expect(scene.host.asked).toHaveLength(1);
+  });
+
+  test('101, a change of protocol that was not requested: bad-answer', async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    scene.host.answer((_, { socket }) => {
+      socket?.once('close', () => resolve());
+      socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    });
+    const message = expect.stringContaining('answered 101 instead of the file');
+    expect(await scene.failure()).toMatchObject({ kind: 'bad-answer', message });
+    await closed;
+  });
+
+  test('a host that is away or unknown: retryable', async () => {
+    const gone = await startFileHost();
+    await gone.stop();
+    expect(await scene.failure({ url: gone.link })).toMatchObject({ kind: 'retryable' });
+    const unknown = `https://no-such-host.invalid/a?${LINK_SECRET}`;
+    expect(await scene.failure({ url: unknown })).toMatchObject({ kind: 'retryable' });
+  });
+});
+
+describe('redirects', () => {
+  let ended = 0;
+  beforeEach(() => void (ended = 0));
+  const hops = (...statuses: number[]): RequestListener => {
+    const left = [...statuses];
+    return (req, res) => {
+      const status = left.shift();
+      if (status === undefined) return serveFile(small)(req, res);
+      res.once('close', () => (ended += 1));
+      // The body of a redirect is not read to its end.
+      res.writeHead(status, { location: `/next?${LINK_SECRET}` }).write('x');
+    };
+  };
+
+  test.each([[[301, 302, 303]], [[307, 308]]])('%j are followed', async (statuses) => {
+    scene.host.answer(hops(...statuses));
+    await scene.expectStored(await scene.download(), small);
+    expect(scene.host.asked).toHaveLength(statuses.length + 1);
+    await eventually(() => expect(ended).toBe(statuses.length));
+  });
+
+  test('more than three are refused', async () => {
+    scene.host.answer(hops(302, 302, 302, 302));
+    const message = expect.stringContaining('redirects');
+    expect(await scene.failure()).toMatchObject({ kind: 'bad-answer', message });
+  });
+
+  test.each(['ftp://127.0.0.1/file', `http://user:${LINK_SECRET}@127.0.0.1/file`, `http://[broken?${LINK_SECRET}`])(
+    'to %s are refused',
+    async (location) => {
+      scene.host.answer((_, res) => res.writeHead(302, { location }).end());
+      expect(await scene.failure()).toMatchObject({ kind: 'address-refused', keepsBytes: false });
+    },
+  );
+});
+
+describe('without OUTBOUND_ALLOW_PRIVATE (decision 50)', () => {
+  test.each([
+    ['an http address', () => scene.host.link],
+    ['a private address', () => scene.host.link.replace('http:', 'https:')],
+    ['a name of this machine', () => scene.host.link.replace('http://127.0.0.1', 'https://localhost')],
+    ['a user name', () => `https://user@video.example.com/clip.mp4?${LINK_SECRET}`],
+    ['no host', () => `//?${LINK_SECRET}`],
+  ])('a link with %s is refused before anything is sent', async (_, url) => {
+    const root = await mkdtemp(join(tmpdir(), 'haulbridge-guard-'));
+    const downloader = new Downloader(await openStorage(`file:${root}`), { allowPrivate: false });
+    await expect(downloader.download({ url: url(), name: newName() })).rejects.toMatchObject({
+      kind: 'address-refused',
+      keepsBytes: false,
+      message: expect.not.stringContaining(LINK_SECRET),
+    });
+    expect(scene.host.asked).toEqual([]);
+    expect(await readdir(root)).toEqual([]);
+    await rm(root, { recursive: true });
+  });
+
+  test.each([
+    ['a private address', 'https://127.0.0.1/x', 'not a public one'],
+    ['plain http', 'http://video.example.com/x', 'https://'],
+    ["the address of a cloud's credentials", 'https://169.254.169.254/latest/meta-data', 'not a public one'],
+  ])('a redirect to %s is refused', async (_, location, words) => {
+    // The host of this test is private: the rule holds from its response on.
+    const policy = { allowPrivate: true };
+    scene.host.answer((_req, res) => {
+      policy.allowPrivate = false;
+      res.writeHead(302, { location }).end();
+    });
+    const downloaded = new Downloader(scene.storage, policy).download({ url: scene.host.link, name: scene.name });
+    await expect(downloaded).rejects.toMatchObject({
+      kind: 'address-refused',
+      message: expect.stringContaining(words),
+    });
+    expect(scene.host.asked).toHaveLength(1);
+  });
+});
