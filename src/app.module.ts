@@ -9,6 +9,7 @@ import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { ObservabilityModule } from './observability/metrics.js';
+import { SandboxModule } from './sandbox/sandbox.module.js';
 import { ScaleModule } from './scale/scale.module.js';
 import { HostedSitesModule } from './reference-partner/site/hosted-sites.module.js';
 import { HostedVisionModule } from './reference-partner/vision/hosted-vision.module.js';
@@ -32,6 +33,7 @@ export class AppModule {
         DatabaseModule,
         ScheduleModule.forRoot(),
         AuthModule,
+        SandboxModule.of(env),
         // Express matches routes in this order: the busiest come first.
         ...[...env.SIDES].flatMap((side) => SIDE_MODULES[side]),
         HealthModule,

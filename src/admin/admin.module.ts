@@ -12,12 +12,17 @@ import { Doctor, DoctorController } from './doctor.js';
 import { HaulersController } from './haulers.controller.js';
 import { HostedController } from './hosted.controller.js';
 import { RecordingsController } from './recordings.controller.js';
+import { SandboxClockController, SandboxController } from './sandbox.controller.js';
 import { SyncRunsController } from './sync-runs.controller.js';
 import { TicketsController } from './tickets.controller.js';
 import { VideoRequestsController } from './video-requests.controller.js';
 
 /** Administration that both sides need. */
-@Module({ imports: [StorageModule], controllers: [HaulersController, DoctorController], providers: [Doctor] })
+@Module({
+  imports: [StorageModule],
+  controllers: [HaulersController, DoctorController, SandboxController],
+  providers: [Doctor],
+})
 export class AdminModule {}
 
 /** Administration of the platform side; loaded with that side. */
@@ -34,5 +39,5 @@ export class AdminModule {}
 export class PlatformAdminModule {}
 
 /** Administration of the partner side; loaded with that side. */
-@Module({ imports: [HostedSitesModule, HostedVisionModule], controllers: [HostedController] })
+@Module({ imports: [HostedSitesModule, HostedVisionModule], controllers: [HostedController, SandboxClockController] })
 export class PartnerAdminModule {}

@@ -68,6 +68,16 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   coverage: { description: 'stored and missing video of a truck over time', commands: { show: 'getCoverage' } },
   'vision-finding': { description: "errors in partners' video lists", commands: { list: 'listVisionFindings' } },
+  sandbox: {
+    description: 'faults to rehearse, and the clock of the reference partner',
+    commands: {
+      scenarios: 'listSandboxScenarios',
+      active: 'listActiveScenarios',
+      start: 'startScenario',
+      end: 'endScenario',
+      clock: 'advanceClock',
+    },
+  },
   retention: { description: 'deletion of stored video by age', commands: { run: 'runRetention' } },
   'hosted-site-data': {
     description: "haulers' sites, kiosks and materials on the partner side",

@@ -69,11 +69,24 @@ function placeholderOf({ type, format, enum: values, isArray }: Field): string {
   return `<${{ uuid: 'uuid', 'date-time': 'time', uri: 'url' }[format ?? ''] ?? 'text'}>`;
 }
 
-/** Numbers and booleans of a JSON body. The service refuses any other text, by the name of the field. */
+/** The fields of the path that are options. */
+export const pathOptionsOf = ({ params }: AdminRoute): string[] =>
+  fields(params).flatMap(([name]) => (name === 'id' ? [] : [name]));
+
+/** Numbers, booleans and objects of a JSON body. The service refuses any other text, by the name of the field. */
 function jsonValue(text: string, { type }: Field): unknown {
   if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text);
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  if (type === 'object') return jsonObject(text);
   return text;
+}
+
+function jsonObject(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError('It must be JSON, such as {"seconds":5}.');
+  }
 }
 
 /** `-` stands for standard input, because every user of the machine can read a command line. */

@@ -8,7 +8,7 @@ import type { StorageCheck } from '../contracts/admin/storage.dto.js';
 import { summarise } from '../contracts/common/violation.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
-import { argumentsOf, inCommandWords, optionsOf } from './options.js';
+import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { exactValue, render } from './output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
 
@@ -120,8 +120,13 @@ async function callOf(route: AdminRoute, command: Command): Promise<AdminCall> {
     const upload = await openFile(params['file'] ?? '', route.upload.maxBytes);
     return { params: options as Record<string, string>, upload };
   }
-  if (route.body !== undefined) return { params, body: options };
-  return { params, query: texts(options) };
+  const inPath = new Set(pathOptionsOf(route));
+  const [named, others] = [true, false].map((isNamed) =>
+    Object.fromEntries(Object.entries(options).filter(([name]) => inPath.has(name) === isNamed)),
+  ) as [Record<string, unknown>, Record<string, unknown>];
+  Object.assign(params, texts(named));
+  if (route.body !== undefined) return { params, body: others };
+  return { params, query: texts(others) };
 }
 
 const texts = (options: Readonly<Record<string, unknown>>): Record<string, string> =>

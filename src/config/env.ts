@@ -84,6 +84,7 @@ export const VARIABLES = {
     'allow http and private addresses in outbound calls (decision 50)',
     'true with DEMO outside production, else false',
   ),
+  SANDBOX: declare(boolean, undefined, 'scenarios and clock of the sandbox; without it their paths are 404', 'as DEMO'),
   PUBLIC_URL: declare(baseUrl, undefined, 'the address in download links', 'the host that was asked'),
   HTTP_BODY_LIMIT: declare(
     size('1b', '2gb'),
@@ -130,9 +131,10 @@ type Parsed = { [K in keyof Declared]: Declared[K] extends Variable<infer T, inf
 export type Side = 'platform' | 'partner';
 
 /** The configuration. All parts of the service read it instead of the environment. */
-export interface Env extends Omit<Parsed, 'STORAGE_URL' | 'DEMO' | 'OUTBOUND_ALLOW_PRIVATE'> {
+export interface Env extends Omit<Parsed, 'STORAGE_URL' | 'DEMO' | 'SANDBOX' | 'OUTBOUND_ALLOW_PRIVATE'> {
   readonly STORAGE_URL: string;
   readonly DEMO: boolean;
+  readonly SANDBOX: boolean;
   readonly OUTBOUND_ALLOW_PRIVATE: boolean;
   /** No DATABASE_URL: this process supervises a PostgreSQL of its own under DATA_DIR. */
   readonly EMBEDDED: boolean;
@@ -204,6 +206,7 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
     IN_PRODUCTION: inProduction,
     STORAGE_URL: values.STORAGE_URL ?? `file:${join(dataDir, 'videos')}`,
     DEMO: demo,
+    SANDBOX: values.SANDBOX ?? demo,
     OUTBOUND_ALLOW_PRIVATE: values.OUTBOUND_ALLOW_PRIVATE ?? (demo && !inProduction),
   };
 }

@@ -9,6 +9,7 @@ import { CreateVision1795400070000 } from '../../migrations/1795400070000-create
 import { CreateReferenceSite1795400080000 } from '../../migrations/1795400080000-create-reference-site.js';
 import { CreateReferenceVision1795400090000 } from '../../migrations/1795400090000-create-reference-vision.js';
 import { CreateStorage1795400100000 } from '../../migrations/1795400100000-create-storage.js';
+import { CreateSandbox1795400250000 } from '../../migrations/1795400250000-create-sandbox.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -22,4 +23,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateReferenceSite1795400080000,
   CreateReferenceVision1795400090000,
   CreateStorage1795400100000,
+  CreateSandbox1795400250000,
 ];

@@ -22,18 +22,32 @@ export interface BodyOptions {
 export const JsonBody = createParamDecorator((options: BodyOptions | undefined, context): unknown => {
   const http = context.switchToHttp();
   const request = http.getRequest<BodyRequest>();
+  if (request.rawBody !== undefined) return parsed(request.rawBody);
   if (options?.optional === true && !hasBody(request)) return {};
   const bytes = jsonBytes(request, http.getResponse<Response>(), bodyLimits(request).maxBytes);
   return bytes instanceof Promise ? bytes.then((read) => jsonOf(request, read)) : jsonOf(request, bytes);
 });
 
 function jsonOf(request: BodyRequest, bytes: Buffer): unknown {
+  return parsed(textOf(request, bytes));
+}
+
+const textOf = (request: BodyRequest, bytes: Buffer): string => (request.rawBody = orInvalid(decodeUtf8, bytes));
+
+const parsed = (text: string): unknown => orInvalid(parseJson, text);
+
+function orInvalid<T, R>(read: (input: T) => R, input: T): R {
   try {
-    request.rawBody = decodeUtf8(bytes);
-    return parseJson(request.rawBody);
+    return read(input);
   } catch (error) {
     throw error instanceof InvalidJsonError ? invalid([error.violation]) : error;
   }
+}
+
+/** Reads the text of a body before its route does: `@JsonBody()` then parses this text. */
+export async function readJsonText(request: BodyRequest, response: Response): Promise<string> {
+  if (request.rawBody !== undefined) return request.rawBody;
+  return textOf(request, await jsonBytes(request, response, bodyLimits(request).maxBytes));
 }
 
 /** The unparsed bytes of a JSON body of at most `maxBytes`. */

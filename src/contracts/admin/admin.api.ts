@@ -34,6 +34,19 @@ import {
 } from './hosted.dto.js';
 import { IdParam, listOf } from './list.dto.js';
 import { Coverage, CoverageQuery, RecordingQuery, StoredRecording } from './recording.dto.js';
+import {
+  ActiveSandboxScenario,
+  ActiveSandboxScenarios,
+  AdvanceClockRequest,
+  CLOCK_EXAMPLES,
+  SandboxCatalogue,
+  SandboxClock,
+  SandboxCustomerParam,
+  SandboxScenarioParam,
+  SandboxSubjectParam,
+  SCENARIO_EXAMPLES,
+  StartScenarioRequest,
+} from './sandbox.dto.js';
 import { RetentionRequest, RetentionResult, StorageCheck, StorageCheckQuery } from './storage.dto.js';
 import { QuarantinedRecord, RequestedSyncRun, SyncRun, SyncRunQuery } from './sync-run.dto.js';
 import { Ticket, TicketQuery, TicketRevision } from './ticket.dto.js';
@@ -523,6 +536,66 @@ const ROUTES = {
     query: HostedVideoRequestQuery,
   },
 
+  listSandboxScenarios: {
+    method: 'GET',
+    path: '/sandbox/scenarios',
+    summary: 'List the scenarios of the sandbox',
+    description: 'The whole catalogue. 404 without `SANDBOX`, as every call of the sandbox.',
+    status: 200,
+    response: SandboxCatalogue,
+    returns: 'The catalogue',
+    fails: { notFound: 'SANDBOX is off' },
+  },
+  listActiveScenarios: {
+    method: 'GET',
+    path: '/sandbox/{subject}/{subjectId}',
+    summary: 'List the active scenarios of a hauler or customer',
+    description: 'With the requests and the time that are left.',
+    params: SandboxSubjectParam,
+    status: 200,
+    response: ActiveSandboxScenarios,
+    returns: 'The active scenarios',
+    fails: { notFound: 'SANDBOX is off' },
+  },
+  startScenario: {
+    method: 'PUT',
+    path: '/sandbox/{subject}/{subjectId}/scenarios/{name}',
+    summary: 'Start a scenario',
+    description:
+      'Acts on the requests of a hauler (Scale, Account, Site) or of a customer (Vision), and ends by itself. Of several scenarios the one that started first acts.',
+    params: SandboxScenarioParam,
+    body: StartScenarioRequest,
+    examples: SCENARIO_EXAMPLES,
+    status: 200,
+    response: ActiveSandboxScenario,
+    returns: 'The active scenario',
+    fails: { notFound: 'The catalogue has no such scenario, or SANDBOX is off' },
+  },
+  endScenario: {
+    method: 'DELETE',
+    path: '/sandbox/{subject}/{subjectId}/scenarios/{name}',
+    summary: 'End a scenario',
+    description: 'Also if it is not active.',
+    params: SandboxScenarioParam,
+    status: 204,
+    returns: 'The scenario is not active',
+    fails: { notFound: 'The catalogue has no such scenario, or SANDBOX is off' },
+  },
+  advanceClock: {
+    method: 'POST',
+    path: '/sandbox/customers/{customerId}/clock',
+    summary: "Move the reference partner's time forward for a customer",
+    description:
+      'By seconds, or to the next event: the next clip is ready, all links issued so far have expired, or the newest recording ended six hours ago, after which the platform does not list it again.',
+    params: SandboxCustomerParam,
+    body: AdvanceClockRequest,
+    examples: CLOCK_EXAMPLES,
+    status: 200,
+    response: SandboxClock,
+    returns: 'The new time',
+    fails: { notFound: 'SANDBOX is off', conflict: 'There is no such event ahead' },
+  },
+
   checkStorage: {
     method: 'GET',
     path: '/doctor',
@@ -596,6 +669,7 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['coverage', 'The stored, available, missing and expired video of a truck over time'],
   ['vision-findings', "Errors in partners' video lists"],
   ['hosted', 'Data of the partner side, which the reference partner serves'],
+  ['sandbox', 'Faults to rehearse, and the clock of the reference partner'],
   ['doctor', 'Comparison of the video storage with the database'],
   ['retention', 'Deletion of stored video by age'],
 ]);

@@ -3,6 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemNow } from '../sandbox/partner-clock.js';
 
 const PREFIX = 'haulbridge-clip-';
 const EVERY_MS = 60_000;
@@ -37,7 +38,7 @@ export class ClipFolders implements OnApplicationBootstrap {
   /** Removes those of killed processes; returns how many. */
   @Interval('clip folders', EVERY_MS)
   async sweep(place = tmpdir()): Promise<number> {
-    const now = Date.now();
+    const now = systemNow();
     for (const folder of this.inUse) await utimes(folder, now / 1_000, now / 1_000).catch(() => undefined);
     let removed = 0;
     for (const name of await readdir(place)) {

@@ -1,9 +1,7 @@
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
-import { epochMillis, formatInstant, instantOf } from '../../contracts/common/instant.js';
+import { formatInstant, instantOf } from '../../contracts/common/instant.js';
 import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
@@ -12,11 +10,13 @@ import type { Next, Run } from '../../jobs/run.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { defineStates } from '../../jobs/states.js';
 import { type Published, STORAGE, type Storage } from '../../storage/storage.js';
-import { chunksOf, type Film, filmName } from './film-tables.js';
-import { ClipFolders } from './clip-folders.js';
+import { PartnerClock } from '../sandbox/partner-clock.js';
+import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
+import { filmName } from './film-tables.js';
+import { ClipCutter } from './clip-cutter.js';
 import type { Clip } from './media/cut-clip.js';
 import { MediaError } from './media/media-error.js';
-import { cutClipInProcess, MediaProcessError } from './media/media-process.js';
+import { MediaProcessError } from './media/media-process.js';
 
 /** Decision 39. */
 const VIDEO_REQUEST_STATES = defineStates('a video request', {
@@ -40,6 +40,7 @@ interface RequestRow {
   readonly start_time: Date;
   readonly end_time: Date;
   readonly status: VideoStatus;
+  readonly sandbox: ClipScenario | null;
 }
 
 /** Cuts what was asked for out of the recordings, a few requests at a time in each instance (decisions 39, 44). */
@@ -48,9 +49,9 @@ export class ClipPreparation implements OnModuleInit {
   constructor(
     private readonly dataSource: DataSource,
     private readonly jobs: JobsService,
-    private readonly folders: ClipFolders,
+    private readonly cutter: ClipCutter,
+    private readonly clock: PartnerClock,
     @Inject(STORAGE) private readonly storage: Storage,
-    @Inject(ENV) private readonly env: ResolvedEnv,
   ) {}
 
   onModuleInit(): void {
@@ -58,7 +59,7 @@ export class ClipPreparation implements OnModuleInit {
       name: CLIP_WORK,
       table: 'reference_video_requests',
       key: { id: 'uuid' },
-      columns: ['customer_id', 'truck_id', 'camera_id', 'start_time', 'end_time', 'status'],
+      columns: ['customer_id', 'truck_id', 'camera_id', 'start_time', 'end_time', 'status', 'sandbox'],
       concurrency: 2,
       attempts: {
         max: MAX_ATTEMPTS,
@@ -71,6 +72,11 @@ export class ClipPreparation implements OnModuleInit {
 
   private async prepare(run: Run<RequestRow>): Promise<Next> {
     if (VIDEO_REQUEST_STATES.isFinal(run.row.status)) return 'done';
+    const { name, reason = '' } = run.row.sandbox ?? {};
+    if (name === 'failed-clip') {
+      await this.end(run, 'failed', reason);
+      return 'done';
+    }
     try {
       await this.cutAndPublish(run);
     } catch (error) {
@@ -82,27 +88,15 @@ export class ClipPreparation implements OnModuleInit {
   }
 
   private async cutAndPublish(run: Run<RequestRow>): Promise<void> {
-    const folder = await this.folders.make();
-    try {
-      const target = join(folder, 'clip.mp4');
-      const clip = await this.cut(run, target);
-      await this.publish(run, clip, target);
-    } finally {
-      await this.folders.remove(folder);
-    }
-  }
-
-  private async cut({ row, signal }: Run<RequestRow>, target: string): Promise<Clip> {
-    const camera = { customerId: row.customer_id, truckId: row.truck_id, cameraId: row.camera_id };
-    const range = { startTime: instantOf(row.start_time), endTime: instantOf(row.end_time) };
-    const chunks = await chunksOf(this.dataSource, camera, range);
-    return cutClipInProcess({
-      storageUrl: this.env.STORAGE_URL,
-      chunks: chunks.map(storedChunk),
-      range: { startTime: row.start_time, endTime: row.end_time },
-      target,
-      signal,
-    });
+    const { row, signal } = run;
+    const range = {
+      customerId: row.customer_id,
+      truckId: row.sandbox?.sourceTruckId ?? row.truck_id,
+      cameraId: row.camera_id,
+      startTime: row.start_time,
+      endTime: row.end_time,
+    };
+    await this.cutter.cut(range, signal, (clip, path) => this.publish(run, clip, path));
   }
 
   /** The file first, then its row and the request's end in one transaction: what is listed can be fetched. */
@@ -138,16 +132,10 @@ export class ClipPreparation implements OnModuleInit {
     manager?: EntityManager,
   ): Promise<void> {
     VIDEO_REQUEST_STATES.assertTransition(run.row.status, status);
-    await run.finish('done', { status, message, finished_at: new Date() }, manager);
+    const finishedAt = new Date(await this.clock.now(run.row.customer_id));
+    await run.finish('done', { status, message, finished_at: finishedAt }, manager);
   }
 }
-
-const storedChunk = ({ id, startTime, endTime, sizeBytes }: Film) => ({
-  name: filmName('recordings', id),
-  sizeBytes,
-  startTime: new Date(epochMillis(startTime)),
-  endTime: new Date(epochMillis(endTime)),
-});
 
 /** Why the request fails now, in words for the partner; undefined where another attempt may succeed (decision 54). */
 function finalReason(error: unknown, attempt: number): string | undefined {

@@ -4,8 +4,10 @@ import { DataSource } from 'typeorm';
 import { isUuid } from '../../contracts/common/text.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
-import { sendFile } from '../../http/send-file.js';
+import type { ByteRange } from '../../http/conditional-requests.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
+import { FaultyFiles } from '../sandbox/faulty-files.js';
+import { PartnerClock, systemNow } from '../sandbox/partner-clock.js';
 import { type FilmKind, filmName, findFilm } from './film-tables.js';
 import { DownloadLinks } from './links.js';
 
@@ -15,18 +17,29 @@ export class HostedFiles {
   constructor(
     private readonly dataSource: DataSource,
     private readonly links: DownloadLinks,
+    private readonly clock: PartnerClock,
+    private readonly files: FaultyFiles,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
 
   async send(kind: FilmKind, id: string, request: Request, response: Response): Promise<void> {
-    this.links.verify(kind, id, request.query['expires'], request.query['signature']);
+    const expiresAtMs = this.links.verify(kind, id, request.query);
     const film = isUuid(id) ? await findFilm(this.dataSource, kind, 'id', id) : undefined;
+    const now = film === undefined ? systemNow() : await this.clock.now(film.customerId);
+    this.links.assertValid(expiresAtMs, now);
     if (film === undefined) throw apiError(VISION_API, 'notFound', 'the file is no longer there');
-    await sendFile(request, response, {
+    const { scenario, signature } = request.query;
+    const link = {
+      signature: typeof signature === 'string' ? signature : '',
+      scenario: typeof scenario === 'string' ? scenario : undefined,
+      expiresInMs: expiresAtMs - now,
+    };
+    const file = {
       size: film.sizeBytes,
       etag: `"${film.sha256}"`,
       contentType: 'video/mp4',
-      open: (range) => this.storage.read(filmName(kind, id), range),
-    });
+      open: (range: ByteRange) => this.storage.read(filmName(kind, id), range),
+    };
+    await this.files.send(request, response, file, link);
   }
 }

@@ -7,6 +7,7 @@ import { withoutFinalSlashes } from '../../contracts/common/text.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
 import { requestedOrigin } from '../../http/url.js';
+import { type LinkTerms } from '../sandbox/vision-scenarios.service.js';
 import type { FilmKind } from './film-tables.js';
 
 export const FILES_PREFIX = '/media/v1';
@@ -34,30 +35,37 @@ export class DownloadLinks {
     return requestedOrigin(request);
   }
 
-  sign(base: LinkBase, kind: FilmKind, id: string, now = Date.now()): DownloadLink {
-    const expires = Math.floor((now + this.env.VISION_LINK_TTL) / 1000);
-    const signature = this.signature(kind, id, expires);
+  sign(base: LinkBase, kind: FilmKind, id: string, { now, ttlMs, scenario }: LinkTerms): DownloadLink {
+    const expires = Math.floor((now + (ttlMs ?? this.env.VISION_LINK_TTL)) / 1000);
+    const signature = this.signature(kind, id, expires, scenario);
+    const query = `expires=${expires}&signature=${signature}${scenario === undefined ? '' : `&scenario=${scenario}`}`;
     return {
-      downloadUrl: `${base}${FILES_PREFIX}/${kind}/${id}.mp4?expires=${expires}&signature=${signature}`,
+      downloadUrl: `${base}${FILES_PREFIX}/${kind}/${id}.mp4?${query}`,
       expiresAt: formatInstant(new Date(expires * 1000)),
     };
   }
 
   /**
-   * `unauthorized` where anything of the link was changed, `gone` where its time is over. Compared as text, not as what it
-   * stands for: the same bytes and the same number have several spellings, of which we give one.
+   * When the link expires, in milliseconds since the epoch. `unauthorized` where anything of the link was changed.
+   * Compared as text: the same bytes and the same number have several spellings, of which we give one.
    */
-  verify(kind: FilmKind, id: string, expires: unknown, signature: unknown, now = Date.now()): void {
+  verify(kind: FilmKind, id: string, { expires, signature, scenario }: Request['query']): number {
     const seconds = typeof expires === 'string' && /^[1-9]\d{0,11}$/.test(expires) ? Number(expires) : undefined;
     const given = Buffer.from(typeof signature === 'string' ? signature : '');
-    const expected = Buffer.from(this.signature(kind, id, seconds ?? 0));
+    const expected = Buffer.from(this.signature(kind, id, seconds ?? 0, scenario));
     if (seconds === undefined || given.length !== expected.length || !timingSafeEqual(given, expected)) {
       throw apiError(VISION_API, 'unauthorized', 'the link is not one of ours: list the videos again');
     }
-    if (seconds * 1000 <= now) throw apiError(VISION_API, 'gone', 'the link has expired: list the videos again');
+    return seconds * 1000;
   }
 
-  private signature(kind: FilmKind, id: string, expires: number): string {
-    return createHmac('sha256', this.key).update(`${kind}/${id}/${expires}`).digest('base64url');
+  /** `gone` for a link whose time is over. */
+  assertValid(expiresAtMs: number, now: number): void {
+    if (expiresAtMs <= now) throw apiError(VISION_API, 'gone', 'the link has expired: list the videos again');
+  }
+
+  private signature(kind: FilmKind, id: string, expires: number, scenario: unknown): string {
+    const suffix = typeof scenario === 'string' ? `/${scenario}` : '';
+    return createHmac('sha256', this.key).update(`${kind}/${id}/${expires}${suffix}`).digest('base64url');
   }
 }

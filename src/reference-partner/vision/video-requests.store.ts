@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { formatInstant, type Instant } from '../../contracts/common/instant.js';
@@ -8,8 +9,11 @@ import { countRows } from '../../database/count.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { JobsService } from '../../jobs/jobs.service.js';
+import { PartnerClock } from '../sandbox/partner-clock.js';
+import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { CLIP_WORK } from './clip-preparation.js';
 import { instantAs } from './film-tables.js';
+import { assertClipRange } from './range-rules.js';
 
 const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
   ${instantAs('start_time', 'startTime')}, ${instantAs('end_time', 'endTime')}, status, message,
@@ -26,22 +30,32 @@ export class HostedVideoRequests {
   constructor(
     private readonly dataSource: DataSource,
     private readonly jobs: JobsService,
+    private readonly clock: PartnerClock,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_MAX_CLIP_MINUTES'>,
   ) {}
 
   /**
    * Kept as `processing` and due at once: `ClipPreparation` does the rest. By the camera's own id, under a lock: a name
    * that moves to another camera takes its requests along.
    */
-  async add({ customerId, truckId, cameraId, startTime, endTime }: CreateVideoRequest): Promise<string> {
+  async add(request: CreateVideoRequest, scenario?: ClipScenario): Promise<string> {
+    const { customerId, truckId, cameraId, startTime, endTime } = request;
     const id = uuidv7();
+    const createdAt = new Date(await this.clock.now(customerId));
     await this.dataSource.query(
-      `INSERT INTO reference_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, due_at)
+      `INSERT INTO reference_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, due_at,
+         sandbox, created_at)
        VALUES ($1, $2, $3, coalesce((SELECT camera_id FROM reference_camera_names
-         WHERE (customer_id, truck_id, name) = ($2, $3, $4) FOR SHARE), $4), $5, $6, 'processing', now())`,
-      [id, customerId, truckId, cameraId, startTime, endTime],
+         WHERE (customer_id, truck_id, name) = ($2, $3, $4) FOR SHARE), $4), $5, $6, 'processing', now() + make_interval(secs => $7), $8, $9)`,
+      [id, customerId, truckId, cameraId, startTime, endTime, delaySeconds(scenario), scenario ?? null, createdAt],
     );
     this.jobs.runDue(CLIP_WORK);
     return id;
+  }
+
+  /** `invalid` for a time that is not a range, or is too long. */
+  assertRange(request: CreateVideoRequest): void {
+    assertClipRange(request, this.env.VISION_MAX_CLIP_MINUTES);
   }
 
   async find(id: string): Promise<HostedVideoRequest | undefined> {
@@ -64,6 +78,11 @@ export class HostedVideoRequests {
     );
     return { data: rows.map(requestOf), pagination: paginationOf(page, total) };
   }
+}
+
+/** Null: never due. */
+function delaySeconds(scenario: ClipScenario | undefined): number | null {
+  return scenario?.name === 'endless-clip' ? null : (scenario?.seconds ?? 0);
 }
 
 function requestOf({ message, finishedAt, startTime, endTime, createdAt, ...row }: Row): HostedVideoRequest {

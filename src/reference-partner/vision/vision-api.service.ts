@@ -1,10 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { principalOf } from '../../auth/hosted-call.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { formatInstant, secondsBetween } from '../../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { type PageRequest, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { isUuid } from '../../contracts/common/text.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import type {
@@ -18,11 +17,17 @@ import type {
   Video,
 } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
+import type { FaultedRequest } from '../../http/faulted-request.js';
+import { clipScenario, type LinkTerms, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
 import { HostedCameras, type TruckCamera } from './cameras.js';
 import { type Film, type FilmKind, findFilm, listFilms } from './film-tables.js';
 import { DownloadLinks, type LinkBase } from './links.js';
-import { assertClipRange, assertOrder } from './range-rules.js';
+import { assertOrder } from './range-rules.js';
 import { HostedVideoRequests } from './video-requests.store.js';
+
+type Call = AuthenticatedRequest & FaultedRequest;
+
+type Links = LinkTerms & { readonly base: LinkBase };
 
 /** The reference partner's side of Vision (sections 4.4 to 4.6). */
 @Injectable()
@@ -32,44 +37,61 @@ export class HostedVisionApi {
     private readonly cameras: HostedCameras,
     private readonly requests: HostedVideoRequests,
     private readonly links: DownloadLinks,
-    @Inject(ENV) private readonly env: ResolvedEnv,
+    private readonly scenarios: VisionScenarios,
   ) {}
 
-  async requestVideo(request: CreateVideoRequest, call: AuthenticatedRequest): Promise<CreateVideoResponse> {
-    assertClipRange(request, this.env.VISION_MAX_CLIP_MINUTES);
+  async requestVideo(request: CreateVideoRequest, call: Call): Promise<CreateVideoResponse> {
+    this.requests.assertRange(request);
     assertCustomer(request.customerId, call);
+    const sourceTruckId = await this.scenarios.sourceTruck(request.customerId, request.truckId);
     await this.cameras.known(request);
-    const requestId = await this.requests.add(request);
+    const requestId = await this.requests.add(request, clipScenario(call.scenario, sourceTruckId));
     return { success: true, requestId, status: 'processing', message: 'The recordings are being looked for' };
   }
 
   /** On-demand clips only (decision 44); with a `requestId` also its state (decision 40). */
-  async listVideos(query: ListVideosQuery, call: AuthenticatedRequest): Promise<ListVideosResponse> {
-    const { cameras, base } = await this.admitted(query, call);
-    if (query.requestId !== undefined) return this.listByRequest(query, query.requestId, cameras, base);
-    const { rows, pagination } = await this.page('clips', query, cameras);
-    return { success: true, data: { videos: rows.map((film) => this.video(film, base)), pagination } };
+  async listVideos(query: ListVideosQuery, call: Call): Promise<ListVideosResponse> {
+    const { cameras, links } = await this.admitted(query, call);
+    const { data, success } =
+      query.requestId === undefined
+        ? await this.listClips(query, cameras, links, call)
+        : await this.listByRequest(query, query.requestId, cameras, links);
+    return { success, data: { ...data, videos: await this.scenarios.changeElements(call.scenario, data.videos) } };
   }
 
-  async listContinuous(query: ContinuousQuery, call: AuthenticatedRequest): Promise<ContinuousResponse> {
-    const { cameras, base } = await this.admitted(query, call);
-    const { rows, pagination } = await this.page('recordings', query, cameras);
-    const recordings = rows.map((film) => this.recording(film, 'recordings', base));
+  async listContinuous(query: ContinuousQuery, call: Call): Promise<ContinuousResponse> {
+    const { cameras, links, sourceTruckId = query.truckId } = await this.admitted(query, call);
+    const { rows, pagination } = await this.page('recordings', { ...query, truckId: sourceTruckId }, cameras, call);
+    const chunks = rows.map((film) => this.recording({ ...film, truckId: query.truckId }, 'recordings', links));
+    const recordings = await this.scenarios.changeElements(call.scenario, chunks);
     return { success: true, data: { recordings, pagination } };
   }
 
-  private async admitted(query: ListVideosQuery | ContinuousQuery, call: AuthenticatedRequest) {
+  private async admitted(query: ListVideosQuery | ContinuousQuery, call: Call) {
     assertOrder(query.startTime, query.endTime);
     assertCustomer(query.customerId, call);
-    return { cameras: await this.cameras.known(query), base: this.links.baseOf(call) };
+    const sourceTruckId = await this.scenarios.sourceTruck(query.customerId, query.truckId);
+    const cameras = await this.cameras.known(query);
+    const terms = await this.scenarios.linkTerms(call.scenario, query.customerId);
+    return { cameras, sourceTruckId, links: { ...terms, base: this.links.baseOf(call) } };
   }
 
-  private async page(kind: FilmKind, query: ListVideosQuery | ContinuousQuery, cameras: readonly TruckCamera[]) {
+  private async page(
+    kind: FilmKind,
+    query: ListVideosQuery | ContinuousQuery,
+    cameras: readonly TruckCamera[],
+    { scenario }: Call,
+  ) {
     const { customerId, truckId, cameraId, startTime, endTime } = query;
     const wanted = { customerId, truckId, cameras: cameraId === undefined ? undefined : cameras, startTime, endTime };
     const page = pageRequest(query);
-    const { rows, total } = await listFilms(this.dataSource, kind, wanted, page);
-    return { rows, pagination: paginationOf(page, total) };
+    const { rows, total } = await listFilms(this.dataSource, kind, wanted, shifted(page, scenario?.name));
+    return { rows, pagination: paginationOf(page, scenario?.name === 'wrong-totals' ? total * 2 + 7 : total) };
+  }
+
+  private async listClips(query: ListVideosQuery, cameras: readonly TruckCamera[], links: Links, call: Call) {
+    const { rows, pagination } = await this.page('clips', query, cameras, call);
+    return { success: true, data: { videos: rows.map((film) => this.video(film, links)), pagination } };
   }
 
   /** An unknown request, and one of another customer, is an empty list without a state (decision 44). */
@@ -77,7 +99,7 @@ export class HostedVisionApi {
     query: ListVideosQuery,
     requestId: string,
     cameras: readonly TruckCamera[],
-    base: LinkBase,
+    links: Links,
   ) {
     const page = pageRequest(query);
     const asked = isUuid(requestId) ? await this.requests.find(requestId) : undefined;
@@ -92,21 +114,21 @@ export class HostedVisionApi {
     return {
       success: true,
       data: {
-        videos: found.slice(page.offset, page.offset + page.pageSize).map((each) => this.video(each, base)),
+        videos: found.slice(page.offset, page.offset + page.pageSize).map((each) => this.video(each, links)),
         pagination: paginationOf(page, found.length),
         ...(state === undefined ? {} : { request: state }),
       },
     };
   }
 
-  private video(film: Film, base: LinkBase): Video {
+  private video(film: Film, links: Links): Video {
     return {
-      ...this.recording(film, 'clips', base),
+      ...this.recording(film, 'clips', links),
       ...(film.requestId === undefined ? {} : { requestId: film.requestId }),
     };
   }
 
-  private recording(film: Film, kind: FilmKind, base: LinkBase): Recording {
+  private recording(film: Film, kind: FilmKind, links: Links): Recording {
     const { id, customerId, truckId, cameraId, startTime, endTime } = film;
     return {
       id,
@@ -116,10 +138,14 @@ export class HostedVisionApi {
       startTime: formatInstant(startTime),
       endTime: formatInstant(endTime),
       durationSeconds: secondsBetween(startTime, endTime),
-      ...this.links.sign(base, kind, id),
+      ...this.links.sign(links.base, kind, id, links),
     };
   }
 }
+
+/** An element has arrived at the front since the first page was read. */
+const shifted = (page: PageRequest, scenario: string | undefined): PageRequest =>
+  scenario === 'shifting-pages' && page.page > 1 ? { ...page, offset: page.offset - 1 } : page;
 
 /** A key that is limited to a customer knows no other (decision 17). */
 function assertCustomer(customerId: string, call: AuthenticatedRequest): void {

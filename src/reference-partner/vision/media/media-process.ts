@@ -5,6 +5,7 @@ import { NotStoredError, StorageUnavailableError } from '../../../storage/storag
 import type { Clip } from './cut-clip.js';
 import type { MediaReply, MediaTask, StoredChunk } from './media-child.js';
 import { MediaError } from './media-error.js';
+import { systemNow } from '../../sandbox/partner-clock.js';
 
 /** The child process crashed, exceeded a limit, or reported an error that nobody foresaw. Another attempt may succeed. */
 export class MediaProcessError extends Error {
@@ -59,7 +60,7 @@ export async function probeInProcess(path: string, limits = limitsFor(0)): Promi
 
 async function runTask(task: MediaTask, limits: MediaLimits, signal?: AbortSignal): Promise<unknown> {
   signal?.throwIfAborted();
-  const startedAt = Date.now();
+  const startedAt = systemNow();
   const child = fork(CHILD, [String(limits.maxRssBytes)], {
     execArgv: [...process.execArgv, '--max-semi-space-size=8', `--max-old-space-size=${MAX_HEAP_MIB}`],
     serialization: 'advanced',
@@ -77,7 +78,7 @@ async function runTask(task: MediaTask, limits: MediaLimits, signal?: AbortSigna
     const [code, killedBy] = await exited;
     signal?.throwIfAborted();
     if (reply !== undefined) return resultOf(reply);
-    throw new MediaProcessError(reasonOfExit(code, killedBy, Date.now() - startedAt, limits));
+    throw new MediaProcessError(reasonOfExit(code, killedBy, systemNow() - startedAt, limits));
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);

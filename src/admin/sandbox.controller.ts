@@ -1,0 +1,63 @@
+import { Param } from '@nestjs/common';
+import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import {
+  ActiveSandboxScenario,
+  ActiveSandboxScenarios,
+  AdvanceClockRequest,
+  SandboxCatalogue,
+  SandboxClock,
+  SandboxCustomerParam,
+  SandboxScenarioParam,
+  SandboxSubjectParam,
+  StartScenarioRequest,
+} from '../contracts/admin/sandbox.dto.js';
+import { JsonBody } from '../http/json-body.js';
+import { ClockEvents } from '../reference-partner/vision/clock-events.service.js';
+import { SandboxService } from '../sandbox/sandbox.service.js';
+
+/** The scenarios of haulers and customers. */
+@AdminController()
+export class SandboxController {
+  constructor(private readonly sandbox: SandboxService) {}
+
+  @AdminRoute('listSandboxScenarios')
+  async catalogue(): Promise<SandboxCatalogue> {
+    return this.sandbox.catalogue();
+  }
+
+  @AdminRoute('listActiveScenarios')
+  list(@Param() subject: SandboxSubjectParam): Promise<ActiveSandboxScenarios> {
+    return this.sandbox.list(subject);
+  }
+
+  @AdminRoute('startScenario')
+  start(
+    @Param() { name, ...subject }: SandboxScenarioParam,
+    @JsonBody() request: StartScenarioRequest,
+  ): Promise<ActiveSandboxScenario> {
+    return this.sandbox.start(subject, name, request);
+  }
+
+  @AdminRoute('endScenario')
+  async end(@Param() { name, ...subject }: SandboxScenarioParam): Promise<void> {
+    await this.sandbox.end(subject, name);
+  }
+}
+
+/** The clock of the reference partner; loaded with the partner side. */
+@AdminController()
+export class SandboxClockController {
+  constructor(
+    private readonly sandbox: SandboxService,
+    private readonly clock: ClockEvents,
+  ) {}
+
+  @AdminRoute('advanceClock')
+  async advance(
+    @Param() { customerId }: SandboxCustomerParam,
+    @JsonBody() request: AdvanceClockRequest,
+  ): Promise<SandboxClock> {
+    this.sandbox.assertEnabled();
+    return this.clock.advance(customerId, request);
+  }
+}

@@ -1,0 +1,182 @@
+import { INTERFACES } from '../common/api-contract.js';
+import { Documented } from '../common/fields/documented.js';
+import { DOCUMENTED_MAX, field, type FieldOptions } from '../common/fields/field.js';
+import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { EnumField, TextField } from '../common/fields/text-fields.js';
+import type { Instant } from '../common/instant.js';
+import { isJsonObject } from '../common/json.js';
+import { type InjectedScenario, SCENARIO_ROUTES, type ScenarioValues } from '../sandbox/scenarios.js';
+
+export const SUBJECTS = ['haulers', 'customers'] as const;
+/** Scenarios of Scale, Account and Site belong to a hauler, those of Vision to a customer. */
+export type Subject = (typeof SUBJECTS)[number];
+
+export const CLOCK_EVENTS = ['clip-ready', 'link-expired', 'window-closed'] as const;
+export type ClockEvent = (typeof CLOCK_EVENTS)[number];
+
+const YEAR_SECONDS = 366 * 86_400;
+const ID = { max: 255, example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' };
+const NAME = { description: 'Name of a scenario in the catalogue', max: 64, example: 'slow-answer' };
+
+/** Numbers and texts by name; the catalogue says which ones a scenario takes. */
+function ParametersField(options: FieldOptions): PropertyDecorator {
+  const isParameter = (value: unknown) =>
+    (typeof value === 'number' && value >= 0) || (typeof value === 'string' && value.length <= 255);
+  return field(
+    options,
+    {
+      type: 'object',
+      maxProperties: 10,
+      additionalProperties: {
+        oneOf: [
+          { type: 'number', minimum: 0 },
+          { type: 'string', maxLength: 255 },
+        ],
+      },
+    },
+    {
+      rule: {
+        name: 'isParameters',
+        validate: (value) =>
+          isJsonObject(value) && Object.keys(value).length <= 10 && Object.values(value).every(isParameter),
+        must: 'must be an object of numbers and texts',
+      },
+    },
+  );
+}
+
+const oneOrMore = (values: readonly string[], description: string) =>
+  Documented({
+    description,
+    oneOf: [
+      { type: 'string', enum: [...values] },
+      { type: 'array', items: { type: 'string', enum: [...values] }, maxItems: 10 },
+    ],
+    example: values[0],
+  });
+
+/** One entry of the catalogue. */
+export class SandboxScenario {
+  @TextField(NAME)
+  name!: string;
+
+  @oneOrMore(INTERFACES, 'The interface, or a list of several')
+  interface!: string | string[];
+
+  @oneOrMore(SCENARIO_ROUTES, 'The operation, or a list of several')
+  route!: string | string[];
+
+  @TextField({ description: 'What the caller sees', max: 1_000, example: 'The response is 503 with Retry-After' })
+  description!: string;
+
+  @Documented({
+    description: 'Parameters by name, each with its default',
+    type: 'object',
+    maxProperties: 10,
+    additionalProperties: {
+      type: 'object',
+      properties: {
+        description: { type: 'string', maxLength: 1_000 },
+        default: { oneOf: [{ type: 'number' }, { type: 'string', maxLength: 255 }] },
+      },
+    },
+    example: { seconds: { description: 'Value of Retry-After', default: 5 } },
+  })
+  parameters!: Readonly<Record<string, { readonly description: string; readonly default: number | string }>>;
+
+  @Documented({
+    description: 'The value of a request that switches the scenario on for this request',
+    type: 'object',
+    properties: {
+      truckId: { type: 'string', maxLength: 255 },
+      siteId: { type: 'string', format: 'uuid', maxLength: 36 },
+    },
+    nullable: true,
+    example: { truckId: 'SANDBOX-UNAVAILABLE' },
+  })
+  magicValue!: { readonly truckId?: string; readonly siteId?: string } | null;
+}
+
+export class SandboxCatalogue {
+  @Documented({ description: 'All scenarios', type: SandboxScenario, isArray: true, maxItems: 100 })
+  data!: SandboxScenario[];
+}
+
+/** A hauler or a customer in a path. */
+export class SandboxSubjectParam {
+  @EnumField({ description: 'Kind of the subject', values: SUBJECTS, example: 'haulers' })
+  subject!: Subject;
+
+  @TextField({ ...ID, description: 'Id of the hauler or customer', min: 1 })
+  subjectId!: string;
+}
+
+export class SandboxScenarioParam extends SandboxSubjectParam {
+  @TextField(NAME)
+  name!: string;
+}
+
+export class SandboxCustomerParam {
+  @TextField({ ...ID, description: 'Id or name of the customer', min: 1 })
+  customerId!: string;
+}
+
+/** How long a scenario acts. At least one bound is required. */
+export class StartScenarioRequest {
+  @IntegerField({ description: 'Number of requests', min: 1, max: 1_000_000, optional: true, example: 3 })
+  times?: number;
+
+  @IntegerField({ description: 'Seconds from now', min: 1, max: YEAR_SECONDS, optional: true, example: 600 })
+  forSeconds?: number;
+
+  @ParametersField({
+    description: 'Parameters of the catalogue; `route` restricts the scenario to one operation',
+    optional: true,
+    example: { route: 'listVideos' },
+  })
+  parameters?: ScenarioValues;
+}
+
+export const SCENARIO_EXAMPLES = {
+  times: { summary: 'The next three requests', value: { times: 3 } },
+  minutes: { summary: 'Ten minutes, one operation', value: { forSeconds: 600, parameters: { route: 'getSites' } } },
+};
+
+/** A scenario that acts on a hauler or customer. */
+export class ActiveSandboxScenario implements InjectedScenario {
+  @TextField(NAME)
+  name!: InjectedScenario['name'];
+
+  @ParametersField({ description: 'The parameters that were given', example: { seconds: 5 } })
+  parameters!: ScenarioValues;
+
+  @IntegerField({ description: 'Requests that are left', min: 0, max: DOCUMENTED_MAX, nullable: true, example: 3 })
+  remainingTimes!: number | null;
+
+  @InstantField({ description: 'When it ends', nullable: true, example: '2026-01-31T09:00:00Z' })
+  endsAt!: Instant | null;
+}
+
+export class ActiveSandboxScenarios {
+  @Documented({ description: 'In the order of their start', type: ActiveSandboxScenario, isArray: true, maxItems: 100 })
+  data!: ActiveSandboxScenario[];
+}
+
+/** One of the two fields. */
+export class AdvanceClockRequest {
+  @IntegerField({ description: 'Seconds', min: 1, max: 10 * YEAR_SECONDS, optional: true, example: 3_600 })
+  advanceSeconds?: number;
+
+  @EnumField({ description: 'Move to this event', values: CLOCK_EVENTS, optional: true, example: 'clip-ready' })
+  advanceTo?: ClockEvent;
+}
+
+export const CLOCK_EXAMPLES = {
+  seconds: { summary: 'One hour later', value: { advanceSeconds: 3_600 } },
+  event: { summary: 'The next clip is ready', value: { advanceTo: 'clip-ready' } },
+};
+
+export class SandboxClock {
+  @InstantField({ description: "The reference partner's time for this customer", example: '2026-01-31T09:00:00Z' })
+  now!: Instant;
+}

@@ -1,0 +1,107 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { type InjectedScenario, isMagicTruck, secondsOf } from '../../contracts/sandbox/scenarios.js';
+import type { Recording } from '../../contracts/vision/vision.dto.js';
+import { PartnerClock } from './partner-clock.js';
+
+/** How the links of one list are signed. */
+export interface LinkTerms {
+  readonly now: number;
+  readonly ttlMs?: number;
+  /** Acts on the downloads of the link. */
+  readonly scenario?: string;
+}
+
+/** The scenario of a requested clip, as its row stores it. */
+export interface ClipScenario {
+  readonly name?: 'slow-clip' | 'failed-clip' | 'endless-clip';
+  readonly seconds?: number;
+  readonly reason?: string;
+  /** The truck whose recordings a truck of the catalogue shows. */
+  readonly sourceTruckId?: string;
+}
+
+const MINUTE_MS = 60_000;
+const DEFAULT_REASON = 'The camera was switched off.';
+
+/** The scenarios of Vision that need the data of the reference partner. */
+@Injectable()
+export class VisionScenarios {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: PartnerClock,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX' | 'VISION_LINK_TTL'>,
+  ) {}
+
+  /**
+   * Gives a truck of the catalogue the cameras of the customer's first truck, whose recordings it shows. Undefined for any
+   * other truck, and for a customer without trucks.
+   */
+  async sourceTruck(customerId: string, truckId: string | undefined): Promise<string | undefined> {
+    if (!this.env.SANDBOX || truckId === undefined || !isMagicTruck(truckId)) return undefined;
+    const [source] = await this.dataSource.query<{ truckId: string }[]>(
+      `SELECT names.truck_id AS "truckId" FROM reference_camera_names AS names
+       WHERE customer_id = $1 AND truck_id NOT LIKE 'SANDBOX-%'
+       ORDER BY EXISTS (SELECT 1 FROM reference_recordings AS recorded
+         WHERE (recorded.customer_id, recorded.truck_id) = (names.customer_id, names.truck_id)) DESC, truck_id LIMIT 1`,
+      [customerId],
+    );
+    if (source === undefined) return undefined;
+    await this.dataSource.query(
+      `INSERT INTO reference_camera_names SELECT customer_id, $2, name, camera_id FROM reference_camera_names
+       WHERE (customer_id, truck_id) = ($1, $3) ON CONFLICT DO NOTHING`,
+      [customerId, truckId, source.truckId],
+    );
+    return source.truckId;
+  }
+
+  async linkTerms(scenario: InjectedScenario | undefined, customerId: string): Promise<LinkTerms> {
+    const now = await this.clock.now(customerId);
+    switch (scenario?.name) {
+      case 'link-expired-at-birth':
+        return { now: now - this.env.VISION_LINK_TTL - MINUTE_MS };
+      case 'link-expires-during-download':
+        return { now, ttlMs: secondsOf(scenario) * 1_000, scenario: scenario.name };
+      case 'truncated-file':
+      case 'etag-changes':
+      case 'no-range':
+        return { now, scenario: scenario.name };
+      default:
+        return { now };
+    }
+  }
+
+  /** The elements of a list as the scenario shows them. */
+  async changeElements<T extends Recording>(scenario: InjectedScenario | undefined, elements: T[]): Promise<T[]> {
+    if (scenario?.name === 'late-chunks') return elements.filter((_, index) => index % 2 === 0);
+    if (scenario?.name !== 'camera-alias') return elements;
+    return Promise.all(elements.map(async (element) => ({ ...element, cameraId: await this.aliasOf(element) })));
+  }
+
+  private async aliasOf({ customerId, truckId, cameraId }: Recording): Promise<string> {
+    const [alias] = await this.dataSource.query<{ name: string }[]>(
+      `SELECT name FROM reference_camera_names
+       WHERE (customer_id, truck_id, camera_id) = ($1, $2, $3) AND name <> camera_id ORDER BY name LIMIT 1`,
+      [customerId, truckId, cameraId],
+    );
+    return alias?.name ?? `${cameraId}-1`;
+  }
+}
+
+export function clipScenario(
+  scenario: InjectedScenario | undefined,
+  sourceTruckId: string | undefined,
+): ClipScenario | undefined {
+  const source = sourceTruckId === undefined ? {} : { sourceTruckId };
+  switch (scenario?.name) {
+    case 'slow-clip':
+      return { ...source, name: scenario.name, seconds: secondsOf(scenario) };
+    case 'failed-clip':
+      return { ...source, name: scenario.name, reason: String(scenario.parameters['reason'] ?? DEFAULT_REASON) };
+    case 'endless-clip':
+      return { ...source, name: scenario.name };
+    default:
+      return sourceTruckId === undefined ? undefined : source;
+  }
+}

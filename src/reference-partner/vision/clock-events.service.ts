@@ -1,0 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import type { AdvanceClockRequest, ClockEvent, SandboxClock } from '../../contracts/admin/sandbox.dto.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { inTransaction } from '../../database/transaction.js';
+import { apiError, invalid } from '../../errors/app-error.js';
+import { JobsService } from '../../jobs/jobs.service.js';
+import { PartnerClock } from '../sandbox/partner-clock.js';
+import { CLIP_WORK } from './clip-preparation.js';
+
+/** The platform reads the last six hours of recordings again; after that a late recording is not found. */
+const WINDOW_MS = 6 * 3_600_000;
+
+/** Moves the time of a customer forward: by seconds, or to the next event. */
+@Injectable()
+export class ClockEvents {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: PartnerClock,
+    private readonly jobs: JobsService,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_LINK_TTL'>,
+  ) {}
+
+  async advance(customerId: string, { advanceSeconds, advanceTo }: AdvanceClockRequest): Promise<SandboxClock> {
+    if ((advanceSeconds === undefined) === (advanceTo === undefined)) {
+      const message = 'send either advanceSeconds or advanceTo';
+      throw invalid([{ path: 'advanceSeconds', rule: 'isOneOf', message }]);
+    }
+    const milliseconds =
+      advanceTo === undefined ? (advanceSeconds ?? 0) * 1_000 : await this.until(advanceTo, customerId);
+    const now = await inTransaction(this.dataSource, async (manager) => {
+      // The due time of a clip is a time of the system: it comes nearer by as much.
+      await manager.query(
+        `UPDATE reference_video_requests SET due_at = due_at - make_interval(secs => $2::float8 / 1000)
+         WHERE customer_id = $1 AND status = 'processing' AND due_at IS NOT NULL AND lease_token IS NULL`,
+        [customerId, milliseconds],
+      );
+      return this.clock.advance(manager, customerId, milliseconds);
+    });
+    this.jobs.runDue(CLIP_WORK);
+    return { now: formatInstant(new Date(now)) };
+  }
+
+  /** Milliseconds until an event; `conflict` if there is none ahead. */
+  private async until(event: ClockEvent, customerId: string): Promise<number> {
+    const milliseconds = await this.distance(event, customerId);
+    if (milliseconds !== null && milliseconds > 0) return milliseconds;
+    throw apiError(ADMIN_API, 'conflict', `there is no event ${event} ahead of this customer`);
+  }
+
+  private async distance(event: ClockEvent, customerId: string): Promise<number | null> {
+    if (event === 'link-expired') return this.env.VISION_LINK_TTL + 1_000;
+    if (event === 'clip-ready') {
+      return this.milliseconds(
+        `SELECT extract(epoch FROM min(due_at) - now())::float8 * 1000 AS value FROM reference_video_requests
+         WHERE customer_id = $1 AND status = 'processing'`,
+        [customerId],
+      );
+    }
+    return this.milliseconds(
+      `SELECT extract(epoch FROM max(end_time))::float8 * 1000 + $2 - $3 AS value FROM reference_recordings
+       WHERE customer_id = $1`,
+      [customerId, WINDOW_MS, await this.clock.now(customerId)],
+    );
+  }
+
+  private async milliseconds(sql: string, parameters: unknown[]): Promise<number | null> {
+    const [row] = await this.dataSource.query<{ value: number | null }[]>(sql, parameters);
+    return row?.value ?? null;
+  }
+}

@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Response } from 'express';
+import { NEVER, type Observable, switchMap, tap } from 'rxjs';
+import { type InjectedScenario, secondsOf } from '../contracts/sandbox/scenarios.js';
+import { SCALE_API } from '../contracts/scale/scale.api.js';
+import { AppError, violated } from '../errors/app-error.js';
+import { JSON_TYPE } from '../http/answer.js';
+import type { FaultedRequest } from '../http/faulted-request.js';
+import { routeOf, SCENARIO_HEADER, ScenarioSelection } from './scenario-selection.js';
+
+const HTML = '<!doctype html><html><head><title>Welcome</title></head><body><h1>It works!</h1></body></html>';
+/** The beginning of a JSON response of any of the interfaces. */
+const BEGINNING = '{"success":true,"data":{';
+/** More than is sent. */
+const CUT_LENGTH = 4_096;
+
+/**
+ * Injects the faults of HTTP into the four interfaces, after the guard has accepted the key. Scenarios that change the
+ * content of a response stand in `request.scenario` for the reference partner.
+ */
+@Injectable()
+export class ScenarioInterceptor implements NestInterceptor {
+  constructor(private readonly selection: ScenarioSelection) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<FaultedRequest>();
+    const response = context.switchToHttp().getResponse<Response>();
+    const route = routeOf(request);
+    const scenario = route && (await this.selection.select(route, request, response));
+    if (scenario === undefined) return next.handle();
+    request.scenario = scenario;
+    response.setHeader(SCENARIO_HEADER, scenario.name);
+    const error = errorOf(scenario);
+    if (error !== undefined) throw error;
+    if (scenario.name === 'slow-answer') await delay(secondsOf(scenario) * 1_000);
+    return breakResponse(scenario, response) ? NEVER : changeResponse(scenario, response, next);
+  }
+}
+
+/** The error that replaces the response. */
+function errorOf(scenario: InjectedScenario): AppError | undefined {
+  const message = `the sandbox injected the scenario ${scenario.name}`;
+  const headers = { 'Retry-After': String(Math.ceil(secondsOf(scenario))) };
+  switch (scenario.name) {
+    case 'unauthorized':
+      return new AppError('unauthorized', message);
+    case 'too-many-requests':
+      return new AppError('tooManyRequests', message, { headers });
+    case 'server-error':
+      return new AppError('internal', message);
+    case 'unavailable':
+      return new AppError('unavailable', message, { headers });
+    case 'conflict':
+      return new AppError('conflict', message, {
+        details: { reason: 'NAME_TAKEN', accountId: '5a4d0b0c-0000-4000-8000-0000000000ac', accountNumber: 'A-0' },
+      });
+    case 'rule-violated':
+      return violated(SCALE_API, 'ruleViolated', [{ path: 'materials[0].id', rule: 'isKnownMaterial', message }]);
+    default:
+      return undefined;
+  }
+}
+
+/** Writes a response that is no JSON response, or none. Returns false for other scenarios. */
+function breakResponse(scenario: InjectedScenario, response: Response): boolean {
+  switch (scenario.name) {
+    case 'cut-answer':
+      response.status(200).set({ 'Content-Type': JSON_TYPE, 'Content-Length': String(CUT_LENGTH) });
+      response.write(BEGINNING, () => response.destroy());
+      return true;
+    case 'hanging-answer': {
+      const timer = setTimeout(() => response.destroy(), secondsOf(scenario) * 1_000).unref();
+      response.once('close', () => clearTimeout(timer));
+      return true;
+    }
+    case 'malformed-json':
+      response.status(200).set('Content-Type', JSON_TYPE).end(BEGINNING);
+      return true;
+    case 'html-answer':
+      response.status(200).set('Content-Type', 'text/html; charset=utf-8').end(HTML);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Runs the route, and changes what is sent. */
+function changeResponse({ name }: InjectedScenario, response: Response, next: CallHandler): Observable<unknown> {
+  const result = next.handle() as Observable<unknown>;
+  if (name === 'wrong-content-type') {
+    return result.pipe(tap(() => response.setHeader('Content-Type', 'text/plain; charset=utf-8')));
+  }
+  if (name !== 'answer-lost') return result;
+  // The route has committed.
+  return result.pipe(
+    switchMap(() => {
+      response.destroy();
+      return NEVER;
+    }),
+  );
+}

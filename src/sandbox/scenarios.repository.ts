@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { ActiveSandboxScenario, StartScenarioRequest, Subject } from '../contracts/admin/sandbox.dto.js';
+import { formatInstant, type Instant } from '../contracts/common/instant.js';
+import type { ScenarioName, ScenarioValues } from '../contracts/sandbox/scenarios.js';
+import { instantSql } from '../database/instant-sql.js';
+
+/** The hauler or customer that a scenario belongs to. */
+export interface ScenarioSubject {
+  readonly subject: Subject;
+  readonly subjectId: string;
+}
+
+export interface ActiveScenario extends ScenarioSubject {
+  readonly name: ScenarioName;
+  readonly parameters: ScenarioValues;
+}
+
+type Row = ActiveScenario & { readonly remainingTimes: number | null; readonly endsAt: Instant | null };
+
+const COLUMNS = `subject, subject_id AS "subjectId", name, parameters, remaining_times AS "remainingTimes",
+  ${instantSql('ends_at')} AS "endsAt"`;
+const IS_ACTIVE = "coalesce(remaining_times, 1) > 0 AND coalesce(ends_at, 'infinity') > now()";
+
+/** The active scenarios, in one table, so that all instances act and count alike. */
+@Injectable()
+export class ScenariosRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Every active scenario, in the order of their start. */
+  async active(): Promise<ActiveScenario[]> {
+    return this.dataSource.query(
+      `SELECT ${COLUMNS} FROM sandbox_scenarios WHERE ${IS_ACTIVE} ORDER BY created_at, name`,
+    );
+  }
+
+  async list({ subject, subjectId }: ScenarioSubject): Promise<ActiveSandboxScenario[]> {
+    const rows = await this.dataSource.query<Row[]>(
+      `SELECT ${COLUMNS} FROM sandbox_scenarios WHERE (subject, subject_id) = ($1, $2) AND ${IS_ACTIVE}
+       ORDER BY created_at, name`,
+      [subject, subjectId],
+    );
+    return rows.map(toScenarioDto);
+  }
+
+  /** Replaces a scenario of the same name, and deletes all that have ended. */
+  async put(
+    { subject, subjectId }: ScenarioSubject,
+    name: ScenarioName,
+    { times, forSeconds, parameters = {} }: StartScenarioRequest,
+  ): Promise<ActiveSandboxScenario> {
+    await this.dataSource.query(`DELETE FROM sandbox_scenarios WHERE NOT (${IS_ACTIVE})`);
+    const rows = await this.dataSource.query<[Row]>(
+      `INSERT INTO sandbox_scenarios (subject, subject_id, name, parameters, remaining_times, ends_at)
+       VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6::int))
+       ON CONFLICT (subject, subject_id, name) DO UPDATE SET parameters = excluded.parameters,
+         remaining_times = excluded.remaining_times, ends_at = excluded.ends_at, created_at = excluded.created_at
+       RETURNING ${COLUMNS}`,
+      [subject, subjectId, name, JSON.stringify(parameters), times ?? null, forSeconds ?? null],
+    );
+    return toScenarioDto(rows[0]);
+  }
+
+  async remove({ subject, subjectId }: ScenarioSubject, name: string): Promise<void> {
+    await this.dataSource.query('DELETE FROM sandbox_scenarios WHERE (subject, subject_id, name) = ($1, $2, $3)', [
+      subject,
+      subjectId,
+      name,
+    ]);
+  }
+
+  /** Counts one use. False if another request, perhaps of another instance, had the last one. */
+  async take({ subject, subjectId, name }: ActiveScenario): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      `WITH taken AS (
+         UPDATE sandbox_scenarios SET remaining_times = remaining_times - 1
+         WHERE (subject, subject_id, name) = ($1, $2, $3) AND ${IS_ACTIVE} RETURNING 1)
+       SELECT 1 FROM taken`,
+      [subject, subjectId, name],
+    );
+    return rows.length > 0;
+  }
+}
+
+function toScenarioDto({ name, parameters, remainingTimes, endsAt }: Row): ActiveSandboxScenario {
+  return { name, parameters, remainingTimes, endsAt: endsAt === null ? null : formatInstant(endsAt) };
+}
