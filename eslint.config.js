@@ -3,7 +3,7 @@ import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', '.dist-new/', '.dist-old/', 'data/', 'node_modules/', 'coverage/'] },
+  { ignores: ['dist/', '.dist-new/', '.dist-old/', 'data/', 'node_modules/', 'coverage/', 'clients/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -9,6 +9,7 @@ import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { ObservabilityModule } from './observability/metrics.js';
+import { PartnerApiModule, PartnerClockModule } from './partner-api/partner-api.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 import { ScaleModule } from './scale/scale.module.js';
 import { HostedSitesModule } from './reference-partner/site/hosted-sites.module.js';
@@ -19,7 +20,7 @@ type Modules = NonNullable<DynamicModule['imports']>;
 /** The modules of one side only. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
   platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule],
-  partner: [HostedSitesModule, HostedVisionModule, PartnerAdminModule],
+  partner: [HostedSitesModule, HostedVisionModule, PartnerAdminModule, PartnerClockModule],
 };
 
 @Module({})
@@ -38,6 +39,7 @@ export class AppModule {
         ...[...env.SIDES].flatMap((side) => SIDE_MODULES[side]),
         HealthModule,
         AdminModule,
+        PartnerApiModule,
       ],
     };
   }

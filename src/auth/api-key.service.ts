@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import type { ApiContract } from '../contracts/common/api-contract.js';
-import { type AppError, apiError } from '../errors/app-error.js';
+import type { ApiContract, KeyHeader } from '../contracts/common/api-contract.js';
+import { AppError, apiError } from '../errors/app-error.js';
 import { withTimeout } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
 import { hashKey, isWellFormedKey } from './api-key.js';
@@ -13,6 +13,8 @@ import type { Principal } from './principal.js';
 
 /** Limit for reading a key, and for activating a dormant one: the request can still be answered within 5 s. */
 const TIMEOUT_MS = 2000;
+
+const PARTNER_HEADERS: readonly KeyHeader[] = ['PLATFORM-API-KEY', 'API-KEY'];
 
 /** Knows who calls by the API key of the request. */
 @Injectable()
@@ -38,6 +40,18 @@ export class ApiKeyService {
     const found = this.cache.find(hash);
     if (!(found instanceof Promise)) return this.admit(found, api);
     return checked(found).then((key) => this.admit(key, api));
+  }
+
+  /** The caller of the partner API: a key of any interface, once, in either header. */
+  async authenticatePartner(request: Pick<Request, 'rawHeaders' | 'socket'>): Promise<Principal> {
+    const texts = PARTNER_HEADERS.flatMap((name) => soleHeader(request, name) ?? []);
+    const hash = texts.length === 1 ? this.hashOf(texts[0] ?? '', request.socket) : undefined;
+    const key = hash === undefined ? undefined : await checked(Promise.resolve(this.cache.find(hash)));
+    const now = Date.now();
+    if (key === undefined || now >= key.endsAt) throw refusedPartner();
+    if (key.dormant && !(await checked(this.rotation.activate(key)))) throw refusedPartner();
+    this.lastUse.note(key, now);
+    return key.principal;
   }
 
   /** The hash that the key is known by; `undefined` for what is no key. Most send on a connection what they sent before. */
@@ -70,6 +84,9 @@ export class ApiKeyService {
 function refused(api: ApiContract): AppError {
   return apiError(api, 'unauthorized', `send a valid API key, once, in the header ${api.keyHeader}`);
 }
+
+const refusedPartner = () =>
+  new AppError('unauthorized', `send a valid API key, once, in one of the headers ${PARTNER_HEADERS.join(' or ')}`);
 
 const checked = <T>(asked: Promise<T>): Promise<T> =>
   withTimeout(asked, TIMEOUT_MS, 'the key could not be checked in time; try again shortly');

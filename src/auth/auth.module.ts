@@ -8,6 +8,7 @@ import { KeyCache } from './key-cache.js';
 import { KeyLookup } from './key-lookup.js';
 import { KeyRotation } from './key-rotation.service.js';
 import { LastUseModule } from './last-use.module.js';
+import { PartnerKeyGuard } from './partner-key.guard.js';
 import { RateLimit } from './rate-limit.js';
 
 const keyCache = {
@@ -16,7 +17,16 @@ const keyCache = {
   useFactory: (lookup: KeyLookup) => new KeyCache((hash) => lookup.find(hash)),
 };
 
-const exported = [AdminGuard, ApiKeyAdmin, ApiKeyGuard, ApiKeyService, HaulersService, KeyRotation, RateLimit];
+const exported = [
+  AdminGuard,
+  ApiKeyAdmin,
+  ApiKeyGuard,
+  ApiKeyService,
+  HaulersService,
+  KeyRotation,
+  PartnerKeyGuard,
+  RateLimit,
+];
 
 /** Who may call: global, since every controller's guard needs it. */
 @Global()

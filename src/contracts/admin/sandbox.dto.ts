@@ -116,6 +116,11 @@ export class SandboxScenarioParam extends SandboxSubjectParam {
   name!: string;
 }
 
+export class SandboxScenarioName {
+  @TextField(NAME)
+  name!: string;
+}
+
 export class SandboxCustomerParam {
   @TextField({ ...ID, description: 'Id or name of the customer', min: 1 })
   customerId!: string;

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../auth/principal.js';
+import type { ActiveSandboxScenario, StartScenarioRequest } from '../contracts/admin/sandbox.dto.js';
+import { type AppError, invalid } from '../errors/app-error.js';
+import { SandboxService, subjectsOf } from '../sandbox/sandbox.service.js';
+import type { ScenarioSubject } from '../sandbox/scenarios.repository.js';
+
+/** The sandbox for the hauler and the customer of a partner's key. */
+@Injectable()
+export class PartnerSandbox {
+  constructor(private readonly sandbox: SandboxService) {}
+
+  /** For the hauler, the customer or both, as the scenario acts on them. */
+  async start(caller: Principal, name: string, request: StartScenarioRequest): Promise<ActiveSandboxScenario> {
+    const [first, ...others] = this.subjects(caller, name);
+    if (first === undefined) throw outOfReach('the key opens no interface on which this scenario acts');
+    const started = await this.sandbox.start(first, name, request);
+    for (const subject of others) await this.sandbox.start(subject, name, request);
+    return started;
+  }
+
+  async end(caller: Principal, name: string): Promise<void> {
+    for (const subject of this.subjects(caller, name)) await this.sandbox.end(subject, name);
+  }
+
+  /** The customer whose clock the key may move. */
+  customerOf(caller: Principal): string {
+    this.sandbox.assertEnabled();
+    const [, customer] = reachOf(caller);
+    if (customer === undefined) throw outOfReach('the key opens the videos of no single customer');
+    return customer.subjectId;
+  }
+
+  private subjects(caller: Principal, name: string): ScenarioSubject[] {
+    const kinds = subjectsOf(this.sandbox.known(name));
+    return reachOf(caller).filter((each) => each !== undefined && kinds.has(each.subject)) as ScenarioSubject[];
+  }
+}
+
+/** The hauler and the customer of a key. The customer of a vision key without one is its hauler. */
+function reachOf({ interfaces, haulerId, customerId }: Principal): [ScenarioSubject?, ScenarioSubject?] {
+  const hasHauler = haulerId !== null && (['scale', 'account', 'site'] as const).some((name) => interfaces.has(name));
+  const customer = interfaces.has('vision') ? (customerId ?? haulerId) : null;
+  return [
+    hasHauler ? { subject: 'haulers', subjectId: haulerId } : undefined,
+    customer === null ? undefined : { subject: 'customers', subjectId: customer },
+  ];
+}
+
+const outOfReach = (reason: string): AppError =>
+  invalid([
+    { path: '', rule: 'isWithinKey', message: `${reason}; the header Sandbox-Scenario and magic values work with it` },
+  ]);
