@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../src/demo/demo-data.js';
+import { type Demo, seedDemo } from '../../src/demo/seed.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { testServer } from '../support/test-database.js';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../..');
+
+let service: TestApp;
+let demo: Demo;
+beforeAll(async () => {
+  service = await startTestApp({ env: { SANDBOX: true, OUTBOUND_ALLOW_PRIVATE: true } });
+  demo = await seedDemo(service.env, service.url);
+}, 60_000);
+afterAll(() => service.close());
+
+/** The `sh` blocks of a guide, as one script: a later block uses the files and variables of an earlier one. */
+function commandsOf(guide: string): string {
+  const text = readFileSync(join(ROOT, 'docs/guides', `${guide}.md`), 'utf8');
+  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+  expect(blocks.length).toBeGreaterThan(1);
+  return ['set -eu', ...blocks].join('\n');
+}
+
+async function runGuide(guide: string): Promise<string> {
+  const env = {
+    PATH: process.env['PATH'],
+    URL: service.url,
+    PARTNER_URL: service.url,
+    HAULER: DEMO.haulerId,
+    KEY: demo.keys.platform,
+    PARTNER_KEY: demo.keys.partner,
+    ADMIN_TOKEN: service.env.ADMIN_TOKEN,
+  };
+  const cwd = mkdtempSync(join(testServer().folder, 'guide-'));
+  return (await run('sh', ['-c', commandsOf(guide)], { cwd, env })).stdout;
+}
+
+const statusesOf = (output: string) => [...output.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+
+describe('every command of a guide works as it is written', () => {
+  test('partner-calling: from nothing to rehearsed faults', async () => {
+    const output = await runGuide('partner-calling');
+    expect(statusesOf(output)).toEqual([200, 200, 200, 200, 409, 200]);
+    expect([...output.matchAll(/^Ticket-Result: (\w+)/gm)].map(([, result]) => result)).toEqual([
+      'created',
+      'unchanged',
+      'unchanged',
+    ]);
+    expect(output.match(/^Idempotency-Replayed: true/gm)).toHaveLength(2);
+    expect(output).toContain('the answer was lost');
+    expect(output).toMatch(/\{"success":true,"disposalTicketId":"[0-9a-f-]{36}"\}$/);
+  }, 60_000);
+
+  test('partner-hosting: from nothing to live', async () => {
+    const output = await runGuide('partner-hosting');
+    expect(output).toContain('without a key: 401');
+    expect(output).toContain('a part of the file: 206, 100 bytes');
+    expect(output).toContain('the clip is ready');
+    expect(output.match(/"conforms":true/g)).toHaveLength(2);
+    expect(output).toContain('an injected fault: 503');
+  }, 60_000);
+
+  test('sandbox: scenarios and the clock', async () => {
+    const output = await runGuide('sandbox');
+    expect(output).toContain('"name":"too-many-requests"');
+    expect(output).toContain('"now":');
+  }, 60_000);
+});
