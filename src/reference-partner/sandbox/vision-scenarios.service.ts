@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
-import { type InjectedScenario, isMagicTruck, secondsOf } from '../../contracts/sandbox/scenarios.js';
+import { type InjectedScenario, isMagicTruck, magicScenario, secondsOf } from '../../contracts/sandbox/scenarios.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { PartnerClock } from './partner-clock.js';
 
@@ -56,8 +56,14 @@ export class VisionScenarios {
     return source.truckId;
   }
 
-  async linkTerms(scenario: InjectedScenario | undefined, customerId: string): Promise<LinkTerms> {
-    const now = await this.clock.now(customerId);
+  /** The time of a customer. */
+  now(customerId: string): Promise<number> {
+    return this.clock.now(customerId);
+  }
+
+  /** How the link of an element is signed: by the scenario of the request, else by that of its truck. */
+  linkTerms(injected: InjectedScenario | undefined, { truckId }: { readonly truckId: string }, now: number): LinkTerms {
+    const scenario = injected ?? this.ofTruck(truckId);
     switch (scenario?.name) {
       case 'link-expired-at-birth':
         return { now: now - this.env.VISION_LINK_TTL - MINUTE_MS };
@@ -75,8 +81,17 @@ export class VisionScenarios {
   /** The elements of a list as the scenario shows them. */
   async changeElements<T extends Recording>(scenario: InjectedScenario | undefined, elements: T[]): Promise<T[]> {
     if (scenario?.name === 'late-chunks') return elements.filter((_, index) => index % 2 === 0);
-    if (scenario?.name !== 'camera-alias') return elements;
-    return Promise.all(elements.map(async (element) => ({ ...element, cameraId: await this.aliasOf(element) })));
+    return Promise.all(
+      elements.map(async (element) => {
+        const { name } = scenario ?? this.ofTruck(element.truckId) ?? {};
+        return name === 'camera-alias' ? { ...element, cameraId: await this.aliasOf(element) } : element;
+      }),
+    );
+  }
+
+  private ofTruck(truckId: string): InjectedScenario | undefined {
+    const name = this.env.SANDBOX ? magicScenario('listVideos', { truckId }) : undefined;
+    return name === undefined ? undefined : { name, parameters: {} };
   }
 
   private async aliasOf({ customerId, truckId, cameraId }: Recording): Promise<string> {

@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { DataSource } from 'typeorm';
 import { isUuid } from '../../contracts/common/text.js';
+import type { ScenarioName } from '../../contracts/sandbox/scenarios.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
+import type { FaultedRequest } from '../../http/faulted-request.js';
 import type { ByteRange } from '../../http/conditional-requests.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { FaultyFiles } from '../sandbox/faulty-files.js';
@@ -22,13 +24,18 @@ export class HostedFiles {
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
 
-  async send(kind: FilmKind, id: string, request: Request, response: Response): Promise<void> {
+  async send(kind: FilmKind, id: string, request: FaultedRequest, response: Response): Promise<void> {
     const expiresAtMs = this.links.verify(kind, id, request.query);
     const film = isUuid(id) ? await findFilm(this.dataSource, kind, 'id', id) : undefined;
     const now = film === undefined ? systemNow() : await this.clock.now(film.customerId);
     this.links.assertValid(expiresAtMs, now);
     if (film === undefined) throw apiError(VISION_API, 'notFound', 'the file is no longer there');
     const { scenario, signature } = request.query;
+    if (typeof scenario === 'string') {
+      // The signature covers it.
+      request.scenario = { name: scenario as ScenarioName, parameters: {} };
+      response.setHeader('Sandbox-Scenario', scenario);
+    }
     const link = {
       signature: typeof signature === 'string' ? signature : '',
       scenario: typeof scenario === 'string' ? scenario : undefined,

@@ -5,6 +5,7 @@ import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { formatInstant, secondsBetween } from '../../contracts/common/instant.js';
 import { type PageRequest, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { isUuid } from '../../contracts/common/text.js';
+import type { InjectedScenario } from '../../contracts/sandbox/scenarios.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import type {
   ContinuousQuery,
@@ -18,7 +19,7 @@ import type {
 } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import type { FaultedRequest } from '../../http/faulted-request.js';
-import { clipScenario, type LinkTerms, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
+import { clipScenario, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
 import { HostedCameras, type TruckCamera } from './cameras.js';
 import { type Film, type FilmKind, findFilm, listFilms } from './film-tables.js';
 import { DownloadLinks, type LinkBase } from './links.js';
@@ -27,7 +28,12 @@ import { HostedVideoRequests } from './video-requests.store.js';
 
 type Call = AuthenticatedRequest & FaultedRequest;
 
-type Links = LinkTerms & { readonly base: LinkBase };
+/** What the links of one list have in common. */
+interface Links {
+  readonly base: LinkBase;
+  readonly now: number;
+  readonly scenario: InjectedScenario | undefined;
+}
 
 /** The reference partner's side of Vision (sections 4.4 to 4.6). */
 @Injectable()
@@ -72,8 +78,8 @@ export class HostedVisionApi {
     assertCustomer(query.customerId, call);
     const sourceTruckId = await this.scenarios.sourceTruck(query.customerId, query.truckId);
     const cameras = await this.cameras.known(query);
-    const terms = await this.scenarios.linkTerms(call.scenario, query.customerId);
-    return { cameras, sourceTruckId, links: { ...terms, base: this.links.baseOf(call) } };
+    const now = await this.scenarios.now(query.customerId);
+    return { cameras, sourceTruckId, links: { now, scenario: call.scenario, base: this.links.baseOf(call) } };
   }
 
   private async page(
@@ -86,7 +92,7 @@ export class HostedVisionApi {
     const wanted = { customerId, truckId, cameras: cameraId === undefined ? undefined : cameras, startTime, endTime };
     const page = pageRequest(query);
     const { rows, total } = await listFilms(this.dataSource, kind, wanted, shifted(page, scenario?.name));
-    return { rows, pagination: paginationOf(page, scenario?.name === 'wrong-totals' ? total * 2 + 7 : total) };
+    return { rows, pagination: paginationOf(page, shownTotal(total, scenario)) };
   }
 
   private async listClips(query: ListVideosQuery, cameras: readonly TruckCamera[], links: Links, call: Call) {
@@ -115,7 +121,7 @@ export class HostedVisionApi {
       success: true,
       data: {
         videos: found.slice(page.offset, page.offset + page.pageSize).map((each) => this.video(each, links)),
-        pagination: paginationOf(page, found.length),
+        pagination: paginationOf(page, shownTotal(found.length, links.scenario)),
         ...(state === undefined ? {} : { request: state }),
       },
     };
@@ -138,7 +144,7 @@ export class HostedVisionApi {
       startTime: formatInstant(startTime),
       endTime: formatInstant(endTime),
       durationSeconds: secondsBetween(startTime, endTime),
-      ...this.links.sign(links.base, kind, id, links),
+      ...this.links.sign(links.base, kind, id, this.scenarios.linkTerms(links.scenario, film, links.now)),
     };
   }
 }
@@ -146,6 +152,9 @@ export class HostedVisionApi {
 /** An element has arrived at the front since the first page was read. */
 const shifted = (page: PageRequest, scenario: string | undefined): PageRequest =>
   scenario === 'shifting-pages' && page.page > 1 ? { ...page, offset: page.offset - 1 } : page;
+
+const shownTotal = (total: number, scenario: InjectedScenario | undefined): number =>
+  scenario?.name === 'wrong-totals' ? total * 2 + 7 : total;
 
 /** A key that is limited to a customer knows no other (decision 17). */
 function assertCustomer(customerId: string, call: AuthenticatedRequest): void {
