@@ -84,11 +84,14 @@ function replyOf(error: unknown): MediaReply {
   return { type: 'system', code, message, ...('path' in error && { path: String(error.path) }) };
 }
 
-new Worker(WATCHDOG, {
-  eval: true,
-  execArgv: [],
-  workerData: { maxRssBytes: Number(process.argv[2]), parent: process.ppid },
-});
+const maxRssBytes = Number(process.argv[2]);
+new Worker(WATCHDOG, { eval: true, execArgv: [], workerData: { maxRssBytes, parent: process.ppid } });
 // The parent disconnects when it has the reply, or when it ends.
 process.once('disconnect', () => process.exit());
-process.once('message', (task: MediaTask) => void perform(task).then((reply) => process.send?.(reply)));
+process.once('message', (task: MediaTask) => {
+  void perform(task).then((reply) => {
+    // The task may have ended before the watchdog looked.
+    if (process.memoryUsage.rss() > maxRssBytes) process.kill(process.pid, 'SIGTERM');
+    else process.send?.(reply);
+  });
+});
