@@ -15,7 +15,7 @@ export const CLOCK_EVENTS = ['clip-ready', 'link-expired', 'window-closed'] as c
 export type ClockEvent = (typeof CLOCK_EVENTS)[number];
 
 const YEAR_SECONDS = 366 * 86_400;
-const ID = { max: 255, example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' };
+const ID = { max: 255, example: '9d0e5b7c-3a41-4f6e-8b2d-c4f1a7e60d35' };
 const NAME = { description: 'Name of a scenario in the catalogue', max: 64, example: 'slow-answer' };
 
 /** Numbers and texts by name; the catalogue says which ones a scenario takes. */
@@ -178,7 +178,7 @@ export class AdvanceClockRequest {
 
 export const CLOCK_EXAMPLES = {
   seconds: { summary: 'One hour later', value: { advanceSeconds: 3_600 } },
-  event: { summary: 'The next clip is ready', value: { advanceTo: 'clip-ready' } },
+  event: { summary: 'All links have expired', value: { advanceTo: 'link-expired' } },
 };
 
 export class SandboxClock {
