@@ -106,7 +106,8 @@ describe('scenarios of downloads', () => {
   });
 
   test('a link expires during the download', async () => {
-    const parameters = { seconds: 1 };
+    // Long enough for the request to arrive on a busy machine.
+    const parameters = { seconds: 3 };
     await scene.start(`customers/${CUSTOMER}`, 'link-expires-during-download', { times: 1, parameters });
     const url = (await scene.listContinuous()).body.data.recordings[0]?.downloadUrl ?? '';
     const response = await fetch(url);

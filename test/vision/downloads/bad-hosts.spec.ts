@@ -31,7 +31,6 @@ describe('a file that is not whole is never published', () => {
     ['cut off before its length', 'retryable', sendsRaw(length(50_000), small), {}],
     ['cut off within its chunks', 'retryable', sendsRaw('Transfer-Encoding: chunked', Buffer.from('ff\r\nabc')), {}],
     ['longer than its length', 'wrong-length', sendsRaw(length(1000), small), {}],
-    ['much longer than its length', 'wrong-length', sendsRaw(length(2 * MIB), body), {}],
     ['without a visible end', 'bad-answer', sendsRaw('Connection: close', small), {}],
     ['empty', 'empty', serveFile(Buffer.alloc(0)), {}],
     ['empty, without its length', 'empty', sendsChunked(Buffer.alloc(0)), {}],
@@ -42,6 +41,14 @@ describe('a file that is not whole is never published', () => {
   ])('%s: %s', async (_, kind, answer, order) => {
     scene.host.answer(answer);
     expect(await scene.failure(order)).toMatchObject({ kind });
+    expect(await scene.drafts()).toEqual([]);
+  });
+
+  // The response may end cleanly at its length before the further bytes arrive. Then the file lacks the end of a box.
+  test('much longer than its length: wrong-length or invalid-mp4', async () => {
+    scene.host.answer(sendsRaw(length(2 * MIB), body));
+    const failure = await scene.failure();
+    expect(failure).toMatchObject({ kind: expect.stringMatching(/^(wrong-length|invalid-mp4)$/) });
     expect(await scene.drafts()).toEqual([]);
   });
 
