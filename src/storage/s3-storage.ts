@@ -35,6 +35,9 @@ import { isStorageName, safeFolder, safeName } from './storage-name.js';
 /** Two parts are in memory while a file is uploaded. S3 accepts 10,000 parts, so 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;
 
+/** For every call but those that move a file. A call has three attempts, so a server that is silent fails in 8 s. */
+const SHORT = { requestTimeout: 2500 };
+
 interface S3Place {
   readonly client: S3Client;
   readonly bucket: string;
@@ -66,7 +69,7 @@ export function s3Storage(config: S3StorageConfig, spool: string): Storage {
     read: (name, range) => readObject(place, name, range),
     delete: async (name) => {
       const at = { Bucket: place.bucket, Key: place.prefix + safeName(name) };
-      await viaS3(() => place.client.send(new DeleteObjectCommand(at)));
+      await viaS3(() => place.client.send(new DeleteObjectCommand(at), SHORT));
     },
     list: (folder) => listObjects(place, folder),
     check: () => checkBucket(place),
@@ -91,15 +94,26 @@ function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): S3Place
 }
 
 async function upload({ client, bucket, prefix }: S3Place, path: string, name: string): Promise<void> {
-  const params = { Bucket: bucket, Key: prefix + name, ContentType: 'video/mp4', Body: createReadStream(path) };
-  await viaS3(() => new Upload({ client, params, partSize: PART_BYTES, queueSize: 2 }).done());
+  const at = { Bucket: bucket, Key: prefix + name };
+  await viaS3(async () => {
+    await expectAnswer(client, at);
+    const params = { ...at, ContentType: 'video/mp4', Body: createReadStream(path) };
+    await new Upload({ client, params, partSize: PART_BYTES, queueSize: 2 }).done();
+  });
   await rm(dirname(path), { recursive: true, force: true });
+}
+
+/** The parts of a file may take long, so a silent server is noticed before the first of them. */
+async function expectAnswer(client: S3Client, at: { Bucket: string; Key: string }): Promise<void> {
+  await client.send(new HeadObjectCommand(at), SHORT).catch((error: unknown) => {
+    if (!isAbsent(error)) throw error;
+  });
 }
 
 async function statObject(place: S3Place, name: string): Promise<StoredFile | undefined> {
   const at = { Bucket: place.bucket, Key: place.prefix + safeName(name) };
   return viaS3(async () => {
-    const found = await place.client.send(new HeadObjectCommand(at)).catch(async (error: unknown) => {
+    const found = await place.client.send(new HeadObjectCommand(at), SHORT).catch(async (error: unknown) => {
       if (!isAbsent(error)) throw error;
       // The response has no body that says what is absent: it may be the whole bucket.
       (await readObject(place, name).catch(ifNotStored))?.destroy();
@@ -115,7 +129,7 @@ async function readObject({ client, bucket, prefix }: S3Place, name: string, ran
   return viaS3(async () => {
     try {
       // In Node.js the body is a readable stream; the type also covers browsers.
-      return (await client.send(new GetObjectCommand({ Bucket: bucket, Key, ...Range }))).Body as Readable;
+      return (await client.send(new GetObjectCommand({ Bucket: bucket, Key, ...Range }), SHORT)).Body as Readable;
     } catch (error) {
       throw isAbsent(error) ? new NotStoredError(name) : error;
     }
@@ -123,7 +137,8 @@ async function readObject({ client, bucket, prefix }: S3Place, name: string, ran
 }
 
 async function* listObjects({ client, bucket, prefix }: S3Place, folder: string): AsyncGenerator<StoredFile> {
-  const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: `${prefix}${safeFolder(folder)}/` });
+  const input = { Bucket: bucket, Prefix: `${prefix}${safeFolder(folder)}/` };
+  const pages = paginateListObjectsV2({ client }, input, SHORT);
   for (;;) {
     const { done, value: page } = await viaS3(() => pages.next());
     if (done === true) return;
@@ -138,8 +153,8 @@ async function checkBucket({ client, bucket, prefix }: S3Place): Promise<Storage
   const at = { Bucket: bucket, Key: `${prefix}.probe-${randomBytes(6).toString('hex')}` };
   try {
     await viaS3(async () => {
-      await client.send(new PutObjectCommand({ ...at, Body: 'probe' }));
-      await client.send(new DeleteObjectCommand(at));
+      await client.send(new PutObjectCommand({ ...at, Body: 'probe' }), SHORT);
+      await client.send(new DeleteObjectCommand(at), SHORT);
     });
     return { writable: true };
   } catch (error) {
@@ -162,7 +177,7 @@ async function sweepUploads(place: S3Place, olderThanMs: number): Promise<number
       const isOurs = Key.startsWith(prefix) && isStorageName(Key.slice(prefix.length));
       if (!isOurs || Initiated === undefined || Initiated.getTime() >= before) continue;
       const at = { Bucket: bucket, Key, UploadId };
-      await ifSupported(() => client.send(new AbortMultipartUploadCommand(at)));
+      await ifSupported(() => client.send(new AbortMultipartUploadCommand(at), SHORT));
       removed += 1;
     }
   } while (page.IsTruncated === true && page.NextKeyMarker !== undefined);
@@ -172,7 +187,7 @@ async function sweepUploads(place: S3Place, olderThanMs: number): Promise<number
 async function uploadsAfter({ client, bucket, prefix }: S3Place, last?: UploadPage): Promise<UploadPage> {
   const after = { KeyMarker: last?.NextKeyMarker, UploadIdMarker: last?.NextUploadIdMarker };
   const input = { Bucket: bucket, Prefix: prefix, ...after };
-  return (await ifSupported(() => client.send(new ListMultipartUploadsCommand(input)))) ?? {};
+  return (await ifSupported(() => client.send(new ListMultipartUploadsCommand(input), SHORT))) ?? {};
 }
 
 const FULL = new Set(['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded']);

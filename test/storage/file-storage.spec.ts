@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { keptFree } from '../../src/storage/disk-space.js';
+import { DiskSpace, keptFree } from '../../src/storage/disk-space.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { storageName } from '../../src/storage/storage-name.js';
 import type { Storage } from '../../src/storage/storage.js';
@@ -60,4 +60,16 @@ test.each([
   ['1 TiB', 1024 ** 2, 1024],
 ])('on a disk of %s videos leave enough for the database', (_, diskMib, keptMib) => {
   expect(keptFree(diskMib * MIB)).toBe(keptMib * MIB);
+});
+
+test('files that are written at the same time reserve their space together, and give back what they did not use', async () => {
+  const { bavail, blocks, bsize } = await statfs(root);
+  const each = Math.floor((bavail * bsize - keptFree(blocks * bsize)) * 0.3);
+  const space = new DiskSpace(root);
+  const asked = await Promise.allSettled(Array.from({ length: 16 }, () => space.reserve(each)));
+  const granted = asked.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  expect(granted).toHaveLength(3);
+  await expect(space.reserve(each)).rejects.toMatchObject({ trouble: 'full' });
+  granted[0]?.release();
+  await expect(space.reserve(each)).resolves.toBeDefined();
 });

@@ -17,6 +17,9 @@ export interface S3Server {
   readonly directory: string;
   /** Of those that are neither complete nor aborted, in no order. */
   keysOfUploads(): Promise<string[]>;
+  /** It accepts connections and answers nothing until `resume`. */
+  suspend(): void;
+  resume(): void;
   stop(): Promise<void>;
 }
 
@@ -49,6 +52,8 @@ export async function startS3Server({ plain = false, perPage = 1000 } = {}): Pro
     credentials: CREDENTIALS,
     directory: join(directory, BUCKET),
     keysOfUploads: async () => (await uploadsOf(join(directory, BUCKET))).map(({ key }) => key),
+    suspend: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
     stop: held(async () => {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL');
