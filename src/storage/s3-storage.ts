@@ -103,10 +103,10 @@ async function upload({ client, bucket, prefix }: S3Place, path: string, name: s
   await rm(dirname(path), { recursive: true, force: true });
 }
 
-/** The parts of a file may take long, so a silent server is noticed before the first of them. */
+/** The parts of a file may take long, so a silent server is noticed before the first of them. A refusal is an answer. */
 async function expectAnswer(client: S3Client, at: { Bucket: string; Key: string }): Promise<void> {
   await client.send(new HeadObjectCommand(at), SHORT).catch((error: unknown) => {
-    if (!isAbsent(error)) throw error;
+    if (statusOf(error) === undefined) throw error;
   });
 }
 
@@ -194,6 +194,12 @@ const FULL = new Set(['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull
 
 const nameOf = (error: unknown): string => (isErrorLike(error) ? String(error.name) : '');
 
+/** Undefined if the server did not answer. */
+const statusOf = (error: unknown): number | undefined =>
+  isErrorLike(error) && '$metadata' in error
+    ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode
+    : undefined;
+
 const isAbsent = (error: unknown): boolean => ['NoSuchKey', 'NotFound'].includes(nameOf(error));
 
 /** Undefined if the server does not support the call, or the upload is gone. */
@@ -213,7 +219,7 @@ const viaS3 = <T>(work: () => Promise<T>): Promise<T> =>
 /** Converts a failure of the S3 server or of the connection to it; errors of our own stay unchanged. */
 function s3Failure(error: unknown): unknown {
   if (!isErrorLike(error) || isStorageError(error) || error instanceof TypeError) return error;
-  const status = '$metadata' in error ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode : undefined;
+  const status = statusOf(error);
   // A system error of the local draft, which converts it itself.
   if (status === undefined && 'path' in error) return error;
   const words = [errorCode(error) ?? nameOf(error), ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ');
