@@ -1,4 +1,4 @@
-import { Param } from '@nestjs/common';
+import { Param, UseGuards } from '@nestjs/common';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import {
   ActiveSandboxScenario,
@@ -13,9 +13,11 @@ import {
 } from '../contracts/admin/sandbox.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { ClockEvents } from '../reference-partner/vision/clock-events.service.js';
+import { SandboxGuard } from '../sandbox/sandbox.guard.js';
 import { SandboxService } from '../sandbox/sandbox.service.js';
 
 /** The scenarios of haulers and customers. */
+@UseGuards(SandboxGuard)
 @AdminController()
 export class SandboxController {
   constructor(private readonly sandbox: SandboxService) {}
@@ -45,19 +47,16 @@ export class SandboxController {
 }
 
 /** The clock of the reference partner; loaded with the partner side. */
+@UseGuards(SandboxGuard)
 @AdminController()
 export class SandboxClockController {
-  constructor(
-    private readonly sandbox: SandboxService,
-    private readonly clock: ClockEvents,
-  ) {}
+  constructor(private readonly clock: ClockEvents) {}
 
   @AdminRoute('advanceClock')
   async advance(
     @Param() { customerId }: SandboxCustomerParam,
     @JsonBody() request: AdvanceClockRequest,
   ): Promise<SandboxClock> {
-    this.sandbox.assertEnabled();
     return this.clock.advance(customerId, request);
   }
 }

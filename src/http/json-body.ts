@@ -45,9 +45,10 @@ function orInvalid<T, R>(read: (input: T) => R, input: T): R {
 }
 
 /** Reads the text of a body before its route does: `@JsonBody()` then parses this text. */
-export async function readJsonText(request: BodyRequest, response: Response): Promise<string> {
+export function readJsonText(request: BodyRequest, response: Response): string | Promise<string> {
   if (request.rawBody !== undefined) return request.rawBody;
-  return textOf(request, await jsonBytes(request, response, bodyLimits(request).maxBytes));
+  const bytes = jsonBytes(request, response, bodyLimits(request).maxBytes);
+  return bytes instanceof Promise ? bytes.then((read) => textOf(request, read)) : textOf(request, bytes);
 }
 
 /** The unparsed bytes of a JSON body of at most `maxBytes`. */

@@ -12,6 +12,7 @@ import {
 } from '../contracts/admin/sandbox.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { ClockEvents } from '../reference-partner/vision/clock-events.service.js';
+import { SandboxGuard } from '../sandbox/sandbox.guard.js';
 import { SandboxService } from '../sandbox/sandbox.service.js';
 import { PartnerSandbox } from './partner-sandbox.service.js';
 
@@ -19,7 +20,7 @@ const PREFIX = '/partner/v1/sandbox';
 
 /** A partner's own scenarios. */
 @Controller(PREFIX)
-@UseGuards(PartnerKeyGuard)
+@UseGuards(PartnerKeyGuard, SandboxGuard)
 export class PartnerScenariosController {
   constructor(
     private readonly sandbox: SandboxService,
@@ -49,7 +50,7 @@ export class PartnerScenariosController {
 
 /** The clock of the reference partner; loaded with the partner side. */
 @Controller(PREFIX)
-@UseGuards(PartnerKeyGuard)
+@UseGuards(PartnerKeyGuard, SandboxGuard)
 export class PartnerClockController {
   constructor(
     private readonly partner: PartnerSandbox,

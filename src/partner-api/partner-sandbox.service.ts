@@ -25,7 +25,6 @@ export class PartnerSandbox {
 
   /** The customer whose clock the key may move. */
   customerOf(caller: Principal): string {
-    this.sandbox.assertEnabled();
     const [, customer] = reachOf(caller);
     if (customer === undefined) throw outOfReach('the key opens the videos of no single customer');
     return customer.subjectId;

@@ -1,5 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../config/env.js';
+import { Injectable } from '@nestjs/common';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type {
   ActiveSandboxScenario,
@@ -19,20 +18,12 @@ import type { Violation } from '../contracts/common/violation.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { type ScenarioSubject, ScenariosRepository } from './scenarios.repository.js';
 
-/** Starts, ends and lists scenarios. Without SANDBOX every call is `notFound`. */
+/** Starts, ends and lists scenarios. */
 @Injectable()
 export class SandboxService {
-  constructor(
-    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX'>,
-    private readonly scenarios: ScenariosRepository,
-  ) {}
-
-  assertEnabled(): void {
-    if (!this.env.SANDBOX) throw apiError(ADMIN_API, 'notFound', 'there is no sandbox here: SANDBOX is off');
-  }
+  constructor(private readonly scenarios: ScenariosRepository) {}
 
   catalogue(): SandboxCatalogue {
-    this.assertEnabled();
     return {
       data: Object.entries<Scenario>(SCENARIOS).map(([name, scenario]) => ({
         name,
@@ -46,7 +37,6 @@ export class SandboxService {
   }
 
   async list(subject: ScenarioSubject): Promise<ActiveSandboxScenarios> {
-    this.assertEnabled();
     return { data: await this.scenarios.list(normalised(subject)) };
   }
 
@@ -64,7 +54,6 @@ export class SandboxService {
 
   /** The scenario of this name, or `notFound`. */
   known(name: string): Scenario {
-    this.assertEnabled();
     const scenario = scenarioNamed(name);
     if (scenario === undefined) throw apiError(ADMIN_API, 'notFound', `the catalogue has no scenario ${name}`);
     return scenario;

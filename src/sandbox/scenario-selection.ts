@@ -17,13 +17,18 @@ import { VISION_API } from '../contracts/vision/vision.api.js';
 import { invalid } from '../errors/app-error.js';
 import type { FaultedRequest } from '../http/faulted-request.js';
 import { readJsonText } from '../http/json-body.js';
-import { type ActiveScenario, type ScenarioSubject, ScenariosRepository } from './scenarios.repository.js';
+import {
+  type ActiveScenario,
+  type ScenarioSubject,
+  ScenariosRepository,
+  START_NOTICE_MS,
+} from './scenarios.repository.js';
 
 /** Switches a scenario on for one request, and names it in the response. */
 export const SCENARIO_HEADER = 'Sandbox-Scenario';
 
 /** Occurs in the site of every magic value: the text of most tickets need not be parsed. */
-const MAGIC_SITE = '5a4d0b0c-0000-4000-8000-';
+const MAGIC_SITE = /5a4d0b0c-0000-4000-8000-/i;
 
 /** A request whose caller a guard has identified. */
 interface IdentifiedRequest extends FaultedRequest {
@@ -47,45 +52,53 @@ export const routeOf = ({ method, path }: FaultedRequest): ScenarioRoute | undef
 /** Chooses the scenario of a request: by the header, by a magic value, or by the table. */
 @Injectable()
 export class ScenarioSelection {
-  private running: Promise<unknown> = Promise.resolve();
-  private next: Promise<ActiveScenario[]> | undefined;
+  private active: readonly ActiveScenario[] | Promise<readonly ActiveScenario[]> = [];
+  private readAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly scenarios: ScenariosRepository) {}
 
-  async select(
+  /** A promise only if the body has not arrived, or a scenario may be active. */
+  select(
     route: ScenarioRoute,
     request: IdentifiedRequest,
     response: Response,
-  ): Promise<InjectedScenario | undefined> {
+  ): InjectedScenario | undefined | Promise<InjectedScenario | undefined> {
     const named = request.headers[SCENARIO_HEADER.toLowerCase()];
     if (named !== undefined) return { name: checkedName(String(named), route), parameters: {} };
-    const input = await inputOf(route, request, response);
+    const input = inputOf(route, request, response);
+    if (input instanceof Promise) return input.then((read) => this.choose(route, request, read));
+    return this.choose(route, request, input);
+  }
+
+  private choose(route: ScenarioRoute, request: IdentifiedRequest, input: Input) {
     const name = magicScenario(route, input);
     if (name !== undefined) return { name, parameters: {} };
+    const active = this.activeNow();
+    if (Array.isArray(active) && active.length === 0) return undefined;
     const subject = subjectOf(route, request, input);
     return subject === undefined ? undefined : this.take(route, subject, input);
   }
 
   private async take(route: ScenarioRoute, of: ScenarioSubject, input: Input): Promise<ActiveScenario | undefined> {
     const { subject, subjectId } = of;
-    for (const active of await this.active()) {
+    for (const active of await this.activeNow()) {
       if (active.subject !== subject || active.subjectId !== subjectId || !actsOn(active, route, input)) continue;
       if (await this.scenarios.take(active)) return active;
     }
     return undefined;
   }
 
-  /** Concurrent requests share one statement, which starts after each of them has arrived. */
-  private active(): Promise<ActiveScenario[]> {
-    this.next ??= this.running
-      .catch(() => undefined)
-      .then(() => {
-        const load = this.scenarios.active();
-        this.running = load;
-        this.next = undefined;
-        return load;
-      });
-    return this.next;
+  /** Read again where a start may have been answered meanwhile. One statement serves all requests of a moment. */
+  private activeNow(): readonly ActiveScenario[] | Promise<readonly ActiveScenario[]> {
+    const now = performance.now();
+    if (now - this.readAt < START_NOTICE_MS) return this.active;
+    this.readAt = now;
+    const reading = this.scenarios.active().then((active) => {
+      if (this.active === reading) this.active = active;
+      return active;
+    });
+    this.active = reading;
+    return reading;
   }
 }
 
@@ -103,11 +116,15 @@ function actsOn({ name, parameters }: ActiveScenario, route: ScenarioRoute, inpu
 }
 
 /** The query, or the fields of the body. A malformed body has none: the route refuses it. */
-async function inputOf(route: ScenarioRoute, request: FaultedRequest, response: Response): Promise<Input> {
+function inputOf(route: ScenarioRoute, request: FaultedRequest, response: Response): Input | Promise<Input> {
   if (route === 'createAccount') return {};
   if (route !== 'createTicket' && route !== 'requestVideo') return request.query;
-  const text = await readJsonText(request, response);
-  if (route === 'createTicket' && !text.toLowerCase().includes(MAGIC_SITE)) return {};
+  const text = readJsonText(request, response);
+  return text instanceof Promise ? text.then((read) => fieldsOf(route, read)) : fieldsOf(route, text);
+}
+
+function fieldsOf(route: ScenarioRoute, text: string): Input {
+  if (route === 'createTicket' && !MAGIC_SITE.test(text)) return {};
   try {
     const body: unknown = JSON.parse(text);
     if (!isJsonObject(body)) return {};

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { ActiveSandboxScenario, StartScenarioRequest, Subject } from '../contracts/admin/sandbox.dto.js';
@@ -21,6 +22,9 @@ type Row = ActiveScenario & { readonly remainingTimes: number | null; readonly e
 const COLUMNS = `subject, subject_id AS "subjectId", name, parameters, remaining_times AS "remainingTimes",
   ${instantSql('ends_at')} AS "endsAt"`;
 const IS_ACTIVE = "coalesce(remaining_times, 1) > 0 AND coalesce(ends_at, 'infinity') > now()";
+
+/** Within this time every instance reads a scenario that was started. The call that started it is answered afterwards. */
+export const START_NOTICE_MS = 100;
 
 /** The active scenarios, in one table, so that all instances act and count alike. */
 @Injectable()
@@ -58,6 +62,7 @@ export class ScenariosRepository {
        RETURNING ${COLUMNS}`,
       [subject, subjectId, name, JSON.stringify(parameters), times ?? null, forSeconds ?? null],
     );
+    await delay(START_NOTICE_MS);
     return toScenarioDto(rows[0]);
   }
 

@@ -62,9 +62,10 @@ test('all of it is 404 where SANDBOX is off', async () => {
     const calls = [
       plain.call('GET', '/partner/v1/sandbox/scenarios', { headers }),
       plain.call('PUT', '/partner/v1/sandbox/scenarios/server-error', { headers, body: { times: 1 } }),
+      plain.call('PUT', '/partner/v1/sandbox/scenarios/server-error', { headers, body: '{' }),
       plain.call('POST', '/partner/v1/sandbox/clock', { headers, body: { advanceSeconds: 1 } }),
     ];
-    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   } finally {
     await plain.close();
   }

@@ -36,8 +36,10 @@ describe('the catalogue', () => {
         plain.admin('PUT', `/sandbox/haulers/${scene.haulerId}/scenarios/server-error`, { times: 1 }),
         plain.admin('DELETE', `/sandbox/haulers/${scene.haulerId}/scenarios/server-error`),
         plain.admin('POST', '/sandbox/customers/c/clock', { advanceSeconds: 1 }),
+        plain.admin('POST', '/sandbox/customers/c/clock', '{'),
+        plain.admin('PUT', `/sandbox/haulers/${scene.haulerId}/scenarios/server-error`, { times: 'x' }),
       ];
-      expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+      expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([404]));
       const headers = { 'API-KEY': scene.partnerKey, ...named('server-error') };
       const sites = await plain.call('GET', `/scale-platform/v1/sites?haulerId=${scene.haulerId}`, { headers });
       expect(sites.status).toBe(200);
