@@ -21,7 +21,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 ENV npm_config_cache=/tmp/.npm npm_config_update_notifier=false
 RUN install -d -o node -g node /data
 WORKDIR /app
-COPY package.json ./
+COPY package.json LICENSE THIRD-PARTY-NOTICES.md ./
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 USER node

@@ -25,6 +25,15 @@ test('the operator guide names every variable, and the credentials of S3', () =>
   for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) expect(table).toContain(`\`${name}\``);
 });
 
+test('the image contains the licence and the notices of its packages', () => {
+  const copied = /^COPY (?!--)(.*) \.\/$/gm;
+  const files = [...read('Dockerfile').matchAll(copied)].flatMap(([, names = '']) => names.split(' '));
+  for (const name of ['LICENSE', 'THIRD-PARTY-NOTICES.md']) {
+    expect(files).toContain(name);
+    expect(read('.dockerignore').split('\n')).toContain(`!${name}`);
+  }
+});
+
 test('the secrets in .env are neither committed nor sent to the build of the image', () => {
   for (const line of ['.env', '.env.*']) expect(read('.gitignore').split('\n')).toContain(line);
   const { status } = spawnSync('git', ['check-ignore', '--quiet', '.env'], { cwd: ROOT });
