@@ -2,11 +2,19 @@ import { Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import { IdParam, List } from '../contracts/admin/list.dto.js';
-import { Coverage, CoverageQuery, RecordingQuery, StoredRecording } from '../contracts/admin/recording.dto.js';
+import {
+  Coverage,
+  CoverageQuery,
+  FleetCoverageQuery,
+  RecordingQuery,
+  StoredRecording,
+  TruckDayCoverage,
+} from '../contracts/admin/recording.dto.js';
 import { RetentionRequest, RetentionResult } from '../contracts/admin/storage.dto.js';
 import { VisionFinding, VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { CoverageService } from '../vision/coverage/coverage.service.js';
+import { FleetCoverage } from '../vision/coverage/fleet-coverage.service.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
 import { Recordings } from '../vision/recordings/recordings.service.js';
 import { Retention } from '../vision/recordings/retention.job.js';
@@ -17,6 +25,7 @@ export class RecordingsController {
   constructor(
     private readonly recordings: Recordings,
     private readonly coverage: CoverageService,
+    private readonly fleet: FleetCoverage,
     private readonly findings: VisionFindings,
     private readonly retention: Retention,
   ) {}
@@ -39,6 +48,11 @@ export class RecordingsController {
   @AdminRoute('getCoverage')
   getCoverage(@Query() query: CoverageQuery): Promise<Coverage> {
     return this.coverage.of(query);
+  }
+
+  @AdminRoute('listFleetCoverage')
+  listFleetCoverage(@Query() query: FleetCoverageQuery): Promise<List<TruckDayCoverage>> {
+    return this.fleet.list(query);
   }
 
   @AdminRoute('listVisionFindings')

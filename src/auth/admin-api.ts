@@ -8,7 +8,15 @@ import {
   type StreamableFile,
   UseGuards,
 } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiConsumes, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBearerAuth,
+  ApiBody,
+  ApiConsumes,
+  ApiExtraModels,
+  ApiOperation,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import {
   ADMIN_API,
   ADMIN_ROUTES,
@@ -87,10 +95,11 @@ function bodyOf({ body, isBodyOptional, examples, upload }: Route): MethodDecora
   ];
 }
 
-function responseOf({ status, response, returns, file, isSecret }: Route): MethodDecorator[] {
+function responseOf({ status, response, variants = [], returns, file, isSecret }: Route): MethodDecorator[] {
   if (file !== undefined) return [SendsFile(file)];
   return [
     ...(isSecret === true ? [Header('Cache-Control', 'no-store')] : []),
+    ...(variants.length === 0 ? [] : [ApiExtraModels(...variants)]),
     ApiResponse({
       status,
       description: returns,

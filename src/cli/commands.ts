@@ -66,7 +66,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     description: 'video from partners; import for the partner side',
     commands: { list: 'listRecordings', show: 'getRecording', import: 'uploadHostedRecording' },
   },
-  coverage: { description: 'stored and missing video of a truck over time', commands: { show: 'getCoverage' } },
+  coverage: {
+    description: 'stored and missing video over time',
+    commands: { show: 'getCoverage', fleet: 'listFleetCoverage' },
+  },
   'vision-finding': { description: "errors in partners' video lists", commands: { list: 'listVisionFindings' } },
   sandbox: {
     description: 'faults to rehearse, and the clock of the reference partner',

@@ -10,6 +10,7 @@ import { CreateReferenceSite1795400080000 } from '../../migrations/1795400080000
 import { CreateReferenceVision1795400090000 } from '../../migrations/1795400090000-create-reference-vision.js';
 import { CreateStorage1795400100000 } from '../../migrations/1795400100000-create-storage.js';
 import { CreateSandbox1795400250000 } from '../../migrations/1795400250000-create-sandbox.js';
+import { IndexCoverage1795400600000 } from '../../migrations/1795400600000-index-coverage.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -24,4 +25,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateReferenceVision1795400090000,
   CreateStorage1795400100000,
   CreateSandbox1795400250000,
+  IndexCoverage1795400600000,
 ];

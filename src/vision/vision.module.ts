@@ -15,8 +15,10 @@ import { VideoRequests } from './clips/video-requests.service.js';
 import { SubscriptionsRepository } from './continuous/subscriptions.repository.js';
 import { VideoSubscriptions } from './continuous/subscriptions.service.js';
 import { WindowReadingJob } from './continuous/window-reading.job.js';
+import { CoverageBuckets } from './coverage/coverage-buckets.repository.js';
 import { CoverageRepository } from './coverage/coverage.repository.js';
 import { CoverageService } from './coverage/coverage.service.js';
+import { FleetCoverage } from './coverage/fleet-coverage.service.js';
 import { DownloadMetrics } from './downloads/download-metrics.js';
 import { DownloadJob } from './downloads/download.job.js';
 import { DownloadRepository } from './downloads/download.repository.js';
@@ -46,7 +48,9 @@ import { Retention } from './recordings/retention.job.js';
     Recordings,
     Retention,
     CoverageRepository,
+    CoverageBuckets,
     CoverageService,
+    FleetCoverage,
     DownloadRepository,
     RelinkService,
     StoragePause,
@@ -58,6 +62,6 @@ import { Retention } from './recordings/retention.job.js';
     DownloadJob,
     DownloadMetrics,
   ],
-  exports: [VisionFindings, VideoRequests, VideoSubscriptions, Recordings, CoverageService, Retention],
+  exports: [VisionFindings, VideoRequests, VideoSubscriptions, Recordings, CoverageService, FleetCoverage, Retention],
 })
 export class VisionModule {}

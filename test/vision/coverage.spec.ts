@@ -65,20 +65,20 @@ describe('the connection of a coverage', () => {
 
 describe('a month of many chunks', () => {
   /** One chunk of 59.5 s for each minute. */
-  const addChunks = (connectionId: string, [first, last]: readonly [number, number]) =>
+  const addChunks = (connectionId: string, camera: string, [first, last]: readonly [number, number]) =>
     app.dataSource.query(
       `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
          start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
-       SELECT gen_random_uuid(), gen_random_uuid(), $1, 'continuous', n, 'c', 'TRUCK-7', 'front', begins,
+       SELECT (SELECT hauler_id FROM connections WHERE id = $1), gen_random_uuid(), $1, 'continuous', n, 'c', 'TRUCK-7', $4, begins,
          begins + interval '59.5 seconds', 59, 'stored', now(), now(), now()
        FROM (SELECT n, timestamptz '2026-01-01T00:00:00Z' + n * interval '1 minute' AS begins
              FROM generate_series($2::integer, $3::integer) AS n) AS series`,
-      [connectionId, first, last],
+      [connectionId, first, last, camera],
     );
 
   test('has intervals without gaps, up to 50,000 recordings', async () => {
     const connectionId = await connect();
-    await addChunks(connectionId, [0, 31 * 1440 - 1]);
+    await addChunks(connectionId, 'front', [0, 31 * 1440 - 1]);
     const [from, to] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
     const { body } = await coverage(connectionId, { from, to });
     expect(body.data).toHaveLength(2 * 31 * 1440);
@@ -90,8 +90,175 @@ describe('a month of many chunks', () => {
       { endTime: '2026-01-01T00:01:00Z', state: 'missing' },
     ]);
     expect(body.data.at(-1)).toMatchObject({ endTime: to, state: 'missing' });
-    await addChunks(connectionId, [0, 10_000]);
+    await addChunks(connectionId, 'rear', [0, 10_000]);
     const tooMany = await coverage<object>(connectionId, { from, to });
     expect(tooMany).toMatchObject({ status: 400, body: { error: { details: { violations: [{ path: 'to' }] } } } });
+    expect(tooMany.text).toContain('or pass resolution');
+    const { body: days } = await coverage<Buckets>(connectionId, { from, to, resolution: '86400' });
+    expect(days.data).toHaveLength(2 * 31);
+    expect(days.data[8]).toEqual({
+      cameraId: 'front',
+      startTime: '2026-01-09T00:00:00Z',
+      endTime: '2026-01-10T00:00:00Z',
+      ...{ stored: 1440 * 59.5, available: 0, expired: 0, missing: 720 },
+    });
+  });
+});
+
+interface Bucket {
+  readonly cameraId?: string;
+  readonly startTime: string;
+  readonly endTime: string;
+  readonly stored: number;
+  readonly available: number;
+  readonly expired: number;
+  readonly missing: number;
+}
+
+interface Buckets {
+  readonly data: Bucket[];
+}
+
+const STATES = ['stored', 'available', 'expired', 'missing'] as const;
+
+/** The seconds of each state that the intervals of one camera have in a bucket. */
+function secondsIn(intervals: readonly Interval[], { cameraId, startTime, endTime }: Bucket) {
+  const [from, to] = [Date.parse(startTime), Date.parse(endTime)];
+  const seconds = { stored: 0, available: 0, expired: 0, missing: 0 };
+  for (const each of intervals.filter((interval) => interval.cameraId === cameraId)) {
+    const overlap = Math.min(Date.parse(each.endTime), to) - Math.max(Date.parse(each.startTime), from);
+    seconds[each.state as keyof typeof seconds] += Math.max(0, overlap) / 1000;
+  }
+  return seconds;
+}
+
+interface Chunk {
+  readonly truckId?: string;
+  readonly camera: string;
+  readonly start: string;
+  readonly seconds: number;
+  readonly status: string;
+  readonly source?: 'on-demand' | 'continuous';
+}
+
+const addRecordings = (haulerId: string, connectionId: string, chunks: readonly Chunk[]) =>
+  app.dataSource.query(
+    `INSERT INTO recordings (hauler_id, id, connection_id, source, part_id, partner_recording_id, customer_id, truck_id,
+       camera_id, start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
+     SELECT $1, gen_random_uuid(), $2, source, CASE source WHEN 'on-demand' THEN gen_random_uuid() END, gen_random_uuid(), 'c',
+       truck, camera, starts, starts + seconds * interval '1 second', seconds, status, now(), now(), now()
+     FROM json_to_recordset($3) AS chunks
+       (source text, truck text, camera text, starts timestamptz, seconds integer, status text)
+     ON CONFLICT DO NOTHING`,
+    [
+      haulerId,
+      connectionId,
+      JSON.stringify(
+        chunks.map(({ truckId = 'TRUCK-7', source = 'continuous', start, ...chunk }) => ({
+          ...chunk,
+          truck: truckId,
+          source,
+          starts: start,
+        })),
+      ),
+    ],
+  );
+
+describe('coverage in buckets', () => {
+  test.each([['900'], ['3600'], ['5000'], ['86400']])(
+    'of %s s has the seconds of the intervals',
+    async (resolution) => {
+      const { haulerId, id } = await connectVision(app, 'https://partner.invalid');
+      let seed = Number(resolution);
+      const random = (max: number) => (seed = (seed * 48_271) % 2_147_483_647) % max;
+      const chunks = Array.from({ length: 300 }, (): Chunk => ({
+        camera: ['front', 'rear', '2'][random(3)] ?? '',
+        start: new Date(Date.parse(DAY.from) + (random(100_000) - 7000) * 1000).toISOString(),
+        seconds: 1 + random(random(10) === 0 ? 9000 : 500),
+        status: ['stored', 'available', 'downloading', 'expired', 'failed'][random(5)] ?? '',
+        source: random(4) === 0 ? 'on-demand' : 'continuous',
+      }));
+      await addRecordings(haulerId, id, chunks);
+      await app.dataSource.query("INSERT INTO partner_camera_names VALUES ($1, $2, 'TRUCK-7', 'rear', '2')", [
+        haulerId,
+        id,
+      ]);
+      const intervals = (await coverage(id)).body.data;
+      const buckets = (await coverage<Buckets>(id, { resolution })).body.data;
+      expect(new Set(buckets.map(({ cameraId }) => cameraId))).toEqual(new Set(['2', 'front']));
+      expect(buckets).toHaveLength(2 * Math.ceil(86_400 / Number(resolution)));
+      for (const bucket of buckets) {
+        const expected = secondsIn(intervals, bucket);
+        for (const state of STATES) expect(bucket[state]).toBeCloseTo(expected[state], 3);
+      }
+    },
+  );
+
+  test('without a recording the whole time is missing', async () => {
+    const { body } = await coverage<Buckets>(await connect(), { resolution: '50000' });
+    expect(body.data).toEqual([
+      { startTime: DAY.from, endTime: '2026-01-31T13:53:20Z', stored: 0, available: 0, expired: 0, missing: 50_000 },
+      { startTime: '2026-01-31T13:53:20Z', endTime: DAY.to, stored: 0, available: 0, expired: 0, missing: 36_400 },
+    ]);
+  });
+
+  test('more than 50,000 buckets: 400 that names the resolution', async () => {
+    const { status, body } = await coverage<object>(await connect(), { resolution: '1' });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error: { details: { violations: [{ path: 'resolution' }] } } });
+  });
+});
+
+describe('the coverage of a fleet', () => {
+  const fleet = (query: Record<string, string>) =>
+    app.admin<{ data: object[]; pagination: object }>(
+      'GET',
+      `/coverage/fleet?${new URLSearchParams(query).toString()}`,
+    );
+
+  test('has one row per truck and day, with the seconds of all its cameras', async () => {
+    const { haulerId, id } = await connectVision(app, 'https://partner.invalid');
+    const other = await connectVision(app, 'https://partner.invalid');
+    const hour = { seconds: 3600, status: 'stored' };
+    await addRecordings(haulerId, id, [
+      { ...hour, truckId: 'T1', camera: 'front', start: '2026-01-30T23:30:00Z' },
+      { ...hour, truckId: 'T1', camera: 'rear', start: '2026-01-31T10:00:00Z', status: 'available' },
+      { ...hour, truckId: 'T2', camera: 'front', start: '2026-01-31T05:30:00Z', status: 'expired' },
+      { ...hour, truckId: 'T9', camera: 'front', start: '2025-12-01T05:30:00Z' },
+    ]);
+    await addRecordings(other.haulerId, other.id, [
+      { ...hour, truckId: 'T1', camera: 'front', start: '2026-01-31T05:30:00Z' },
+    ]);
+    await app.dataSource.query(
+      `INSERT INTO video_subscriptions (hauler_id, id, connection_id, customer_id, truck_id, start_time, interval_seconds,
+         enabled, read_until, created_at, updated_at)
+       VALUES ($1, gen_random_uuid(), $2, 'c', 'T3', '2026-01-01', 300, true, '2026-01-01', now(), now())`,
+      [haulerId, id],
+    );
+    const query = { haulerId, from: '2026-01-30T12:00:00Z', to: '2026-02-01T00:00:00Z' };
+    const none = { stored: 0, available: 0, expired: 0 };
+    const row = (truckId: string, day: string, cameras: number, seconds: object) => ({
+      ...{ connectionId: id, truckId, day, cameras },
+      ...seconds,
+    });
+    const rows = [
+      row('T1', '2026-01-30', 2, { ...none, stored: 1800, missing: 86_400 - 1800 }),
+      row('T1', '2026-01-31', 2, { ...none, stored: 1800, available: 3600, missing: 2 * 86_400 - 5400 }),
+      row('T2', '2026-01-30', 1, { ...none, missing: 43_200 }),
+      row('T2', '2026-01-31', 1, { ...none, expired: 3600, missing: 86_400 - 3600 }),
+      row('T3', '2026-01-30', 1, { ...none, missing: 43_200 }),
+      row('T3', '2026-01-31', 1, { ...none, missing: 86_400 }),
+    ];
+    const all = await fleet(query);
+    expect(all.body.data).toEqual(rows);
+    const pages = await Promise.all(['1', '2', '3'].map((page) => fleet({ ...query, page, pageSize: '3' })));
+    expect(pages.map(({ body }) => body.data)).toEqual([rows.slice(0, 3), rows.slice(3), []]);
+    expect(pages[1]?.body.pagination).toEqual({ page: 2, pageSize: 3, totalItems: 6, totalPages: 2 });
+  });
+
+  test('of a hauler without trucks is empty, and a range of more than 31 days is refused', async () => {
+    const range = { from: DAY.from, to: DAY.to };
+    expect((await fleet({ haulerId: randomUUID(), ...range })).body).toMatchObject({ data: [] });
+    expect((await fleet({ haulerId: randomUUID(), from: '2025-01-01T00:00:00Z', to: DAY.to })).status).toBe(400);
   });
 });

@@ -33,7 +33,16 @@ import {
   HostedVideoRequestQuery,
 } from './hosted.dto.js';
 import { IdParam, listOf } from './list.dto.js';
-import { Coverage, CoverageQuery, RecordingQuery, StoredRecording } from './recording.dto.js';
+import {
+  Coverage,
+  CoverageBucket,
+  CoverageInterval,
+  CoverageQuery,
+  FleetCoverageQuery,
+  RecordingQuery,
+  StoredRecording,
+  TruckDayCoverage,
+} from './recording.dto.js';
 import {
   ActiveSandboxScenario,
   ActiveSandboxScenarios,
@@ -95,6 +104,8 @@ export interface AdminRoute extends ApiRoute {
   readonly status: 200 | 201 | 202 | 204;
   /** The JSON response. */
   readonly response?: DtoClass;
+  /** Schemas that the response refers to by name. */
+  readonly variants?: readonly DtoClass[];
   /** The content type of a response that is a file, with range requests. */
   readonly file?: string;
   /** Describes the response. */
@@ -473,11 +484,20 @@ const ROUTES = {
     path: '/coverage',
     summary: 'Read the recording coverage of a truck',
     description:
-      'Splits the requested time of each camera into intervals that are stored, available, missing or expired, with the reason.',
+      'Splits the requested time of each camera into intervals that are stored, available, missing or expired, with the reason. With `resolution` it returns the seconds of each state in buckets instead, for any number of recordings.',
     query: CoverageQuery,
     status: 200,
     response: Coverage,
-    returns: 'The intervals',
+    variants: [CoverageInterval, CoverageBucket],
+    returns: 'The intervals or buckets',
+  },
+  listFleetCoverage: {
+    ...page(TruckDayCoverage, 'days of trucks'),
+    path: '/coverage/fleet',
+    summary: 'Read the recording coverage of a fleet',
+    description:
+      "One row per truck and day (UTC), by truck and then by day. Includes the hauler's trucks with a recording or a subscription in this time.",
+    query: FleetCoverageQuery,
   },
   listVisionFindings: {
     ...page(VisionFinding, 'findings'),

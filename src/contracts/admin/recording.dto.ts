@@ -1,5 +1,5 @@
-import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
-import { ArrayField } from '../common/fields/nested-fields.js';
+import { Documented } from '../common/fields/documented.js';
+import { InstantField, IntegerField, NumberField } from '../common/fields/scalar-fields.js';
 import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
@@ -130,6 +130,16 @@ export class CoverageQuery {
     example: '2026-02-01T00:00:00Z',
   })
   to!: Instant;
+
+  @IntegerField({
+    description:
+      'Length of a bucket in seconds, from `from` on; without it intervals are returned, of at most 50,000 recordings',
+    min: 1,
+    max: 31 * 86_400,
+    optional: true,
+    inQuery: true,
+  })
+  resolution?: number;
 }
 
 /** An interval of one camera in one state (decision 49). */
@@ -157,10 +167,73 @@ export class CoverageInterval {
   reason?: string;
 }
 
+const seconds = (description: string) =>
+  NumberField({ description: `Seconds ${description}. To the millisecond`, example: 3600 });
+
+class CoverageSeconds {
+  @seconds('that are stored')
+  stored!: number;
+
+  @seconds('that are available at the partner and not stored yet')
+  available!: number;
+
+  @seconds('that expired before they could be fetched')
+  expired!: number;
+
+  @seconds('without a recording, or with one that failed')
+  missing!: number;
+}
+
+/** The seconds of one camera within one bucket. Where recordings overlap, the better state counts. */
+export class CoverageBucket extends CoverageSeconds {
+  @TextField({ ...CAMERA, optional: true })
+  cameraId?: string;
+
+  @InstantField({ description: 'Start', example: '2026-01-31T08:00:00Z' })
+  startTime!: string;
+
+  @InstantField({ description: 'End', example: '2026-01-31T09:00:00Z' })
+  endTime!: string;
+}
+
 export class Coverage {
-  @ArrayField(() => CoverageInterval, {
-    description: 'By camera and time, without gaps',
-    max: 1_000_000,
+  @Documented({
+    description: 'By camera and time, without gaps: buckets where the query has a `resolution`, else intervals',
+    type: 'array',
+    maxItems: 1_000_000,
+    items: {
+      oneOf: [{ $ref: '#/components/schemas/CoverageInterval' }, { $ref: '#/components/schemas/CoverageBucket' }],
+    },
   })
-  data!: CoverageInterval[];
+  data!: CoverageInterval[] | CoverageBucket[];
+}
+
+export class FleetCoverageQuery extends PageQuery {
+  @UuidField({ description: 'Hauler of the trucks', example: ID })
+  haulerId!: string;
+
+  @InstantField({ description: 'Start of the range', inQuery: true, example: '2026-01-01T00:00:00Z' })
+  from!: Instant;
+
+  @InstantField({
+    description: 'End of the range, at most 31 days later',
+    inQuery: true,
+    example: '2026-02-01T00:00:00Z',
+  })
+  to!: Instant;
+}
+
+/** The seconds of all cameras of one truck on one day (UTC). */
+export class TruckDayCoverage extends CoverageSeconds {
+  @UuidField(CONNECTION)
+  connectionId!: string;
+
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @TextField({ description: 'Day (UTC)', max: 10, example: '2026-01-31' })
+  day!: string;
+
+  @IntegerField({ description: 'Cameras of the truck, at least 1', min: 1, max: 1000, example: 2 })
+  cameras!: number;
 }

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { CoverageQuery } from '../../contracts/admin/recording.dto.js';
+import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/recording.dto.js';
+import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
+import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState } from '../recordings/recording.rules.js';
 
 export interface CoverageRecordingRow {
@@ -22,6 +24,9 @@ export interface CoverageSubscriptionRow {
   readonly is_ended: boolean;
   readonly unread: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
 }
+
+/** Without any camera the whole time is missing. */
+export const UNKNOWN_CAMERA = { names: new Set<string>() };
 
 /** Reads what coverage is computed from. */
 @Injectable()
@@ -59,5 +64,51 @@ export class CoverageRepository {
          AND ($3::text[] IS NULL OR camera_id IS NULL OR camera_id = ANY($3))`,
       [connectionId, truckId, cameras],
     );
+  }
+
+  /**
+   * The hauler's trucks with a subscription, or with a recording that starts in this time or at most a day before. Steps from
+   * truck to truck by an index; it does not read their recordings.
+   */
+  trucks({ haulerId, from, to }: FleetCoverageQuery): Promise<Truck[]> {
+    return this.dataSource.query(
+      `WITH RECURSIVE known (connection_id, truck_id) AS (
+         SELECT id, (SELECT min(truck_id) FROM recordings r WHERE r.connection_id = connections.id)
+         FROM connections WHERE hauler_id = $1 AND interface = 'vision'
+         UNION ALL
+         SELECT connection_id, (SELECT min(r.truck_id) FROM recordings r
+           WHERE r.connection_id = known.connection_id AND r.truck_id > known.truck_id)
+         FROM known WHERE truck_id IS NOT NULL)
+       SELECT connection_id AS "connectionId", truck_id AS "truckId" FROM known
+       WHERE truck_id IS NOT NULL AND EXISTS (SELECT 1 FROM recordings r
+         WHERE r.connection_id = known.connection_id AND r.truck_id = known.truck_id
+           AND r.start_time > $2::timestamptz - interval '1 day' AND r.start_time < $3)
+       UNION
+       SELECT connection_id, truck_id FROM video_subscriptions
+       WHERE hauler_id = $1 AND deleted_at IS NULL AND start_time < $3
+       ORDER BY 2, 1`,
+      [haulerId, from, to],
+    );
+  }
+
+  /** The cameras of each truck that recorded in this time or up to 31 days before; one without names where none did. */
+  async cameras(
+    trucks: readonly Truck[],
+    { from, to }: Pick<CoverageQuery, 'from' | 'to'>,
+  ): Promise<(Pick<Camera, 'names'> & { readonly name?: string })[][]> {
+    const rows = await this.dataSource.query<{ place: number; names: string[] }[]>(
+      `SELECT place::integer AS place, ARRAY(
+         SELECT camera_id FROM recording_days d
+         WHERE (d.connection_id, d.truck_id) = (trucks.connection_id, trucks.truck_id) AND d.rows > 0
+           AND d.day BETWEEN ($3::timestamptz AT TIME ZONE 'UTC')::date - 31 AND ($4::timestamptz AT TIME ZONE 'UTC')::date
+         UNION
+         SELECT camera_id FROM video_subscriptions s
+         WHERE (s.connection_id, s.truck_id) = (trucks.connection_id, trucks.truck_id)
+           AND s.deleted_at IS NULL AND s.camera_id IS NOT NULL) AS names
+       FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place) ORDER BY place`,
+      [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
+    );
+    const pairs = await namePairsOf(this.dataSource, trucks);
+    return rows.map(({ names }, i) => (names.length === 0 ? [UNKNOWN_CAMERA] : camerasOf(names, pairs[i] ?? [])));
   }
 }

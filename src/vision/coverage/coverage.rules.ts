@@ -1,3 +1,13 @@
+import { epochMillis, type Instant } from '../../contracts/common/instant.js';
+import type { Violation } from '../../contracts/common/violation.js';
+
+const MAX_RANGE_MS = 31 * 86_400_000;
+
+export function rangeViolations({ from, to }: { readonly from: Instant; readonly to: Instant }): Violation[] {
+  if (to > from && epochMillis(to) - epochMillis(from) <= MAX_RANGE_MS) return [];
+  return [{ path: 'to', rule: 'isRange', message: 'to must be after from, and at most 31 days later' }];
+}
+
 /** The states of decision 49, the best one first. Where recordings overlap, the better state counts. */
 const COVERAGE_STATES = ['stored', 'available', 'expired', 'missing'] as const;
 export type CoverageState = (typeof COVERAGE_STATES)[number];

@@ -1,20 +1,34 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Coverage, CoverageInterval, CoverageQuery } from '../../contracts/admin/recording.dto.js';
+import type { Coverage, CoverageBucket, CoverageInterval, CoverageQuery } from '../../contracts/admin/recording.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
 import { unknownConnection, VisionConnections } from '../client/vision-connections.service.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
-import { camerasOf, namesOf } from '../recordings/camera-names.rules.js';
+import { type Camera, camerasOf, namesOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState } from '../recordings/recording.rules.js';
-import { CoverageRepository, type CoverageRecordingRow, type CoverageSubscriptionRow } from './coverage.repository.js';
-import { coverageOf, type CoverageState, missingPieces, type Piece, type Subscribed } from './coverage.rules.js';
+import { CoverageBuckets } from './coverage-buckets.repository.js';
+import { bucketCount, bucketRange } from './coverage-buckets.rules.js';
+import {
+  CoverageRepository,
+  type CoverageRecordingRow,
+  type CoverageSubscriptionRow,
+  UNKNOWN_CAMERA,
+} from './coverage.repository.js';
+import {
+  coverageOf,
+  type CoverageState,
+  missingPieces,
+  type Piece,
+  rangeViolations,
+  type Subscribed,
+} from './coverage.rules.js';
 
-const MAX_RANGE_MS = 31 * 86_400_000;
 /** A month of chunks of one minute has 44,640. Their intervals take about 50 MiB and hold the event loop for 0.1 s. */
 const MAX_RECORDINGS = 50_000;
+const MAX_BUCKETS = 50_000;
 
 const STATES: Readonly<Record<RecordingState, CoverageState>> = {
   stored: 'stored',
@@ -24,8 +38,6 @@ const STATES: Readonly<Record<RecordingState, CoverageState>> = {
   failed: 'missing',
 };
 
-const UNKNOWN_CAMERA = { name: undefined, names: new Set<string>() };
-
 /** What exists of a truck's cameras over time (decision 49). */
 @Injectable()
 export class CoverageService {
@@ -33,6 +45,7 @@ export class CoverageService {
     private readonly dataSource: DataSource,
     private readonly coverage: CoverageRepository,
     private readonly connections: VisionConnections,
+    private readonly buckets: CoverageBuckets,
   ) {}
 
   /** 400 with every violation. */
@@ -40,8 +53,42 @@ export class CoverageService {
     const violations = rangeViolations(query);
     if (!(await this.connections.exists(query.connectionId))) violations.push(unknownConnection());
     if (violations.length > 0) throw invalid(violations);
+    return query.resolution === undefined
+      ? { data: await this.intervals(query) }
+      : { data: await this.aggregated(query, query.resolution) };
+  }
+
+  private async aggregated(query: CoverageQuery, resolution: number): Promise<CoverageBucket[]> {
+    const { connectionId, truckId, cameraId } = query;
+    const [fromMs, toMs] = [epochMillis(query.from), epochMillis(query.to)];
+    const grid = { originMs: fromMs, stepMs: resolution * 1000, fromMs, toMs };
+    const cameras =
+      cameraId === undefined ? await this.coverage.cameras([query], query) : [[await this.camera(query, cameraId)]];
+    const listed = cameras.flat();
+    if (listed.length * bucketCount(grid) > MAX_BUCKETS) throw invalid([tooManyBuckets()]);
+    const wanted = listed.map(({ names }) => ({ connectionId, truckId, names: [...names] }));
+    const seconds = await this.buckets.of(wanted, grid);
+    return listed.flatMap(({ name }, i) =>
+      (seconds[i] ?? []).map((states, bucket) => {
+        const [start, end] = bucketRange(grid, bucket).map((ms) => formatInstant(new Date(ms)));
+        return {
+          ...(name === undefined ? {} : { cameraId: name }),
+          startTime: start ?? '',
+          endTime: end ?? '',
+          ...states,
+        };
+      }),
+    );
+  }
+
+  private async camera(query: CoverageQuery, name: string): Promise<Camera> {
+    const [pairs = []] = await namePairsOf(this.dataSource, [query]);
+    return { name, names: new Set(namesOf(name, pairs)) };
+  }
+
+  private async intervals(query: CoverageQuery): Promise<CoverageInterval[]> {
     const { cameraId } = query;
-    const pairs = await namePairsOf(this.dataSource, query.connectionId, query.truckId);
+    const [pairs = []] = await namePairsOf(this.dataSource, [query]);
     const names = cameraId === undefined ? null : namesOf(cameraId, pairs);
     const recordings = await this.coverage.recordings(query, names, MAX_RECORDINGS + 1);
     if (recordings.length > MAX_RECORDINGS) throw invalid([tooManyRecordings()]);
@@ -52,7 +99,6 @@ export class CoverageService {
     const cameras = cameraId === undefined ? camerasOf(found, pairs) : [{ name: cameraId, names: new Set(names) }];
     const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
     const data: CoverageInterval[] = [];
-    // Without any camera the whole time is missing.
     for (const camera of cameras.length === 0 ? [UNKNOWN_CAMERA] : cameras) {
       const pieces = recordings.filter(({ camera_id }) => camera.names.has(camera_id)).map(toPiece);
       const subscribed = subscriptions
@@ -60,26 +106,27 @@ export class CoverageService {
         .map(toSubscribed);
       let startTime = formatInstant(new Date(from));
       for (const piece of coverageOf([...pieces, ...missingPieces(subscribed)], from, to)) {
-        const interval = toInterval(piece, camera.name, startTime);
+        const interval = toInterval(piece, 'name' in camera ? camera.name : undefined, startTime);
         data.push(interval);
         // Each interval begins where the one before ended, so that a time is formatted once.
         startTime = interval.endTime;
       }
       await yieldToEventLoop();
     }
-    return { data };
+    return data;
   }
-}
-
-function rangeViolations({ from, to }: CoverageQuery): Violation[] {
-  if (to > from && epochMillis(to) - epochMillis(from) <= MAX_RANGE_MS) return [];
-  return [{ path: 'to', rule: 'isRange', message: 'to must be after from, and at most 31 days later' }];
 }
 
 const tooManyRecordings = (): Violation => ({
   path: 'to',
   rule: 'isRange',
-  message: `there are more than ${MAX_RECORDINGS} recordings between from and to: request a shorter time`,
+  message: `there are more than ${MAX_RECORDINGS} recordings between from and to: request a shorter time, or pass resolution`,
+});
+
+const tooManyBuckets = (): Violation => ({
+  path: 'resolution',
+  rule: 'isRange',
+  message: `resolution must be larger: at most ${MAX_BUCKETS} buckets of all cameras are returned`,
 });
 
 function toPiece({ id, start_time, end_time, status, reason }: CoverageRecordingRow): Piece {

@@ -28,12 +28,20 @@ export async function storeCameraNames(
   );
 }
 
-export function namePairsOf(dataSource: DataSource, connectionId: string, truckId: string): Promise<NamePair[]> {
-  return dataSource.query(
-    `SELECT requested_name AS requested, returned_name AS returned FROM partner_camera_names
-     WHERE connection_id = $1 AND truck_id = $2 ORDER BY 1, 2`,
-    [connectionId, truckId],
+export interface Truck {
+  readonly connectionId: string;
+  readonly truckId: string;
+}
+
+/** The name pairs of each truck. */
+export async function namePairsOf(dataSource: DataSource, trucks: readonly Truck[]): Promise<NamePair[][]> {
+  const rows = await dataSource.query<(NamePair & { readonly place: number })[]>(
+    `SELECT place::integer AS place, requested_name AS requested, returned_name AS returned
+     FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
+     JOIN partner_camera_names USING (connection_id, truck_id) ORDER BY 2, 3`,
+    [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId)],
   );
+  return trucks.map((_, i) => rows.filter(({ place }) => place === i + 1));
 }
 
 export type NamedCamera = readonly [connectionId: string, truckId: string, cameraId: string];
