@@ -76,6 +76,15 @@ class CreateVideoResponse:
 
 
 @dataclass
+class ClipGap:
+    start_time: str
+    end_time: str
+
+    # Python field name -> wire (JSON) name, for (de)serialization.
+    _field_map: ClassVar[Dict[str, str]] = {"start_time": "startTime", "end_time": "endTime"}
+
+
+@dataclass
 class Video:
     id: str
     customer_id: str
@@ -87,6 +96,7 @@ class Video:
     download_url: str
     expires_at: Optional[str] = None
     request_id: Optional[str] = None
+    gaps: Optional[List[ClipGap]] = None
 
     # Python field name -> wire (JSON) name, for (de)serialization.
     _field_map: ClassVar[Dict[str, str]] = {"customer_id": "customerId", "truck_id": "truckId", "camera_id": "cameraId", "start_time": "startTime", "end_time": "endTime", "duration_seconds": "durationSeconds", "download_url": "downloadUrl", "expires_at": "expiresAt", "request_id": "requestId"}

@@ -209,6 +209,21 @@ export type CreateVideoResponse = {
     message?: string;
 };
 
+export type ClipGap = {
+    /**
+     * Start of the range
+     * @maxLength 64
+     * @format date-time
+     */
+    startTime: string;
+    /**
+     * End of the range
+     * @maxLength 64
+     * @format date-time
+     */
+    endTime: string;
+};
+
 export type Video = {
     /**
      * Chunk identifier
@@ -272,6 +287,11 @@ export type Video = {
      * @maxLength 4000
      */
     requestId?: string;
+    /**
+     * Times within the clip that were not recorded; `durationSeconds` is the length without them
+     * @maxItems 1000
+     */
+    gaps?: ClipGap[];
 };
 
 export type VideoRequestState = {

@@ -11,6 +11,7 @@ import { CreateReferenceVision1795400090000 } from '../../migrations/17954000900
 import { CreateStorage1795400100000 } from '../../migrations/1795400100000-create-storage.js';
 import { CreateSandbox1795400250000 } from '../../migrations/1795400250000-create-sandbox.js';
 import { IndexCoverage1795400600000 } from '../../migrations/1795400600000-index-coverage.js';
+import { AddClipGaps1795400600100 } from '../../migrations/1795400600100-add-clip-gaps.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -26,4 +27,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateStorage1795400100000,
   CreateSandbox1795400250000,
   IndexCoverage1795400600000,
+  AddClipGaps1795400600100,
 ];

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { connectVision } from '../support/vision-partner.js';
+import { gapsOf } from '../../src/vision/recordings/recording.rules.js';
+import { issueKey } from '../support/api-keys.js';
+import { eventually } from '../support/eventually.js';
+import { at, CUSTOMER, TRUCK, upload } from '../support/hosted-vision.js';
+import { connectVision, hurry } from '../support/vision-partner.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -139,16 +143,17 @@ interface Chunk {
   readonly seconds: number;
   readonly status: string;
   readonly source?: 'on-demand' | 'continuous';
+  readonly gaps?: readonly { readonly startTime: string; readonly endTime: string; readonly reason: string }[];
 }
 
 const addRecordings = (haulerId: string, connectionId: string, chunks: readonly Chunk[]) =>
   app.dataSource.query(
     `INSERT INTO recordings (hauler_id, id, connection_id, source, part_id, partner_recording_id, customer_id, truck_id,
-       camera_id, start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
+       camera_id, start_time, end_time, duration_seconds, status, gaps, fetch_by, created_at, updated_at)
      SELECT $1, gen_random_uuid(), $2, source, CASE source WHEN 'on-demand' THEN gen_random_uuid() END, gen_random_uuid(), 'c',
-       truck, camera, starts, starts + seconds * interval '1 second', seconds, status, now(), now(), now()
+       truck, camera, starts, starts + seconds * interval '1 second', seconds, status, gaps, now(), now(), now()
      FROM json_to_recordset($3) AS chunks
-       (source text, truck text, camera text, starts timestamptz, seconds integer, status text)
+       (source text, truck text, camera text, starts timestamptz, seconds integer, status text, gaps jsonb)
      ON CONFLICT DO NOTHING`,
     [
       haulerId,
@@ -206,6 +211,65 @@ describe('coverage in buckets', () => {
     const { status, body } = await coverage<object>(await connect(), { resolution: '1' });
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { details: { violations: [{ path: 'resolution' }] } } });
+  });
+});
+
+describe('the gaps of a clip', () => {
+  test('are missing, also where the clip is stored', async () => {
+    for (const minute of [0, 2]) await upload(app, minute);
+    const { id: haulerId } = (await app.admin<{ id: string }>('POST', '/haulers', { name: 'Gaps' })).body;
+    const apiKey = (await issueKey(app, ['vision'])).key;
+    const connection = { haulerId, interface: 'vision', baseUrl: app.url, apiKey, customerId: CUSTOMER };
+    const { id: connectionId } = (await app.admin<{ id: string }>('POST', '/connections', connection)).body;
+    const clip = { connectionId, truckId: TRUCK, cameraId: 'front' };
+    const order = { ...clip, startTime: at(0), endTime: at(3) };
+    const { id } = (await app.admin<{ id: string }>('POST', '/video-requests', order)).body;
+    await eventually(async () => {
+      await hurry(app);
+      expect((await app.admin('GET', `/video-requests/${id}`)).body).toMatchObject({ status: 'stored' });
+    }, 15_000);
+    const range = { truckId: TRUCK, from: at(0), to: at(3) };
+    const { body } = await coverage(connectionId, range);
+    const times = [0, 1, 2, 3].map((minute) => at(minute).replace('.000', ''));
+    expect(body.data).toMatchObject([
+      { startTime: times[0], endTime: times[1], state: 'stored' },
+      { startTime: times[1], endTime: times[2], state: 'missing', reason: expect.stringContaining('did not record') },
+      { startTime: times[2], endTime: times[3], state: 'stored' },
+    ]);
+    const buckets = await coverage<Buckets>(connectionId, { ...range, resolution: '90' });
+    expect(buckets.body.data).toMatchObject([
+      { stored: 60, missing: 30 },
+      { stored: 60, missing: 30 },
+    ]);
+    const recordings = await app.admin<{ data: object[] }>('GET', `/recordings?connectionId=${connectionId}`);
+    expect(recordings.body.data).toMatchObject([{ durationSeconds: 120 }]);
+  }, 20_000);
+
+  const listed = { startTime: '2026-01-31T00:00:00.000000Z', endTime: '2026-01-31T00:00:30.000000Z' };
+  const clip = {
+    ...listed,
+    id: 'a',
+    customerId: 'c',
+    truckId: 't',
+    cameraId: 'front',
+    downloadUrl: 'https://x.example',
+  };
+
+  test.each<[string, number, string[]]>([
+    ['a clip as long as its range', 30, []],
+    ['a clip that is half a second off', 29, []],
+    ['a clip of unknown length', 0, []],
+    ['a shorter clip', 20, ['00:00:20']],
+  ])('%s, of a partner that names no gaps', (_, durationSeconds, starts) => {
+    expect(gapsOf({ ...clip, durationSeconds }).map(({ startTime }) => startTime.slice(11, 19))).toEqual(starts);
+  });
+
+  test('are cut at the range of the clip', () => {
+    const gap = { startTime: '2026-01-30T00:00:00.000000Z', endTime: '2026-01-31T00:00:10.000000Z' };
+    const outside = { startTime: '2026-01-31T00:01:00.000000Z', endTime: '2026-01-31T00:02:00.000000Z' };
+    expect(gapsOf({ ...clip, durationSeconds: 20, gaps: [gap, outside] })).toMatchObject([
+      { startTime: listed.startTime, endTime: gap.endTime },
+    ]);
   });
 });
 

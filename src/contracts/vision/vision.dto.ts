@@ -8,6 +8,8 @@ export const VIDEO_STATUSES = ['processing', 'ready', 'failed'] as const;
 export type VideoStatus = (typeof VIDEO_STATUSES)[number];
 
 /** A year. */
+/** A clip of an hour in pieces of a few seconds. */
+export const MAX_CLIP_GAPS = 1000;
 export const MAX_DURATION_SECONDS = 31_536_000;
 
 const IDENTIFIER = { min: 1, max: 255 };
@@ -147,6 +149,15 @@ export class Recording {
   expiresAt?: Instant;
 }
 
+/** A time within a clip that was not recorded. */
+export class ClipGap {
+  @InstantField(START)
+  startTime!: Instant;
+
+  @InstantField(END)
+  endTime!: Instant;
+}
+
 /** One on-demand clip: a chunk's fields, and the request that it answers (decision 38). */
 export class Video extends Recording {
   @TextField({
@@ -156,6 +167,13 @@ export class Video extends Recording {
     example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e',
   })
   requestId?: string;
+
+  @ArrayField(() => ClipGap, {
+    description: 'Times within the clip that were not recorded; `durationSeconds` is the length without them',
+    optional: true,
+    max: MAX_CLIP_GAPS,
+  })
+  gaps?: ClipGap[];
 }
 
 /** State of one request, in a list that asks by `requestId` (decision 40). */

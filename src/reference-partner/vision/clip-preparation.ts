@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { formatInstant, instantOf } from '../../contracts/common/instant.js';
-import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
+import { MAX_CLIP_GAPS, type VideoStatus } from '../../contracts/vision/vision.dto.js';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -117,9 +117,13 @@ export class ClipPreparation implements OnModuleInit {
     await inTransaction(this.dataSource, async (manager) => {
       await run.hold(manager);
       await manager.query(
-        `INSERT INTO reference_clips (id, request_id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-        [id, row.id, row.customer_id, row.truck_id, row.camera_id, clip.startTime, clip.endTime, size, sha256],
+        `INSERT INTO reference_clips (id, request_id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256,
+           gaps)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        [
+          ...[id, row.id, row.customer_id, row.truck_id, row.camera_id, clip.startTime, clip.endTime, size, sha256],
+          gapsOf(clip),
+        ],
       );
       await this.end(run, 'ready', messageOf(clip), manager);
     });
@@ -135,6 +139,13 @@ export class ClipPreparation implements OnModuleInit {
     const finishedAt = new Date(await this.clock.now(run.row.customer_id));
     await run.finish('done', { status, message, finished_at: finishedAt }, manager);
   }
+}
+
+/** What is missing within the clip, as the column stores it. */
+function gapsOf({ startTime, endTime, missing }: Clip): string | null {
+  const gaps = missing.filter((gap) => gap.startTime > startTime && gap.endTime < endTime).slice(0, MAX_CLIP_GAPS);
+  if (gaps.length === 0) return null;
+  return JSON.stringify(gaps.map((gap) => ({ startTime: shown(gap.startTime), endTime: shown(gap.endTime) })));
 }
 
 /** Why the request fails now, in words for the partner; undefined where another attempt may succeed (decision 54). */

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { ClipGap } from '../../contracts/vision/vision.dto.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { instantSql } from '../../database/instant-sql.js';
@@ -29,6 +30,8 @@ export interface Film {
   readonly sizeBytes: number;
   readonly sha256: string;
   readonly requestId?: string;
+  /** Of a clip. */
+  readonly gaps?: ClipGap[] | null;
 }
 
 export interface FilmQuery {
@@ -66,7 +69,7 @@ const CLIPS: DayCounted = {
   ...LIST,
   table: 'reference_clips',
   days: 'reference_clip_days',
-  columns: [...COLUMNS, 'request_id AS "requestId"'],
+  columns: [...COLUMNS, 'request_id AS "requestId"', 'gaps'],
 };
 
 const FILM_TABLES: Readonly<Record<FilmKind, DayCounted>> = { recordings: RECORDINGS, clips: CLIPS };

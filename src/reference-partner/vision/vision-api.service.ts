@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { principalOf } from '../../auth/hosted-call.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
-import { formatInstant, secondsBetween } from '../../contracts/common/instant.js';
+import { epochMillis, formatInstant, secondsBetween } from '../../contracts/common/instant.js';
 import { type PageRequest, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { isUuid } from '../../contracts/common/text.js';
 import type { InjectedScenario } from '../../contracts/sandbox/scenarios.js';
@@ -128,8 +128,14 @@ export class HostedVisionApi {
   }
 
   private video(film: Film, links: Links): Video {
+    const recording = this.recording(film, 'clips', links);
+    const gaps = film.gaps ?? [];
+    const missing = gaps.reduce((sum, { startTime, endTime }) => sum + Date.parse(endTime) - Date.parse(startTime), 0);
+    const length = epochMillis(film.endTime) - epochMillis(film.startTime) - missing;
     return {
-      ...this.recording(film, 'clips', links),
+      ...recording,
+      durationSeconds: Math.round(length / 1000),
+      ...(gaps.length === 0 ? {} : { gaps }),
       ...(film.requestId === undefined ? {} : { requestId: film.requestId }),
     };
   }

@@ -7,6 +7,7 @@ import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
 import {
+  MAX_CLIP_GAPS,
   MAX_DURATION_SECONDS,
   type Recording,
   VIDEO_STATUSES,
@@ -133,6 +134,7 @@ function completed(raw: JsonObject, customerId: string, path: string, findings: 
     if (typeof value === 'number' && !isRounded(value)) element[name] = String(value);
   }
   element['customerId'] ??= customerId;
+  if (!areGaps(element['gaps'])) element['gaps'] = undefined;
   if (!isDuration(element['durationSeconds'])) element['durationSeconds'] = 0;
   const { expiresAt } = element;
   if (expiresAt != null && (typeof expiresAt !== 'string' || parseInstant(expiresAt) === undefined)) {
@@ -142,6 +144,14 @@ function completed(raw: JsonObject, customerId: string, path: string, findings: 
   }
   return element;
 }
+
+/** A field of ours (`Video.gaps`): a partner may use its name for something else. */
+const areGaps = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length <= MAX_CLIP_GAPS &&
+  value.every((gap) => isJsonObject(gap) && isTime(gap['startTime']) && isTime(gap['endTime']));
+
+const isTime = (value: unknown): boolean => typeof value === 'string' && parseInstant(value) !== undefined;
 
 const isDuration = (value: unknown): boolean =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_DURATION_SECONDS;

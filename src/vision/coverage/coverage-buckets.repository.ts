@@ -22,17 +22,22 @@ interface SumsRow {
   readonly end: number;
 }
 
-/**
- * Recordings of one camera in order of their start. Both branches read an index. `rank`: 1 stored, 2 available, 3 expired;
- * a failed recording covers nothing.
- */
-const recordingsSql = (source: string) => `
-  SELECT greatest(r.start_time, lower) AS starts, least(r.end_time, upper) AS ends,
-    CASE r.status WHEN 'stored' THEN 1 WHEN 'expired' THEN 3 ELSE 2 END AS rank
-  FROM recordings r
-  WHERE r.hauler_id = hauler AND r.source = '${source}' AND r.connection_id = connection AND r.truck_id = truck
-    AND r.camera_id = ANY(names) AND r.start_time > lower - interval '31 days' AND r.start_time < upper
+const RANK = "CASE r.status WHEN 'stored' THEN 1 WHEN 'expired' THEN 3 ELSE 2 END";
+
+/** A failed recording covers nothing. */
+const isWanted = (source: string) => `r.hauler_id = hauler AND r.source = '${source}' AND r.connection_id = connection
+    AND r.truck_id = truck AND r.camera_id = ANY(names) AND r.start_time > lower - interval '31 days' AND r.start_time < upper
     AND r.end_time > lower AND r.status <> 'failed'`;
+
+/** The recorded times of one camera. `rank`: 1 stored, 2 available, 3 expired. Chunks are read from their index alone. */
+const RECORDED = `
+  SELECT r.start_time AS starts, r.end_time AS ends, ${RANK} AS rank FROM recordings r WHERE ${isWanted('continuous')}
+  UNION ALL
+  SELECT lower(piece), upper(piece), ${RANK}
+  FROM recordings r, unnest(tstzmultirange(tstzrange(r.start_time, r.end_time)) - coalesce((
+    SELECT range_agg(tstzrange("startTime", "endTime"))
+    FROM jsonb_to_recordset(r.gaps) AS gap ("startTime" timestamptz, "endTime" timestamptz)), '{}')) AS piece
+  WHERE ${isWanted('on-demand')} AND lower(piece) < upper AND upper(piece) > lower`;
 
 const bucketOf = (time: string) => `(date_part('epoch', ${time} - origin) / $5::float8)::integer`;
 const newSeconds = (set: number, isIn: string) =>
@@ -61,7 +66,7 @@ const SUMS = `
         SELECT rank, ends, greatest(starts, max(ends) FILTER (WHERE rank = 1) OVER earlier) AS from1,
           greatest(starts, max(ends) FILTER (WHERE rank <= 2) OVER earlier) AS from2,
           greatest(starts, max(ends) OVER earlier) AS from3
-        FROM (${recordingsSql('continuous')} UNION ALL ${recordingsSql('on-demand')}) AS found
+        FROM (SELECT greatest(starts, lower) AS starts, least(ends, upper) AS ends, rank FROM (${RECORDED}) AS recorded) AS found
         WINDOW earlier AS (ORDER BY starts ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS covering) AS placed
     GROUP BY b1, b2, b3, b4) AS sums`;
 

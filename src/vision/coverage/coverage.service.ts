@@ -100,7 +100,7 @@ export class CoverageService {
     const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
     const data: CoverageInterval[] = [];
     for (const camera of cameras.length === 0 ? [UNKNOWN_CAMERA] : cameras) {
-      const pieces = recordings.filter(({ camera_id }) => camera.names.has(camera_id)).map(toPiece);
+      const pieces = recordings.filter(({ camera_id }) => camera.names.has(camera_id)).flatMap(toPieces);
       const subscribed = subscriptions
         .filter(({ camera_id }) => camera_id === null || camera.names.has(camera_id))
         .map(toSubscribed);
@@ -129,14 +129,22 @@ const tooManyBuckets = (): Violation => ({
   message: `resolution must be larger: at most ${MAX_BUCKETS} buckets of all cameras are returned`,
 });
 
-function toPiece({ id, start_time, end_time, status, reason }: CoverageRecordingRow): Piece {
-  return {
-    start: start_time.getTime(),
-    end: end_time.getTime(),
+/** The recorded parts of a recording, and its gaps. */
+function toPieces({ id, start_time, end_time, status, reason, gaps }: CoverageRecordingRow): Piece[] {
+  const recorded = {
     state: STATES[status],
     recordingId: id,
     ...(reason === null || status === 'stored' ? {} : { reason }),
   };
+  const pieces: Piece[] = [];
+  let start = start_time.getTime();
+  for (const gap of gaps ?? []) {
+    const [gapStart, gapEnd] = [Date.parse(gap.startTime), Date.parse(gap.endTime)];
+    pieces.push({ ...recorded, start, end: gapStart });
+    pieces.push({ state: 'missing', recordingId: id, reason: gap.reason, start: gapStart, end: gapEnd });
+    start = gapEnd;
+  }
+  return [...pieces, { ...recorded, start, end: end_time.getTime() }];
 }
 
 function toSubscribed({ start_time, read_until, last_error, is_ended, unread }: CoverageSubscriptionRow): Subscribed {

@@ -1,5 +1,5 @@
-import { epochMillis, type Instant } from '../../contracts/common/instant.js';
-import type { Recording } from '../../contracts/vision/vision.dto.js';
+import { epochMillis, type Instant, instantOf } from '../../contracts/common/instant.js';
+import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { defineStates, type StateOf } from '../../jobs/states.js';
 import { isSameCamera, mayBeAliases } from './camera-names.rules.js';
 
@@ -25,6 +25,32 @@ const ASSUMED_LINK_LIFETIME_MS = 3_600_000;
 /** Until when a file should be fetched. Downloads run in this order (decision 47). */
 export function fetchBy(expiresAt: Instant | undefined, now: number): Date {
   return new Date(expiresAt === undefined ? now + ASSUMED_LINK_LIFETIME_MS : epochMillis(expiresAt));
+}
+
+export interface StoredGap {
+  readonly startTime: string;
+  readonly endTime: string;
+  readonly reason: string;
+}
+
+/**
+ * The times within a clip that were not recorded: those that the partner names, or else the end of a clip that is more than a
+ * second shorter than its range. A duration of 0 is unknown.
+ */
+export function gapsOf({ startTime, endTime, durationSeconds, gaps }: Video): StoredGap[] {
+  if (gaps !== undefined) {
+    return gaps
+      .map((gap) => ({
+        startTime: gap.startTime > startTime ? gap.startTime : startTime,
+        endTime: gap.endTime < endTime ? gap.endTime : endTime,
+        reason: 'The partner did not record this part of the clip.',
+      }))
+      .filter((gap) => gap.startTime < gap.endTime);
+  }
+  const end = epochMillis(startTime) + durationSeconds * 1000;
+  if (durationSeconds === 0 || epochMillis(endTime) - end <= 1000) return [];
+  const reason = `The clip has ${durationSeconds} s of video; the partner does not say which part is missing.`;
+  return [{ startTime: instantOf(new Date(end)), endTime, reason }];
 }
 
 /** A stored recording that matches a listed chunk. */

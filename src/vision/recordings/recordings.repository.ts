@@ -10,6 +10,7 @@ import { comparableName } from './camera-names.rules.js';
 import {
   distinctChunks,
   fetchBy,
+  gapsOf,
   hasGrown,
   knownByCamera,
   type KnownChunk,
@@ -155,12 +156,13 @@ export class RecordingsRepository {
     const now = Date.now();
     const rows = await manager.query<unknown[]>(
       `INSERT INTO recordings (hauler_id, connection_id, part_id, source, id, customer_id, partner_recording_id, truck_id,
-         camera_id, start_time, end_time, duration_seconds, status, link, expires_at, fetch_by, created_at, updated_at, due_at)
+         camera_id, start_time, end_time, duration_seconds, status, link, expires_at, fetch_by, gaps, created_at,
+         updated_at, due_at)
        SELECT $1, $2, $3, $4, listed.id, customer, partner_id, truck, camera, starts, ends, seconds, 'available', link,
-         expires, fetch_by, now(), now(), now()
+         expires, fetch_by, gaps, now(), now(), now()
        FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::timestamptz[], $10::uuid[], $11::text[],
-         $12::integer[], $13::text[], $14::timestamptz[], $15::timestamptz[])
-         AS listed (partner_id, truck, camera, starts, ends, id, customer, seconds, link, expires, fetch_by)
+         $12::integer[], $13::text[], $14::timestamptz[], $15::timestamptz[], $16::jsonb[])
+         AS listed (partner_id, truck, camera, starts, ends, id, customer, seconds, link, expires, fetch_by, gaps)
        ON CONFLICT DO NOTHING RETURNING 1`,
       [
         haulerId,
@@ -174,6 +176,7 @@ export class RecordingsRepository {
         listed.map(({ downloadUrl }) => downloadUrl),
         listed.map(({ expiresAt }) => expiresAt ?? null),
         listed.map(({ expiresAt }) => fetchBy(expiresAt, now)),
+        listed.map((each) => (partId === null ? null : storedGaps(each))),
       ],
     );
     return rows.length;
@@ -188,6 +191,11 @@ const columnsOf = (listed: readonly Recording[]): unknown[][] => [
   listed.map(({ startTime }) => startTime),
   listed.map(({ endTime }) => endTime),
 ];
+
+function storedGaps(clip: Video): string | null {
+  const gaps = gapsOf(clip);
+  return gaps.length === 0 ? null : JSON.stringify(gaps);
+}
 
 /** The identity of a clip within its part. */
 const clipKey = ({ cameraId, startTime, endTime }: ClipRow): string =>

@@ -75,6 +75,14 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
       message: expect.stringContaining('2026-01-31T08:32:00Z to 2026-01-31T08:33:00Z'),
     });
     expect(videos).toHaveLength(1);
+    const [video] = videos as [Video];
+    expect(video).toMatchObject({
+      durationSeconds: 120,
+      gaps: [{ startTime: '2026-01-31T08:32:00Z', endTime: '2026-01-31T08:33:00Z' }],
+    });
+    const bytes = await bytesOf(video);
+    const seconds = await durationOfMp4({ size: bytes.length, read: (start, end) => bytes.subarray(start, end) });
+    expect(seconds).toBeCloseTo(120, 0);
   });
 
   it('is listed by an alias only of the camera that has it on its truck (decision 45)', async () => {
