@@ -13,6 +13,7 @@ import { discardUnreadBody, setBodyLimits } from './http/body-reader.js';
 import { HttpAdapter } from './http/express.adapter.js';
 import { refuseInvalidHost, setRequestId, setSecurityHeaders } from './http/headers.js';
 import { SERVER_LIMITS } from './http/http-server.js';
+import { setFileLimits } from './http/send-file.js';
 import { decodePathLiterally, parseQuery } from './http/url.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
@@ -39,6 +40,7 @@ export async function createApp(
   // Routes that support entity tags set their own.
   app.set('etag', false).set('query parser', parseQuery).disable('x-powered-by');
   setBodyLimits(express, { maxBytes: env.HTTP_BODY_LIMIT, timeouts: limits });
+  setFileLimits(express, limits);
   app.use(setRequestId, observeRequests(logger, app.get(Metrics)), setSecurityHeaders);
   app.use(discardUnreadBody, refuseInvalidHost, decodePathLiterally);
   app.useGlobalPipes(new ValidationPipe());

@@ -15,12 +15,16 @@ export interface ServerLimits {
   readonly unreadBody: number;
   /** Without progress in either direction. */
   readonly silence: number;
+  /** The same while a file is sent: a reader that stops holds a file and its buffers. */
+  readonly readerPause: number;
   /** Between two requests: longer than common load balancers keep an idle connection. */
   readonly keepAlive: number;
   /** Interval of the check for `headers`. Node's default of 30 s would allow three times that timeout. */
   readonly check: number;
   /** Open connections: further ones are closed at once. */
   readonly connections: number;
+  /** Files that are being sent, of some 512 KiB each: further ones are refused. */
+  readonly fileAnswers: number;
 }
 
 export const SERVER_LIMITS: ServerLimits = {
@@ -29,9 +33,11 @@ export const SERVER_LIMITS: ServerLimits = {
   uploadPause: 30_000,
   unreadBody: 5_000,
   silence: 120_000,
+  readerPause: 30_000,
   keepAlive: 65_000,
   check: 2_000,
   connections: 2_000,
+  fileAnswers: 256,
 };
 
 /** Interval at which a closing server looks for connections that have become idle. */

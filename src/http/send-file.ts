@@ -1,8 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
-import type { Request, Response } from 'express';
-import { AppError } from '../errors/app-error.js';
+import type { Application, Request, Response } from 'express';
+import { AppError, unavailable } from '../errors/app-error.js';
 import { type ByteRange, byteRange, matchesEtag } from './conditional-requests.js';
+import { SERVER_LIMITS, type ServerLimits } from './http-server.js';
 
 /** Stored bytes as an HTTP resource. */
 export interface FileToSend {
@@ -12,6 +13,18 @@ export interface FileToSend {
   readonly etag: string;
   readonly contentType: string;
   open(range: ByteRange): Promise<Readable>;
+}
+
+type FileLimits = Pick<ServerLimits, 'readerPause' | 'fileAnswers'>;
+
+/** Key of a setting of the Express application. */
+const LIMITS = 'haulbridge file limits';
+
+/** Of this process: its memory is the limit. */
+let fileAnswers = 0;
+
+export function setFileLimits(application: Application, limits: FileLimits): void {
+  application.set(LIMITS, limits);
 }
 
 /**
@@ -25,7 +38,9 @@ export async function sendFile(request: Request, response: Response, file: FileT
   }
   const range = rangeOf(request, file);
   const { start, end } = range ?? { start: 0, end: file.size - 1 };
-  const bytes = request.method === 'HEAD' || end < start ? undefined : await file.open({ start, end });
+  const isWithoutBytes = request.method === 'HEAD' || end < start;
+  if (!isWithoutBytes) limitReader(request, response);
+  const bytes = isWithoutBytes ? undefined : await file.open({ start, end });
   if (response.destroyed) {
     bytes?.destroy();
     return;
@@ -46,6 +61,18 @@ const headersOf = ({ etag }: FileToSend) => ({
   'Accept-Ranges': 'bytes',
   'Cache-Control': 'private, no-transform',
 });
+
+/** Counts the answer until it is closed. Throws `unavailable` if too many files are being sent. */
+function limitReader(request: Request, response: Response): void {
+  const limits = (request.app.get(LIMITS) as FileLimits | undefined) ?? SERVER_LIMITS;
+  if (fileAnswers >= limits.fileAnswers) {
+    throw unavailable('too many files are being sent; try again shortly', { retryAfterSeconds: 5 });
+  }
+  if (response.destroyed) return;
+  fileAnswers += 1;
+  response.once('close', () => (fileAnswers -= 1));
+  response.setTimeout(limits.readerPause);
+}
 
 async function send(bytes: Readable, response: Response): Promise<void> {
   try {

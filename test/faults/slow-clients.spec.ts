@@ -25,14 +25,14 @@ const ENOUGH_MS = 10_000;
 const LARGEST = 40_000;
 
 let service: TestApp;
-/** For the one whose answer waits for nothing but `silence`: it has no `uploadPause` to be told from. */
+/** For a reader of a file. */
 let impatient: TestApp;
 let key: string;
 /** More than any system keeps for a reader that has stopped. */
 const large = Buffer.concat([film(2), Buffer.alloc(32 * 1024 * 1024)]);
 beforeAll(async () => {
   service = await startTestApp({ limits: LIMITS, env: { HTTP_BODY_LIMIT: LARGEST } });
-  impatient = await startTestApp({ on: service, limits: { ...LIMITS, silence: 1_500 } });
+  impatient = await startTestApp({ on: service, limits: { ...LIMITS, readerPause: 1_500, fileAnswers: 1 } });
   expect((await upload(service, 2, {}, large)).status).toBe(201);
   ({ key } = await issueKey(service, ['scale', 'account', 'site', 'vision']));
 });
@@ -134,23 +134,35 @@ describe('slow senders and slow readers are cut off', () => {
     client.close();
   });
 
-  test.concurrent('a reader of a film that stops reading', async () => {
-    const list = await service.call<{ data: { recordings: { downloadUrl: string }[] } }>(
-      'GET',
-      `/video-platform/v1/videos/continuous?customerId=${CUSTOMER}&truckId=${TRUCK}&startTime=${at(0)}&endTime=${at(9)}`,
-      { headers: { 'API-KEY': key } },
-    );
-    const { pathname, search } = new URL(list.body.data.recordings[0]?.downloadUrl ?? '');
-    const cut = new Promise((resolve) => {
-      impatient.app.getHttpServer().once('connection', (socket: Socket) => socket.once('close', resolve));
-    });
-    const reader = (await SlowClient.open(impatient.url)).stopReading().send(`${head('GET', pathname + search)}\r\n`);
-    // A reader that is cut off finds less than all when it looks again.
-    await cut;
-    reader.read();
-    await reader.cutAfter;
-    expect(reader.received).toBeLessThan(large.length);
-  });
+  test.concurrent(
+    'a reader of a video that stops reading, and meanwhile a second file is refused with 503',
+    async () => {
+      const list = await service.call<{ data: { recordings: { downloadUrl: string }[] } }>(
+        'GET',
+        `/video-platform/v1/videos/continuous?customerId=${CUSTOMER}&truckId=${TRUCK}&startTime=${at(0)}&endTime=${at(9)}`,
+        { headers: { 'API-KEY': key } },
+      );
+      const { pathname, search } = new URL(list.body.data.recordings[0]?.downloadUrl ?? '');
+      const cut = new Promise((resolve) => {
+        impatient.app.getHttpServer().once('connection', (socket: Socket) => socket.once('close', resolve));
+      });
+      const reader = (await SlowClient.open(impatient.url)).send(`${head('GET', pathname + search)}\r\n`);
+      await eventually(() => expect(reader.answer).toContain('200 OK'));
+      reader.stopReading();
+      const second = () => impatient.call('GET', pathname + search, { headers: { Range: 'bytes=0-9' } });
+      await eventually(async () => {
+        const { status, headers } = await second();
+        expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+      });
+      expect((await impatient.call('HEAD', pathname + search)).status).toBe(200);
+      // A reader that is cut off finds less than all when it looks again.
+      await cut;
+      reader.read();
+      await reader.cutAfter;
+      expect(reader.received).toBeLessThan(large.length);
+      await eventually(async () => expect((await second()).status).toBe(206));
+    },
+  );
 });
 
 describe('a body in many pieces, all of them here before its key is known,', () => {

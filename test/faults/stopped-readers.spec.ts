@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ContinuousResponse } from '../../src/contracts/vision/vision.dto.js';
+import { type BuiltService, liveMemory, startService } from '../support/built-service.js';
+import { eventually } from '../support/eventually.js';
+import { LONG, shortOrLong, tell } from '../support/faults.js';
+import { at, CUSTOMER, film, TRUCK } from '../support/hosted-vision.js';
+import { SlowClient } from '../support/slow-client.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const MIB = 1024 * 1024;
+const VIDEO_BYTES = 64 * MIB;
+const READERS = shortOrLong(400, 1_500);
+/** The limit of the service (`SERVER_LIMITS.fileAnswers`). */
+const MAX_FILE_ANSWERS = 256;
+/** The service cuts off a reader after 30 to 60 s without progress. */
+const CUT_OFF_MS = 70_000;
+const MAX_RSS_BYTES = 700 * MIB;
+/** What may live on after all readers have gone. */
+const LIVE_MARGIN = 24 * MIB;
+
+let database: TestDatabase;
+let service: BuiltService;
+let path: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  service = await startService({ databaseUrl: database.url, memoryProbe: true });
+  path = await storedVideo(Buffer.concat([film(0), Buffer.alloc(VIDEO_BYTES)]));
+}, 60_000);
+afterAll(async () => {
+  await service.end('SIGKILL');
+  await database.drop();
+});
+
+/** Uploads a video, and returns the path and query of its download link. */
+async function storedVideo(bytes: Buffer): Promise<string> {
+  const camera = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', startTime: at(0), endTime: at(1) };
+  const query = new URLSearchParams(camera).toString();
+  const headers = { Authorization: 'Bearer test-admin-token-0123456789', 'Content-Type': 'video/mp4' };
+  const uploaded = await fetch(`${service.url}/admin/v1/hosted/recordings?${query}`, {
+    method: 'POST',
+    headers,
+    body: new Uint8Array(bytes),
+  });
+  expect(uploaded.status).toBe(201);
+  const { body: issued } = await service.admin<{ key: string }>('POST', '/api-keys', { interfaces: ['vision'] });
+  const listed = await fetch(`${service.url}/video-platform/v1/videos/continuous?${query}`, {
+    headers: { 'API-KEY': issued.key },
+  });
+  const { data } = (await listed.json()) as ContinuousResponse;
+  const { pathname, search } = new URL(data.recordings![0]!.downloadUrl);
+  return pathname + search;
+}
+
+/** In bytes, since the start of the process. */
+const peakRss = (): number =>
+  Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${service.child.pid}/status`, 'utf8'))?.[1]) * 1024;
+
+async function stoppedReader(): Promise<SlowClient> {
+  const reader = await SlowClient.open(service.url);
+  reader.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await eventually(() => expect(reader.answer).toMatch(/^HTTP\/1.1 \d+ /), 60_000);
+  return reader.stopReading();
+}
+
+const isRefused = ({ answer }: SlowClient) => /^HTTP\/1.1 503 (?:.*\r\n)*?Retry-After: \d+\r\n/.test(answer);
+
+/** Linux tells the highest memory of a process. */
+(process.platform === 'linux' ? test : test.skip)(
+  'readers that stop take a bounded number of file answers and bounded memory, and all of it is given back',
+  async () => {
+    const before = await liveMemory(service);
+    const readers = await Promise.all(Array.from({ length: READERS }, stoppedReader));
+    const asked = performance.now();
+    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+    const healthMs = performance.now() - asked;
+    const peak = peakRss();
+    const refused = readers.filter(isRefused).length;
+    tell('stopped-readers', { readers: READERS, refused, peakMiB: Math.round(peak / MIB), healthMs });
+    // Others were refused before, by the database.
+    expect(READERS - refused).toBeLessThanOrEqual(MAX_FILE_ANSWERS);
+    expect(refused).toBeLessThan(READERS);
+    expect(peak).toBeLessThan(MAX_RSS_BYTES);
+    expect(healthMs).toBeLessThan(1_000);
+    if (LONG) await delay(CUT_OFF_MS);
+    else for (const reader of readers) reader.close();
+    await eventually(async () => {
+      const next = await stoppedReader();
+      next.close();
+      expect(next.answer).toMatch(/^HTTP\/1.1 200 /);
+    });
+    if (LONG) await Promise.all(readers.filter((each) => !isRefused(each)).map(expectCutOff));
+    await eventually(async () => expect(await liveMemory(service)).toBeLessThan(before + LIVE_MARGIN));
+    for (const reader of readers) reader.close();
+  },
+  shortOrLong(60_000, 180_000),
+);
+
+/** A reader that was cut off receives less than the whole file when it reads again. */
+async function expectCutOff(reader: SlowClient): Promise<void> {
+  reader.read();
+  await reader.cutAfter;
+  expect(reader.received).toBeLessThan(VIDEO_BYTES);
+}
