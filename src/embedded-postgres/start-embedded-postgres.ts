@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statfsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { lockFolder } from './folder-lock.js';
 import { chooseOwner } from './owner.js';
 import { stopOrphan } from './postmaster.js';
 import { Server, type ServerOptions, type SupervisorLog } from './server.js';
+import { diskReserveBytes } from '../config/disk-reserve.js';
 import { StartupError } from '../config/startup-error.js';
 
 export interface EmbeddedPostgresOptions {
@@ -55,6 +56,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       // Errors of statements come back to the service, which expects some of them; values never go to the log.
       log_min_messages: 'log',
       log_min_error_statement: 'panic',
+      ...walLimits(dataDir),
       ...(durable ? {} : NOT_DURABLE),
     };
     const { server, port } = await startOnFreePort({ program: binaries.postgres, folder, owner, settings, log });
@@ -74,6 +76,20 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     lock.release();
     throw error;
   }
+}
+
+const MIB = 1024 * 1024;
+/** Two segments: PostgreSQL accepts no less. */
+const MIN_WAL_MIB = 32;
+/** PostgreSQL's own defaults. */
+const DEFAULT_WAL_MIB = { min: 80, max: 1024 };
+
+/** The write-ahead log must fit into half of the space that videos leave free: PostgreSQL stops when its disk is full. */
+function walLimits(dataDir: string): Readonly<Record<string, string>> {
+  const { blocks, bsize } = statfsSync(dataDir);
+  const half = Math.floor(diskReserveBytes(blocks * bsize) / 2 / MIB);
+  const max = Math.min(Math.max(half, MIN_WAL_MIB), DEFAULT_WAL_MIB.max);
+  return { max_wal_size: `${max}MB`, min_wal_size: `${Math.min(DEFAULT_WAL_MIB.min, max)}MB` };
 }
 
 function makeFolder(dataDir: string): void {

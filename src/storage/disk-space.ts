@@ -1,17 +1,9 @@
 import { statfs } from 'node:fs/promises';
+import { diskReserveBytes } from '../config/disk-reserve.js';
 import { fullDisk } from './storage-errors.js';
 
-const MIB = 1024 * 1024;
 /** A file of unknown size reserves this much at a time. */
-const STEP_BYTES = MIB;
-
-/**
- * Bytes that video files leave free, because the database may be on the same disk and stops when it is full: 10 %, at
- * least 48 MiB (three WAL segments of PostgreSQL), at most 1 GiB, and never more than half of the disk.
- */
-export function keptFree(diskBytes: number): number {
-  return Math.min(Math.max(diskBytes * 0.1, 48 * MIB), 1024 * MIB, diskBytes / 2);
-}
+const STEP_BYTES = 1024 * 1024;
 
 /** Space that one file will still need. */
 export interface Reservation {
@@ -55,7 +47,7 @@ export class DiskSpace {
   #take(bytes: number): Promise<void> {
     const taken = this.#queue.then(async () => {
       const { bavail, blocks, bsize } = await statfs(this.folder);
-      const free = Math.max(0, Math.floor(bavail * bsize - keptFree(blocks * bsize) - this.#reserved));
+      const free = Math.max(0, Math.floor(bavail * bsize - diskReserveBytes(blocks * bsize) - this.#reserved));
       if (bytes > free) throw fullDisk(`${bytes} bytes are needed, ${free} are free for videos`);
       this.#reserved += bytes;
     });

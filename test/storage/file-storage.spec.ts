@@ -2,7 +2,8 @@ import { mkdtemp, readdir, rm, statfs, utimes, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DiskSpace, keptFree } from '../../src/storage/disk-space.js';
+import { diskReserveBytes } from '../../src/config/disk-reserve.js';
+import { DiskSpace } from '../../src/storage/disk-space.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { storageName } from '../../src/storage/storage-name.js';
 import type { Storage } from '../../src/storage/storage.js';
@@ -59,12 +60,12 @@ test.each([
   ['4,000 MiB', 4_000, 400],
   ['1 TiB', 1024 ** 2, 1024],
 ])('on a disk of %s videos leave enough for the database', (_, diskMib, keptMib) => {
-  expect(keptFree(diskMib * MIB)).toBe(keptMib * MIB);
+  expect(diskReserveBytes(diskMib * MIB)).toBe(keptMib * MIB);
 });
 
 test('files that are written at the same time reserve their space together, and give back what they did not use', async () => {
   const { bavail, blocks, bsize } = await statfs(root);
-  const each = Math.floor((bavail * bsize - keptFree(blocks * bsize)) * 0.3);
+  const each = Math.floor((bavail * bsize - diskReserveBytes(blocks * bsize)) * 0.3);
   const space = new DiskSpace(root);
   const asked = await Promise.allSettled(Array.from({ length: 16 }, () => space.reserve(each)));
   const granted = asked.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

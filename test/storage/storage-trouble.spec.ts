@@ -84,6 +84,15 @@ describe('a full disk', () => {
   });
 });
 
+describe('a disk with room for five of sixteen downloads', () => {
+  (mayMount ? test : test.skip)('stores five, and fetches nothing of the others', async () => {
+    host.answer(serveFile(film(10 * MIB)));
+    // 104 MiB, of which videos leave 48.
+    const ends = await onTmpfs(104, 'crowded-disk-child.mjs', [host.link, '16']);
+    expect(ends).toEqual({ stored: 5, full: 11, receivedMib: 50 });
+  });
+});
+
 describe('a storage that is unavailable', () => {
   async function expectTrouble(storageUrl: string): Promise<void> {
     const storage = await openStorage(storageUrl);
