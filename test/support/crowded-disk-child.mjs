@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { registerTypeScript } from './typescript-hook.mjs';
 
 // Starts downloads at the same time on a file system that only some of them fit on, and prints how many ended in each
@@ -13,7 +14,7 @@ let receivedBytes = 0;
 const download = async () => {
   let bytes = 0;
   const onReceived = (received) => (bytes = received);
-  const name = storageName('recordings', crypto.randomUUID());
+  const name = storageName('recordings', randomUUID());
   const end = await downloader.download({ url, name, onReceived }).then(
     () => 'stored',
     ({ kind, trouble }) => kind ?? trouble,
