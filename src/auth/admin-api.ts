@@ -7,6 +7,7 @@ import {
   RequestMethod,
   type StreamableFile,
   UseGuards,
+  UseInterceptors,
 } from '@nestjs/common';
 import {
   ApiBearerAuth,
@@ -27,6 +28,7 @@ import {
 } from '../contracts/admin/admin.api.js';
 import { FailsWith, OF_ALL, OUT_OF_RANGE, SendsFile, TakesJson } from '../http/route-documentation.js';
 import { AdminGuard } from './admin.guard.js';
+import { AdminReads } from './admin-reads.js';
 
 /** Name of the admin API's security scheme in its document. */
 export const ADMIN_SECURITY = 'ADMIN-TOKEN';
@@ -74,6 +76,8 @@ export function AdminRoute<Name extends AdminRouteName>(name: Name) {
     HttpCode(route.status),
     ApiTags(route.path.split('/')[1] ?? ''),
     ApiOperation({ operationId: name, summary: route.summary, description: route.description }),
+    // A file is sent for as long as its reader takes, and needs the database only at the start.
+    ...(route.method === 'GET' && route.file === undefined ? [UseInterceptors(AdminReads)] : []),
     ...bodyOf(route),
     ...responseOf(route),
     FailsWith(route.file === undefined ? (route.fails ?? {}) : { rangeNotSatisfiable: OUT_OF_RANGE, ...route.fails }),

@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { AdminGuard } from './admin.guard.js';
+import { AdminReads } from './admin-reads.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { ApiKeyService } from './api-key.service.js';
@@ -19,6 +20,7 @@ const keyCache = {
 
 const exported = [
   AdminGuard,
+  AdminReads,
   ApiKeyAdmin,
   ApiKeyGuard,
   ApiKeyService,

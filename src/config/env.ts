@@ -57,7 +57,7 @@ export const VARIABLES = {
     false,
     'with NODE_ENV=production: accept the embedded database in place of DATABASE_URL',
   ),
-  DATABASE_POOL: declare(integer(2, 200), 10, 'database connections of one instance; up to three more take tickets in'),
+  DATABASE_POOL: declare(integer(2, 200), 10, 'database connections of one instance; up to five more take tickets in'),
   DATA_DIR: declare(string, './data', 'embedded database, video files, generated secrets'),
   STORAGE_URL: declare(storageUrl, undefined, 'where video bytes are kept', 'file:DATA_DIR/videos'),
   ADMIN_TOKEN: declare(

@@ -3,6 +3,7 @@ import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunne
 import { StartupError } from '../config/startup-error.js';
 import { MIGRATIONS } from './migration-list.js';
 import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
+import type { Querying } from './querying.js';
 import { SilentLogger } from './silent-logger.js';
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */
@@ -49,8 +50,8 @@ export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Pro
 }
 
 /** Names of the migrations that are not applied yet. Those that only a newer version knows are ignored. */
-export async function pendingMigrations(dataSource: DataSource, migrations = MIGRATIONS): Promise<string[]> {
-  const applied = await appliedMigrations(dataSource);
+export async function pendingMigrations(database: Querying, migrations = MIGRATIONS): Promise<string[]> {
+  const applied = await appliedMigrations(database);
   return namesOf(migrations).filter((name) => !applied.includes(name));
 }
 
@@ -125,9 +126,9 @@ function assertNotFromDevelopmentBuild(applied: readonly string[], migrations: t
   );
 }
 
-async function appliedMigrations(dataSource: DataSource): Promise<string[]> {
+async function appliedMigrations(database: Querying): Promise<string[]> {
   try {
-    const rows: { name: string }[] = await dataSource.query('SELECT name FROM migrations');
+    const rows = await database.query<{ name: string }[]>('SELECT name FROM migrations', []);
     return rows.map(({ name }) => name);
   } catch (error) {
     if (sqlState(error) === SQLSTATE.undefinedTable) return [];

@@ -18,8 +18,8 @@ export interface SettleOptions {
 /** PostgreSQL's own default; a handful of instances as they are by default need no more. */
 const MIN_CONNECTIONS = 100;
 
-/** Connections that one instance opens beside its pool: three for tickets and three for synchronisations. */
-const BESIDE_POOL = 6;
+/** Connections that one instance opens beside its pool: five for the hot path and three for synchronisations. */
+const BESIDE_POOL = 8;
 
 /** For commands beside the service, and for what PostgreSQL reserves. */
 const SPARE_CONNECTIONS = 13;

@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { HotPathPool } from '../database/hot-path-pool.js';
 import { pendingMigrations } from '../database/migrate.js';
 import { unavailable, withTimeout } from '../errors/app-error.js';
 
@@ -12,7 +12,7 @@ export class ReadinessService implements BeforeApplicationShutdown {
   private isMigrated = false;
   private check: Promise<void> | undefined;
 
-  constructor(private readonly database: DataSource) {}
+  constructor(private readonly hotPath: HotPathPool) {}
 
   beforeApplicationShutdown(): void {
     this.isStopping = true;
@@ -29,8 +29,11 @@ export class ReadinessService implements BeforeApplicationShutdown {
 
   private async checkDatabase(): Promise<void> {
     try {
-      await this.database.query('SELECT 1');
-      this.isMigrated ||= (await pendingMigrations(this.database)).length === 0;
+      // On the hot path: admin lists that use the whole pool do not make the instance unready.
+      await this.hotPath.use(async (connection) => {
+        await connection.query('SELECT 1', []);
+        this.isMigrated ||= (await pendingMigrations(connection)).length === 0;
+      });
     } catch (error) {
       throw unavailable('the database is away', { cause: error });
     }

@@ -8,10 +8,12 @@ import { migrate } from '../../src/database/migrate.js';
 import { AppError, invalid } from '../../src/errors/app-error.js';
 import { errorReply } from '../../src/errors/error-body.js';
 import { CommonErrorFilter } from '../../src/errors/exception.filter.js';
+import { HotPathPool } from '../../src/database/hot-path-pool.js';
 import { ReadinessService } from '../../src/health/readiness.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { held } from '../support/held.js';
 import { ScaleHouse, TICKETS } from '../support/scale-house.js';
+import { testEnv } from '../support/env.js';
 import { createTestDatabase } from '../support/test-database.js';
 
 let service: TestApp;
@@ -226,22 +228,22 @@ describe('health', () => {
 
   it('asks the database once for all who ask at once, and anew for who asks later', async () => {
     const readiness = service.app.get(ReadinessService);
-    const query = jest.spyOn(service.dataSource, 'query');
-    const asked = () => query.mock.calls.filter(([text]) => text === 'SELECT 1').length;
+    const use = jest.spyOn(service.app.get(HotPathPool), 'use');
+    const asked = () => use.mock.calls.length;
     try {
       await Promise.all([1, 2, 3].map(() => readiness.assertReady()));
       expect(asked()).toBe(1);
       await readiness.assertReady();
       expect(asked()).toBe(2);
     } finally {
-      query.mockRestore();
+      use.mockRestore();
     }
   });
 
   it('is ready from the last migration on, while the database is there and the instance stays', async () => {
     const database = await createTestDatabase({ migrated: false });
-    const dataSource = await database.connect();
-    const readiness = new ReadinessService(dataSource);
+    const hotPath = new HotPathPool(testEnv({ DATABASE_URL: database.url }));
+    const readiness = new ReadinessService(hotPath);
     const expectRefused = (why: string) =>
       expect(readiness.assertReady()).rejects.toMatchObject({
         kind: 'unavailable',
@@ -250,7 +252,7 @@ describe('health', () => {
     await expectRefused('migrations are missing');
     await migrate(database.url);
     await readiness.assertReady();
-    await dataSource.destroy();
+    await hotPath.onApplicationShutdown();
     await expectRefused('the database is away');
     readiness.beforeApplicationShutdown();
     await expectRefused('this instance is stopping');

@@ -97,9 +97,9 @@ describe('resolveEnv', () => {
   test.each([
     [1, 10, 100],
     [4, 10, 100],
-    [8, 10, 141],
-    [1, 100, 119],
-    [64, 200, 13_197],
+    [8, 10, 157],
+    [1, 100, 121],
+    [64, 200, 13_325],
   ])('%i instances of %i connections find a database of %i', (instances, pool, connections) => {
     expect(connectionsOf({ WEB_CONCURRENCY: instances, DATABASE_POOL: pool })).toBe(connections);
   });

@@ -3,7 +3,7 @@ import { DataSource, type DataSourceOptions, type EntityManager } from 'typeorm'
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { createDataSourceOptions } from '../../database/data-source.js';
 import { inTransaction } from '../../database/transaction.js';
-import { Semaphore } from './semaphore.js';
+import { Semaphore } from '../../database/semaphore.js';
 
 /** Answers that one instance stages and applies at the same time. */
 const MAX_TRANSACTIONS = 3;

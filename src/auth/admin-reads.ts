@@ -1,0 +1,34 @@
+import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
+import { defer, finalize, mergeMap, type Observable } from 'rxjs';
+import { ENV, type Env } from '../config/env.js';
+import { Semaphore } from '../database/semaphore.js';
+import { unavailable } from '../errors/app-error.js';
+
+/** With the time limit of a statement the response still arrives within 5 s (decision 13). */
+const MAX_WAIT_MS = 800;
+
+/** The share of the pool that reads of the admin API may use at the same time. */
+const SHARE = 0.4;
+
+/** Keeps admin lists from taking all database connections: a read waits for a place, and is refused after a while. */
+@Injectable()
+export class AdminReads implements NestInterceptor {
+  private readonly places: Semaphore;
+
+  constructor(@Inject(ENV) env: Pick<Env, 'DATABASE_POOL'>) {
+    this.places = new Semaphore(Math.max(1, Math.floor(env.DATABASE_POOL * SHARE)));
+  }
+
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return defer(() => this.acquire()).pipe(mergeMap(() => next.handle().pipe(finalize(() => this.places.release()))));
+  }
+
+  private async acquire(): Promise<void> {
+    const signal = AbortSignal.timeout(MAX_WAIT_MS);
+    try {
+      await this.places.acquire(signal);
+    } catch (cause) {
+      throw unavailable('too many reads of the admin API are running; try again shortly', { cause });
+    }
+  }
+}
