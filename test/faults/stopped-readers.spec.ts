@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContinuousResponse } from '../../src/contracts/vision/vision.dto.js';
-import { type BuiltService, liveMemory, startService } from '../support/built-service.js';
+import { type BuiltService, liveMemory, peakMemory, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
 import { LONG, shortOrLong, tell } from '../support/faults.js';
 import { at, CUSTOMER, film, TRUCK } from '../support/hosted-vision.js';
@@ -53,10 +52,6 @@ async function storedVideo(bytes: Buffer): Promise<string> {
   return pathname + search;
 }
 
-/** In bytes, since the start of the process. */
-const peakRss = (): number =>
-  Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${service.child.pid}/status`, 'utf8'))?.[1]) * 1024;
-
 async function stoppedReader(): Promise<SlowClient> {
   const reader = await SlowClient.open(service.url);
   reader.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -75,7 +70,7 @@ const isRefused = ({ answer }: SlowClient) => /^HTTP\/1.1 503 (?:.*\r\n)*?Retry-
     const asked = performance.now();
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
     const healthMs = performance.now() - asked;
-    const peak = peakRss();
+    const peak = peakMemory(service);
     const refused = readers.filter(isRefused).length;
     tell('stopped-readers', { readers: READERS, refused, peakMiB: Math.round(peak / MIB), healthMs });
     // Others were refused before, by the database.

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { heldChild } from './held.js';
@@ -74,6 +74,11 @@ export async function liveMemory(service: BuiltService): Promise<number> {
     if (answers.length === before) throw new Error('it has not told its memory');
     return answers.at(-1) ?? 0;
   });
+}
+
+/** The highest resident memory since its start, in bytes. Linux only. */
+export function peakMemory({ child }: BuiltService): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024;
 }
 
 /** The value of a metric without labels. */
