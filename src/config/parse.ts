@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns';
 import bytes from 'bytes';
 import ms, { type StringValue } from 'ms';
 
@@ -81,6 +82,17 @@ export const baseUrl: Parse<string> = (text) => {
   // Also an empty query or fragment would swallow the path behind it.
   if (/[?#]/.test(text)) throw new EnvFault('must be an address without a query and a fragment');
   return text;
+};
+
+/** IP addresses, each with or without a port. */
+export const nameServers: Parse<readonly string[]> = (text) => {
+  const servers = text.split(',').map((server) => server.trim());
+  try {
+    new Resolver().setServers(servers);
+  } catch {
+    throw new EnvFault('must name IP addresses such as 10.0.0.2 or 10.0.0.2:5353, separated by commas');
+  }
+  return servers;
 };
 
 /** What callers send in a header: of ASCII alone, blanks within it included, all of them make the same bytes. */

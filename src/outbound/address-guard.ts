@@ -1,13 +1,30 @@
-import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
-import { lookup as resolve } from 'node:dns/promises';
+import type { LookupAddress } from 'node:dns';
 import { Agent as HttpAgent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { BlockList, isIP, type LookupFunction, type Socket } from 'node:net';
+import type { Env } from '../config/env.js';
+import { NameResolver } from './name-resolver.js';
 
 /** Decision 50. */
 export interface OutboundPolicy {
   /** `OUTBOUND_ALLOW_PRIVATE` */
   readonly allowPrivate: boolean;
+  /** `OUTBOUND_NAME_SERVERS`; those of the system by default. */
+  readonly nameServers?: readonly string[] | undefined;
+}
+
+export const outboundPolicy = (
+  env: Pick<Env, 'OUTBOUND_ALLOW_PRIVATE'> & Partial<Pick<Env, 'OUTBOUND_NAME_SERVERS'>>,
+): OutboundPolicy => ({ allowPrivate: env.OUTBOUND_ALLOW_PRIVATE, nameServers: env.OUTBOUND_NAME_SERVERS });
+
+const resolvers = new Map<string, NameResolver>();
+
+/** One for each list of name servers, so that all callers share what is known. */
+function resolverOf({ nameServers = [] }: OutboundPolicy): NameResolver {
+  const name = nameServers.join();
+  const resolver = resolvers.get(name) ?? new NameResolver(nameServers);
+  resolvers.set(name, resolver);
+  return resolver;
 }
 
 /** Injection token of `OutboundPolicy`. */
@@ -98,21 +115,26 @@ export async function resolvedUrlFault(text: string, policy: OutboundPolicy): Pr
   const fault = urlFault(text, policy);
   if (fault !== undefined || policy.allowPrivate) return fault;
   const host = hostOf(new URL(text));
-  const addresses = await resolve(host, { all: true }).catch((): LookupAddress[] => []);
+  const addresses = await resolverOf(policy)
+    .resolve(host)
+    .catch((): LookupAddress[] => []);
   return addresses.every(({ address }) => isPublicAddress(address)) ? undefined : privateAddress(host);
 }
 
 /** One private address among several refuses the name: otherwise a rebinding server would only need to be asked twice. */
-const guardedLookup: LookupFunction = (hostname, options, callback) => {
-  dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, '', 0);
-    const first = addresses[0];
-    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
-      return callback(new AddressRefused(privateAddress(hostname)), '', 0);
-    if (options.all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};
+const guardedLookup =
+  (resolver: NameResolver): LookupFunction =>
+  (hostname, options, callback) => {
+    resolver.lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, '', 0);
+      const addresses = found as LookupAddress[];
+      const first = addresses[0];
+      if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
+        return callback(new AddressRefused(privateAddress(hostname)), '', 0);
+      if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
 
 /**
  * Agents that check the addresses after every name resolution. They ignore proxy variables of the environment, because a
@@ -124,7 +146,8 @@ export function guardedAgents(
   options: AgentOptions = {},
   connectMs?: number,
 ): { httpAgent: HttpAgent; httpsAgent: HttpsAgent } {
-  const guarded = policy.allowPrivate ? options : { ...options, lookup: guardedLookup };
+  const resolver = resolverOf(policy);
+  const guarded = { ...options, lookup: policy.allowPrivate ? resolver.lookup : guardedLookup(resolver) };
   const agents = { httpAgent: new HttpAgent(guarded), httpsAgent: new HttpsAgent(guarded) };
   if (connectMs !== undefined) {
     limitConnecting(agents.httpAgent, 'connect', connectMs);

@@ -3,7 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { HttpService } from '@nestjs/axios';
 import { AxiosError, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
 import type { ResolvedEnv } from '../config/env.js';
-import { AddressRefused, guardedAgents } from '../outbound/address-guard.js';
+import { AddressRefused, guardedAgents, outboundPolicy } from '../outbound/address-guard.js';
 import { PartnerFailure, SENTENCES } from './partner-failure.js';
 
 /** The limits of one exchange. */
@@ -30,14 +30,18 @@ export interface PartnerResponse {
   readonly body: AsyncIterable<Buffer>;
 }
 
-type ExchangeEnv = Pick<ResolvedEnv, 'OUTBOUND_ALLOW_PRIVATE' | 'PARTNER_CONNECT_TIMEOUT'>;
+type ExchangeEnv = Pick<ResolvedEnv, 'OUTBOUND_ALLOW_PRIVATE' | 'PARTNER_CONNECT_TIMEOUT'> &
+  Partial<Pick<ResolvedEnv, 'OUTBOUND_NAME_SERVERS'>>;
+
+/** Calls of one host under way. Further ones wait for a connection, and the time counts as the call's. */
+const MAX_SOCKETS_PER_HOST = 32;
 
 /** axios sends the request and returns the body as it arrives; limits and decompression are applied below. */
 export function httpDefaults(env: ExchangeEnv): AxiosRequestConfig {
   return {
     ...guardedAgents(
-      { allowPrivate: env.OUTBOUND_ALLOW_PRIVATE },
-      { keepAlive: true, maxFreeSockets: 8 },
+      outboundPolicy(env),
+      { keepAlive: true, maxSockets: MAX_SOCKETS_PER_HOST, maxFreeSockets: 8 },
       env.PARTNER_CONNECT_TIMEOUT,
     ),
     adapter: 'http',

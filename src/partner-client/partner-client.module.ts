@@ -1,7 +1,7 @@
 import { HttpModule } from '@nestjs/axios';
 import { Module } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../config/env.js';
-import { OUTBOUND_POLICY, type OutboundPolicy } from '../outbound/address-guard.js';
+import { ENV } from '../config/env.js';
+import { OUTBOUND_POLICY, outboundPolicy } from '../outbound/address-guard.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionsService } from './connections.service.js';
@@ -13,11 +13,7 @@ import { PARTNER_SETTINGS, PartnerClient, partnerSettings } from './partner-clie
   imports: [HttpModule.registerAsync({ inject: [ENV], useFactory: httpDefaults })],
   providers: [
     { provide: PARTNER_SETTINGS, inject: [ENV], useFactory: partnerSettings },
-    {
-      provide: OUTBOUND_POLICY,
-      inject: [ENV],
-      useFactory: (env: ResolvedEnv): OutboundPolicy => ({ allowPrivate: env.OUTBOUND_ALLOW_PRIVATE }),
-    },
+    { provide: OUTBOUND_POLICY, inject: [ENV], useFactory: outboundPolicy },
     ConnectionKeys,
     ConnectionsService,
     ConnectionCheckService,

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '../jobs/jobs.module.js';
+import { outboundPolicy } from '../outbound/address-guard.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 import { ENV, type Env } from '../config/env.js';
 import { STORAGE, type Storage } from '../storage/storage.js';
@@ -57,7 +58,7 @@ import { Retention } from './recordings/retention.job.js';
     {
       provide: Downloader,
       inject: [STORAGE, ENV],
-      useFactory: (storage: Storage, env: Env) => new Downloader(storage, { allowPrivate: env.OUTBOUND_ALLOW_PRIVATE }),
+      useFactory: (storage: Storage, env: Env) => new Downloader(storage, outboundPolicy(env)),
     },
     DownloadJob,
     DownloadMetrics,

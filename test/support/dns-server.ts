@@ -13,6 +13,9 @@ export interface DnsServer {
   readonly asked: string[];
   /** What a name's address is from now on: IPv4 addresses, one list for each question to come, the last one for all after. */
   answer(name: string, ...addresses: readonly (readonly string[])[]): void;
+  /** Questions for this name are never answered. */
+  hang(name: string): void;
+  readonly port: number;
   close(): Promise<void>;
 }
 
@@ -20,6 +23,7 @@ export interface DnsServer {
 export async function startDnsServer(port: number, host = '127.0.0.1'): Promise<DnsServer> {
   const zone = new Map<string, (readonly string[])[]>();
   const asked: string[] = [];
+  const hanging = new Set<string>();
   const socket = createSocket('udp4');
   const addressesOf = (name: string, type: number): readonly string[] | undefined => {
     const lists = zone.get(name);
@@ -29,12 +33,15 @@ export async function startDnsServer(port: number, host = '127.0.0.1'): Promise<
   };
   socket.on('message', (query, peer) => {
     const { name, type, end } = questionOf(query);
+    if (hanging.has(name)) return void asked.push(name);
     socket.send(reply(query.subarray(0, end), addressesOf(name, type)), peer.port, peer.address);
   });
   socket.bind(port, host);
   await once(socket, 'listening');
   return {
     asked,
+    hang: (name) => void hanging.add(name),
+    port: socket.address().port,
     answer: (name, ...addresses) => void zone.set(name, [...addresses]),
     async close() {
       socket.close();
