@@ -92,6 +92,18 @@ export class DownloadRepository {
     await this.write(row, status, (changes, manager) => run.finish(next, { ...changes, ...set }, manager));
   }
 
+  /** The time of the recording and of those of its truck within six hours that wait for their file as well. */
+  async waitingRange(row: RecordingRow): Promise<{ readonly start: Date; readonly end: Date }> {
+    const [range] = await this.dataSource.query<[{ start: Date | null; end: Date | null }]>(
+      `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
+       WHERE connection_id = $1 AND truck_id = $2 AND part_id IS NULL AND status IN ('available', 'downloading')
+         AND start_time >= $3::timestamptz - interval '6 hours' AND end_time <= $4::timestamptz + interval '6 hours'
+         AND start_time < $4::timestamptz + interval '6 hours'`,
+      [row.connection_id, row.truck_id, row.start_time, row.end_time],
+    );
+    return { start: range.start ?? row.start_time, end: range.end ?? row.end_time };
+  }
+
   private async write(
     row: RecordingRow,
     status: RecordingState,

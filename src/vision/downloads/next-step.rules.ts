@@ -65,5 +65,8 @@ function maxWaitMs({ expiresAt }: FetchState, now: number): number {
 /** The first new link is requested at once, later ones after growing delays. */
 export function relinkOrEnd({ relinks }: Pick<FetchState, 'relinks'>): NextStep {
   if (relinks >= MAX_RELINKS) return { step: 'end', status: 'expired' };
-  return { step: 'relink', afterMs: relinks === 0 ? 0 : 1_000 * 2 ** (relinks - 1) };
+  return { step: 'relink', afterMs: relinkDelayMs(relinks) };
 }
+
+/** How long a recording waits for its next link after this many. */
+export const relinkDelayMs = (relinks: number): number => (relinks === 0 ? 0 : 1_000 * 2 ** (relinks - 1));

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { type Instant, instantOf } from '../../contracts/common/instant.js';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
@@ -9,53 +10,114 @@ import { ClipsRepository } from '../clips/clips.repository.js';
 import { isSameCamera, mayBeAliases } from '../recordings/camera-names.rules.js';
 import { type VisionCall, VisionClient } from '../client/vision.client.js';
 import { VisionConnections } from '../client/vision-connections.service.js';
-import type { RecordingRow } from './download.repository.js';
+import { DownloadRepository, type RecordingRow } from './download.repository.js';
+import { relinkDelayMs } from './next-step.rules.js';
 
-/** Gets a new link to a recording by listing it again (decision 47). */
+/** How old a listing may be for the first new link of a recording. */
+const MAX_AGE_MS = 30_000;
+/** Elements of all kept listings, of about 1 KiB each. */
+const MAX_KEPT_ELEMENTS = 30_000;
+
+interface Range {
+  readonly start: Date;
+  readonly end: Date;
+}
+
+interface Listing {
+  /** Undefined: all clips of a request. */
+  readonly range: Range | undefined;
+  readonly items: readonly Recording[];
+  /** What ended it early. */
+  readonly failure: unknown;
+}
+
+interface SharedListing {
+  readonly startedAt: number;
+  readonly size: number;
+  readonly done: Promise<Listing>;
+}
+
+/**
+ * Gets a new link to a recording by listing it again (decision 47). Links often expire together: one listing covers all
+ * recordings of the truck that wait, and serves them all.
+ */
 @Injectable()
 export class RelinkService {
+  private readonly listings = new LRUCache<string, SharedListing>({
+    maxSize: MAX_KEPT_ELEMENTS,
+    sizeCalculation: ({ size }) => size,
+    ttl: MAX_AGE_MS,
+  });
+
   constructor(
     private readonly client: VisionClient,
     private readonly connections: VisionConnections,
     private readonly parts: ClipsRepository,
+    private readonly recordings: DownloadRepository,
   ) {}
 
   /** Returns the recording as it is listed now, or the reason why there is no link. Throws `PartnerFailure`, `UnstableListError`. */
   async find(row: RecordingRow, signal: AbortSignal): Promise<Recording | string> {
     const connection = await this.connections.find(row.connection_id);
     if (connection === undefined) return 'The link expired, and the connection was deleted.';
-    const listed = await this.listed(row, { connection, signal });
-    return (
-      listed ?? 'The link expired before the file could be fetched, and the partner no longer lists the recording.'
-    );
+    const shared = await this.sharedListing(row);
+    const kept = shared && recordingIn(shared, row);
+    if (kept !== undefined) return kept;
+    const listing = await this.begin(row, { connection, signal });
+    const found = recordingIn(listing, row);
+    // A failure after the recording was found does not matter.
+    if (found !== undefined) return found;
+    const { failure } = listing;
+    if (failure !== undefined && !(failure instanceof PartnerFailure && failure.status === 404)) throw failure as Error;
+    return 'The link expired before the file could be fetched, and the partner no longer lists the recording.';
   }
 
-  /** The recording under its own camera's name, or else under a possible alias of it. */
-  private async listed(row: RecordingRow, call: VisionCall): Promise<Recording | undefined> {
-    const page = await this.pagesOf(row, call);
-    let same: Recording | undefined;
-    let alias: Recording | undefined;
+  /** A listing that is running, or that is newer than the link that the recording had. */
+  private async sharedListing(row: RecordingRow): Promise<Listing | undefined> {
+    const shared = this.listings.get(listingName(row));
+    const maxAgeMs = row.relinks === 0 ? MAX_AGE_MS : Math.min(MAX_AGE_MS, relinkDelayMs(row.relinks));
+    if (shared === undefined || performance.now() - shared.startedAt > maxAgeMs) return undefined;
+    const listing = await shared.done;
+    return listing.failure === undefined && covers(listing, row) ? listing : undefined;
+  }
+
+  private async begin(row: RecordingRow, call: VisionCall): Promise<Listing> {
+    const name = listingName(row);
+    const startedAt = performance.now();
+    const done = this.list(row, call);
+    this.listings.set(name, { startedAt, size: 1, done });
+    const listing = await done;
+    this.listings.delete(name);
+    if (listing.failure === undefined) this.listings.set(name, { startedAt, size: listing.items.length + 1, done });
+    return listing;
+  }
+
+  /** Never rejects. */
+  private async list(row: RecordingRow, call: VisionCall): Promise<Listing> {
+    const items: Recording[] = [];
+    let range: Range | undefined;
     try {
-      await readAllPages<Recording>(page, async ({ items }) => {
-        const found = items.filter((item) => isSame(row, item));
-        same = found.find(({ cameraId }) => isSameCamera(cameraId, row.camera_id)) ?? same;
-        alias = found.find(({ cameraId }) => mayBeAliases(cameraId, row.camera_id)) ?? alias;
-      });
-    } catch (error) {
-      // A failure after the recording was found does not matter.
-      const isFound = (same ?? alias) !== undefined;
-      if (!isFound && !(error instanceof PartnerFailure && error.status === 404)) throw error;
+      if (row.part_id === null) range = await this.recordings.waitingRange(row);
+      const page = await this.pagesOf(row, range, call);
+      await readAllPages<Recording>(page, async ({ items: listed }) => void items.push(...listed));
+      return { range, items, failure: undefined };
+    } catch (failure) {
+      return { range, items, failure };
     }
-    return same ?? alias;
   }
 
   /** Repeats the request that listed the recording: some partners list a customer under several names. */
   private async pagesOf(
     row: RecordingRow,
+    { start, end }: Range = { start: row.start_time, end: row.end_time },
     call: VisionCall,
   ): Promise<(page: number) => Promise<ListedPage<Recording>>> {
-    const range = { startTime: instantOf(row.start_time), endTime: instantAfter(row.end_time) };
-    const around = { truckId: row.truck_id, ...range, pageSize: MAX_PAGE_SIZE };
+    const around = {
+      truckId: row.truck_id,
+      startTime: instantOf(start),
+      endTime: instantAfter(end),
+      pageSize: MAX_PAGE_SIZE,
+    };
     if (row.part_id === null) {
       const { customerId } = call.connection;
       return (page) => this.client.listContinuous({ customerId, ...around, page }, call);
@@ -64,6 +126,21 @@ export class RelinkService {
     const query = requestId === null ? around : { requestId, pageSize: MAX_PAGE_SIZE };
     return (page) => this.client.listVideos({ customerId, ...query, page }, call);
   }
+}
+
+const listingName = ({ connection_id, truck_id, part_id, id }: RecordingRow): string =>
+  part_id === null ? `${connection_id} ${truck_id}` : `${part_id} ${id}`;
+
+const covers = ({ range }: Listing, { start_time, end_time }: RecordingRow): boolean =>
+  range === undefined || (range.start <= start_time && range.end >= end_time);
+
+/** The recording under its own camera's name, or else under a possible alias of it. */
+function recordingIn({ items }: Listing, row: RecordingRow): Recording | undefined {
+  const found = items.filter((item) => isSame(row, item));
+  return (
+    found.findLast(({ cameraId }) => isSameCamera(cameraId, row.camera_id)) ??
+    found.findLast(({ cameraId }) => mayBeAliases(cameraId, row.camera_id))
+  );
 }
 
 /** A listed time has microseconds, and a `Date` has not. */

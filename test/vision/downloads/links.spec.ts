@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, listed } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
+import { serveFile } from '../../support/file-host.js';
 import { film } from '../../support/films.js';
 import { type AskedRequest, json, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
 import { orderVideo } from '../../support/video-requests.js';
@@ -152,12 +153,16 @@ describe('a link', () => {
     expect(partner.fetched.filter((path) => living.endsWith(path))).toHaveLength(1);
   });
 
-  test('expired at birth, every time: listed again five times, then expired with its reason', async () => {
+  test('expired at birth, every time: replaced five times, then expired with its reason', async () => {
     const id = await scene.follow(app, listed({ downloadUrl: partner.link(film()), expiresAt: inHours(-1) }));
     const { reason } = await becomes(app, id, { status: 'expired', reason: expect.any(String) });
     expect(reason).toContain('expired');
     expect(partner.fetched).toEqual([]);
-    expect(partner.askedOf(CONTINUOUS).filter(isRelink)).toHaveLength(5);
+    // The test shortens the delays between them, so that one listing may serve several.
+    expect(partner.askedOf(CONTINUOUS).filter(isRelink)).not.toEqual([]);
+    expect(await app.dataSource.query('SELECT relinks FROM recordings WHERE connection_id = $1', [id])).toEqual([
+      { relinks: 5 },
+    ]);
   });
 
   test('that is refused every time: expired with its reason, and fetched after all when it is listed with one that works', async () => {
@@ -216,6 +221,48 @@ describe('a link', () => {
     await becomes(app, id, { status: 'stored' });
     expect(JSON.stringify(partner.files.asked)).not.toContain('the-partners-key');
   });
+});
+
+describe('300 links that die together', () => {
+  test.each<[string, Element]>([
+    ['are refused', {}],
+    ['have expired', { expiresAt: inHours(-1) }],
+  ])(
+    'and %s are replaced with at most 40 calls',
+    async (_, fields) => {
+      partner.reset();
+      const app = await scene.service({ env: { DOWNLOAD_CONCURRENCY_PER_CONNECTION: 16 } });
+      const body = film();
+      const link = (isAlive: boolean) =>
+        partner.link(body, (request, response) =>
+          isAlive ? serveFile(body)(request, response) : void response.writeHead(403).end(),
+        );
+      const at = (n: number) => ({
+        startTime: new Date(Date.parse(inHours(-3)) + n * 10_000).toISOString(),
+        endTime: new Date(Date.parse(inHours(-3)) + (n + 1) * 10_000).toISOString(),
+      });
+      const numbers = Array.from({ length: 300 }, (_value, n) => n);
+      const dead = numbers.map((n) => chunk(n, link(false), { ...at(n), ...fields }));
+      const living = numbers.map((n) => chunk(n, link(true), at(n)));
+      let calls = 0;
+      const id = await scene.follow(app, () => dead);
+      partner.on(CONTINUOUS, (response, request) => {
+        // The subscription reads three pages.
+        const isRead = ++calls <= 3;
+        lists('recordings', () => (isRead ? dead : living))(response, request);
+      });
+      await eventually(async () => {
+        const [row] = await app.dataSource.query<[{ stored: number }]>(
+          "SELECT count(*)::int AS stored FROM recordings WHERE connection_id = $1 AND status = 'stored'",
+          [id],
+        );
+        expect(row.stored).toBe(300);
+      }, 25_000);
+      expect(calls).toBeLessThanOrEqual(3 + 40);
+      await app.admin('DELETE', `/connections/${id}`);
+    },
+    30_000,
+  );
 });
 
 describe('a link to where we may not go', () => {
