@@ -27,6 +27,9 @@ const VIDEO_REQUEST_STATES = defineStates('a video request', {
 
 export const CLIP_WORK = 'hosted clips';
 
+/** In the message of a clip. */
+const MAX_REASONS = 10;
+
 /** A video that ends or blocks its process does so each time. */
 const MAX_MEDIA_ATTEMPTS = 3;
 /** With the growing delays of the jobs about four hours pass, in which a storage may come back. */
@@ -156,10 +159,13 @@ function finalReason(error: unknown, attempt: number): string | undefined {
 }
 
 /** Decision 44: recorded in part is a clip of what there is, and a message that says what is missing. */
-function messageOf({ missing, soundFaults }: Clip): string | null {
-  const gaps = missing.map(({ startTime, endTime }) => `${shown(startTime)} to ${shown(endTime)}`);
+function messageOf({ unrecorded, leftOut, soundFaults }: Clip): string | null {
+  const gaps = unrecorded.map(({ startTime, endTime }) => `${shown(startTime)} to ${shown(endTime)}`);
+  const others = leftOut.length - MAX_REASONS;
   const sentences = [
     ...(gaps.length === 0 ? [] : [`Nothing was recorded from ${gaps.join(', and from ')}.`]),
+    ...leftOut.slice(0, MAX_REASONS).map((reason) => `A part was left out: ${reason}.`),
+    ...(others > 0 ? [`${others} more recordings were left out.`] : []),
     ...soundFaults.map((fault) => `The sound was left out where ${fault}.`),
   ];
   return sentences.length === 0 ? null : sentences.join(' ');

@@ -212,6 +212,8 @@ describe('a clip', () => {
       endTime: at(ends),
       sizeBytes: (await stat(target)).size,
       missing: missing.map(([from, to]) => ({ startTime: at(from), endTime: at(to) })),
+      unrecorded: missing.map(([from, to]) => ({ startTime: at(from), endTime: at(to) })),
+      leftOut: [],
       soundFaults: [],
     });
     await expectPlayable(frames);

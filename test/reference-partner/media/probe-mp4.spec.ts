@@ -107,6 +107,7 @@ describe('what is no MP4', () => {
     ['eleven bytes', ftyp.subarray(0, 11)],
     ['text', Buffer.from('{ "success": false, "error": {} }')],
     ['zeros', Buffer.alloc(4096)],
+    ['MPEG-TS', Buffer.alloc(1880, 'G@\0\x10'.padEnd(188, '\xff'), 'latin1')],
     ['Matroska', Buffer.from('1a45dfa3a34286810142f7810142f2810442f381084282847765626d', 'hex')],
     ['a box too small for a brand', Buffer.from('000000086674797000000000', 'hex')],
   ])('%s', async (_, bytes) => {

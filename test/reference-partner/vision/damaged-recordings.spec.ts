@@ -24,9 +24,9 @@ afterAll(async () => {
 
 const headers = () => ({ 'API-KEY': key });
 
-async function clipOf(cameraId: string, bytes: Buffer): Promise<ListVideosResponse['data']> {
+async function clipOf(cameraId: string, bytes: Buffer, minutes = 0.5): Promise<ListVideosResponse['data']> {
   expect((await upload(service, 0, { cameraId }, bytes)).status).toBe(201);
-  const body = { customerId: CUSTOMER, truckId: TRUCK, cameraId, startTime: at(0), endTime: at(0.5) };
+  const body = { customerId: CUSTOMER, truckId: TRUCK, cameraId, startTime: at(0), endTime: at(minutes) };
   const asked = await service.call<CreateVideoResponse>('POST', '/video-platform/v1/videos/requests', {
     headers: headers(),
     body,
@@ -54,6 +54,18 @@ it('a clip of a recording with µ-law sound is delivered without the sound, and 
   await writeFile(target, Buffer.from(await (await fetch(videos[0]?.downloadUrl ?? '')).arrayBuffer()));
   const { video, audio } = await readFilm(target);
   expect([video.length > 0, audio]).toEqual([true, []]);
+});
+
+it('a recording that is cut short spoils no clip: it is used up to its last frame, and the message says so', async () => {
+  expect((await upload(service, 1, { cameraId: 'short' }, film(1).subarray(0, 60_000))).status).toBe(201);
+  const { request, videos } = await clipOf('short', film(0), 2);
+  expect(request).toMatchObject({
+    status: 'ready',
+    message: 'A part was left out: the recording that starts at 2026-01-31T08:31:00.000Z: the film is cut short.',
+  });
+  const [clip] = videos;
+  expect(clip?.durationSeconds).toBeGreaterThan(60);
+  expect(clip?.durationSeconds).toBeLessThan(120);
 });
 
 it.each([0x10000000, 0xffffffff])(

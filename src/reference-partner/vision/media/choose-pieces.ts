@@ -37,31 +37,75 @@ export interface Piece extends Interval {
   readonly packets: { readonly video: number; readonly audio: number };
 }
 
+/** A chunk that no player could show as a part of the clip. `reason` is a sentence without its period. */
+export interface LeftOut extends Interval {
+  readonly reason: string;
+}
+
+export interface Chosen {
+  readonly pieces: Piece[];
+  readonly leftOut: LeftOut[];
+}
+
 /** The end of a piece in seconds of its film's own clock. */
 export const endInFilm = (piece: Piece): number => piece.origin + (piece.to - piece.chunk.startTime.getTime()) / 1000;
 
 /**
  * Which parts of which chunks make up the range, oldest first. A film begins at its chunk's start and runs at real
  * speed; it counts up to the stated end or its own, whichever comes first. Where two overlap the one that began earlier
- * is used to its end, then the other from its nearest key frame.
+ * is used to its end, then the other from its nearest key frame. Of chunks whose pictures cannot be joined, the longest
+ * part that can is used; a chunk that cannot be read is left out. Throws its fault if that leaves nothing.
  */
 export async function choosePieces(
   chunks: readonly RecordedChunk[],
   range: Interval,
   signal?: AbortSignal,
-): Promise<Piece[]> {
-  let pieces: Piece[] = [];
+): Promise<Chosen> {
+  const groups: Piece[][] = [];
+  const unreadable: (Interval & { readonly fault: MediaError })[] = [];
   for (const chunk of inOrder(chunks, range)) {
     signal?.throwIfAborted();
-    const from = Math.max(range.from, chunk.startTime.getTime(), pieces.at(-1)?.to ?? 0);
-    const to = Math.min(range.to, chunk.endTime.getTime());
-    if (to <= from) continue;
-    const piece = await inChunk(chunk, (film) => readPiece(film, chunk, { from, to }));
-    if (!piece) continue;
-    refuseUnlike(pieces, piece);
-    pieces = joinPiece(pieces, piece);
+    const wanted = within(range, chunk);
+    if (groups.length > 0 && groups.every((pieces) => endOf(pieces) >= wanted.to)) continue;
+    try {
+      await inChunk(chunk, (film) => addPiece(groups, film, chunk, wanted));
+    } catch (fault) {
+      if (!(fault instanceof MediaError)) throw fault;
+      unreadable.push({ ...wanted, fault });
+    }
   }
-  return pieces;
+  const [longest = [], ...others] = groups.sort((a, b) => lengthOf(b) - lengthOf(a));
+  const [first] = unreadable;
+  if (longest.length === 0 && first !== undefined) throw first.fault;
+  return {
+    pieces: longest,
+    leftOut: [
+      ...unreadable.map(({ from, to, fault }) => ({ from, to, reason: fault.message })),
+      ...others.flat().map((piece) => leftOutOf(piece, longest)),
+    ],
+  };
+}
+
+const within = (range: Interval, { startTime, endTime }: RecordedChunk): Interval => ({
+  from: Math.max(range.from, startTime.getTime()),
+  to: Math.min(range.to, endTime.getTime()),
+});
+
+const endOf = (pieces: readonly Piece[]): number => pieces.at(-1)?.to ?? 0;
+
+const lengthOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { from, to }) => sum + to - from, 0);
+
+/** Adds the chunk's piece to the pieces whose picture it continues, or begins a new group. */
+async function addPiece(groups: Piece[][], film: Film, chunk: RecordedChunk, wanted: Interval): Promise<void> {
+  const { video } = film;
+  if (!video) throw new MediaError('no-video', 'the film holds no picture');
+  const facts = await readVideoFacts(video);
+  const index = groups.findIndex(([first]) => first && videoDifference(first.video, facts) === null);
+  const group = groups[index] ?? [];
+  const from = Math.max(wanted.from, endOf(group));
+  const piece = from < wanted.to ? await readPiece({ ...film, video }, chunk, facts, { from, to: wanted.to }) : null;
+  if (!piece) return;
+  groups[index < 0 ? groups.length : index] = joinPiece(group, withSoundOf(group, piece));
 }
 
 /** Opens a chunk; a fault of the film names it. */
@@ -74,9 +118,13 @@ export async function inChunk<T>(chunk: RecordedChunk, use: (film: Film) => Prom
   }
 }
 
-async function readPiece(film: Film, chunk: RecordedChunk, wanted: Interval): Promise<Piece | null> {
+async function readPiece(
+  film: Film & { readonly video: NonNullable<Film['video']> },
+  chunk: RecordedChunk,
+  facts: VideoFacts,
+  wanted: Interval,
+): Promise<Piece | null> {
   const { video } = film;
-  if (!video) throw new MediaError('no-video', 'the film holds no picture');
   const start = chunk.startTime.getTime();
   const extent = await readExtent(video);
   const to = Math.min(wanted.to, start + (extent.end - extent.first) * 1000);
@@ -94,7 +142,7 @@ async function readPiece(film: Film, chunk: RecordedChunk, wanted: Interval): Pr
     to,
     origin: extent.first,
     key: key.timestamp,
-    video: await readVideoFacts(video),
+    video: facts,
     audio: sound && { facts: sound.facts, first: sound.first },
     soundFault: fault,
     packets: {
@@ -121,12 +169,18 @@ async function count(packets: AsyncIterator<EncodedPacket>): Promise<number> {
   return counted;
 }
 
-function refuseUnlike(pieces: readonly Piece[], next: Piece): void {
+/** The clip has one sound track: a piece with another sound is used without it. */
+function withSoundOf(pieces: readonly Piece[], next: Piece): Piece {
   const sounding = pieces.find((piece) => piece.audio)?.audio;
-  const difference =
-    (pieces[0] && videoDifference(pieces[0].video, next.video)) ??
-    (sounding && next.audio && audioDifference(sounding.facts, next.audio.facts));
-  if (difference) throw new MediaError('unlike', `${nameOf(next.chunk)} cannot be joined: it has ${difference}`);
+  const difference = sounding && next.audio && audioDifference(sounding.facts, next.audio.facts);
+  if (!difference) return next;
+  const soundFault = `a recording has ${difference}`;
+  return { ...next, audio: null, soundFault, packets: { ...next.packets, audio: 0 } };
+}
+
+function leftOutOf({ from, to, chunk, video }: Piece, [first]: readonly Piece[]): LeftOut {
+  const difference = first && videoDifference(first.video, video);
+  return { from, to, reason: `${nameOf(chunk)} cannot be joined: it has ${difference}` };
 }
 
 const nameOf = (chunk: RecordedChunk) => `the recording that starts at ${chunk.startTime.toISOString()}`;

@@ -1,4 +1,4 @@
-import { choosePieces, endInFilm, inChunk, type Piece, type RecordedChunk } from './choose-pieces.js';
+import { choosePieces, endInFilm, inChunk, type LeftOut, type Piece, type RecordedChunk } from './choose-pieces.js';
 import { ClipWriter } from './clip-writer.js';
 import type { Film } from './film.js';
 import { MediaError } from './media-error.js';
@@ -23,8 +23,12 @@ export interface ClipOrder {
 
 export interface Clip extends TimeRange {
   readonly sizeBytes: number;
-  /** What of the asked range was not recorded, oldest first. */
+  /** What of the asked range the clip does not show, oldest first. */
   readonly missing: TimeRange[];
+  /** What of it was not recorded. */
+  readonly unrecorded: TimeRange[];
+  /** Why the rest is missing: sentences without their periods. */
+  readonly leftOut: string[];
   /** Why the sound, or a part of it, is left out; empty where it is not. */
   readonly soundFaults: string[];
 }
@@ -33,14 +37,15 @@ export interface Clip extends TimeRange {
  * Cuts the asked range out of the chunks and joins it to one MP4, without encoding anything anew (decisions 42, 44).
  * The answer's `startTime` is that of the first frame, the key frame at or before the asked start, and `endTime`
  * the end of the last one, which B-frames may put some frames past the asked end. Pieces follow each other at once, also
- * over a gap: every player plays such a file, and `missing` says what is left out. Sound is kept where there is some.
+ * over a gap: every player plays such a file, and `missing` says what is left out. Sound is kept where there is some. A
+ * recording that is cut short is used up to its last frame.
  * Memory does not grow with the length of the films, apart from one entry per frame for the table of contents.
  * Nothing is left at `target` when it fails.
- * @throws MediaError `nothing-recorded`, `unlike`, `no-video`, `unreadable`; faults of the storage as they are.
+ * @throws MediaError `nothing-recorded`, `no-video`, `unreadable`; faults of the storage as they are.
  */
 export async function cutClip({ chunks, range, target, signal }: ClipOrder): Promise<Clip> {
   const wanted = { from: range.startTime.getTime(), to: range.endTime.getTime() };
-  const pieces = await choosePieces(chunks, wanted, signal);
+  const { pieces, leftOut } = await choosePieces(chunks, wanted, signal);
   const first = pieces[0];
   if (!first) throw new MediaError('nothing-recorded', 'nothing was recorded in this time');
   const writer = await ClipWriter.create(target, {
@@ -52,19 +57,61 @@ export async function cutClip({ chunks, range, target, signal }: ClipOrder): Pro
     },
   });
   return writer.orDiscard(async () => {
-    let end = first.from;
-    for (const piece of pieces) {
-      await inChunk(piece.chunk, (film) => copyPiece(film, piece, writer, signal));
-      end = piece.from + writer.endPiece() * 1000;
-    }
-    const gaps = gapsIn(wanted, pieces);
+    const copied = await copyPieces(pieces, writer, signal);
+    const sizeBytes = await writer.finish();
     return {
-      ...asRange({ from: first.from, to: end }),
-      sizeBytes: await writer.finish(),
-      missing: gaps.map(asRange),
+      ...asRange(copied.range),
+      sizeBytes,
+      ...missingParts(wanted, copied.shown, [...leftOut, ...copied.cutShort]),
       soundFaults: [...new Set(pieces.map((piece) => piece.soundFault).filter((fault) => fault !== null))],
     };
   });
+}
+
+interface Copied {
+  readonly range: Interval;
+  readonly shown: Interval[];
+  readonly cutShort: LeftOut[];
+}
+
+/** Throws the fault of a piece if no piece has a frame that can be read. */
+async function copyPieces(pieces: readonly Piece[], writer: ClipWriter, signal?: AbortSignal): Promise<Copied> {
+  const shown: Interval[] = [];
+  const cutShort: LeftOut[] = [];
+  const ends: number[] = [];
+  let fault: MediaError | undefined;
+  for (const piece of pieces) {
+    const failure = await inChunk(piece.chunk, (film) => copyPiece(film, piece, writer, signal)).catch(mediaErrorOf);
+    const end = piece.from + writer.endPiece() * 1000;
+    if (end > piece.from) ends.push(end);
+    if (failure === undefined) shown.push(piece);
+    else {
+      fault ??= failure;
+      if (end > piece.from) shown.push({ from: piece.from, to: end });
+      cutShort.push({ from: Math.min(end, piece.to), to: piece.to, reason: failure.message });
+    }
+  }
+  const [start, end] = [shown[0]?.from, ends.at(-1)];
+  if (start === undefined || end === undefined) throw fault ?? new MediaError('unreadable', 'the film has no frame');
+  return { range: { from: start, to: end }, shown, cutShort };
+}
+
+/** For `catch`: any other error is thrown again. */
+function mediaErrorOf(error: unknown): MediaError {
+  if (error instanceof MediaError) return error;
+  throw error;
+}
+
+/** A chunk that was left out where another one was shown is not mentioned. */
+function missingParts(wanted: Interval, shown: readonly Interval[], leftOut: readonly LeftOut[]) {
+  const missing = gapsIn(wanted, shown);
+  const relevant = leftOut.filter(({ from, to }) => missing.some((gap) => from < gap.to && to > gap.from));
+  const known = [...shown, ...relevant].sort((a, b) => a.from - b.from);
+  return {
+    missing: missing.map(asRange),
+    unrecorded: gapsIn(wanted, known).map(asRange),
+    leftOut: relevant.map(({ reason }) => reason),
+  };
 }
 
 /** Picture and sound are written as they are played, so that a player need not jump about in the file. */

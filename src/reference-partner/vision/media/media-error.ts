@@ -3,10 +3,9 @@
  * - `not-mp4`: no `ftyp` box.
  * - `unreadable`: broken, cut short, encrypted, or in a form that the library does not know.
  * - `no-video`: nothing to show in it.
- * - `unlike`: a chunk differs from the ones before it in codec, picture or sound, so they cannot be joined unchanged.
  * - `nothing-recorded`: no chunk has a picture in the asked range.
  */
-export type MediaFault = 'not-mp4' | 'unreadable' | 'no-video' | 'unlike' | 'nothing-recorded';
+export type MediaFault = 'not-mp4' | 'unreadable' | 'no-video' | 'nothing-recorded';
 
 /**
  * A fault of the film itself. `message` is one sentence that may be shown to a partner: it names a chunk by its start

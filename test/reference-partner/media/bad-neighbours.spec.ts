@@ -1,0 +1,120 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
+import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
+import { at, B_FRAMES, chunk, demo, readFilm, remux } from './films.js';
+
+let folder: string;
+let target: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'haulbridge-neighbours-'));
+  target = join(folder, 'clip.mp4');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const cut = (chunks: RecordedChunk[], from: number, to: number) =>
+  cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target });
+
+async function changed(name: string, from: string, change: (bytes: Buffer) => Buffer): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, change(await readFile(from)));
+  return path;
+}
+
+/** The last byte of its encoder settings differs. */
+const reconfigured = () =>
+  changed('reconfigured.mp4', B_FRAMES, (bytes) => {
+    const setup = bytes.indexOf('avcC') - 4;
+    const last = setup + bytes.readUInt32BE(setup) - 1;
+    bytes.writeUInt8(bytes.readUInt8(last) ^ 1, last);
+    return bytes;
+  });
+
+/** Its sound is said to be of 48 kHz. */
+const resounding = () =>
+  changed('resounding.mp4', B_FRAMES, (bytes) => {
+    bytes.writeUInt8(0x11, bytes.indexOf(Buffer.of(0x12, 0x88), bytes.indexOf('esds')));
+    return bytes;
+  });
+
+const range = (from: number, to: number) => ({ startTime: at(from), endTime: at(to) });
+
+describe('a clip of recordings whose pictures cannot be joined', () => {
+  const second = 'the recording that starts at 2026-11-02T08:00:12.000Z';
+
+  it.each([
+    ['picture size', () => Promise.resolve(demo(0)), 'another picture size (320x180 after 160x90)'],
+    ['encoder settings', reconfigured, 'other encoder settings'],
+    [
+      'rotation',
+      () => remux(B_FRAMES, join(folder, 'r.mp4'), { rotation: 90 }),
+      'another rotation (90 after 0 degrees)',
+    ],
+  ])('is the longer part, and says why the rest is missing: %s', async (_, other, difference) => {
+    const clip = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, await other())], 4, 18);
+    expect(clip).toMatchObject({
+      startTime: at(4),
+      missing: [range(12, 18)],
+      unrecorded: [],
+      leftOut: [`${second} cannot be joined: it has ${difference}`],
+    });
+    expect((await readFilm(target)).durationSeconds).toBeCloseTo(8, 1);
+  });
+
+  it('leaves out a neighbour in the middle, and joins those around it', async () => {
+    const chunks = [chunk(0, 12, B_FRAMES), chunk(12, 24, await reconfigured()), chunk(24, 36, B_FRAMES)];
+    const clip = await cut(chunks, 0, 40);
+    expect(clip).toMatchObject({ missing: [range(12, 24), range(36, 40)], unrecorded: [range(36, 40)] });
+    expect(clip.leftOut).toHaveLength(1);
+    expect((await readFilm(target)).durationSeconds).toBeCloseTo(24, 1);
+  });
+
+  it('is the later part where that is longer', async () => {
+    const clip = await cut([chunk(0, 12, B_FRAMES), chunk(12, 72, demo(0))], 4, 72);
+    expect(clip).toMatchObject({ ...range(12, 72), missing: [range(4, 12)] });
+  });
+});
+
+it('a recording with another sound is used without it, and the clip says so', async () => {
+  const clip = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, await resounding())], 6, 18);
+  expect(clip).toMatchObject({ missing: [], leftOut: [] });
+  expect(clip.soundFaults).toEqual([
+    'a recording has another sound (mp4a.40.2, 48000 Hz, 1 channels after mp4a.40.2, 32000 Hz, 1 channels)',
+  ]);
+  const { video, audio } = await readFilm(target);
+  expect(video.at(-1)?.seconds).toBeGreaterThan(11);
+  expect(audio.at(-1)?.seconds).toBeLessThan(6.5);
+});
+
+describe('a clip with a damaged recording', () => {
+  const second = 'the recording that starts at 2026-11-02T08:01:00.000Z';
+
+  it('uses a recording that is cut short up to its last frame, and goes on with the next', async () => {
+    const short = await changed('short.mp4', demo(1), (bytes) => bytes.subarray(0, 60_000));
+    const clip = await cut([chunk(0, 60, demo(0)), chunk(60, 120, short), chunk(120, 180, demo(2))], 50, 130);
+    expect(clip).toMatchObject({ ...range(50, 130), unrecorded: [], leftOut: [`${second}: the film is cut short`] });
+    const [gap] = clip.missing;
+    expect(clip.missing).toHaveLength(1);
+    expect(gap?.startTime.getTime()).toBeGreaterThan(at(61).getTime());
+    expect(gap?.endTime).toEqual(at(120));
+    const shown = 10 + (Number(gap?.startTime) - at(60).getTime()) / 1000 + 10;
+    expect((await readFilm(target)).durationSeconds).toBeCloseTo(shown, 1);
+  });
+
+  it.each<[string, number, string]>([
+    ['without frames', 2_000, 'the film holds neither picture nor sound'],
+    ['of no byte', 0, 'the film cannot be read as MP4'],
+  ])('leaves out one %s', async (_, length, message) => {
+    const path = await changed('cut.mp4', demo(1), (bytes) => bytes.subarray(0, length));
+    const clip = await cut([chunk(0, 60, demo(0)), chunk(60, 120, path), chunk(120, 180, demo(2))], 50, 130);
+    expect(clip).toMatchObject({ missing: [range(60, 120)], unrecorded: [], leftOut: [`${second}: ${message}`] });
+  });
+
+  it('does not mention one where another recording was shown', async () => {
+    const path = await changed('none.mp4', demo(1), () => Buffer.alloc(0));
+    const clip = await cut([chunk(0, 60, demo(0)), chunk(10, 20, path)], 0, 60);
+    expect(clip).toMatchObject({ ...range(0, 60), missing: [], leftOut: [] });
+  });
+});
