@@ -6,6 +6,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { ResolvedEnv, Side } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
+import { ExchangesModule } from './exchanges/exchanges.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { ObservabilityModule } from './observability/metrics.js';
@@ -34,6 +35,7 @@ export class AppModule {
         DatabaseModule,
         ScheduleModule.forRoot(),
         AuthModule,
+        ExchangesModule,
         SandboxModule.of(env),
         // Express matches routes in this order: the busiest come first.
         ...[...env.SIDES].flatMap((side) => SIDE_MODULES[side]),

@@ -10,6 +10,8 @@ import { type AppError, unavailable } from './errors/app-error.js';
 import { CommonErrorFilter, type Translate } from './errors/exception.filter.js';
 import { ValidationPipe } from './errors/validation.pipe.js';
 import { discardUnreadBody, setBodyLimits } from './http/body-reader.js';
+import { ExchangeLog } from './exchanges/exchange-log.service.js';
+import { captureInbound } from './exchanges/inbound-capture.js';
 import { HttpAdapter } from './http/express.adapter.js';
 import { refuseInvalidHost, setRequestId, setSecurityHeaders } from './http/headers.js';
 import { SERVER_LIMITS } from './http/http-server.js';
@@ -42,6 +44,7 @@ export async function createApp(
   setBodyLimits(express, { maxBytes: env.HTTP_BODY_LIMIT, timeouts: limits });
   setFileLimits(express, limits);
   app.use(setRequestId, observeRequests(logger, app.get(Metrics)), setSecurityHeaders);
+  app.use(captureInbound(app.get(ExchangeLog)));
   app.use(discardUnreadBody, refuseInvalidHost, decodePathLiterally);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(

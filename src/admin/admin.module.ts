@@ -9,6 +9,7 @@ import { StorageModule } from '../storage/storage.module.js';
 import { VisionModule } from '../vision/vision.module.js';
 import { ConnectionsController } from './connections.controller.js';
 import { Doctor, DoctorController } from './doctor.js';
+import { ExchangesController } from './exchanges.controller.js';
 import { HaulersController } from './haulers.controller.js';
 import { HostedController } from './hosted.controller.js';
 import { RecordingsController } from './recordings.controller.js';
@@ -20,7 +21,7 @@ import { VideoRequestsController } from './video-requests.controller.js';
 /** Administration that both sides need. */
 @Module({
   imports: [StorageModule],
-  controllers: [HaulersController, DoctorController, SandboxController],
+  controllers: [HaulersController, ExchangesController, DoctorController, SandboxController],
   providers: [Doctor],
 })
 export class AdminModule {}

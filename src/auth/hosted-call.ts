@@ -1,9 +1,10 @@
 import type { Response } from 'express';
 import type { BodyRequest } from '../http/json-body.js';
+import type { RecordedRequest } from '../http/recorded-request.js';
 import type { AuthenticatedRequest, HaulerPrincipal, Principal } from './principal.js';
 
 /** One call of an interface that belongs to haulers, as a route gets it with Nest's `@Req()`. */
-export type HostedCall = BodyRequest & AuthenticatedRequest;
+export type HostedCall = BodyRequest & AuthenticatedRequest & RecordedRequest;
 
 /**
  * Who calls. Asked for by the route itself: a parameter with a decorator of ours would go through the global pipes for

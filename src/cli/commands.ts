@@ -81,6 +81,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
       clock: 'advanceClock',
     },
   },
+  exchange: {
+    description: 'HTTP exchanges in both directions',
+    commands: { list: 'listExchanges', show: 'getExchange' },
+  },
   retention: { description: 'deletion of stored video by age', commands: { run: 'runRetention' } },
   'hosted-site-data': {
     description: "haulers' sites, kiosks and materials on the partner side",

@@ -91,6 +91,9 @@ export const VARIABLES = {
     'name servers that resolve the hosts of outbound calls, separated by commas',
     'those of the system',
   ),
+  EXCHANGE_LOG: declare(oneOf('all', 'failures', 'off'), 'all', 'which HTTP exchanges are kept'),
+  EXCHANGE_BODY_LIMIT: declare(size('0b', '1mb'), 16_384, 'how much of each body of an exchange is kept', '16kb'),
+  EXCHANGE_RETENTION_DAYS: declare(integer(1, 3650), 14, 'how long exchanges are kept'),
   SANDBOX: declare(boolean, undefined, 'scenarios and clock of the sandbox; without it their paths are 404', 'as DEMO'),
   PUBLIC_URL: declare(baseUrl, undefined, 'the address in download links', 'the host that was asked'),
   HTTP_BODY_LIMIT: declare(

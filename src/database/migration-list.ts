@@ -10,6 +10,7 @@ import { CreateReferenceSite1795400080000 } from '../../migrations/1795400080000
 import { CreateReferenceVision1795400090000 } from '../../migrations/1795400090000-create-reference-vision.js';
 import { CreateStorage1795400100000 } from '../../migrations/1795400100000-create-storage.js';
 import { CreateSandbox1795400250000 } from '../../migrations/1795400250000-create-sandbox.js';
+import { CreateExchanges1795400300000 } from '../../migrations/1795400300000-create-exchanges.js';
 import { IndexCoverage1795400600000 } from '../../migrations/1795400600000-index-coverage.js';
 import { AddClipGaps1795400600100 } from '../../migrations/1795400600100-add-clip-gaps.js';
 
@@ -26,6 +27,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateReferenceVision1795400090000,
   CreateStorage1795400100000,
   CreateSandbox1795400250000,
+  CreateExchanges1795400300000,
   IndexCoverage1795400600000,
   AddClipGaps1795400600100,
 ];

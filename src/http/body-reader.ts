@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
 import { AppError, invalid, unavailable } from '../errors/app-error.js';
 import { hasBody, type ServerLimits } from './http-server.js';
@@ -45,6 +46,11 @@ class ReceivingBudget {
 /** A request whose caller a guard has identified. The admin API has no key. */
 interface KeyedRequest extends Request {
   principal?: { readonly keyPrefix: string };
+}
+
+/** A request whose body had a content coding: size and SHA-256 (hex) of the body as it was sent. */
+export interface EncodedRequest extends Request {
+  wire?: { readonly sizeBytes: number; readonly sha256: string };
 }
 
 export function setBodyLimits(application: Application, limits: BodyLimits): void {
@@ -98,18 +104,29 @@ function receivedBytes(request: Request, maxBytes: number): Buffer | undefined {
 
 const readChunk = (request: Request) => request.read() as Buffer | null;
 
-function awaitBytes(request: Request, response: Response, maxBytes: number): Promise<Buffer> {
+function awaitBytes(request: EncodedRequest, response: Response, maxBytes: number): Promise<Buffer> {
   const read = express.raw({ type: () => true, limit: maxBytes });
   return new Promise((resolve, reject) => {
     const timeoutMs = bodyLimits(request).timeouts.jsonBody;
     const refuse = () => reject(new AppError('requestTimeout', `the body must arrive within ${timeoutMs / 1000} s`));
     const timer = setTimeout(refuse, timeoutMs).unref();
+    if (request.headers['content-encoding'] !== undefined) measureEncoded(request);
     void read(request, response, (error?: unknown) => {
       clearTimeout(timer);
       if (error !== undefined && error !== null) reject(bodyError(error, maxBytes));
       else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     });
   });
+}
+
+function measureEncoded(request: EncodedRequest): void {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    hash.update(chunk);
+    sizeBytes += chunk.length;
+  });
+  request.once('end', () => (request.wire = { sizeBytes, sha256: hash.digest('hex') }));
 }
 
 function tooLarge(maxBytes: number): AppError {

@@ -31,6 +31,11 @@ class HeaderRecorder extends ServerResponse {
 const recorder = new HeaderRecorder(new IncomingMessage(new Socket()));
 helmetHeaders(recorder.req, recorder, () => undefined);
 
+/** Whether every response has this header. The name is in lower case. */
+export const isSecurityHeader = (name: string): boolean => securityHeaders.has(name);
+
+const securityHeaders = new Set([...recorder.headers.keys()].map((name) => name.toLowerCase()));
+
 /** The security headers of every response (decision 14). */
 export const setSecurityHeaders: RequestHandler = (_request, response, next) => {
   response.setHeaders(recorder.headers);

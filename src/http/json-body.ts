@@ -8,6 +8,10 @@ import { hasBody } from './http-server.js';
 /** A request whose body `@JsonBody()` has read. `rawBody` is the body as sent, without its content coding. */
 export interface BodyRequest extends Request {
   rawBody?: string;
+  /** The same bytes if they are not UTF-8. */
+  rawBytes?: Buffer;
+  /** The parsed body. */
+  parsedBody?: unknown;
 }
 
 export interface BodyOptions {
@@ -22,19 +26,26 @@ export interface BodyOptions {
 export const JsonBody = createParamDecorator((options: BodyOptions | undefined, context): unknown => {
   const http = context.switchToHttp();
   const request = http.getRequest<BodyRequest>();
-  if (request.rawBody !== undefined) return parsed(request.rawBody);
+  if (request.rawBody !== undefined) return parsed(request, request.rawBody);
   if (options?.optional === true && !hasBody(request)) return {};
   const bytes = jsonBytes(request, http.getResponse<Response>(), bodyLimits(request).maxBytes);
   return bytes instanceof Promise ? bytes.then((read) => jsonOf(request, read)) : jsonOf(request, bytes);
 });
 
 function jsonOf(request: BodyRequest, bytes: Buffer): unknown {
-  return parsed(textOf(request, bytes));
+  return parsed(request, textOf(request, bytes));
 }
 
-const textOf = (request: BodyRequest, bytes: Buffer): string => (request.rawBody = orInvalid(decodeUtf8, bytes));
+function textOf(request: BodyRequest, bytes: Buffer): string {
+  try {
+    return (request.rawBody = orInvalid(decodeUtf8, bytes));
+  } catch (error) {
+    request.rawBytes = bytes;
+    throw error;
+  }
+}
 
-const parsed = (text: string): unknown => orInvalid(parseJson, text);
+const parsed = (request: BodyRequest, text: string): unknown => (request.parsedBody = orInvalid(parseJson, text));
 
 function orInvalid<T, R>(read: (input: T) => R, input: T): R {
   try {

@@ -45,7 +45,7 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
  * before the service has ended the response. `bytesWritten` includes the head, so a caller that misses less than its size
  * counts as complete.
  */
-function isComplete({ socket }: Request, response: Response, bytesBefore: number): boolean {
+export function isComplete({ socket }: Request, response: Response, bytesBefore: number): boolean {
   if (response.writableEnded) return response.writableFinished;
   const length = Number(response.getHeader('Content-Length'));
   return response.headersSent && socket.writableFinished && socket.bytesWritten - bytesBefore > length;

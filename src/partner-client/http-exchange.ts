@@ -1,10 +1,18 @@
 import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { HttpService } from '@nestjs/axios';
+import { HttpService } from '@nestjs/axios';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { AxiosError, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
 import type { ResolvedEnv } from '../config/env.js';
 import { AddressRefused, guardedAgents, outboundPolicy } from '../outbound/address-guard.js';
-import { PartnerFailure, SENTENCES } from './partner-failure.js';
+import {
+  NO_OUTBOUND_LOG,
+  type OpenCall,
+  OUTBOUND_LOG,
+  type OutboundCall,
+  type OutboundLog,
+} from '../outbound/outbound-log.js';
+import { type FailureKind, PartnerFailure, SENTENCES } from './partner-failure.js';
 
 /** The limits of one exchange. */
 export interface ExchangeLimits {
@@ -20,6 +28,8 @@ export interface PartnerRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   readonly signal: AbortSignal | undefined;
+  /** Facts for the log of exchanges. */
+  readonly origin: Pick<OutboundCall, 'interface' | 'route' | 'haulerId' | 'connectionId' | 'secrets'>;
 }
 
 export interface PartnerResponse {
@@ -58,15 +68,60 @@ export function httpDefaults(env: ExchangeEnv): AxiosRequestConfig {
   };
 }
 
+/** Sends requests to partners and records them. */
+@Injectable()
+export class PartnerTransport {
+  constructor(
+    private readonly http: HttpService,
+    @Optional() @Inject(OUTBOUND_LOG) private readonly log: OutboundLog = NO_OUTBOUND_LOG,
+  ) {}
+
+  /** See `exchange`. */
+  async send<T>(
+    request: PartnerRequest,
+    limits: ExchangeLimits,
+    use: (response: PartnerResponse) => Promise<T>,
+  ): Promise<T> {
+    const call = this.begin(request);
+    try {
+      const result = await exchange(this.http, request, limits, use, call);
+      call.ended();
+      return result;
+    } catch (error) {
+      call.ended(failureName(error, request.signal));
+      throw error;
+    }
+  }
+
+  /** Records a request that was not sent. */
+  refused(request: PartnerRequest, kind: FailureKind): void {
+    this.begin(request).ended(kebabCase(kind));
+  }
+
+  private begin({ method, url, headers, body, origin }: PartnerRequest): OpenCall {
+    return this.log.begin({ method, url, headers, body, ...origin });
+  }
+}
+
+const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** Undefined if the status says why. */
+function failureName(error: unknown, signal: AbortSignal | undefined): string | undefined {
+  if (signal?.aborted === true) return 'cancelled';
+  if (!(error instanceof PartnerFailure)) return undefined;
+  return error.status === undefined || error.status < 300 ? kebabCase(error.kind) : undefined;
+}
+
 /**
  * Sends one request and passes the response to `use`. A transport failure is thrown as a `PartnerFailure`; an abort by
  * the caller is thrown as its reason.
  */
-export async function exchange<T>(
+async function exchange<T>(
   http: HttpService,
   request: PartnerRequest,
   limits: ExchangeLimits,
   use: (response: PartnerResponse) => Promise<T>,
+  call: OpenCall,
 ): Promise<T> {
   const { host } = new URL(request.url);
   const timeout = new PausableTimeout(limits.answerMs);
@@ -89,7 +144,9 @@ export async function exchange<T>(
     });
     timeout.pause();
     const header = headerOf(received);
-    const body = readBody(stream, { coding: header('content-encoding'), signal, timeout, host, limits, failure });
+    call.responded(status, received);
+    const coding = header('content-encoding');
+    const body = readBody(stream, { coding, signal, timeout, host, limits, failure, call });
     try {
       return await use({ status, header, body });
     } finally {
@@ -132,11 +189,13 @@ interface BodyOptions {
   readonly host: string;
   readonly limits: ExchangeLimits;
   readonly failure: (error: unknown, hasResponse: boolean) => unknown;
+  readonly call: OpenCall;
 }
 
 async function* readBody(stream: Readable, options: BodyOptions): AsyncGenerator<Buffer> {
-  const { coding, signal, timeout, host, limits, failure } = options;
+  const { coding, signal, timeout, host, limits, failure, call } = options;
   const source = decompressed(stream, coding, signal);
+  if (source !== stream) stream.on('data', (chunk: Buffer) => call.receivedEncoded(chunk));
   if (source === undefined) throw new PartnerFailure('breach', SENTENCES.unsupportedCoding(host));
   let bytes = 0;
   timeout.resume();
@@ -144,6 +203,7 @@ async function* readBody(stream: Readable, options: BodyOptions): AsyncGenerator
     for await (const chunk of source) {
       timeout.pause();
       bytes += chunk.length;
+      call.received(chunk);
       if (bytes > limits.maxBytes) {
         throw new PartnerFailure('tooLarge', SENTENCES.tooLarge(host, limits.maxBytes));
       }

@@ -5,7 +5,7 @@ import { OUTBOUND_POLICY, outboundPolicy } from '../outbound/address-guard.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionsService } from './connections.service.js';
-import { httpDefaults } from './http-exchange.js';
+import { httpDefaults, PartnerTransport } from './http-exchange.js';
 import { PARTNER_SETTINGS, PartnerClient, partnerSettings } from './partner-client.js';
 
 /** Calls to partners, and the connections that they use. */
@@ -17,6 +17,7 @@ import { PARTNER_SETTINGS, PartnerClient, partnerSettings } from './partner-clie
     ConnectionKeys,
     ConnectionsService,
     ConnectionCheckService,
+    PartnerTransport,
     PartnerClient,
   ],
   exports: [PartnerClient, ConnectionsService, ConnectionCheckService],

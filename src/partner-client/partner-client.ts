@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ResolvedEnv } from '../config/env.js';
-import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js';
+import type { ApiContract, ApiRoute, InterfaceName } from '../contracts/common/api-contract.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import { Metrics } from '../observability/metrics.js';
 import { OUTBOUND_POLICY, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
 import { CircuitBreakers } from './circuit-breakers.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
 import type { PartnerConnection } from './partner-connection.js';
-import { exchange, type ExchangeLimits, type PartnerRequest, type PartnerResponse } from './http-exchange.js';
+import { type ExchangeLimits, type PartnerRequest, type PartnerResponse, PartnerTransport } from './http-exchange.js';
 import { KeyScrubber } from './key-scrubber.js';
 import { type PartnerAnswer, StreamedAnswer } from './partner-answer.js';
 import { PartnerFailure, retryDelayMs, SENTENCES } from './partner-failure.js';
@@ -65,7 +64,7 @@ export class PartnerClient {
   private readonly breakers: CircuitBreakers;
 
   constructor(
-    private readonly http: HttpService,
+    private readonly transport: PartnerTransport,
     private readonly keys: ConnectionKeys,
     @Inject(PARTNER_SETTINGS) private readonly settings: PartnerSettings,
     @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
@@ -106,7 +105,10 @@ export class PartnerClient {
   ): Promise<T> {
     const url = urlOf(connection, call);
     const fault = urlFault(url, this.policy);
-    if (fault !== undefined) throw new PartnerFailure('addressRefused', fault);
+    if (fault !== undefined) {
+      this.transport.refused(requestOf(connection, undefined, call, url), 'addressRefused');
+      throw new PartnerFailure('addressRefused', fault);
+    }
     const attempt = async () => this.tryKeys(connection, await this.keys.slots(connection), call, url, use);
     return this.retrying(connection, call, () =>
       call.breaker === false ? attempt() : this.breakers.run(connection, new URL(url).host, attempt),
@@ -122,7 +124,11 @@ export class PartnerClient {
       } catch (error) {
         if (!(error instanceof PartnerFailure)) throw error;
         // The circuit may open between two attempts: the failure that opened it is more informative.
-        if (error.kind === 'circuitOpen') throw last ?? error;
+        if (error.kind === 'circuitOpen') {
+          if (last === undefined)
+            this.transport.refused(requestOf(connection, undefined, call, urlOf(connection, call)), error.kind);
+          throw last ?? error;
+        }
         this.logger.debug(`${connection.id} ${call.route.path}, attempt ${attempt}: ${error.message}`);
         last = error;
       }
@@ -149,7 +155,8 @@ export class PartnerClient {
     let refused: KeySlot | undefined;
     for (const slot of slots) {
       const previous = refused;
-      const result = await exchange(this.http, requestOf(slot, call, url), this.settings, async (response) => {
+      const request = requestOf(connection, slot, call, url, slots);
+      const result = await this.transport.send(request, this.settings, async (response) => {
         const { status, header, body } = response;
         if (status === 401) return undefined;
         if (!accept.includes(status)) {
@@ -166,7 +173,15 @@ export class PartnerClient {
   }
 }
 
-function requestOf({ key }: KeySlot, call: PartnerCall, url: string): PartnerRequest {
+/** Without a key for a request that is only recorded. */
+function requestOf(
+  { id, haulerId }: PartnerConnection,
+  slot: KeySlot | undefined,
+  call: PartnerCall,
+  url: string,
+  slots: readonly KeySlot[] = [],
+): PartnerRequest {
+  const route = Object.entries(call.api.routes).find(([, each]) => each.path === call.route.path)?.[0] ?? null;
   return {
     url,
     method: call.route.method,
@@ -174,11 +189,18 @@ function requestOf({ key }: KeySlot, call: PartnerCall, url: string): PartnerReq
       Accept: 'application/json',
       'Accept-Encoding': 'gzip',
       'User-Agent': 'haulbridge',
-      [call.api.keyHeader]: key,
+      ...(slot === undefined ? {} : { [call.api.keyHeader]: slot.key }),
       ...(call.body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
     body: call.body === undefined ? undefined : JSON.stringify(call.body),
     signal: call.signal,
+    origin: {
+      interface: call.api.name as InterfaceName,
+      route,
+      haulerId,
+      connectionId: id,
+      secrets: slots.map(({ key }) => key),
+    },
   };
 }
 

@@ -57,9 +57,9 @@ export class BatchState {
     this.outbound.remove(ticket);
   }
 
-  private record({ result, ticket }: Applied, { body, receivedAt }: Push): void {
+  private record({ result, ticket }: Applied, { body, receivedAt, origin }: Push): void {
     const { id, haulerId, revision } = ticket;
-    this.revisions.push({ haulerId, ticketId: id, revision, receivedAt, result, body });
+    this.revisions.push({ haulerId, ticketId: id, revision, receivedAt, result, body, origin });
     const isNew = result === 'created' || this.created.has(id);
     (isNew ? this.created : this.updated).set(id, ticket);
   }

@@ -67,6 +67,8 @@ export class ScaleController implements ScaleApi<HostedCall, string> {
   async createTicket(@JsonBody() body: CreateScaleTicketRequest, @Req() call: HostedCall) {
     const { caller, response } = partiesOf(call);
     const claim = claimOf(call, SCALE_API, path, caller.haulerId);
-    return send(response, await this.tickets.create(body, caller.haulerId, rawBodyOf(call), claim));
+    const requestId = String(response.getHeader('X-Request-Id'));
+    const origin = { exchangeId: call.exchangeId ?? null, apiKeyId: caller.keyId, requestId };
+    return send(response, await this.tickets.create(body, caller.haulerId, rawBodyOf(call), claim, origin));
   }
 }

@@ -1,4 +1,5 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ScaleController } from './scale.controller.js';
 import { TicketQueries } from './ticket-queries.js';
 import { TicketService } from './ticket.service.js';
@@ -10,4 +11,13 @@ import { TicketWriter } from './ticket-writer.js';
   providers: [TicketService, TicketWriter, TicketQueries],
   exports: [TicketQueries],
 })
-export class ScaleModule {}
+export class ScaleModule implements OnModuleInit {
+  constructor(
+    private readonly tickets: TicketQueries,
+    private readonly exchanges: ExchangeQueries,
+  ) {}
+
+  onModuleInit(): void {
+    this.exchanges.usePushBodies((haulerId, ticketId, id) => this.tickets.pushBody(haulerId, ticketId, id));
+  }
+}

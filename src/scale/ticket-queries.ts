@@ -49,6 +49,12 @@ export class TicketQueries {
     return { data: this.pushes({ haulerId, ticketId: id }, first, last), pagination: paginationOf(page, total) };
   }
 
+  /** The body of the push that an exchange carried. */
+  async pushBody(haulerId: string, ticketId: string, exchangeId: string): Promise<string | undefined> {
+    const where = { haulerId, ticketId, exchangeId };
+    return (await this.dataSource.manager.findOneBy(TicketRevisionEntity, where))?.body;
+  }
+
   private async find(id: string): Promise<TicketEntity> {
     const row = await this.dataSource.manager.findOneBy(TicketEntity, { id });
     if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no ticket ${id}`);

@@ -66,4 +66,13 @@ export class TicketRevisionEntity {
   /** The body as it was received. */
   @Column('text')
   body!: string;
+
+  @Column('uuid', { name: 'exchange_id', nullable: true })
+  exchangeId!: string | null;
+
+  @Column('uuid', { name: 'api_key_id', nullable: true })
+  apiKeyId!: string | null;
+
+  @Column('text', { name: 'request_id', nullable: true })
+  requestId!: string | null;
 }

@@ -14,7 +14,7 @@ import {
   toMaterialReferences,
 } from '../site-sync/catalog/catalog.repository.js';
 import type { BatchChanges } from './batch-state.js';
-import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
+import { type Direction, type Flow, NO_ORIGIN, type Push, type Revision, type Ticket } from './ticket.js';
 
 const TICKET = {
   hauler_id: ['uuid', ({ haulerId }) => haulerId],
@@ -34,19 +34,24 @@ const TICKET = {
 
 const TICKET_KEY = { hauler_id: TICKET.hauler_id, id: TICKET.id } as const satisfies Columns<Ticket>;
 
+const PUSHED = {
+  body: ['text', ({ body }) => body],
+  exchange_id: ['uuid', ({ origin }) => origin.exchangeId],
+  api_key_id: ['uuid', ({ origin }) => origin.apiKeyId],
+  request_id: ['text', ({ origin }) => origin.requestId],
+} as const satisfies Columns<Pick<Push, 'body' | 'origin'>>;
+
 const REVISION = {
   hauler_id: ['uuid', ({ haulerId }) => haulerId],
   ticket_id: ['uuid', ({ ticketId }) => ticketId],
   revision: ['integer', ({ revision }) => revision],
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
   result: ['text', ({ result }) => result],
-  body: ['text', ({ body }) => body],
+  ...PUSHED,
 } as const satisfies Columns<Revision>;
 
 /** A new ticket with the body of the push that created it. */
-const NEW_TICKET = { ...TICKET, body: ['text', ({ body }) => body] } as const satisfies Columns<
-  Ticket & Pick<Push, 'body'>
->;
+const NEW_TICKET = { ...TICKET, ...PUSHED } as const satisfies Columns<Ticket & Pick<Push, 'body' | 'origin'>>;
 
 /** The key by which a push's flow is found. */
 const flowKey = (direction: Direction) =>
@@ -86,7 +91,7 @@ const INSERT_NEW = `
           WHERE (SELECT ${allReferencesExist(rowsSql(MATERIAL_REFERENCE, 1))})
              ON CONFLICT DO NOTHING RETURNING id)
   INSERT INTO ticket_revisions (${namesOf(REVISION)})
-  SELECT hauler_id, id, revision, created_at, 'created', body FROM pushed JOIN created USING (id)
+  SELECT hauler_id, id, revision, created_at, 'created', body, exchange_id, api_key_id, request_id FROM pushed JOIN created USING (id)
   RETURNING ticket_id AS id`;
 
 /** Parameters: `REVISION`, `TICKET` of the new tickets, `TICKET` of the updated tickets. */
@@ -122,8 +127,11 @@ export async function insertNewTickets(
   created: readonly Ticket[],
   pushes: readonly Push[],
 ): Promise<ReadonlySet<string>> {
-  const bodies = new Map(pushes.map(({ id, body }) => [id, body]));
-  const tickets = created.map((ticket) => ({ ...ticket, body: bodies.get(ticket.id) ?? '' }));
+  const pushed = new Map(pushes.map((push) => [push.id, push]));
+  const tickets = created.map((ticket) => {
+    const { body = '', origin = NO_ORIGIN } = pushed.get(ticket.id) ?? {};
+    return { ...ticket, body, origin };
+  });
   const inserted = await connection.query<Pick<Ticket, 'id'>[]>(INSERT_NEW, [
     ...rowArrays(MATERIAL_REFERENCE, pushes.flatMap(toMaterialReferences)),
     ...rowArrays(NEW_TICKET, tickets),

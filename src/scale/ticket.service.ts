@@ -7,7 +7,7 @@ import { AppError, unavailable } from '../errors/app-error.js';
 import { type Claim, REPLAYED_MARK } from '../idempotency/idempotency.repository.js';
 import { Metrics } from '../observability/metrics.js';
 import { Batcher, type Entry } from './batcher.js';
-import { toPush } from './ticket.js';
+import { type PushOrigin, toPush } from './ticket.js';
 import { canRetry } from './ticket.repository.js';
 import { type Outcome, type Outcomes, type Submission, type TicketAnswer, TicketWriter } from './ticket-writer.js';
 
@@ -52,9 +52,10 @@ export class TicketService {
     haulerId: string,
     body: string,
     claim: Claim | undefined,
+    origin?: PushOrigin,
   ): Promise<TicketAnswer> {
     const batcher = claim === undefined ? this.batcher : this.keyedBatcher;
-    return batcher.submit({ push: toPush(request, haulerId, body), claim }, body.length);
+    return batcher.submit({ push: toPush(request, haulerId, body, origin), claim }, body.length);
   }
 
   private async ingest(entries: readonly TicketEntry[]): Promise<void> {

@@ -23,6 +23,15 @@ export interface Contents {
   readonly customFields: string | null;
 }
 
+/** Where a push came from. `exchangeId` is null where exchanges are not recorded. */
+export interface PushOrigin {
+  readonly exchangeId: string | null;
+  readonly apiKeyId: string | null;
+  readonly requestId: string | null;
+}
+
+export const NO_ORIGIN: PushOrigin = { exchangeId: null, apiKeyId: null, requestId: null };
+
 /** One request, normalised. */
 export interface Push {
   /** A new UUID. It becomes the ticket's id if this push creates a ticket. */
@@ -37,6 +46,7 @@ export interface Push {
   readonly contents: Contents;
   /** The body of the request as it was received. */
   readonly body: string;
+  readonly origin: PushOrigin;
 }
 
 /** A disposal ticket as it is stored. */
@@ -62,10 +72,16 @@ export interface Revision {
   readonly receivedAt: Instant;
   readonly result: TicketResult;
   readonly body: string;
+  readonly origin: PushOrigin;
 }
 
 /** The normalised form of a request that is received now; `body` is its text. */
-export function toPush(request: CreateScaleTicketRequest, haulerId: string, body: string): Push {
+export function toPush(
+  request: CreateScaleTicketRequest,
+  haulerId: string,
+  body: string,
+  origin: PushOrigin = NO_ORIGIN,
+): Push {
   const id = uuidv7();
   return {
     id,
@@ -80,6 +96,7 @@ export function toPush(request: CreateScaleTicketRequest, haulerId: string, body
       customFields: request.customFields === undefined ? null : sortedMapJson(request.customFields),
     },
     body,
+    origin,
   };
 }
 

@@ -3,6 +3,7 @@ import { JobsModule } from '../jobs/jobs.module.js';
 import { outboundPolicy } from '../outbound/address-guard.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 import { ENV, type Env } from '../config/env.js';
+import { OUTBOUND_LOG, type OutboundLog } from '../outbound/outbound-log.js';
 import { STORAGE, type Storage } from '../storage/storage.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { VisionFindings } from './client/findings.repository.js';
@@ -57,8 +58,8 @@ import { Retention } from './recordings/retention.job.js';
     StoragePause,
     {
       provide: Downloader,
-      inject: [STORAGE, ENV],
-      useFactory: (storage: Storage, env: Env) => new Downloader(storage, outboundPolicy(env)),
+      inject: [STORAGE, ENV, OUTBOUND_LOG],
+      useFactory: (storage: Storage, env: Env, log: OutboundLog) => new Downloader(storage, outboundPolicy(env), log),
     },
     DownloadJob,
     DownloadMetrics,

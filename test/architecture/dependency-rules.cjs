@@ -2,7 +2,7 @@
 const room = (...names) => `^src/(${names.join('|')})/`;
 const L0 = ['contracts', 'config'];
 const L1 = ['chunked-work', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
-const L2 = ['auth', 'partner-client', 'storage', 'jobs', 'idempotency', 'sandbox'];
+const L2 = ['auth', 'exchanges', 'partner-client', 'storage', 'jobs', 'idempotency', 'sandbox'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
 const L4 = ['admin', 'partner-api', 'docs', 'health', 'cli', 'demo'];
 const ENTRY = '^src/(app\\.module|app\\.setup|cluster|main)\\.ts$';

@@ -23,7 +23,15 @@ class Tickets {
     if (result !== 'unchanged') {
       const { id, haulerId, revision } = ticket;
       this.put(ticket);
-      this.revisions.push({ haulerId, ticketId: id, revision, result, receivedAt: one.receivedAt, body: one.body });
+      this.revisions.push({
+        haulerId,
+        ticketId: id,
+        revision,
+        result,
+        receivedAt: one.receivedAt,
+        body: one.body,
+        origin: one.origin,
+      });
     }
     return `${result} ${ticket.id}`;
   }

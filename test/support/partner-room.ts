@@ -4,7 +4,7 @@ import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 import type { DataSource } from 'typeorm';
 import { ConnectionKeys } from '../../src/partner-client/connection-keys.service.js';
-import { httpDefaults } from '../../src/partner-client/http-exchange.js';
+import { httpDefaults, PartnerTransport } from '../../src/partner-client/http-exchange.js';
 import { PartnerClient, type PartnerSettings, partnerSettings } from '../../src/partner-client/partner-client.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
 import { sealKey } from '../../src/partner-client/connection-keys.service.js';
@@ -30,7 +30,13 @@ export function partnerClient(
   };
   const all = { ...partnerSettings(env), retryBaseMs: 20, ...settings };
   const http = new HttpService(axios.create(httpDefaults(env)));
-  return new PartnerClient(http, new ConnectionKeys(dataSource, env), all, { allowPrivate }, new Metrics());
+  return new PartnerClient(
+    new PartnerTransport(http),
+    new ConnectionKeys(dataSource, env),
+    all,
+    { allowPrivate },
+    new Metrics(),
+  );
 }
 
 export interface ConnectionOptions {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { instantOf } from '../../src/contracts/common/instant.js';
-import type { Flow, Push } from '../../src/scale/ticket.js';
+import { type Flow, NO_ORIGIN, type Push } from '../../src/scale/ticket.js';
 
 /** A version: so many microseconds after the start of 2026. */
 export function at(microseconds: number): string {
@@ -33,6 +33,7 @@ export function push({ inbound, outbound, contents = 'C', siteId = 'site' }: Pus
     flows: { inbound, outbound },
     contents: { materials: contents, customFields: null },
     body: JSON.stringify({ inbound, outbound, contents }),
+    origin: NO_ORIGIN,
   };
 }
 

@@ -20,6 +20,7 @@ import {
   NEW_CONNECTIONS,
   UpdateConnectionRequest,
 } from './connection.dto.js';
+import { ExchangeDetail, ExchangeList, ExchangeQuery } from './exchange.dto.js';
 import { CreateHaulerRequest, Hauler, HAULER_EXAMPLES } from './hauler.dto.js';
 import {
   HOSTED_RECORDING_MAX_BYTES,
@@ -507,6 +508,27 @@ const ROUTES = {
     query: VisionFindingQuery,
   },
 
+  listExchanges: {
+    method: 'GET',
+    path: '/exchanges',
+    summary: 'List HTTP exchanges',
+    description:
+      'Calls of the four interfaces in both directions, newest first, also those that were refused, timed out or never reached the partner. There are no totals; an unknown filter is 400.',
+    query: ExchangeQuery,
+    status: 200,
+    response: ExchangeList,
+    returns: 'A page of exchanges',
+  },
+  getExchange: {
+    ...read,
+    path: '/exchanges/{id}',
+    summary: 'Read an HTTP exchange',
+    description: 'With headers and bodies without secrets, and an explanation.',
+    response: ExchangeDetail,
+    returns: 'The exchange',
+    fails: { notFound: 'No exchange has this id, or its day is no longer kept' },
+  },
+
   replaceHostedSiteData: {
     method: 'PUT',
     path: '/hosted/haulers/{haulerId}/site-data',
@@ -688,6 +710,7 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['recordings', 'Recordings and clips from partners, and their files'],
   ['coverage', 'The stored, available, missing and expired video of a truck over time'],
   ['vision-findings', "Errors in partners' video lists"],
+  ['exchanges', 'HTTP exchanges in both directions: search, explanation'],
   ['hosted', 'Data of the partner side, which the reference partner serves'],
   ['sandbox', 'Faults to rehearse, and the clock of the reference partner'],
   ['doctor', 'Comparison of the video storage with the database'],

@@ -7,6 +7,7 @@ import { failureSentence, logFailure } from '../../jobs/failure-sentence.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { JobKind } from '../../jobs/job-kind.js';
 import { Metrics } from '../../observability/metrics.js';
+import { inCallContext } from '../../outbound/outbound-log.js';
 import { nextRunAfterFailureMs, nextRunMs } from './schedule.rules.js';
 import { SiteSync } from './site-sync.service.js';
 import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
@@ -72,16 +73,19 @@ export class SiteSyncJob implements OnModuleInit {
     let status = '';
     try {
       if (run.attempts > MAX_ATTEMPTS) throw new InterruptedRunError();
-      await this.sync.synchronise({
-        run,
-        connection: connectionOf(row),
-        requested: row.run_requested_at !== null,
-        signal,
-        conclude: async (manager, result) => {
-          await this.conclude(lease, run, manager, result);
-          status = result.status;
-        },
-      });
+      const references = [{ kind: 'syncRunId', value: run.id }] as const;
+      await inCallContext({ references }, () =>
+        this.sync.synchronise({
+          run,
+          connection: connectionOf(row),
+          requested: row.run_requested_at !== null,
+          signal,
+          conclude: async (manager, result) => {
+            await this.conclude(lease, run, manager, result);
+            status = result.status;
+          },
+        }),
+      );
       this.metrics.syncRuns.inc({ status });
     } catch (error) {
       if (signal.aborted || error instanceof LeaseLostError || isDatabaseUnavailable(error)) throw error;

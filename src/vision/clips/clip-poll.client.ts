@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { ListVideosQuery, Video } from '../../contracts/vision/vision.dto.js';
+import { inCallContext } from '../../outbound/outbound-log.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import type { Finding, ListedPage, ReadRequestState } from '../client/read-list.rules.js';
@@ -55,7 +56,12 @@ export class ClipPollClient {
    * A single part is polled by its id. Several parts are polled with the customer's list, and by their ids only when that
    * is due or where the list may not contain all of their clips. The first failure of the whole partner ends the round.
    */
-  async poll(parts: readonly Part[], context: PollContext): Promise<PollRound> {
+  poll(parts: readonly Part[], context: PollContext): Promise<PollRound> {
+    const references = parts.map(({ requestId }) => ({ kind: 'videoRequestId', value: requestId }) as const);
+    return inCallContext({ references }, () => this.pollRound(parts, context));
+  }
+
+  private async pollRound(parts: readonly Part[], context: PollContext): Promise<PollRound> {
     const [first] = parts;
     if (parts.length === 1 && first?.partnerRequestId != null) {
       return roundOf(parts, NO_BATCH, await this.pollIndividually(parts, context));

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Next, Run } from '../../jobs/run.js';
+import { inCallContext } from '../../outbound/outbound-log.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import type { Acknowledgement } from '../client/read-acknowledgement.rules.js';
@@ -102,7 +103,10 @@ export class ClipSubmitJob implements OnModuleInit {
     try {
       const { customerId, truckId, cameraId, startTime, endTime } = part;
       const request = { customerId, truckId, cameraId, startTime, endTime };
-      const acknowledgement = await this.client.requestVideo(request, { connection, signal: run.signal });
+      const references = [{ kind: 'videoRequestId', value: part.requestId }] as const;
+      const acknowledgement = await inCallContext({ references }, () =>
+        this.client.requestVideo(request, { connection, signal: run.signal }),
+      );
       return await this.acknowledged(run, part, connection, acknowledgement);
     } catch (error) {
       if (!(error instanceof PartnerFailure)) throw error;

@@ -3,6 +3,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Next, Run } from '../../jobs/run.js';
+import { inCallContext } from '../../outbound/outbound-log.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
 import { recordingFile } from '../recordings/recording-files.js';
@@ -60,7 +61,19 @@ export class DownloadJob implements OnModuleInit {
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
       // Otherwise each due row would be claimed and deferred again and again while the storage is unavailable.
       canClaim: () => this.pause.current() === undefined,
-      run: (run) => this.run(run),
+      run: (run) =>
+        inCallContext(
+          {
+            references: [
+              { kind: 'recordingId', value: run.row.id },
+              { kind: 'truckId', value: run.row.truck_id },
+              { kind: 'cameraId', value: run.row.camera_id },
+            ],
+            haulerId: run.row.hauler_id,
+            connectionId: run.row.connection_id,
+          },
+          () => this.run(run),
+        ),
     });
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import type { OutboundPolicy } from '../../outbound/address-guard.js';
+import type { OutboundLog } from '../../outbound/outbound-log.js';
 import type { Draft } from '../../storage/draft.js';
 import type { DraftPoint, Published, Storage } from '../../storage/storage.js';
 import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../storage/storage-errors.js';
@@ -66,8 +67,9 @@ export class Downloader {
   constructor(
     readonly storage: Storage,
     policy: OutboundPolicy,
+    log?: OutboundLog,
   ) {
-    this.openLink = linkOpener(policy);
+    this.openLink = linkOpener(policy, log);
   }
 
   /** Rejects with `DownloadError` or `StorageUnavailableError`. */

@@ -1,6 +1,7 @@
 import { type Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { guardedAgents, type OutboundPolicy, urlFault } from '../../outbound/address-guard.js';
+import { NO_OUTBOUND_LOG, type OpenCall, type OutboundLog } from '../../outbound/outbound-log.js';
 import { connectionError, DownloadError, statusError } from './download-error.js';
 
 export interface LinkResponse {
@@ -33,29 +34,34 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  * `node:http`, because `fetch` has no hook to check a resolved address. A connection serves one file, so that surplus
  * bytes of a host cannot become the head of the next response.
  */
-export function linkOpener(policy: OutboundPolicy): OpenLink {
+export function linkOpener(policy: OutboundPolicy, log: OutboundLog = NO_OUTBOUND_LOG): OpenLink {
   const { httpAgent, httpsAgent } = guardedAgents(policy, { keepAlive: false });
   return async (link, limits) => {
-    let url = checkedUrl(link.url, policy);
+    const begin = (url: string) =>
+      log.begin({ interface: 'vision', route: 'download', method: 'GET', url, headers: headersOf(link), isFile: true });
+    let url = checkedUrl(link.url, policy, begin);
     for (let hops = 0; hops <= limits.maxRedirects; hops += 1) {
-      const answer = await send(url, url.protocol === 'https:' ? httpsAgent : httpAgent, link, limits);
+      const answer = await send(url, url.protocol === 'https:' ? httpsAgent : httpAgent, link, limits, begin(url.href));
       const target = redirectTarget(answer.response, url);
       if (target === undefined) return answer;
       answer.response.destroy();
-      url = checkedUrl(target, policy);
+      url = checkedUrl(target, policy, begin);
     }
     throw new DownloadError('bad-answer', `${url.hostname} needs more than ${limits.maxRedirects} redirects.`);
   };
 }
 
-function checkedUrl(url: string, policy: OutboundPolicy): URL {
+function checkedUrl(url: string, policy: OutboundPolicy, begin: (url: string) => OpenCall): URL {
   const fault = urlFault(url, policy);
-  if (fault !== undefined) throw new DownloadError('address-refused', `The link cannot be used: ${fault}`);
+  if (fault !== undefined) {
+    begin(url).ended('address-refused');
+    throw new DownloadError('address-refused', `The link cannot be used: ${fault}`);
+  }
   return new URL(url);
 }
 
 /** Sends one request; resolves with the head of the response. */
-function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits): Promise<LinkResponse> {
+function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits, call: OpenCall): Promise<LinkResponse> {
   const host = url.hostname;
   const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
@@ -72,12 +78,15 @@ function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits): Pr
     // Listens during the whole body: bytes after its announced end are an error of the request, not of the response.
     request.on('error', (error) => {
       const failure = response?.complete ? surplusError(host, error) : connectionError(host, error);
+      call.ended(link.signal.aborted ? 'cancelled' : failureName(failure, error));
       reject(failure);
       response?.destroy(failure);
     });
     request.once('response', (received) => {
       clearTimeout(timer);
       response = received;
+      call.responded(received.statusCode ?? 0, received.headers);
+      received.once('close', () => call.ended(received.complete ? undefined : 'cut-off'));
       // Before the response has a reader, a broken connection must not end the process.
       received.on('error', () => undefined);
       resolve({ host, response: received });
@@ -91,9 +100,17 @@ function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits): Pr
       clearTimeout(timer);
       // Only matters if nothing else settled the promise.
       reject(new DownloadError('retryable', `${host} broke the connection.`));
+      if (response === undefined) call.ended('broken');
     });
     request.end();
   });
+}
+
+/** The name of a failure in the log of exchanges. */
+function failureName({ kind }: DownloadError, cause: Error): string {
+  if (kind === 'address-refused') return kind;
+  if (cause instanceof DownloadError) return 'timed-out';
+  return /ECONNRESET|EPIPE|HPE_/.test((cause as NodeJS.ErrnoException).code ?? '') ? 'broken' : 'unreachable';
 }
 
 /** Only these headers are sent, so that no API key reaches the host of a link (decision 47). */

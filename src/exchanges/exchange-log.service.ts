@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Inject, Injectable, Logger } from '@nestjs/common';
+import { Counter } from 'prom-client';
+import { ENV, type ResolvedEnv } from '../config/env.js';
+import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { AppError } from '../errors/app-error.js';
+import { Metrics } from '../observability/metrics.js';
+import type { ExchangeRecord } from './exchange-record.js';
+import { BoundedQueue } from './exchange-queue.js';
+import { type ExchangeRow, toRow } from './exchange-row.js';
+import { ExchangeWriter } from './exchange-writer.js';
+
+/** Bounds of the exchanges that wait to be written. */
+const MAX_WAITING = 20_000;
+const MAX_WAITING_BYTES = 48 * 1024 * 1024;
+/** Memory of an exchange besides its bodies. */
+const RECORD_BYTES = 2_048;
+
+/** Exchanges of one transaction: converting them blocks the event loop for about a millisecond. */
+const BATCH = 200;
+const GATHER_MS = 200;
+const RETRY_MS = 1_000;
+const SHUTDOWN_MS = 3_000;
+
+type LossReason = 'queue-full' | 'database-unavailable' | 'not-writable';
+
+/**
+ * Accepts exchanges without waiting, and writes them in batches behind the requests. When the queue is full, the oldest
+ * are lost and counted. A database that is unavailable is retried until then.
+ */
+@Injectable()
+export class ExchangeLog implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('Exchanges');
+  private readonly queue = new BoundedQueue<ExchangeRecord>(MAX_WAITING, MAX_WAITING_BYTES);
+  private writing: Promise<void> | undefined;
+  private isStopping = false;
+  private readonly written: Counter;
+  private readonly lost: Counter<'reason'>;
+
+  constructor(
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'EXCHANGE_LOG' | 'EXCHANGE_BODY_LIMIT'>,
+    private readonly writer: ExchangeWriter,
+    { registry }: Metrics,
+  ) {
+    const registers = [registry];
+    this.written = new Counter({ name: 'exchanges_written_total', help: 'HTTP exchanges that were stored', registers });
+    this.lost = new Counter({
+      name: 'exchanges_lost_total',
+      help: 'HTTP exchanges that were not stored, by reason: queue-full, database-unavailable, not-writable',
+      labelNames: ['reason'],
+      registers,
+    });
+    for (const reason of ['queue-full', 'database-unavailable', 'not-writable']) this.lost.inc({ reason }, 0);
+  }
+
+  get isOn(): boolean {
+    return this.env.EXCHANGE_LOG !== 'off';
+  }
+
+  /** `EXCHANGE_BODY_LIMIT`. */
+  get maxBodyBytes(): number {
+    return this.env.EXCHANGE_BODY_LIMIT;
+  }
+
+  add(record: ExchangeRecord): void {
+    const isFailure = record.status === 0 || record.status >= 400 || record.failure !== undefined;
+    if (this.env.EXCHANGE_LOG === 'failures' && !isFailure) return;
+    const dropped = this.queue.push(record, sizeOf(record));
+    if (dropped > 0) this.lost.inc({ reason: 'queue-full' }, dropped);
+    this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
+  }
+
+  /** Resolves when every exchange so far is written or lost. */
+  async flush(): Promise<void> {
+    while (this.writing !== undefined) await this.writing;
+  }
+
+  /** What cannot be written within a moment is lost. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await Promise.race([this.flush(), delay(SHUTDOWN_MS, undefined, { ref: false })]);
+    this.lose('database-unavailable', this.queue.shift(this.queue.length).length);
+  }
+
+  private async writeAll(): Promise<void> {
+    while (this.queue.length > 0) {
+      // Gathers a batch, but does not delay a shutdown.
+      if (this.queue.length < BATCH && !this.isStopping) await delay(GATHER_MS);
+      const records = this.queue.shift(BATCH);
+      await this.write(records.map(toRow));
+    }
+  }
+
+  private async write(rows: readonly ExchangeRow[]): Promise<void> {
+    try {
+      await this.writer.write(rows);
+      this.written.inc(rows.length);
+    } catch (error) {
+      if (error instanceof AppError || isDatabaseUnavailable(error)) return this.retry(rows);
+      if (rows.length === 1) {
+        this.logger.warn({ err: error }, 'an exchange could not be stored');
+        return this.lose('not-writable', 1);
+      }
+      const half = rows.length >> 1;
+      await this.write(rows.slice(0, half));
+      await this.write(rows.slice(half));
+    }
+  }
+
+  /** Waits for the database while the queue has space. */
+  private async retry(rows: readonly ExchangeRow[]): Promise<void> {
+    const isFull = this.queue.length >= MAX_WAITING - BATCH;
+    if (isFull || this.isStopping) return this.lose('database-unavailable', rows.length);
+    await delay(RETRY_MS);
+    await this.write(rows);
+  }
+
+  private lose(reason: LossReason, count: number): void {
+    if (count > 0) this.lost.inc({ reason }, count);
+  }
+}
+
+function sizeOf({ requestBody, responseBody, inRevision }: ExchangeRecord): number {
+  const lengths = [inRevision ? undefined : requestBody, responseBody].map((body) => body?.content.length ?? 0);
+  return lengths.reduce((sum, length) => sum + length, RECORD_BYTES);
+}

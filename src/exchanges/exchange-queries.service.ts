@@ -1,0 +1,232 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type {
+  Exchange,
+  ExchangeBody,
+  ExchangeDetail,
+  ExchangeList,
+  ExchangeQuery,
+} from '../contracts/admin/exchange.dto.js';
+import { epochMillis, formatInstant } from '../contracts/common/instant.js';
+import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
+import { parseReference, type Reference } from '../contracts/common/references.js';
+import { isUuid } from '../contracts/common/text.js';
+import { timeOfUuidv7 } from '../database/uuid.js';
+import { apiError, invalid } from '../errors/app-error.js';
+import { BASE64, REDACTED_FORM, TRUNCATED } from './exchange-row.js';
+import {
+  type ExchangeFilter,
+  type ExchangeListRow,
+  ExchangesRepository,
+  type FullExchangeRow,
+} from './exchanges.repository.js';
+import { explain } from './explanation.rules.js';
+import { redactBody } from './redaction.rules.js';
+
+/** The body of a push as the ticket's history has it. */
+export type FindPushBody = (haulerId: string, ticketId: string, exchangeId: string) => Promise<string | undefined>;
+
+/** Only exchanges of this key. */
+export interface ExchangeScope {
+  readonly apiKeyId: string;
+}
+
+/** Lists and shows exchanges, for admins and for partners. */
+@Injectable()
+export class ExchangeQueries {
+  private findPushBody: FindPushBody = () => Promise.resolve(undefined);
+
+  constructor(private readonly exchanges: ExchangesRepository) {}
+
+  /** The module of tickets provides the bodies that its history contains. */
+  usePushBodies(find: FindPushBody): void {
+    this.findPushBody = find;
+  }
+
+  /** `names` are the parameters that the caller sent: an unknown filter must not show everything. */
+  async list(query: ExchangeQuery, names: readonly string[], scope?: ExchangeScope): Promise<ExchangeList> {
+    refuseUnknown(names, scope === undefined ? FILTERS : FILTERS.filter((name) => name !== 'apiKeyId'));
+    const { cursor, pageSize = DEFAULT_PAGE_SIZE } = query;
+    const digest = digestOf(query, scope);
+    const filter = { ...filterOf(query), ...scope, before: cursor === undefined ? undefined : idIn(cursor, digest) };
+    const rows = await this.exchanges.find(filter, pageSize + 1);
+    const data = rows.slice(0, pageSize).map(toExchange);
+    const last = data.at(-1);
+    const next = rows.length > pageSize && last !== undefined ? cursorOf(last.id, digest) : null;
+    return { data, next };
+  }
+
+  async get(id: string, scope?: ExchangeScope): Promise<ExchangeDetail> {
+    const row = await this.row(id);
+    if (scope !== undefined && row.api_key_id !== scope.apiKeyId) throw unknownExchange(id);
+    const response = bodyOf(row.response_body, row.response_form, row.response_sha256, Number(row.response_bytes));
+    const request = row.in_revision
+      ? await this.pushBody(row)
+      : bodyOf(row.request_body, row.request_form, row.request_sha256, Number(row.request_bytes));
+    return {
+      ...toExchange(row),
+      request: { headers: headersIn(row.request_headers), ...(request === undefined ? {} : { body: request }) },
+      response:
+        row.response_headers === null
+          ? null
+          : { headers: headersIn(row.response_headers), ...(response === undefined ? {} : { body: response }) },
+      explanation: explain(row, response?.text),
+    };
+  }
+
+  async row(id: string): Promise<FullExchangeRow> {
+    const row = await this.exchanges.get(id);
+    if (row === undefined) throw unknownExchange(id);
+    return row;
+  }
+
+  /** The bytes of a request as they were received; undefined if they are not kept whole. */
+  async wholeRequest(row: FullExchangeRow): Promise<string | undefined> {
+    if (row.in_revision) return this.pushText(row);
+    return row.request_form === 0 ? (row.request_body ?? undefined) : undefined;
+  }
+
+  private async pushBody(row: FullExchangeRow): Promise<ExchangeBody | undefined> {
+    const pushed = await this.pushText(row);
+    if (pushed === undefined) return undefined;
+    const { text, isRedacted } = redactBody(pushed, 'signature', []);
+    const hash = createHash('sha256').update(pushed).digest('hex');
+    return {
+      ...bodyOf(text, 0, hash, Number(row.request_bytes)),
+      ...(isRedacted ? { redacted: true } : {}),
+    } as ExchangeBody;
+  }
+
+  private async pushText(row: FullExchangeRow): Promise<string | undefined> {
+    const ticketId = referencesIn(row).find(({ kind }) => kind === 'ticketId')?.value;
+    if (ticketId === undefined || row.hauler_id === null) return undefined;
+    return this.findPushBody(row.hauler_id, ticketId, row.id);
+  }
+}
+
+const FILTERS = [
+  'direction',
+  'interface',
+  'haulerId',
+  'connectionId',
+  'apiKeyId',
+  'status',
+  'errorCode',
+  'requestId',
+  'reference',
+  'from',
+  'to',
+  'cursor',
+  'pageSize',
+] as const satisfies readonly (keyof ExchangeQuery)[];
+
+export function refuseUnknown(names: readonly string[], known: readonly string[]): void {
+  const violations = names
+    .filter((name) => !known.includes(name))
+    .map((name) => ({
+      path: name.slice(0, 100),
+      rule: 'isKnown',
+      message: `${name.slice(0, 100)} is not a filter: use ${known.join(', ')}`,
+    }));
+  if (violations.length > 0) throw invalid(violations);
+}
+
+/** The filter without the cursor. */
+export function filterOf(query: Omit<ExchangeQuery, 'cursor' | 'pageSize'>): ExchangeFilter {
+  const { direction, interface: name, haulerId, connectionId, apiKeyId, errorCode, requestId } = query;
+  return {
+    direction,
+    interface: name,
+    haulerId,
+    connectionId,
+    apiKeyId,
+    errorCode,
+    requestId,
+    status: statusRange(query.status),
+    reference: query.reference === undefined ? undefined : parseReference(query.reference),
+    from: query.from === undefined ? undefined : epochMillis(query.from),
+    to: query.to === undefined ? undefined : epochMillis(query.to),
+  };
+}
+
+function statusRange(status: string | undefined): [number, number] | undefined {
+  if (status === undefined) return undefined;
+  if (status === 'none') return [0, 0];
+  const hundreds = Number(status[0]) * 100;
+  return status.endsWith('xx') ? [hundreds, hundreds + 99] : [Number(status), Number(status)];
+}
+
+/** A cursor is valid for the query that returned it, and for the caller. */
+function digestOf({ cursor: _cursor, pageSize: _pageSize, ...filters }: ExchangeQuery, scope?: ExchangeScope): string {
+  const sorted = Object.entries({ ...filters, ...scope })
+    .filter(([, value]) => value !== undefined)
+    .sort();
+  return createHash('sha256').update(JSON.stringify(sorted)).digest('base64url').slice(0, 16);
+}
+
+const cursorOf = (id: string, digest: string): string => Buffer.from(`${id}.${digest}`).toString('base64url');
+
+function idIn(cursor: string, digest: string): string {
+  const [id = '', given] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
+  if (given === digest && isUuid(id)) return id;
+  const message = 'cursor must be the `next` of a page with the same filters';
+  throw invalid([{ path: 'cursor', rule: 'isCursor', message }]);
+}
+
+const unknownExchange = (id: string) => apiError(ADMIN_API, 'notFound', `there is no exchange ${id}`);
+
+export function referencesIn({ refs }: Pick<ExchangeListRow, 'refs'>): Reference[] {
+  return refs === null ? [] : (JSON.parse(refs) as Reference[]);
+}
+
+function toExchange(row: ExchangeListRow): Exchange {
+  return {
+    id: row.id,
+    at: formatInstant(new Date(timeOfUuidv7(row.id))),
+    direction: row.direction,
+    interface: row.interface,
+    route: row.route,
+    method: row.method,
+    path: row.path,
+    haulerId: row.hauler_id,
+    connectionId: row.connection_id,
+    apiKeyId: row.api_key_id,
+    keyPrefix: row.key_prefix,
+    requestId: row.request_id,
+    status: row.status === 0 ? null : row.status,
+    ...optional('failure', row.failure),
+    ...optional('errorCode', row.error_code),
+    ...optional('result', row.result),
+    ...optional('ignoredFields', row.ignored_fields),
+    durationMs: row.duration_ms,
+    requestBytes: Number(row.request_bytes),
+    responseBytes: Number(row.response_bytes),
+    ...optional('replayOf', row.replay_of),
+    ...optional('scenario', row.scenario),
+    references: referencesIn(row),
+  };
+}
+
+const optional = <Name extends string>(name: Name, value: string | null): Partial<Record<Name, string>> =>
+  value === null ? {} : ({ [name]: value } as Partial<Record<Name, string>>);
+
+const headersIn = (json: string) => JSON.parse(json) as Record<string, string>;
+
+function bodyOf(
+  stored: string | null,
+  form: number,
+  sha256: string | null,
+  sizeBytes: number,
+): ExchangeBody | undefined {
+  if (stored === null) return undefined;
+  const isBase64 = (form & BASE64) !== 0;
+  const bytes = () => Buffer.from(stored, isBase64 ? 'base64' : 'utf8');
+  return {
+    ...(isBase64 ? { base64: stored } : { text: stored }),
+    sizeBytes,
+    sha256: sha256 ?? createHash('sha256').update(bytes()).digest('hex'),
+    truncated: (form & TRUNCATED) !== 0,
+    ...((form & REDACTED_FORM) === 0 ? {} : { redacted: true }),
+  };
+}

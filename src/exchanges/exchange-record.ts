@@ -1,0 +1,56 @@
+import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { Reference } from '../contracts/common/references.js';
+
+export type Direction = 'inbound' | 'outbound';
+
+/** A body as far as it is kept. */
+export interface KeptBody {
+  readonly content: string | Buffer;
+  /** Size on the wire. */
+  readonly sizeBytes: number;
+  /** SHA-256 on the wire, in hex. Absent if it can be computed from `content`. */
+  readonly sha256?: string | undefined;
+  readonly truncated: boolean;
+}
+
+/** One exchange in memory. It may contain secrets, which are redacted before it is written. */
+export interface ExchangeRecord {
+  /** Contains the time at which the exchange began. */
+  readonly id: string;
+  readonly direction: Direction;
+  readonly interface: InterfaceName;
+  /** The operation; null for an unknown path. */
+  readonly route: string | null;
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  /** The link of a download: every value of its query is secret. */
+  readonly isLink?: boolean;
+  readonly haulerId: string | null;
+  readonly connectionId: string | null;
+  readonly apiKeyId: string | null;
+  readonly keyPrefix: string | null;
+  readonly requestId: string | null;
+  /** 0 without a response. */
+  readonly status: number;
+  readonly failure: string | undefined;
+  readonly result?: string | undefined;
+  readonly durationMs: number;
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  readonly replayOf: string | undefined;
+  readonly scenario: string | undefined;
+  /** Paths of ignored fields, as in the response header. */
+  readonly ignoredFields?: string | undefined;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly requestBody: KeptBody | undefined;
+  /** The parsed body or query, for references. */
+  readonly input: unknown;
+  readonly responseHeaders: Readonly<Record<string, string>> | undefined;
+  readonly responseBody: KeptBody | undefined;
+  /** The request body is stored as a revision of a ticket. */
+  readonly inRevision: boolean;
+  readonly references: readonly Reference[];
+  /** Texts that are redacted wherever they occur. */
+  readonly secrets: readonly string[];
+}

@@ -1,0 +1,71 @@
+import { pipeline } from 'node:stream/promises';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { ENV, type ResolvedEnv } from '../config/env.js';
+import { CONNECT_TIMEOUT_MS } from '../database/data-source.js';
+import { sqlState, SQLSTATE } from '../database/postgres-errors.js';
+import { withTimeout } from '../errors/app-error.js';
+import { COLUMNS, type ExchangeRow } from './exchange-row.js';
+
+const STATEMENT_MS = 10_000;
+/** Beyond this the connection counts as dead. */
+const BATCH_MS = 15_000;
+
+/** The commit does not wait for the disk: after a crash of the database the last exchanges may be absent, but never partly. */
+const BEGIN = `BEGIN; SET LOCAL synchronous_commit = off; SET LOCAL statement_timeout = ${STATEMENT_MS}`;
+
+/** Writes batches of exchanges with COPY, on a connection of its own: requests never wait for it. */
+@Injectable()
+export class ExchangeWriter implements OnApplicationShutdown {
+  private readonly pool: pg.Pool;
+
+  constructor(@Inject(ENV) env: Pick<ResolvedEnv, 'DATABASE_URL'>) {
+    this.pool = new pg.Pool({
+      connectionString: env.DATABASE_URL,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      application_name: 'haulbridge exchanges',
+      keepAlive: true,
+      max: 1,
+      idleTimeoutMillis: 10_000,
+    });
+    // The pool removes an idle connection that is lost.
+    this.pool.on('error', () => undefined);
+  }
+
+  /** Writes all rows or none. */
+  async write(rows: readonly ExchangeRow[]): Promise<void> {
+    const client = await this.pool.connect();
+    const ignore = () => undefined;
+    client.on('error', ignore);
+    let isBroken = true;
+    try {
+      await withTimeout(writeOn(client, rows), BATCH_MS, 'the exchanges could not be written in time');
+      isBroken = false;
+    } catch (error) {
+      // A repeated id was written by an attempt whose commit arrived and whose response was lost.
+      isBroken = sqlState(error) === undefined;
+      if (!isBroken) await client.query('ROLLBACK').catch(() => (isBroken = true));
+      if (sqlState(error) !== SQLSTATE.uniqueViolation || rows.length > 1) throw error;
+    } finally {
+      client.off('error', ignore);
+      client.release(isBroken);
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.pool.end();
+  }
+}
+
+async function writeOn(client: pg.PoolClient, rows: readonly ExchangeRow[]): Promise<void> {
+  await client.query(BEGIN);
+  await copy(client, `exchanges (${COLUMNS.join(', ')})`, rows.map(({ exchange }) => exchange).join(''));
+  const references = rows.map((row) => row.references).join('');
+  if (references !== '') await copy(client, 'exchange_references (exchange_id, kind, value)', references);
+  await client.query('COMMIT');
+}
+
+async function copy(client: pg.PoolClient, target: string, text: string): Promise<void> {
+  await pipeline([Buffer.from(text)], client.query(copyFrom(`COPY ${target} FROM STDIN`)));
+}

@@ -1,0 +1,24 @@
+import { Global, Module } from '@nestjs/common';
+import { OUTBOUND_LOG } from '../outbound/outbound-log.js';
+import { ExchangeLog } from './exchange-log.service.js';
+import { ExchangeQueries } from './exchange-queries.service.js';
+import { ExchangeRetention } from './exchange-retention.job.js';
+import { ExchangesRepository } from './exchanges.repository.js';
+import { ExchangeWriter } from './exchange-writer.js';
+import { OutboundCapture } from './outbound-capture.js';
+
+/** The log of HTTP exchanges in both directions; global, because all interfaces are recorded. */
+@Global()
+@Module({
+  providers: [
+    ExchangeLog,
+    ExchangeWriter,
+    ExchangesRepository,
+    ExchangeQueries,
+    ExchangeRetention,
+    OutboundCapture,
+    { provide: OUTBOUND_LOG, useExisting: OutboundCapture },
+  ],
+  exports: [ExchangeLog, ExchangeQueries, OUTBOUND_LOG],
+})
+export class ExchangesModule {}

@@ -1,0 +1,183 @@
+import type { RequestHandler, Response } from 'express';
+import { ACCOUNT_API } from '../contracts/account/account.api.js';
+import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { Reference } from '../contracts/common/references.js';
+import { isUuid, withoutFinalSlashes } from '../contracts/common/text.js';
+import { SCALE_API } from '../contracts/scale/scale.api.js';
+import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
+import { SITE_API } from '../contracts/site/site.api.js';
+import { VISION_API } from '../contracts/vision/vision.api.js';
+import { uuidv7 } from '../database/uuid.js';
+import type { FaultedRequest } from '../http/faulted-request.js';
+import type { EncodedRequest } from '../http/body-reader.js';
+import { isSecurityHeader } from '../http/headers.js';
+import type { BodyRequest } from '../http/json-body.js';
+import type { RecordedRequest } from '../http/recorded-request.js';
+import { isComplete } from '../observability/request-observer.js';
+import { BodyCapture, keptBody } from './body-capture.js';
+import type { ExchangeLog } from './exchange-log.service.js';
+import type { KeptBody } from './exchange-record.js';
+import { replayIn } from './replay-marks.js';
+
+/** Downloads of the reference partner belong to Vision. */
+const FILES_PREFIX = '/media/v1/';
+
+interface Operation {
+  readonly interface: InterfaceName;
+  readonly route: string | null;
+  readonly isFile: boolean;
+}
+
+type CapturedRequest = RecordedRequest &
+  FaultedRequest &
+  BodyRequest &
+  EncodedRequest & {
+    readonly principal?: {
+      readonly keyId: string;
+      readonly keyPrefix: string;
+      readonly haulerId: string | null;
+    };
+  };
+
+const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
+  [SCALE_API, ACCOUNT_API, SITE_API, VISION_API].flatMap((api) =>
+    Object.entries(api.routes).map(([route, { path }]) => [
+      `${api.prefix}${path}`,
+      { interface: api.name, route, isFile: false },
+    ]),
+  ),
+);
+
+const PREFIXES = [SCALE_API, SITE_API, VISION_API].map(
+  ({ prefix, name }) => [`${prefix}/`, { interface: name, route: null, isFile: false }] as const,
+);
+
+const DOWNLOAD: Operation = { interface: 'vision', route: 'download', isFile: true };
+
+/** The operation of a path; undefined outside the four interfaces. An unknown path below a prefix has no route. */
+export function operationOf(path: string): Operation | undefined {
+  const known = OPERATIONS.get(path);
+  if (known !== undefined) return known;
+  const comparable = withoutFinalSlashes(path.toLowerCase());
+  if (comparable.startsWith(FILES_PREFIX)) return DOWNLOAD;
+  const prefixed = PREFIXES.find(([prefix]) => comparable.startsWith(prefix));
+  return prefixed && (OPERATIONS.get(comparable) ?? prefixed[1]);
+}
+
+/** Records the calls of the four interfaces, whatever becomes of them. */
+export function captureInbound(log: ExchangeLog): RequestHandler {
+  return (request: CapturedRequest, response, next) => {
+    const operation = log.isOn ? operationOf(request.path) : undefined;
+    if (operation !== undefined) capture(operation, request, response, log);
+    next();
+  };
+}
+
+function capture(operation: Operation, request: CapturedRequest, response: Response, log: ExchangeLog): void {
+  const id = uuidv7();
+  const started = performance.now();
+  const bytesBefore = request.socket.bytesWritten;
+  const path = request.originalUrl;
+  const body = new BodyCapture(operation.isFile ? 0 : log.maxBodyBytes);
+  request.exchangeId = id;
+  observeBody(response, body);
+  // With those of a file that is sent there are more than Node's default of 10.
+  response.setMaxListeners(20);
+  response.once('close', () => {
+    const isWhole = isComplete(request, response, bytesBefore);
+    const { principal } = request;
+    const requestBody = principal === undefined ? undefined : receivedBody(request, log.maxBodyBytes);
+    const status = response.headersSent ? response.statusCode : 0;
+    const result = textOf(response.getHeader(RESULT_HEADER));
+    const isReplay = response.getHeader('Idempotency-Replayed') !== undefined;
+    const isPush = operation.route === 'createTicket' && status === 200 && !isReplay;
+    log.add({
+      id,
+      direction: 'inbound',
+      interface: operation.interface,
+      route: operation.route,
+      method: request.method,
+      path,
+      haulerId: principal?.haulerId ?? haulerIn(request, operation),
+      connectionId: null,
+      apiKeyId: principal?.keyId ?? null,
+      keyPrefix: principal?.keyPrefix ?? null,
+      requestId: textOf(response.getHeader('X-Request-Id')) ?? null,
+      status,
+      failure: isWhole ? undefined : 'cut-off',
+      result: result ?? resultOf(operation, status, isReplay),
+      durationMs: Math.round((performance.now() - started) * 10) / 10,
+      requestBytes: requestBody?.sizeBytes ?? (Number(request.headers['content-length']) || 0),
+      responseBytes: body.sizeBytes,
+      replayOf: replayIn(request),
+      scenario: request.scenario?.name,
+      ignoredFields: textOf(response.getHeader('Ignored-Fields')),
+      requestHeaders: request.headers as Record<string, string>,
+      requestBody,
+      input: principal === undefined ? undefined : (request.parsedBody ?? request.query),
+      responseHeaders: status === 0 ? undefined : ownHeaders(response),
+      responseBody: operation.isFile ? undefined : body.kept(),
+      inRevision: isPush && (result === 'created' || result === 'updated' || result === 'stale'),
+      references: keyReference(request),
+      secrets: keysIn(request),
+    });
+  });
+}
+
+/** Express sends every body through these two methods. */
+function observeBody(response: Response, body: BodyCapture): void {
+  const write = response.write.bind(response) as (...input: unknown[]) => boolean;
+  const end = response.end.bind(response) as (...input: unknown[]) => Response;
+  response.write = ((...input: unknown[]) => {
+    body.add(input[0], input[1]);
+    return write(...input);
+  }) as typeof response.write;
+  response.end = ((...input: unknown[]) => {
+    if (response.req.method !== 'HEAD') body.add(input[0], input[1]);
+    // The end may call `write`, which has been observed already.
+    response.write = write as typeof response.write;
+    return end(...input);
+  }) as typeof response.end;
+}
+
+function receivedBody({ rawBody, rawBytes, wire }: CapturedRequest, maxBytes: number): KeptBody | undefined {
+  const content = rawBody ?? rawBytes;
+  const body = content === undefined ? undefined : keptBody(content, maxBytes);
+  return body === undefined || wire === undefined ? body : { ...body, ...wire };
+}
+
+/** The security headers are the same on every response. */
+function ownHeaders(response: Response): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.getHeaders())) {
+    if (value !== undefined && !isSecurityHeader(name)) headers[name] = String(value);
+  }
+  return headers;
+}
+
+function resultOf({ route }: Operation, status: number, isReplay: boolean): string | undefined {
+  if (status !== 200) return undefined;
+  if (isReplay) return 'replayed';
+  return route === 'createAccount' ? 'created' : undefined;
+}
+
+/** A key of the partner side may have no hauler; the query then names the hauler. */
+function haulerIn({ principal, query }: CapturedRequest, { route }: Operation): string | null {
+  const { haulerId } = query;
+  const isNamed = principal !== undefined && route === 'getSites' && typeof haulerId === 'string' && isUuid(haulerId);
+  return isNamed ? haulerId.toLowerCase() : null;
+}
+
+function keyReference({ headers, principal }: CapturedRequest): Reference[] {
+  const value = headers['idempotency-key'];
+  return typeof value === 'string' && principal !== undefined ? [{ kind: 'idempotencyKey', value }] : [];
+}
+
+/** A caller may repeat its key in a body or a path. */
+function keysIn({ headers }: CapturedRequest): string[] {
+  const keys = [headers['platform-api-key'], headers['api-key']];
+  return keys.filter((key) => typeof key === 'string' && key.length >= 8) as string[];
+}
+
+const textOf = (header: number | string | readonly string[] | undefined): string | undefined =>
+  header === undefined ? undefined : String(header);

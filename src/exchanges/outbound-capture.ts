@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { isJsonObject } from '../contracts/common/json.js';
+import { uuidv7 } from '../database/uuid.js';
+import {
+  callContext,
+  NO_OUTBOUND_LOG,
+  type OpenCall,
+  type OutboundCall,
+  type OutboundLog,
+} from '../outbound/outbound-log.js';
+import { BodyCapture, keptBody } from './body-capture.js';
+import { ExchangeLog } from './exchange-log.service.js';
+
+/** Records the calls to partners, also those that never reach them. */
+@Injectable()
+export class OutboundCapture implements OutboundLog {
+  constructor(private readonly log: ExchangeLog) {}
+
+  begin(call: OutboundCall): OpenCall {
+    return this.log.isOn ? this.open(call) : NO_OUTBOUND_LOG.begin(call);
+  }
+
+  private open(call: OutboundCall): OpenCall {
+    const id = uuidv7();
+    const started = performance.now();
+    const context = callContext();
+    const body = new BodyCapture(call.isFile === true ? 0 : this.log.maxBodyBytes);
+    let status = 0;
+    let headers: Record<string, string> | undefined;
+    let isEnded = false;
+    const ended = (failure?: string): void => {
+      if (isEnded) return;
+      isEnded = true;
+      const { host, path, query } = addressOf(call.url);
+      const requestBody = call.body === undefined ? undefined : keptBody(call.body, this.log.maxBodyBytes);
+      this.log.add({
+        id,
+        direction: 'outbound',
+        interface: call.interface,
+        route: call.route,
+        method: call.method,
+        path,
+        isLink: call.isFile === true,
+        haulerId: call.haulerId ?? context?.haulerId ?? null,
+        connectionId: call.connectionId ?? context?.connectionId ?? null,
+        apiKeyId: null,
+        keyPrefix: null,
+        requestId: null,
+        status,
+        failure,
+        durationMs: Math.round((performance.now() - started) * 10) / 10,
+        requestBytes: requestBody?.sizeBytes ?? 0,
+        responseBytes: body.sizeBytes,
+        replayOf: context?.replayOf,
+        scenario: headers?.['sandbox-scenario'],
+        requestHeaders: { host, ...call.headers },
+        requestBody,
+        input: call.body === undefined ? query : parsed(call.body),
+        responseHeaders: headers,
+        responseBody: call.isFile === true ? undefined : body.kept(),
+        inRevision: false,
+        references: context?.references ?? [],
+        secrets: call.secrets ?? [],
+      });
+    };
+    return {
+      responded: (code, received) => {
+        status = code;
+        headers = Object.fromEntries(Object.entries(received).map(([name, value]) => [name, String(value)]));
+      },
+      received: (chunk) => body.add(chunk),
+      receivedEncoded: (chunk) => body.addEncoded(chunk),
+      ended,
+    };
+  }
+}
+
+function addressOf(url: string): { host: string; path: string; query: object } {
+  if (!URL.canParse(url)) return { host: '', path: '[invalid address]', query: {} };
+  const { host, pathname, search, searchParams } = new URL(url);
+  return { host, path: pathname + search, query: Object.fromEntries(searchParams) };
+}
+
+function parsed(json: string): unknown {
+  const value: unknown = JSON.parse(json);
+  return isJsonObject(value) ? value : undefined;
+}

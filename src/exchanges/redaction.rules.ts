@@ -1,0 +1,149 @@
+import { redactSecrets } from '../outbound/redaction.js';
+
+export const REDACTED = '[redacted]';
+
+/** Headers whose values are never stored. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  'platform-api-key',
+  'api-key',
+  'x-api-key',
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+]);
+
+/** JSON members and parameters whose values are never stored, without `-` and `_` and in lower case. */
+const SECRET_NAMES: ReadonlySet<string> = new Set([
+  'apikey',
+  'nextapikey',
+  'platformapikey',
+  'key',
+  'token',
+  'secret',
+  'password',
+]);
+const SECRET_PARAMETERS: ReadonlySet<string> = new Set([...SECRET_NAMES, 'signature']);
+
+/** How much of a link is secret: the signature of ours, every value in the query of a partner's. */
+export type LinkRule = 'signature' | 'every value';
+
+const comparable = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
+
+export function redactHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      SECRET_HEADERS.has(name.toLowerCase()) ? REDACTED : redactLinks(value, 'every value'),
+    ]),
+  );
+}
+
+/** A path with its query. */
+export function redactQuery(path: string, rule: LinkRule): string {
+  const start = path.indexOf('?');
+  if (start < 0) return path;
+  const parameters = path.slice(start + 1).split('&');
+  return `${path.slice(0, start + 1)}${parameters.map((parameter) => redactParameter(parameter, rule)).join('&')}`;
+}
+
+function redactParameter(parameter: string, rule: LinkRule): string {
+  const equals = parameter.indexOf('=');
+  if (equals < 0) return parameter;
+  const name = parameter.slice(0, equals);
+  const isSecret = rule === 'every value' || SECRET_PARAMETERS.has(comparable(decoded(name)));
+  return isSecret ? `${name}=${REDACTED}` : parameter;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Every http address in a text. A user name and password in it are removed as well. */
+function redactLinks(text: string, rule: LinkRule): string {
+  if (!/https?:/i.test(text)) return text;
+  return text.replace(/https?:\/\/[^\s"'<>\\^`{|}]+/gi, (url) =>
+    redactQuery(url.replace(/^(https?:\/\/)[^/?#]*@/i, `$1${REDACTED}@`), rule),
+  );
+}
+
+/** Tokens of JSON: a string, which may lack its end, or a run of other characters. */
+const TOKEN = /"(?:[^"\\]|\\.)*"?|[^"]+/gs;
+
+/** A text without any of these has nothing to redact. A backslash may hide any of them. */
+const SUSPICIOUS = /key|token|secret|password|https?:|\\/i;
+
+export interface Redacted {
+  readonly text: string;
+  readonly isRedacted: boolean;
+}
+
+/**
+ * Redacts a body by field, at any depth: values of members with secret names, queries of links, and the given secrets.
+ * It reads tokens and does not parse, so that a truncated or malformed body is redacted too, and numbers keep their digits.
+ */
+export function redactBody(body: string, rule: LinkRule, secrets: readonly string[]): Redacted {
+  const text = redactSecrets(SUSPICIOUS.test(body) ? redactTokens(body, rule) : body, secrets);
+  return { text, isRedacted: text !== body };
+}
+
+function redactTokens(body: string, rule: LinkRule): string {
+  const tokens = body.match(TOKEN) ?? [];
+  let result = '';
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i] ?? '';
+    if (!token.startsWith('"')) {
+      result += redactLinks(token, rule);
+      continue;
+    }
+    const next = tokens[i + 1] ?? '';
+    const [separator] = /^\s*:\s*/.exec(next) ?? [];
+    const text = stringIn(token);
+    if (separator === undefined || !SECRET_NAMES.has(comparable(text))) {
+      result += redactedString(token, text, rule);
+      continue;
+    }
+    result += `${token}${separator}"${REDACTED}"`;
+    const value = valueEnd(tokens, i + 1, separator.length);
+    i = value.token;
+    if (value.rest !== '') tokens[i--] = value.rest;
+  }
+  return result;
+}
+
+/** Links may be hidden by escapes such as `\/`. The token is copied unless something in it changes. */
+function redactedString(token: string, text: string, rule: LinkRule): string {
+  const redacted = redactLinks(text, rule);
+  return redacted === text ? token : JSON.stringify(redacted);
+}
+
+function stringIn(token: string): string {
+  try {
+    return JSON.parse(token) as string;
+  } catch {
+    return token.replace(/^"|"$/g, '');
+  }
+}
+
+/** Where the value ends that begins in a token at an offset: the index of the token, and its text after the value. */
+function valueEnd(tokens: readonly string[], first: number, offset: number): { token: number; rest: string } {
+  let depth = 0;
+  for (let i = first, from = offset; i < tokens.length; i++, from = 0) {
+    const token = tokens[i] ?? '';
+    if (token.startsWith('"') && from === 0) {
+      if (depth === 0) return { token: i, rest: '' };
+      continue;
+    }
+    for (let at = from; at < token.length; at++) {
+      const character = token[at] ?? '';
+      if ('{['.includes(character)) depth++;
+      else if (depth === 0 && ',}]'.includes(character)) return { token: i, rest: token.slice(at) };
+      else if ('}]'.includes(character) && --depth === 0) return { token: i, rest: token.slice(at + 1) };
+    }
+  }
+  return { token: tokens.length, rest: '' };
+}

@@ -1,0 +1,61 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { Reference } from '../contracts/common/references.js';
+
+/** An outbound call before it is sent. */
+export interface OutboundCall {
+  readonly interface: InterfaceName;
+  readonly route: string | null;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly haulerId?: string | undefined;
+  readonly connectionId?: string | undefined;
+  /** Texts that must not be stored wherever they occur, such as the keys of the connection. */
+  readonly secrets?: readonly string[];
+  /** A download: the bytes of its response are counted and not kept. */
+  readonly isFile?: boolean;
+}
+
+/** One outbound call while it runs. */
+export interface OpenCall {
+  responded(status: number, headers: Readonly<Record<string, unknown>>): void;
+  /** A part of the body, without its content coding. */
+  received(chunk: Buffer): void;
+  /** A part of the body with its content coding, if it has one. */
+  receivedEncoded(chunk: Buffer): void;
+  /** The end. Only the first call counts. `failure` is the reason for which there is no usable response. */
+  ended(failure?: string): void;
+}
+
+/** Records outbound calls. */
+export interface OutboundLog {
+  begin(call: OutboundCall): OpenCall;
+}
+
+/** Injection token of `OutboundLog`. */
+export const OUTBOUND_LOG = Symbol('OUTBOUND_LOG');
+
+const ignore = () => undefined;
+
+/** Records nothing. */
+export const NO_OUTBOUND_LOG: OutboundLog = {
+  begin: () => ({ responded: ignore, received: ignore, receivedEncoded: ignore, ended: ignore }),
+};
+
+/** Work that causes outbound calls. */
+export interface CallContext {
+  readonly references: readonly Reference[];
+  readonly haulerId?: string;
+  readonly connectionId?: string;
+  readonly replayOf?: string;
+}
+
+const contexts = new AsyncLocalStorage<CallContext>();
+
+/** Runs `work`. The outbound calls in it are recorded with this context. */
+export const inCallContext = <T>(context: CallContext, work: () => Promise<T>): Promise<T> =>
+  contexts.run(context, work);
+
+export const callContext = (): CallContext | undefined => contexts.getStore();
