@@ -6,9 +6,14 @@ export default tseslint.config(
   { ignores: ['dist/', '.dist-new/', '.dist-old/', 'data/', 'node_modules/', 'coverage/', 'clients/'] },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [...tseslint.configs.recommendedTypeChecked],
-    languageOptions: { parserOptions: { project: ['./test/tsconfig.json'], tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: {
+        project: ['./test/tsconfig.json', './src/console/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/consistent-type-imports': 'off',
@@ -45,6 +50,7 @@ export default tseslint.config(
       ],
     },
   },
+  { files: ['src/**/*.tsx'], rules: { 'no-console': 'error' } },
   { files: ['src/config/**/*.ts'], rules: { 'no-restricted-properties': 'off' } },
   prettier,
 );

@@ -31,7 +31,8 @@ const BESIDE = '.dist-new';
 const BEFORE = '.dist-old';
 const COMPILER = 'node_modules/@nestjs/cli/bin/nest.js';
 const COMMAND_LINE = 'dist/src/cli/main.js';
-const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', LOCK_FILE];
+const CONSOLE_BUILD = 'scripts/build-console.mjs';
+const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', LOCK_FILE, CONSOLE_BUILD];
 const SOURCES = ['src', 'migrations'];
 /** Held while installing or building: two commands may be started at once. */
 const TURN = '.prepare.lock';
@@ -150,7 +151,7 @@ function build(root, what) {
   if (what === 'changed') cpSync(join(root, 'dist'), join(root, BESIDE), { recursive: true, preserveTimestamps: true });
   else mkdirSync(join(root, BESIDE));
   removeOrphans(root, BESIDE);
-  const code = compile(root);
+  const code = compile(root) || buildConsole(root);
   if (code === 0) {
     writeFileSync(join(root, BESIDE, '.built'), JSON.stringify({ settings, sources }));
     takePlace(root);
@@ -167,6 +168,13 @@ function compile(root) {
   const code = run(root, 'node', [COMPILER, 'build', '--path', `${BESIDE}/tsconfig.json`], path);
   rmSync(config);
   return code;
+}
+
+/** The pages of the admin console, as static files. */
+function buildConsole(root) {
+  if (!existsSync(join(root, 'src/console'))) return 0;
+  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
+  return run(root, 'node', [CONSOLE_BUILD, `${BESIDE}/console`], path);
 }
 
 function takePlace(root) {

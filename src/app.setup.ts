@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import type { ResolvedEnv } from './config/env.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from './database/postgres-errors.js';
+import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
 import { type AppError, unavailable } from './errors/app-error.js';
 import { CommonErrorFilter, type Translate } from './errors/exception.filter.js';
@@ -53,6 +54,7 @@ export async function createApp(
     ),
   );
   serveDocuments(app, env);
+  serveConsole(app);
   return app;
 }
 

@@ -1,31 +1,36 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { ENV, type ResolvedEnv } from '../config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { apiError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
+import { ConsoleSessions } from './console-sessions.js';
 
-/** Lets in who sends `Authorization: Bearer <ADMIN_TOKEN>`: the admin API and /metrics. */
+/**
+ * Allows `Authorization: Bearer` with ADMIN_TOKEN or ADMIN_READ_TOKEN, or a console session: the admin API and /metrics.
+ * A check of a connection counts as a read.
+ */
 @Injectable()
 export class AdminGuard implements CanActivate {
-  private readonly expected: Buffer;
-
-  constructor(@Inject(ENV) env: Pick<ResolvedEnv, 'ADMIN_TOKEN'>) {
-    this.expected = digest(env.ADMIN_TOKEN);
-  }
+  constructor(private readonly sessions: ConsoleSessions) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const header = soleHeader(context.switchToHttp().getRequest<Request>(), 'authorization') ?? '';
-    const token = /^bearer +(.+)$/i.exec(header)?.[1] ?? '';
-    // Digests have one length, so the time of the comparison depends on neither length nor content.
-    if (timingSafeEqual(digest(token), this.expected)) return true;
-    throw apiError(ADMIN_API, 'unauthorized', 'send the admin token as Authorization: Bearer <token>', {
-      headers: { 'WWW-Authenticate': 'Bearer' },
-    });
+    const request = context.switchToHttp().getRequest<Request>();
+    const kind = this.kindOf(request);
+    if (kind === 'admin') return true;
+    if (kind === 'reader' && isRead(request)) return true;
+    const message =
+      kind === 'reader'
+        ? 'this token may only read; changes need the admin token'
+        : 'send the admin token as Authorization: Bearer <token>';
+    throw apiError(ADMIN_API, 'unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
+  }
+
+  private kindOf(request: Request) {
+    if (request.headers.authorization === undefined) return this.sessions.of(request)?.kind;
+    const header = soleHeader(request, 'authorization') ?? '';
+    return this.sessions.kindOf(/^bearer +(.+)$/i.exec(header)?.[1] ?? '');
   }
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
+const isRead = ({ method, path }: Request): boolean =>
+  method === 'GET' || method === 'HEAD' || (method === 'POST' && /^\/admin\/v1\/connections\/[^/]+\/check$/.test(path));

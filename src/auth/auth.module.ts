@@ -4,6 +4,7 @@ import { AdminReads } from './admin-reads.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { ApiKeyService } from './api-key.service.js';
+import { ConsoleSessions } from './console-sessions.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
 import { KeyLookup } from './key-lookup.js';
@@ -11,6 +12,7 @@ import { KeyRotation } from './key-rotation.service.js';
 import { LastUseModule } from './last-use.module.js';
 import { PartnerKeyGuard } from './partner-key.guard.js';
 import { RateLimit } from './rate-limit.js';
+import { SignInTries } from './sign-in-tries.js';
 
 const keyCache = {
   provide: KeyCache,
@@ -24,10 +26,12 @@ const exported = [
   ApiKeyAdmin,
   ApiKeyGuard,
   ApiKeyService,
+  ConsoleSessions,
   HaulersService,
   KeyRotation,
   PartnerKeyGuard,
   RateLimit,
+  SignInTries,
 ];
 
 /** Who may call: global, since every controller's guard needs it. */

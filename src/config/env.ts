@@ -2,7 +2,6 @@ import { join, resolve } from 'node:path';
 import {
   baseUrl,
   boolean,
-  databaseUrl,
   duration,
   EnvFault,
   integer,
@@ -14,6 +13,7 @@ import {
   setOf,
   size,
   string,
+  url,
 } from './parse.js';
 import { storageUrl } from './storage-url.js';
 
@@ -47,7 +47,12 @@ export const VARIABLES = {
     1,
     'processes behind the port, each an instance with connections of its own; `/metrics` covers the one that answers',
   ),
-  DATABASE_URL: declare(databaseUrl, undefined, 'PostgreSQL to use', 'embedded PostgreSQL under DATA_DIR'),
+  DATABASE_URL: declare(
+    url('postgres', 'postgresql'),
+    undefined,
+    'PostgreSQL to use',
+    'embedded PostgreSQL under DATA_DIR',
+  ),
   EMBEDDED_DATABASE: declare(
     boolean,
     false,
@@ -61,6 +66,12 @@ export const VARIABLES = {
     undefined,
     'bearer token of the admin API and /metrics',
     'generated with the embedded database, else required',
+  ),
+  ADMIN_READ_TOKEN: declare(
+    secret(16),
+    undefined,
+    'a second bearer token of the admin API and /metrics, which may only read',
+    'none',
   ),
   SECRETS_KEY: declare(
     key256,

@@ -15,6 +15,7 @@ export function welcome(env: ResolvedEnv, baseUrl: string, demo: Demo): string {
     ...(partner ? [partnerSide(baseUrl, demo)] : []),
   ];
   return `
+  Console           ${baseUrl}/console
   Swagger UI        ${baseUrl}/docs
   Admin token       in ${join(env.DATA_DIR, 'secrets.json')}, unless ADMIN_TOKEN is set
 ${sides.map(({ key }) => key).join('')}

@@ -1,6 +1,6 @@
-import { Param, Req, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, UseGuards } from '@nestjs/common';
 import { principalOf } from '../auth/hosted-call.js';
-import { PartnerController, PartnerRoute } from '../auth/partner-api.js';
+import { PartnerKeyGuard } from '../auth/partner-key.guard.js';
 import type { AuthenticatedRequest } from '../auth/principal.js';
 import {
   ActiveSandboxScenario,
@@ -16,21 +16,23 @@ import { SandboxGuard } from '../sandbox/sandbox.guard.js';
 import { SandboxService } from '../sandbox/sandbox.service.js';
 import { PartnerSandbox } from './partner-sandbox.service.js';
 
+const PREFIX = '/partner/v1/sandbox';
+
 /** A partner's own scenarios. */
-@UseGuards(SandboxGuard)
-@PartnerController()
+@Controller(PREFIX)
+@UseGuards(PartnerKeyGuard, SandboxGuard)
 export class PartnerScenariosController {
   constructor(
     private readonly sandbox: SandboxService,
     private readonly partner: PartnerSandbox,
   ) {}
 
-  @PartnerRoute('listOwnScenarios')
+  @Get('scenarios')
   catalogue(): SandboxCatalogue {
     return this.sandbox.catalogue();
   }
 
-  @PartnerRoute('startOwnScenario')
+  @Put('scenarios/:name')
   start(
     @Param() { name }: SandboxScenarioName,
     @JsonBody() request: StartScenarioRequest,
@@ -39,22 +41,24 @@ export class PartnerScenariosController {
     return this.partner.start(principalOf(call), name, request);
   }
 
-  @PartnerRoute('endOwnScenario')
+  @Delete('scenarios/:name')
+  @HttpCode(204)
   async end(@Param() { name }: SandboxScenarioName, @Req() call: AuthenticatedRequest): Promise<void> {
     await this.partner.end(principalOf(call), name);
   }
 }
 
 /** The clock of the reference partner; loaded with the partner side. */
-@UseGuards(SandboxGuard)
-@PartnerController()
+@Controller(PREFIX)
+@UseGuards(PartnerKeyGuard, SandboxGuard)
 export class PartnerClockController {
   constructor(
     private readonly partner: PartnerSandbox,
     private readonly clock: ClockEvents,
   ) {}
 
-  @PartnerRoute('advanceOwnClock')
+  @Post('clock')
+  @HttpCode(200)
   async advance(@JsonBody() request: AdvanceClockRequest, @Req() call: AuthenticatedRequest): Promise<SandboxClock> {
     return this.clock.advance(this.partner.customerOf(principalOf(call)), request);
   }

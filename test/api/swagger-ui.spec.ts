@@ -1,12 +1,7 @@
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import chromium from '@sparticuz/chromium';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser, chromium as playwright, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { testServer } from '../support/test-database.js';
+import { startBrowser } from '../support/browser.js';
 
 let service: TestApp;
 let browser: Browser;
@@ -14,14 +9,7 @@ let page: Page;
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  const [app, executablePath] = await Promise.all([startTestApp(), extractedBrowser()]);
-  service = app;
-  browser = await playwright.launch({
-    executablePath,
-    args: [...chromium.args, '--disable-background-networking', '--disable-component-update'],
-    env: { ...process.env, LD_LIBRARY_PATH: unpacked('al2023', 'lib'), FONTCONFIG_PATH: unpacked('fonts') },
-    headless: true,
-  });
+  [service, browser] = await Promise.all([startTestApp(), startBrowser()]);
   page = await browser.newPage();
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
@@ -33,24 +21,6 @@ afterAll(async () => {
   await browser.close();
   await service.close();
 });
-
-/**
- * The browser is unpacked into the temporary folder, always under one name: into the one of this run, so that no other
- * user's is found there. Jest hands its environment only to processes of their own. By the name of a runtime that has
- * nothing else the package is moved to unpack the libraries of the browser too: small systems lack them, and fonts.
- */
-async function extractedBrowser(): Promise<string> {
-  const script =
-    "import('@sparticuz/chromium').then(async (m) => process.stdout.write(await m.default.executablePath()))";
-  const env = { ...process.env, TMPDIR: testServer().folder, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' };
-  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env });
-  // The one that comes with the fonts looks for them in /tmp.
-  const settings = `<fontconfig><dir>${unpacked('fonts')}</dir><cachedir>${unpacked('fonts-cache')}</cachedir></fontconfig>`;
-  await writeFile(unpacked('fonts', 'fonts.conf'), settings);
-  return stdout;
-}
-
-const unpacked = (...path: string[]) => join(testServer().folder, ...path);
 
 async function authorize(secret: string): Promise<void> {
   await page.click('.swagger-ui .btn.authorize');

@@ -4,7 +4,7 @@ const L0 = ['contracts', 'config'];
 const L1 = ['chunked-work', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
 const L2 = ['auth', 'exchanges', 'partner-client', 'storage', 'jobs', 'idempotency', 'sandbox'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
-const L4 = ['admin', 'partner-api', 'docs', 'health', 'cli', 'demo'];
+const L4 = ['admin', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console'];
 const ENTRY = '^src/(app\\.module|app\\.setup|cluster|main)\\.ts$';
 
 const above = {
@@ -36,7 +36,8 @@ module.exports = {
     {
       name: 'no-dev-dependencies',
       severity: 'error',
-      from: { path: '^(src|migrations)/' },
+      comment: 'the console is built into static files, with what it needs',
+      from: { path: '^(src|migrations)/', pathNot: '^src/console/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
     {
@@ -96,6 +97,29 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/cli/' },
       to: { path: '^src/', pathNot: '^src/(cli|contracts|config)/' },
+    },
+    {
+      name: 'console-is-a-client',
+      comment: 'the console runs in a browser and takes only types from the contracts',
+      severity: 'error',
+      from: { path: '^src/console/' },
+      to: {
+        path: '^(src|node_modules)/',
+        pathNot: '^(src/console/|node_modules/preact/)',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'console-imports-contracts-alone',
+      severity: 'error',
+      from: { path: '^src/console/' },
+      to: { path: '^src/', pathNot: '^src/(console|contracts)/' },
+    },
+    {
+      name: 'console-is-imported-by-no-module',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/console/' },
+      to: { path: '^src/console/' },
     },
     {
       name: 'contracts-load-no-framework',

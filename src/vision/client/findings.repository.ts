@@ -46,10 +46,8 @@ interface OldestRetained {
   readonly digest: string;
 }
 
-const COLUMNS = 'hauler_id, connection_id, path, reason, raw, occurrences, first_seen_at, last_seen_at';
-
 const FINDINGS = `
-  FROM vision_findings
+  SELECT hauler_id, connection_id, path, reason, raw, occurrences, first_seen_at, last_seen_at FROM vision_findings
   WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ($2::uuid IS NULL OR connection_id = $2)
     AND ($3::timestamptz IS NULL OR first_seen_at >= $3) AND ($4::timestamptz IS NULL OR first_seen_at < $4)`;
 
@@ -89,11 +87,10 @@ export class VisionFindings implements OnModuleDestroy {
     const page = pageRequest(paging);
     const parameters = [haulerId ?? null, connectionId ?? null, from ?? null, to ?? null];
     const rows = await this.dataSource.query<FindingRow[]>(
-      `SELECT ${COLUMNS} ${FINDINGS} ORDER BY first_seen_at DESC, connection_id, digest LIMIT ${page.pageSize} OFFSET ${page.offset}`,
+      `${FINDINGS} ORDER BY first_seen_at DESC, connection_id, digest LIMIT ${page.pageSize} OFFSET ${page.offset}`,
       parameters,
     );
-    // With an order, because PostgreSQL then counts by an index.
-    const total = await countRows(this.dataSource, `SELECT ${FINDINGS} ORDER BY first_seen_at DESC`, parameters);
+    const total = await countRows(this.dataSource, FINDINGS, parameters);
     return { data: rows.map(toFindingDto), pagination: paginationOf(page, total) };
   }
 

@@ -1,0 +1,36 @@
+// Builds the admin console into static files: `build-console.mjs FOLDER`. The names of scripts and styles contain a hash of
+// their content, so that browsers may keep them for ever. Each file is also stored compressed.
+import { build } from 'esbuild';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { constants, gzipSync } from 'node:zlib';
+
+const SOURCE = 'src/console';
+const folder = process.argv[2];
+const assets = join(folder, 'assets');
+
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(assets, { recursive: true });
+await build({
+  entryPoints: { console: `${SOURCE}/main.tsx`, icon: `${SOURCE}/icon.svg` },
+  outdir: assets,
+  entryNames: '[name]-[hash]',
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2023',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  loader: { '.svg': 'copy' },
+  legalComments: 'none',
+  logLevel: 'warning',
+});
+const names = readdirSync(assets);
+const addressOf = (ending) => `/console/assets/${names.find((name) => name.endsWith(ending))}`;
+const page = readFileSync(join(SOURCE, 'index.html'), 'utf8').replace(/\{\{(\.\w+)\}\}/g, (_, ending) =>
+  addressOf(ending),
+);
+writeFileSync(join(folder, 'index.html'), page);
+for (const path of [join(folder, 'index.html'), ...names.map((name) => join(assets, name))]) {
+  writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: constants.Z_BEST_COMPRESSION }));
+}

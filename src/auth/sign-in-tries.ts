@@ -1,0 +1,33 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { rateLimit } from 'express-rate-limit';
+import { AppError } from '../errors/app-error.js';
+
+/** Failed sign-ins of one address within a minute, on each instance. */
+export const MAX_TRIES = 10;
+
+/** Limits how fast secrets can be tried. */
+@Injectable()
+export class SignInTries implements CanActivate {
+  private readonly limiter = rateLimit({
+    windowMs: 60_000,
+    limit: MAX_TRIES,
+    standardHeaders: 'draft-8',
+    legacyHeaders: false,
+    skipSuccessfulRequests: true,
+    handler: (_request, _response, next) =>
+      next(new AppError('tooManyRequests', 'too many failed sign-ins from this address; see Retry-After')),
+    // Behind a proxy all visitors share its address; the limit then is that of all.
+    validate: false,
+  });
+
+  canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    return new Promise((resolve, reject) => {
+      void this.limiter(http.getRequest<Request>(), http.getResponse<Response>(), (error?: unknown) => {
+        if (error instanceof Error) reject(error);
+        else resolve(true);
+      });
+    });
+  }
+}

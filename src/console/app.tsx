@@ -1,0 +1,118 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { type PageProps, useAddress } from './client/address.js';
+import { CallError } from './client/api.js';
+import { ErrorBox, Loading } from './parts/states.js';
+import { AccountsPage } from './pages/accounts.js';
+import { CoveragePage } from './pages/coverage.js';
+import { ConnectionsPage } from './pages/connections.js';
+import { KeysPage } from './pages/keys.js';
+import { RecordingsPage } from './pages/recordings.js';
+import { SandboxPage } from './pages/sandbox.js';
+import { SyncPage } from './pages/sync.js';
+import { TicketsPage } from './pages/tickets.js';
+import { type Session, SessionContext, useSessionState } from './client/session.js';
+import { SignIn, SignInDialog } from './parts/sign-in.js';
+
+interface Page {
+  readonly path: string;
+  readonly title: string;
+  readonly Content: ComponentType<PageProps>;
+  /** Also for the key of a partner. */
+  readonly isPartners?: boolean;
+}
+
+const PAGES: readonly Page[] = [
+  { path: 'coverage', title: 'Coverage', Content: CoveragePage },
+  { path: 'recordings', title: 'Recordings', Content: RecordingsPage },
+  { path: 'sync', title: 'Synchronisation', Content: SyncPage },
+  { path: 'tickets', title: 'Tickets', Content: TicketsPage },
+  { path: 'accounts', title: 'Accounts', Content: AccountsPage },
+  { path: 'connections', title: 'Connections', Content: ConnectionsPage },
+  { path: 'keys', title: 'API keys', Content: KeysPage },
+  { path: 'sandbox', title: 'Sandbox', Content: SandboxPage, isPartners: true },
+];
+
+const ROLES: Readonly<Record<Session['kind'], string>> = {
+  admin: 'Admin',
+  reader: 'Read-only',
+  partner: 'Partner',
+};
+
+export function App() {
+  const { state, isExpired, apply, load, signOut } = useSessionState();
+  if (state === 'loading') return <Loading />;
+  if (state === 'signed-out') {
+    return (
+      <main class="centre">
+        <SignIn onSignIn={apply} />
+      </main>
+    );
+  }
+  if (state instanceof CallError) {
+    return (
+      <main class="centre">
+        <h1 class="hidden">haulbridge console</h1>
+        <ErrorBox error={state} onRetry={() => void load()} />
+      </main>
+    );
+  }
+  return (
+    <SessionContext.Provider value={{ session: state, canWrite: state.kind !== 'reader' }}>
+      <Layout session={state} onSignOut={() => void signOut()} />
+      {isExpired && <SignInDialog onSignIn={apply} />}
+    </SessionContext.Provider>
+  );
+}
+
+function Layout({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
+  const { page: path, query } = useAddress();
+  const pages = PAGES.filter(({ isPartners = false }) => session.kind !== 'partner' || isPartners);
+  const isUnknown = !pages.some((page) => page.path === path);
+  const { title, Content } = pages.find((page) => page.path === path) ?? pages[0]!;
+  const main = useRef<HTMLElement>(null);
+  const shown = useRef(path);
+  useEffect(() => {
+    document.title = `${title} · haulbridge console`;
+    // A screen reader continues at the new page.
+    if (shown.current !== path) main.current?.focus();
+    shown.current = path;
+  }, [path, title]);
+  return (
+    <div class="layout">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header>
+        <a class="brand" href="/console/">
+          haulbridge
+        </a>
+        <span class="role">
+          {ROLES[session.kind]} {session.keyPrefix !== undefined && <code>{session.keyPrefix}</code>}
+        </span>
+        <a href="/docs" target="_blank" rel="noopener">
+          API documents
+        </a>
+        <button type="button" onClick={onSignOut}>
+          Sign out
+        </button>
+      </header>
+      <nav aria-label="Pages">
+        <ul>
+          {pages.map((page) => (
+            <li key={page.path}>
+              <a href={`/console/${page.path}`} aria-current={page.title === title ? 'page' : undefined}>
+                {page.title}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main id="main" ref={main} tabIndex={-1}>
+        <h1>{title}</h1>
+        {isUnknown && path !== '' && <p class="notice">This session has no page at this address.</p>}
+        <Content key={path} query={query} />
+      </main>
+    </div>
+  );
+}

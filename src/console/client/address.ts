@@ -1,0 +1,81 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** The state of a page stands in its address: a reload or a link sent to a colleague shows the same. */
+export interface Address {
+  readonly page: string;
+  readonly query: URLSearchParams;
+}
+
+/** What every page receives. */
+export interface PageProps {
+  readonly query: URLSearchParams;
+}
+
+export type Change = Readonly<Record<string, string | number | undefined>>;
+
+const ROOT = '/console/';
+
+export function currentAddress(): Address {
+  const page = location.pathname.slice(ROOT.length).replace(/\/+$/, '');
+  return { page, query: new URLSearchParams(location.search) };
+}
+
+/** The link to a page; absent and empty values are left out. */
+export function linkTo(page: string, query: Change = {}): string {
+  const text = queryText(query);
+  return `${ROOT}${page}${text === '' ? '' : `?${text}`}`;
+}
+
+export function queryText(query: Change): string {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  return new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
+}
+
+const CHANGED = 'addresschange';
+
+/** Opens an address of the console without loading the document again. */
+export function open(address: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  dispatchEvent(new Event(CHANGED));
+}
+
+/** Changes parts of the query; an empty value removes its name. Another filter starts at the first page again. */
+export function change(patch: Change, options: { readonly replace?: boolean } = {}): void {
+  const { page, query } = currentAddress();
+  for (const place of ['page', 'cursor']) if (!(place in patch)) query.delete(place);
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === undefined || value === '') query.delete(name);
+    else query.set(name, String(value));
+  }
+  open(linkTo(page, Object.fromEntries(query)), options);
+}
+
+export function useAddress(): Address {
+  const [address, setAddress] = useState(currentAddress);
+  useEffect(() => {
+    const update = () => setAddress(currentAddress());
+    addEventListener('popstate', update);
+    addEventListener(CHANGED, update);
+    document.addEventListener('click', followLink);
+    return () => {
+      removeEventListener('popstate', update);
+      removeEventListener(CHANGED, update);
+      document.removeEventListener('click', followLink);
+    };
+  }, []);
+  return address;
+}
+
+/** Links of the console are ordinary links: they open in a new tab where the user asks for one. */
+function followLink(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (link === null || link.target !== '' || link.hasAttribute('download')) return;
+  if (link.origin !== location.origin || !`${link.pathname}/`.startsWith(ROOT)) return;
+  if (link.hash !== '' && link.pathname === location.pathname) return;
+  event.preventDefault();
+  const samePage = link.pathname === location.pathname;
+  open(link.pathname + link.search);
+  if (!samePage) scrollTo(0, 0);
+}

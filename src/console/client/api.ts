@@ -1,0 +1,73 @@
+import type { ErrorResponse } from '../../contracts/common/error-body.dto.js';
+import { type Change, queryText } from './address.js';
+
+/** A call that failed, with a sentence for the user. `status` 0: the service gave no answer. */
+export class CallError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly requestId?: string,
+  ) {
+    super(message);
+    this.name = 'CallError';
+  }
+}
+
+/** Called when the service answers 401: the session has ended. */
+let sessionEnded = () => {};
+let prefix = '/admin/v1';
+
+export function configure(settings: { readonly prefix?: string; readonly onSessionEnded?: () => void }): void {
+  prefix = settings.prefix ?? prefix;
+  sessionEnded = settings.onSessionEnded ?? sessionEnded;
+}
+
+/** The address of a call: `path` stands below the prefix of the API that the session may use. */
+export function urlOf(path: string, query: Change = {}): string {
+  const text = queryText(query);
+  return `${path.startsWith('/console/') ? '' : prefix}${path}${text === '' ? '' : `?${text}`}`;
+}
+
+/** The text of a JSON response. */
+export async function getText(url: string, signal?: AbortSignal): Promise<string> {
+  return (await request(url, { signal: signal ?? null })).text();
+}
+
+export async function get<T>(path: string, query?: Change): Promise<T> {
+  return JSON.parse(await getText(urlOf(path, query))) as T;
+}
+
+/** A call that may change something. The header shows the service that a page of its own sent the request. */
+export async function send<T = undefined>(method: string, path: string, body?: object): Promise<T> {
+  const headers = { 'X-Console': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const text = await (await request(urlOf(path), init)).text();
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+async function request(url: string, init: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(url, init);
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error;
+    throw new CallError(0, 'The service does not answer. Check that it runs and that your network works.');
+  }
+  if (response.ok) return response;
+  const failure = await failureOf(response);
+  if (response.status === 401 && !url.endsWith('/session') && !/may only read/.test(failure.message)) sessionEnded();
+  throw failure;
+}
+
+async function failureOf(response: Response): Promise<CallError> {
+  const requestId = response.headers.get('X-Request-Id') ?? undefined;
+  const body = (await response.json().catch(() => ({}))) as Partial<ErrorResponse>;
+  const message = body.error?.message ?? `The service answered ${response.status}.`;
+  return new CallError(response.status, sentence(message), requestId);
+}
+
+/** A message that starts with the name of a field keeps it as it is. */
+export function sentence(text: string): string {
+  const start = /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
+  return start + text.slice(1) + (text === '' || /[.!?]$/.test(text) ? '' : '.');
+}

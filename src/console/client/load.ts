@@ -1,0 +1,97 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Change } from './address.js';
+import { CallError, getText, urlOf } from './api.js';
+
+export interface Loaded<T> {
+  /** The last answer; it stays while another one is loaded. */
+  readonly data: T | undefined;
+  readonly error: CallError | undefined;
+  readonly isLoading: boolean;
+  readonly reload: () => void;
+}
+
+interface State<T> {
+  readonly url: string | undefined;
+  readonly text: string;
+  readonly data: T | undefined;
+  readonly error: CallError | undefined;
+}
+
+const RETRY_MS = 3_000;
+
+/** Fired after a change, so that all lists on the page show it. */
+const DATA_CHANGED = 'datachange';
+export const reloadAll = (): boolean => dispatchEvent(new Event(DATA_CHANGED));
+
+export interface LoadOptions {
+  /** Loads again after this time, while the page is visible. */
+  readonly everyMs?: number | undefined;
+}
+
+/** Loads JSON of the API. The same answer again changes nothing, so that a live page does not flicker. */
+export function useLoad<T>(path: string | undefined, query: Change = {}, { everyMs }: LoadOptions = {}): Loaded<T> {
+  const url = path === undefined ? undefined : urlOf(path, query);
+  const [state, setState] = useState<State<T>>({ url: undefined, text: '', data: undefined, error: undefined });
+  const [turn, setTurn] = useState(0);
+  const reload = useCallback(() => setTurn((count) => count + 1), []);
+  const latest = useRef(state);
+  latest.current = state;
+  useEffect(() => {
+    addEventListener(DATA_CHANGED, reload);
+    return () => removeEventListener(DATA_CHANGED, reload);
+  }, []);
+  useEffect(() => {
+    if (url === undefined) return undefined;
+    const abort = new AbortController();
+    const load = async () => {
+      const next = await answerOf<T>(url, latest.current, abort.signal);
+      if (!abort.signal.aborted && next !== latest.current) setState(next);
+    };
+    void load();
+    return () => abort.abort();
+  }, [url, turn]);
+  useEffect(() => {
+    const interval = state.error?.status === 0 ? RETRY_MS : everyMs;
+    if (interval === undefined || url === undefined) return undefined;
+    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), interval);
+    return () => clearInterval(timer);
+  }, [everyMs, state.error, url]);
+  return { data: state.data, error: state.error, isLoading: url !== undefined && state.url !== url, reload };
+}
+
+async function answerOf<T>(url: string, last: State<T>, signal: AbortSignal): Promise<State<T>> {
+  try {
+    const text = await getText(url, signal);
+    if (last.url === url && last.text === text && last.error === undefined) return last;
+    return { url, text, data: JSON.parse(text) as T, error: undefined };
+  } catch (error) {
+    const failure = error instanceof CallError ? error : new CallError(0, String(error));
+    // The service may be back soon: the page keeps what it shows.
+    const keeps = last.url === url || failure.status === 0;
+    return { url, text: '', data: keeps ? last.data : undefined, error: failure };
+  }
+}
+
+export interface Action<Input> {
+  readonly isRunning: boolean;
+  readonly error: CallError | undefined;
+  readonly run: (input: Input) => Promise<void>;
+}
+
+/** A call that a button makes. Its error stays until the next try; all lists are loaded again after it. */
+export function useAction<Input>(work: (input: Input) => Promise<unknown>): Action<Input> {
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<CallError>();
+  const run = async (input: Input) => {
+    setRunning(true);
+    setError(undefined);
+    try {
+      await work(input);
+    } catch (failure) {
+      setError(failure instanceof CallError ? failure : new CallError(0, String(failure)));
+    }
+    setRunning(false);
+    reloadAll();
+  };
+  return { isRunning, error, run };
+}

@@ -1,0 +1,99 @@
+import type { Account } from '../../contracts/admin/account.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import { linkTo, type PageProps } from '../client/address.js';
+import { useLoad } from '../client/load.js';
+import { Filters, HaulerFilter, pick, TextFilter } from '../parts/filters.js';
+import { type Column, Listing, NoMatch } from '../parts/listing.js';
+import { BackLink, Empty, ErrorBox, Loading } from '../parts/states.js';
+import { Fact, Facts, Id, Time, useHaulerName } from '../parts/values.js';
+
+export function AccountsPage({ query }: PageProps) {
+  const id = query.get('id');
+  return id === null ? <AccountList query={query} /> : <AccountDetails id={id} />;
+}
+
+function AccountList({ query }: PageProps) {
+  const filters = pick(query, 'search', 'haulerId', 'page');
+  const list = useLoad<List<Account>>('/accounts', filters);
+  const haulerName = useHaulerName();
+  const columns: readonly Column<Account>[] = [
+    {
+      title: 'Name',
+      cell: ({ accountId, accountName }) => <a href={linkTo('accounts', { id: accountId })}>{accountName}</a>,
+    },
+    { title: 'Number', cell: ({ accountNumber }) => accountNumber },
+    { title: 'Contact', cell: ({ primaryContact }) => contactName(primaryContact) },
+    { title: 'City', cell: ({ billingAddress }) => billingAddress?.city },
+    { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
+    { title: 'Created', cell: ({ createdAt }) => <Time value={createdAt} /> },
+  ];
+  return (
+    <>
+      <Filters>
+        <TextFilter name="search" label="Name, number or e-mail" query={query} hint="a part is enough" />
+        <HaulerFilter query={query} />
+      </Filters>
+      <Listing
+        label="Accounts"
+        list={list}
+        columns={columns}
+        keyOf={({ accountId }) => accountId}
+        empty={
+          Object.keys(filters).length > 0 ? (
+            <NoMatch>Try a shorter part of the name.</NoMatch>
+          ) : (
+            <Empty title="No account yet.">
+              A partner creates accounts with <code>POST /platform-api/v1/accounts</code>.
+            </Empty>
+          )
+        }
+      />
+    </>
+  );
+}
+
+const contactName = (contact: Account['primaryContact']): string =>
+  [contact?.firstName, contact?.lastName].filter((part) => part !== undefined).join(' ');
+
+function AccountDetails({ id }: { id: string }) {
+  const { data: account, error, reload } = useLoad<Account>(`/accounts/${encodeURIComponent(id)}`);
+  return (
+    <>
+      <BackLink href={linkTo('accounts')}>All accounts</BackLink>
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {account === undefined && error === undefined && <Loading />}
+      {account !== undefined && <AccountFacts account={account} />}
+    </>
+  );
+}
+
+function AccountFacts({ account }: { account: Account }) {
+  const haulerName = useHaulerName();
+  const { billingAddress: address, primaryContact: contact } = account;
+  return (
+    <section class="card" aria-label="Account">
+      <h2>{account.accountName}</h2>
+      <Facts>
+        <Fact name="Number">{account.accountNumber}</Fact>
+        <Fact name="Hauler">{haulerName(account.haulerId)}</Fact>
+        <Fact name="Contact">{contactName(contact)}</Fact>
+        <Fact name="E-mail">{contact?.email}</Fact>
+        <Fact name="Phone">{contact?.phone}</Fact>
+        <Fact name="Address">
+          {[address?.street, address?.unit, address?.city, address?.state, address?.zip, address?.country]
+            .filter((part) => part !== undefined)
+            .join(', ')}
+        </Fact>
+        <Fact name="Created">
+          <Time value={account.createdAt} />
+        </Fact>
+        <Fact name="Last change">
+          <Time value={account.updatedAt} />
+        </Fact>
+        <Fact name="Id">
+          <Id value={account.accountId} />
+        </Fact>
+      </Facts>
+    </section>
+  );
+}

@@ -1,0 +1,188 @@
+import { useState } from 'preact/hooks';
+import type { Connection, ConnectionCheck } from '../../contracts/admin/connection.dto.js';
+import { linkTo, open } from '../client/address.js';
+import { send } from '../client/api.js';
+import { ActionButton, fieldText, Form, Input } from '../parts/forms.js';
+import { Badge } from '../parts/states.js';
+import { Fact, Facts, Id, Time, useHaulerName } from '../parts/values.js';
+import { RotationPicture } from './rotation-picture.js';
+
+type Panel = 'none' | 'rotate' | 'edit';
+
+export function ConnectionDetails({ connection }: { connection: Connection }) {
+  const [check, setCheck] = useState<ConnectionCheck>();
+  const [panel, setPanel] = useState<Panel>('none');
+  const haulerName = useHaulerName();
+  const path = `/connections/${connection.id}`;
+  const toggle = (wanted: Panel) => setPanel(panel === wanted ? 'none' : wanted);
+  return (
+    <>
+      <section class="card" aria-label="Connection">
+        <h2>
+          {haulerName(connection.haulerId)}, {connection.interface}
+        </h2>
+        <ConnectionFacts connection={connection} />
+        <div class="actions">
+          <ActionButton
+            label="Check now"
+            kind="primary"
+            busy="Checking …"
+            isRead
+            work={async () => setCheck(await send<ConnectionCheck>('POST', `${path}/check`))}
+          />
+          {connection.interface === 'site' && <SyncNow connection={connection} />}
+          <ActionButton
+            label={connection.enabled ? 'Pause' : 'Resume'}
+            work={() => send('PATCH', path, { enabled: !connection.enabled })}
+          />
+          <button type="button" aria-expanded={panel === 'rotate'} onClick={() => toggle('rotate')}>
+            Rotate the key
+          </button>
+          <button type="button" aria-expanded={panel === 'edit'} onClick={() => toggle('edit')}>
+            Change
+          </button>
+          <ActionButton
+            label="Delete"
+            kind="danger"
+            confirm="Its keys are erased and all calls end. Data that came through it stays."
+            work={async () => {
+              await send('DELETE', path);
+              open(linkTo('connections'));
+            }}
+          />
+        </div>
+      </section>
+      {panel === 'rotate' && <RotateForm path={path} onClose={() => setPanel('none')} />}
+      {panel === 'edit' && <EditForm connection={connection} path={path} onClose={() => setPanel('none')} />}
+      {check !== undefined && <CheckResult check={check} />}
+    </>
+  );
+}
+
+function ConnectionFacts({ connection }: { connection: Connection }) {
+  return (
+    <Facts>
+      <Fact name="State">
+        <ConnectionState connection={connection} />
+      </Fact>
+      <Fact name="Address">
+        <code>{connection.baseUrl}</code>
+      </Fact>
+      {connection.customerId !== null && <Fact name="Customer">{connection.customerId}</Fact>}
+      <Fact name="Next call">
+        <Time value={connection.nextRunAt} />
+      </Fact>
+      <Fact name="Interval">{connection.intervalSeconds} s</Fact>
+      <Fact name="Next key">{connection.hasNextApiKey ? 'stored, tried when the current key is refused' : 'none'}</Fact>
+      <Fact name="Id">
+        <Id value={connection.id} />
+      </Fact>
+    </Facts>
+  );
+}
+
+export function ConnectionState({ connection: { enabled, lastError } }: { connection: Connection }) {
+  return (
+    <>
+      <Badge
+        value={enabled ? (lastError === null ? 'enabled' : 'failing') : 'paused'}
+        tone={lastError === null ? undefined : 'bad'}
+      />
+      {lastError !== null && <div class="hint clamp">{lastError}</div>}
+    </>
+  );
+}
+
+function SyncNow({ connection }: { connection: Connection }) {
+  const sync = async () => {
+    const { runId } = await send<{ runId: string }>('POST', `/connections/${connection.id}/sync`);
+    open(linkTo('sync', { connectionId: connection.id, run: runId }));
+  };
+  return (
+    <>
+      <ActionButton label="Synchronise now" work={sync} />
+      <a class="button" href={linkTo('sync', { connectionId: connection.id })}>
+        Runs
+      </a>
+    </>
+  );
+}
+
+function RotateForm({ path, onClose }: { path: string; onClose: () => void }) {
+  const store = async (values: FormData) => {
+    await send('PATCH', path, { nextApiKey: fieldText(values, 'nextApiKey') });
+    onClose();
+  };
+  return (
+    <Form title="Rotate the key" submit="Store the next key" work={store} onCancel={onClose}>
+      <RotationPicture kind="partner" />
+      <Input
+        name="nextApiKey"
+        label="Next key of the partner"
+        type="password"
+        isRequired
+        hint="it is never shown again"
+      />
+    </Form>
+  );
+}
+
+function EditForm({ connection, path, onClose }: { connection: Connection; path: string; onClose: () => void }) {
+  const store = async (values: FormData) => {
+    const apiKey = fieldText(values, 'apiKey');
+    const customerId = fieldText(values, 'customerId');
+    await send('PATCH', path, {
+      baseUrl: fieldText(values, 'baseUrl'),
+      intervalSeconds: Number(fieldText(values, 'intervalSeconds')),
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(customerId === undefined ? {} : { customerId }),
+    });
+    onClose();
+  };
+  return (
+    <Form title="Change the connection" submit="Store" work={store} onCancel={onClose}>
+      <Input name="baseUrl" label="Address of the partner" type="url" isRequired value={connection.baseUrl} />
+      <Input name="apiKey" label="Another key" type="password" hint="empty: the stored key stays" />
+      {connection.interface === 'vision' && (
+        <Input name="customerId" label="Customer" value={connection.customerId ?? ''} />
+      )}
+      <Input
+        name="intervalSeconds"
+        label="Seconds between two calls"
+        type="number"
+        isRequired
+        value={connection.intervalSeconds}
+      />
+    </Form>
+  );
+}
+
+/** The partner's answers, and the findings for the partner to fix. */
+function CheckResult({ check }: { check: ConnectionCheck }) {
+  const answers = [
+    ['Reachable', check.reachable],
+    ['Accepts the key', check.authorized],
+    ['Follows the interface', check.conforms],
+  ] as const;
+  return (
+    <section class="card" aria-label="Result of the check">
+      <h2>Result of the check</h2>
+      <ul class="answers">
+        {answers.map(([text, isTrue]) => (
+          <li key={text}>
+            <Badge value={isTrue ? 'yes' : 'no'} /> {text}
+          </li>
+        ))}
+      </ul>
+      {check.findings.length === 0 ? (
+        <p>Nothing to report.</p>
+      ) : (
+        <ul>
+          {check.findings.map((finding, index) => (
+            <li key={index}>{finding}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,143 @@
+import { useState } from 'preact/hooks';
+import type { Connection, CreateConnectionRequest } from '../../contracts/admin/connection.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import { change, linkTo, open, type PageProps } from '../client/address.js';
+import { send } from '../client/api.js';
+import { useLoad } from '../client/load.js';
+import { Filters, HaulerFilter, pick, SelectFilter } from '../parts/filters.js';
+import { fieldText, Form, Input, Select } from '../parts/forms.js';
+import { type Column, Listing, NoMatch } from '../parts/listing.js';
+import { BackLink, Empty, ErrorBox, Loading } from '../parts/states.js';
+import { Time, useHaulerName, useHaulers } from '../parts/values.js';
+import { ConnectionDetails, ConnectionState } from './connection-details.js';
+
+const LIVE_MS = 5_000;
+const INTERFACES = [
+  ['site', 'Site'],
+  ['vision', 'Vision'],
+] as const;
+
+export function ConnectionsPage({ query }: PageProps) {
+  const id = query.get('id');
+  if (id !== null) return <OneConnection id={id} />;
+  return query.has('new') ? <NewConnection /> : <ConnectionList query={query} />;
+}
+
+function ConnectionList({ query }: PageProps) {
+  const filters = pick(query, 'haulerId', 'interface', 'page');
+  const list = useLoad<List<Connection>>('/connections', filters, { everyMs: LIVE_MS });
+  const haulerName = useHaulerName();
+  const columns: readonly Column<Connection>[] = [
+    {
+      title: 'Connection',
+      cell: ({ id, haulerId, interface: kind }) => (
+        <a href={linkTo('connections', { id })}>
+          {haulerName(haulerId)}, {kind}
+        </a>
+      ),
+    },
+    { title: 'State', cell: (connection) => <ConnectionState connection={connection} /> },
+    { title: 'Address', cell: ({ baseUrl }) => <code>{baseUrl}</code> },
+    { title: 'Next call', cell: ({ nextRunAt }) => <Time value={nextRunAt} /> },
+  ];
+  return (
+    <>
+      <p class="actions">
+        <a class="button primary" href={linkTo('connections', { new: 1 })}>
+          New connection
+        </a>
+      </p>
+      <Filters>
+        <HaulerFilter query={query} />
+        <SelectFilter name="interface" label="Interface" query={query} choices={INTERFACES} />
+      </Filters>
+      <Listing
+        label="Connections"
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          Object.keys(filters).length > 0 ? (
+            <NoMatch />
+          ) : (
+            <Empty title="No connection yet.">
+              A connection links a hauler to the Site or Vision interface of a partner. You need the partner's address
+              and key: choose “New connection”.
+            </Empty>
+          )
+        }
+      />
+    </>
+  );
+}
+
+function OneConnection({ id }: { id: string }) {
+  const path = `/connections/${encodeURIComponent(id)}`;
+  const { data: connection, error, reload } = useLoad<Connection>(path, {}, { everyMs: LIVE_MS });
+  return (
+    <>
+      <BackLink href={linkTo('connections')}>All connections</BackLink>
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {connection === undefined && error === undefined && <Loading />}
+      {connection !== undefined && <ConnectionDetails connection={connection} />}
+    </>
+  );
+}
+
+function NewConnection() {
+  const { data: haulers, error } = useHaulers();
+  const [kind, setKind] = useState('site');
+  const create = async (values: FormData) => {
+    const customerId = fieldText(values, 'customerId');
+    const interval = fieldText(values, 'intervalSeconds');
+    const body: CreateConnectionRequest = {
+      haulerId: fieldText(values, 'haulerId') ?? '',
+      interface: kind === 'vision' ? 'vision' : 'site',
+      baseUrl: fieldText(values, 'baseUrl') ?? '',
+      apiKey: fieldText(values, 'apiKey') ?? '',
+      ...(customerId === undefined || kind === 'site' ? {} : { customerId }),
+      ...(interval === undefined ? {} : { intervalSeconds: Number(interval) }),
+    };
+    const { id } = await send<Connection>('POST', '/connections', body);
+    open(linkTo('connections', { id }));
+  };
+  return (
+    <>
+      {error !== undefined && <ErrorBox error={error} />}
+      <Form title="New connection" submit="Create" work={create} onCancel={() => change({ new: undefined })}>
+        <Select
+          name="haulerId"
+          label="Hauler"
+          isRequired
+          choices={(haulers?.data ?? []).map(({ id, name }) => [id, name] as const)}
+        />
+        <fieldset class="choice">
+          <legend>Interface that the partner hosts</legend>
+          {INTERFACES.map(([value, label]) => (
+            <label key={value}>
+              <input type="radio" name="interface" checked={kind === value} onChange={() => setKind(value)} /> {label}
+            </label>
+          ))}
+        </fieldset>
+        <Input
+          name="baseUrl"
+          label="Address of the partner"
+          type="url"
+          isRequired
+          hint="such as https://partner.example"
+        />
+        <Input
+          name="apiKey"
+          label="Key that the partner issued"
+          type="password"
+          isRequired
+          hint="it is never shown again"
+        />
+        {kind === 'vision' && (
+          <Input name="customerId" label="Customer, as the partner names it" hint="empty: the hauler's id" />
+        )}
+        <Input name="intervalSeconds" label="Seconds between two calls" type="number" hint="empty: the default" />
+      </Form>
+    </>
+  );
+}

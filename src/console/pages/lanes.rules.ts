@@ -1,0 +1,103 @@
+import type { Coverage } from '../../contracts/admin/recording.dto.js';
+
+export const LANE_STATES = ['stored', 'available', 'expired', 'missing', 'none'] as const;
+export type LaneState = (typeof LANE_STATES)[number];
+
+export const STATE_TITLES: Readonly<Record<LaneState, string>> = {
+  stored: 'stored',
+  available: 'available, not stored yet',
+  expired: 'expired',
+  missing: 'missing',
+  none: 'not recorded',
+};
+
+/** A part of a lane. Where several states share a bucket, each has its share. */
+export interface Segment {
+  readonly start: number;
+  readonly end: number;
+  readonly shares: Readonly<Partial<Record<LaneState, number>>>;
+  readonly reason?: string;
+  readonly recordingId?: string;
+}
+
+export interface Lane {
+  readonly camera: string;
+  readonly segments: readonly Segment[];
+}
+
+/** A range of one camera that the user has chosen. */
+export interface Selection {
+  readonly camera: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+type Row = Coverage['data'][number];
+
+/** One lane per camera, by name. Adjacent equal segments become one. */
+export function lanesOf(rows: readonly Row[]): Lane[] {
+  const lanes = new Map<string, Segment[]>();
+  for (const row of rows) {
+    const camera = row.cameraId ?? 'all cameras';
+    const segments = lanes.get(camera) ?? [];
+    lanes.set(camera, segments);
+    const segment = segmentOf(row);
+    const last = segments.at(-1);
+    if (last !== undefined && isSame(last, segment)) segments[segments.length - 1] = { ...last, end: segment.end };
+    else segments.push(segment);
+  }
+  return [...lanes].map(([camera, segments]) => ({ camera, segments })).sort((a, b) => (a.camera < b.camera ? -1 : 1));
+}
+
+function segmentOf(row: Row): Segment {
+  const [start, end] = [Date.parse(row.startTime), Date.parse(row.endTime)];
+  if ('state' in row) {
+    const { state, recordingId, reason } = row;
+    // Without a recording nothing is lost: the camera, or the list of the partner, has none.
+    const shown = state === 'missing' && recordingId === undefined ? 'none' : state;
+    const details = {
+      ...(reason === undefined ? {} : { reason }),
+      ...(recordingId === undefined ? {} : { recordingId }),
+    };
+    return { start, end, shares: { [shown]: 1 }, ...details };
+  }
+  const seconds = (end - start) / 1_000;
+  const states = ['stored', 'available', 'expired', 'missing'] as const;
+  const shares = states
+    .filter((state) => row[state] > 0)
+    .map((state) => [state === 'missing' ? 'none' : state, row[state] / seconds]);
+  return { start, end, shares: Object.fromEntries(shares) as Segment['shares'] };
+}
+
+function isSame(one: Segment, other: Segment): boolean {
+  if (one.end !== other.start || one.reason !== other.reason || one.recordingId !== other.recordingId) return false;
+  return LANE_STATES.every((state) => Math.abs((one.shares[state] ?? 0) - (other.shares[state] ?? 0)) < 0.01);
+}
+
+/** The state of a segment in words. */
+export function describe({ shares, reason }: Segment): string {
+  const present = LANE_STATES.filter((state) => (shares[state] ?? 0) > 0);
+  const texts = present.map((state) => {
+    const percent = Math.round((shares[state] ?? 0) * 100);
+    return percent >= 100 ? STATE_TITLES[state] : `${percent} % ${STATE_TITLES[state]}`;
+  });
+  return texts.join(', ') + (reason === undefined ? '' : `: ${reason}`);
+}
+
+export const segmentAt = ({ segments }: Lane, time: number): Segment | undefined =>
+  segments.find(({ start, end }) => start <= time && time < end);
+
+/** The range after zooming by a factor around a moment: between one minute and 31 days. */
+export function zoomed(from: number, to: number, factor: number, around: number): readonly [number, number] {
+  const [min, max] = [60_000, 31 * 86_400_000];
+  const length = Math.min(max, Math.max(min, (to - from) * factor));
+  const share = (around - from) / (to - from);
+  const start = Math.round(around - length * share);
+  return [start, start + Math.round(length)];
+}
+
+/** Seconds of a bucket for about one bucket every two pixels; undefined where single intervals are drawn. */
+export function resolutionOf(from: number, to: number, pixels: number): number | undefined {
+  const seconds = (to - from) / 1_000;
+  return seconds <= 6 * 3_600 ? undefined : Math.max(1, Math.ceil(seconds / (pixels / 2)));
+}

@@ -1,0 +1,136 @@
+import { useRef, useState } from 'preact/hooks';
+import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
+import { linkTo } from '../client/address.js';
+import { useNow } from '../client/now.js';
+import { diamond, LANE_HEIGHT, LaneDrawing, Patterns, TOP } from './lane-drawing.js';
+import { type Cursor, pressLaneKey, useDrag, useWheel } from './lane-input.js';
+import { describe, type Lane, LANE_STATES, segmentAt, type Selection, STATE_TITLES } from './lanes.rules.js';
+import { ticksOf } from './zone.rules.js';
+
+export interface LanesProps {
+  readonly lanes: readonly Lane[];
+  readonly from: number;
+  readonly to: number;
+  readonly zone: string;
+  readonly width: number;
+  readonly requests: readonly VideoRequest[];
+  readonly expiring: readonly StoredRecording[];
+  readonly selection: Selection | undefined;
+  readonly onSelect: (selection: Selection | undefined) => void;
+  readonly onRange: (range: readonly [number, number]) => void;
+}
+
+/** A lane per camera. The cursor follows the mouse or the arrow keys, and its text explains what is there. */
+export function Lanes(props: LanesProps) {
+  const { lanes, from, to, zone, width } = props;
+  const [cursor, setCursor] = useState<Cursor>();
+  const now = useNow(5_000);
+  const x = (time: number) => ((time - from) / (to - from)) * width;
+  const height = TOP + lanes.length * LANE_HEIGHT + 4;
+  const svg = useRef<SVGSVGElement>(null);
+  useWheel(svg, props);
+  const drag = useDrag(props, setCursor);
+  return (
+    <>
+      <Explanation lanes={lanes} cursor={cursor} zone={zone} />
+      <div
+        class="lanes"
+        role="slider"
+        tabIndex={0}
+        aria-label="Time within the shown range. Arrow keys move, plus and minus zoom, Enter asks for the clip"
+        aria-valuemin={from}
+        aria-valuemax={to}
+        aria-valuenow={cursor?.time ?? from}
+        aria-valuetext={explain(lanes, cursor, zone)}
+        onKeyDown={(event) => {
+          if (pressLaneKey(event, props, cursor, setCursor)) event.preventDefault();
+        }}
+      >
+        <svg ref={svg} width={width} height={height} role="presentation" {...drag}>
+          <Patterns />
+          {ticksOf(from, to, zone, Math.floor(width / 90)).map(({ time, label }) => (
+            <g key={time}>
+              <line class="tick" x1={x(time)} x2={x(time)} y1={16} y2={height} />
+              <text class="tick-label" x={Math.min(width - 22, Math.max(22, x(time)))} y={11}>
+                {label}
+              </text>
+            </g>
+          ))}
+          {lanes.map((lane, index) => (
+            <LaneDrawing key={lane.camera} lane={lane} index={index} x={x} width={width} {...markersOf(props, lane)} />
+          ))}
+          {props.selection !== undefined && <SelectionBox {...props} x={x} selection={props.selection} />}
+          {now >= from && now <= to && <line class="now" x1={x(now)} x2={x(now)} y1={14} y2={height} />}
+          {cursor !== undefined && <line class="cursor" x1={x(cursor.time)} x2={x(cursor.time)} y1={14} y2={height} />}
+        </svg>
+      </div>
+      <Legend />
+    </>
+  );
+}
+
+const markersOf = ({ requests, expiring }: LanesProps, { camera }: Lane) => ({
+  requests: requests.filter(({ cameraId }) => cameraId === camera),
+  expiring: expiring.filter(({ cameraId }) => cameraId === camera),
+});
+
+function SelectionBox({ lanes, selection, x }: LanesProps & { selection: Selection; x: (time: number) => number }) {
+  const index = lanes.findIndex(({ camera }) => camera === selection.camera);
+  const width = Math.max(1, x(selection.end) - x(selection.start));
+  return (
+    <rect
+      class="selection"
+      x={x(selection.start)}
+      y={TOP + index * LANE_HEIGHT}
+      width={width}
+      height={LANE_HEIGHT - 8}
+    />
+  );
+}
+
+/** Drawn in the order in which states are stacked. */
+function Legend() {
+  return (
+    <ul class="legend">
+      {LANE_STATES.map((state) => (
+        <li key={state}>
+          <svg class="swatch" width="12" height="12" aria-hidden="true">
+            <rect width="12" height="12" class={`lane-${state}`} />
+          </svg>{' '}
+          {STATE_TITLES[state]}
+        </li>
+      ))}
+      <li>
+        <span class="bracket-sample" aria-hidden="true" /> requested clip
+      </li>
+      <li>
+        <svg width="10" height="10" aria-hidden="true">
+          <path class="deadline" d={diamond(5, 5)} />
+        </svg>{' '}
+        a link expires
+      </li>
+      <li class="hint">Wheel or + and − zoom, shift and wheel moves, a drag selects a range.</li>
+    </ul>
+  );
+}
+
+function explain(lanes: readonly Lane[], cursor: Cursor | undefined, zone: string): string {
+  const lane = cursor === undefined ? undefined : lanes[cursor.lane];
+  if (lane === undefined || cursor === undefined) return 'Point at a lane, or use the arrow keys.';
+  const segment = segmentAt(lane, cursor.time);
+  const time = new Date(cursor.time).toLocaleString(undefined, { timeZone: zone });
+  return `${lane.camera}, ${time}: ${segment === undefined ? 'outside of the range' : describe(segment)}`;
+}
+
+function Explanation({ lanes, cursor, zone }: { lanes: readonly Lane[]; cursor: Cursor | undefined; zone: string }) {
+  const lane = cursor === undefined ? undefined : lanes[cursor.lane];
+  const recordingId =
+    lane === undefined || cursor === undefined ? undefined : segmentAt(lane, cursor.time)?.recordingId;
+  return (
+    <p class="explanation">
+      {explain(lanes, cursor, zone)}{' '}
+      {recordingId !== undefined && <a href={linkTo('recordings', { play: recordingId })}>Open the recording</a>}
+    </p>
+  );
+}

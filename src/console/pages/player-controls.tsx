@@ -1,0 +1,120 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Chunk } from './playback.rules.js';
+
+const FRAME_MS = 40;
+const JUMP_MS = 10_000;
+const RATES = [0.5, 1, 2, 4, 8];
+
+interface ControlsProps {
+  readonly chunks: readonly Chunk[];
+  readonly cameras: readonly string[];
+  readonly time: number;
+  readonly isPlaying: boolean;
+  readonly rate: number;
+  readonly onPlay: (isPlaying: boolean) => void;
+  readonly onRate: (rate: number) => void;
+  readonly onSeek: (time: number) => void;
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+export function PlayerControls({ chunks, cameras, time, isPlaying, rate, onPlay, onRate, onSeek }: ControlsProps) {
+  const step = (milliseconds: number) => {
+    if (Math.abs(milliseconds) === FRAME_MS) onPlay(false);
+    onSeek(time + milliseconds);
+  };
+  useKeys({
+    ' ': () => onPlay(!isPlaying),
+    ArrowLeft: () => step(-JUMP_MS),
+    ArrowRight: () => step(JUMP_MS),
+    ',': () => step(-FRAME_MS),
+    '.': () => step(FRAME_MS),
+  });
+  return (
+    <>
+      <Timeline chunks={chunks} cameras={cameras} time={time} onSeek={onSeek} />
+      <div class="actions controls">
+        <button type="button" class="primary" onClick={() => onPlay(!isPlaying)}>
+          {isPlaying ? 'Pause' : 'Play'}
+        </button>
+        <button type="button" onClick={() => step(-JUMP_MS)}>
+          −10 s
+        </button>
+        <button type="button" onClick={() => step(JUMP_MS)}>
+          +10 s
+        </button>
+        <button type="button" onClick={() => step(-FRAME_MS)}>
+          Frame back
+        </button>
+        <button type="button" onClick={() => step(FRAME_MS)}>
+          Frame on
+        </button>
+        <label class="inline">
+          Speed{' '}
+          <select value={rate} onChange={(event) => onRate(Number(event.currentTarget.value))}>
+            {RATES.map((each) => (
+              <option key={each} value={each}>
+                {each}×
+              </option>
+            ))}
+          </select>
+        </label>
+        <output class="clock">{CLOCK.format(new Date(time))}</output>
+      </div>
+      <p class="hint">Keys: space plays and pauses, the arrows jump 10 s, comma and full stop step one frame.</p>
+    </>
+  );
+}
+
+/** The recordings of the shown cameras; a slider moves the clock. */
+function Timeline({ chunks, cameras, time, onSeek }: Pick<ControlsProps, 'chunks' | 'cameras' | 'time' | 'onSeek'>) {
+  const shown = chunks.filter(({ cameraId }) => cameras.includes(cameraId));
+  const start = Math.min(time, ...shown.map((chunk) => chunk.start));
+  const end = Math.max(time + 1_000, ...shown.map((chunk) => chunk.end));
+  const share = (moment: number) => `${((moment - start) / (end - start)) * 100}%`;
+  return (
+    <div class="timeline">
+      {cameras.map((camera) => (
+        <div key={camera} class="track" aria-hidden="true">
+          {shown
+            .filter(({ cameraId }) => cameraId === camera)
+            .map((chunk) => (
+              <span
+                key={chunk.id}
+                class="stored"
+                style={{ left: share(chunk.start), width: `calc(${share(start + chunk.end - chunk.start)} - 1px)` }}
+              />
+            ))}
+        </div>
+      ))}
+      <input
+        type="range"
+        aria-label="Time"
+        aria-valuetext={CLOCK.format(new Date(time))}
+        min={start}
+        max={end}
+        step={1_000}
+        value={time}
+        onInput={(event) => onSeek(Number(event.currentTarget.value))}
+      />
+    </div>
+  );
+}
+
+/** Keys of the page, except while the user types or moves a control. */
+function useKeys(keys: Readonly<Record<string, () => void>>): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const target = event.target instanceof Element ? event.target : document.body;
+      const isControl = target.matches('input, select, textarea, button, a, summary');
+      const work = latest.current[event.key];
+      if (work === undefined || event.ctrlKey || event.metaKey || event.altKey || isControl) return;
+      event.preventDefault();
+      work();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+}

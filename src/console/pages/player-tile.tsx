@@ -1,0 +1,116 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { urlOf } from '../client/api.js';
+import { codecOf } from './codec.rules.js';
+import type { Chunk } from './playback.rules.js';
+
+/** A picture follows the clock when it is this far away from it. */
+const DRIFT_SECONDS = 0.3;
+const EXACT_SECONDS = 0.01;
+
+export interface TileProps {
+  readonly cameraId: string;
+  readonly chunk: Chunk | undefined;
+  readonly time: number;
+  readonly isPlaying: boolean;
+  readonly rate: number;
+  /** This picture sets the clock. */
+  readonly isLeading: boolean;
+  readonly onTime: (time: number) => void;
+  readonly onUnplayable: (chunk: Chunk) => void;
+}
+
+/** One camera: its file at the time of the clock. */
+export function PlayerTile(props: TileProps) {
+  const { cameraId, chunk } = props;
+  return (
+    <figure class="tile">
+      {chunk === undefined ? (
+        <div class="screen">No recording at this time</div>
+      ) : (
+        <Picture key={chunk.id} {...props} chunk={chunk} />
+      )}
+      <figcaption>
+        <span>{cameraId}</span>
+        {chunk !== undefined && (
+          <a
+            href={contentUrl(chunk.id)}
+            download={`${cameraId}-${new Date(chunk.start).toISOString().replace(/[:.]/g, '-')}.mp4`}
+          >
+            Download
+          </a>
+        )}
+      </figcaption>
+    </figure>
+  );
+}
+
+const contentUrl = (id: string): string => urlOf(`/recordings/${id}/content`);
+
+function Picture({
+  chunk,
+  cameraId,
+  time,
+  isPlaying,
+  rate,
+  isLeading,
+  onTime,
+  onUnplayable,
+}: TileProps & { chunk: Chunk }) {
+  const video = useRef<HTMLVideoElement>(null);
+  const [problem, setProblem] = useState<string>();
+  const [isReady, setReady] = useState(false);
+  const offset = (time - chunk.start) / 1_000;
+  useEffect(() => {
+    const element = video.current;
+    if (element === null || !isReady) return;
+    const limit = isPlaying ? DRIFT_SECONDS : EXACT_SECONDS;
+    if (Math.abs(element.currentTime - offset) > limit) element.currentTime = Math.min(offset, element.duration);
+  }, [offset, isReady, isPlaying]);
+  useEffect(() => {
+    const element = video.current;
+    if (element === null || !isReady) return;
+    element.playbackRate = rate;
+    // A browser may refuse to play before the user has clicked; the button then starts it.
+    if (isPlaying) void element.play().catch(() => undefined);
+    else element.pause();
+  }, [isPlaying, isReady, rate]);
+  useEffect(() => {
+    if (!isLeading || !isPlaying || !isReady) return undefined;
+    const timer = setInterval(() => {
+      const element = video.current;
+      if (element !== null && !element.seeking) onTime(chunk.start + element.currentTime * 1_000);
+    }, 100);
+    return () => clearInterval(timer);
+  }, [isLeading, isPlaying, isReady, chunk.id]);
+  const fail = async () => {
+    onUnplayable(chunk);
+    const codec = await codecOf(rangeReader(contentUrl(chunk.id))).catch(() => undefined);
+    setProblem(codec === undefined ? 'This browser cannot play the file.' : `This browser cannot play ${codec}.`);
+  };
+  if (problem !== undefined) {
+    return (
+      <div class="screen" role="alert">
+        {problem} Download the file and open it in another player.
+      </div>
+    );
+  }
+  return (
+    <video
+      ref={video}
+      class="screen"
+      aria-label={`Camera ${cameraId}`}
+      src={contentUrl(chunk.id)}
+      muted
+      playsInline
+      preload="auto"
+      onLoadedMetadata={() => setReady(true)}
+      onEnded={() => isLeading && onTime(chunk.end)}
+      onError={() => void fail()}
+    />
+  );
+}
+
+const rangeReader = (url: string) => async (start: number, end: number) => {
+  const response = await fetch(url, { headers: { Range: `bytes=${start}-${end - 1}` } });
+  return new Uint8Array(await response.arrayBuffer());
+};

@@ -1,0 +1,135 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { change, linkTo } from '../client/address.js';
+import { useLoad } from '../client/load.js';
+import { Empty } from '../parts/states.js';
+import { formatSeconds } from '../parts/values.js';
+import { camerasOf, type Chunk, chunkAt, chunksOf, resumeAt } from './playback.rules.js';
+import { PlayerControls } from './player-controls.js';
+import { PlayerTile } from './player-tile.js';
+
+const AROUND_MS = 2 * 3_600_000;
+/** The next clock reading of a leading picture arrives within this time, or the clock runs by itself. */
+const TICK_MS = 100;
+
+/** Plays a recording and the recordings of the same truck around it. */
+export function Player({ recording, query }: { recording: StoredRecording; query: URLSearchParams }) {
+  const start = Date.parse(recording.startTime);
+  const { data } = useLoad<List<StoredRecording>>('/recordings', {
+    connectionId: recording.connectionId,
+    truckId: recording.truckId,
+    from: new Date(start - AROUND_MS).toISOString(),
+    to: new Date(start + AROUND_MS).toISOString(),
+    status: 'stored',
+    pageSize: 100,
+  });
+  const listed = data?.data ?? [];
+  const chunks = chunksOf(listed.some(({ id }) => id === recording.id) ? listed : [...listed, recording]);
+  if (data !== undefined && chunks.length === 0) {
+    return <Empty title="No stored recording of this truck is near this time." />;
+  }
+  const cameras = camerasOf(chunks);
+  const wanted = query
+    .get('cameras')
+    ?.split(',')
+    .filter((each) => cameras.includes(each));
+  const shown =
+    wanted === undefined || wanted.length === 0 ? cameras.filter((each) => each === recording.cameraId) : wanted;
+  return (
+    <section class="card player" aria-label="Player">
+      <h2>
+        {recording.truckId}{' '}
+        <a class="hint" href={linkTo('coverage', { connectionId: recording.connectionId, truckId: recording.truckId })}>
+          coverage of this truck
+        </a>
+      </h2>
+      <fieldset class="choice">
+        <legend>Cameras</legend>
+        {cameras.map((camera) => (
+          <label key={camera}>
+            <input
+              type="checkbox"
+              checked={shown.includes(camera)}
+              onChange={(event) => change({ cameras: toggled(shown, camera, event.currentTarget.checked).join(',') })}
+            />{' '}
+            {camera}
+          </label>
+        ))}
+      </fieldset>
+      {shown.length > 0 && <Playback chunks={chunks} cameras={shown} first={{ time: start, id: recording.id }} />}
+    </section>
+  );
+}
+
+const toggled = (shown: readonly string[], camera: string, isOn: boolean): string[] =>
+  isOn ? [...shown, camera] : shown.filter((each) => each !== camera);
+
+interface PlaybackProps {
+  readonly chunks: readonly Chunk[];
+  readonly cameras: readonly string[];
+  readonly first: { readonly time: number; readonly id: string };
+}
+
+function Playback({ chunks, cameras, first }: PlaybackProps) {
+  const [time, setTime] = useState(first.time);
+  const [isPlaying, setPlaying] = useState(false);
+  const [rate, setRate] = useState(1);
+  const [message, setMessage] = useState('');
+  const [unplayable, setUnplayable] = useState<readonly string[]>([]);
+  const current = cameras.map((camera) => chunkAt(chunks, camera, time, first.id));
+  const leading = current.findIndex((chunk) => chunk !== undefined && !unplayable.includes(chunk.id));
+  const moveTo = (wanted: number, isStep = false) => {
+    const next = isStep ? { time: wanted, gapMs: 0 } : resumeAt(chunks, cameras, wanted);
+    if (next === undefined) {
+      setPlaying(false);
+      setMessage('The end of the stored recordings.');
+      return;
+    }
+    if (next.gapMs > 0) setMessage(`Jumped over a gap of ${formatSeconds(Math.round(next.gapMs / 1_000))}.`);
+    setTime(next.time);
+  };
+  // Without a playable picture the clock runs by itself.
+  useEffect(() => {
+    if (!isPlaying || leading >= 0) return undefined;
+    const timer = setInterval(() => moveTo(time + TICK_MS * rate), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isPlaying, leading, time, rate]);
+  const play = (wanted: boolean) => {
+    setMessage('');
+    if (wanted) moveTo(time);
+    setPlaying(wanted);
+  };
+  return (
+    <>
+      <div class="tiles">
+        {cameras.map((camera, index) => (
+          <PlayerTile
+            key={camera}
+            cameraId={camera}
+            chunk={current[index]}
+            time={time}
+            isPlaying={isPlaying}
+            rate={rate}
+            isLeading={index === leading}
+            onTime={moveTo}
+            onUnplayable={({ id }) => setUnplayable((all) => [...all, id])}
+          />
+        ))}
+      </div>
+      <PlayerControls
+        chunks={chunks}
+        cameras={cameras}
+        time={time}
+        isPlaying={isPlaying}
+        rate={rate}
+        onPlay={play}
+        onRate={setRate}
+        onSeek={(wanted) => moveTo(wanted, true)}
+      />
+      <p class="hint" role="status">
+        {message}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import type { Connection } from '../../contracts/admin/connection.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { linkTo, type PageProps } from '../client/address.js';
+import { useLoad } from '../client/load.js';
+import { Filters, pick, SelectFilter, TextFilter, TimeFilter } from '../parts/filters.js';
+import { type Column, Listing, NoMatch } from '../parts/listing.js';
+import { BackLink, Badge, Empty, ErrorBox, Loading } from '../parts/states.js';
+import { formatBytes, formatSeconds, Time, useHaulerName } from '../parts/values.js';
+import { Player } from './player.js';
+
+const LIVE_MS = 5_000;
+const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'].map((each) => [each, each] as const);
+const SOURCES = [
+  ['continuous', 'continuous'],
+  ['on-demand', 'on demand'],
+] as const;
+
+export function RecordingsPage({ query }: PageProps) {
+  const id = query.get('play');
+  return id === null ? <RecordingList query={query} /> : <OneRecording key={id} id={id} query={query} />;
+}
+
+function RecordingList({ query }: PageProps) {
+  const filters = pick(query, 'connectionId', 'truckId', 'cameraId', 'source', 'status', 'from', 'to', 'page');
+  const list = useLoad<List<StoredRecording>>('/recordings', filters, { everyMs: LIVE_MS });
+  return (
+    <>
+      <Filters>
+        <VisionConnectionFilter query={query} />
+        <TextFilter name="truckId" label="Truck" query={query} />
+        <TextFilter name="cameraId" label="Camera" query={query} />
+        <SelectFilter name="source" label="Source" query={query} choices={SOURCES} />
+        <SelectFilter name="status" label="State" query={query} choices={STATUSES} />
+        <TimeFilter name="from" label="Starts from" query={query} />
+        <TimeFilter name="to" label="Starts before" query={query} />
+      </Filters>
+      <Listing
+        label="Recordings"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={
+          Object.keys(filters).length > 0 ? (
+            <NoMatch />
+          ) : (
+            <Empty title="No recording yet.">
+              Subscribe to a truck or ask for a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
+            </Empty>
+          )
+        }
+      />
+    </>
+  );
+}
+
+export function VisionConnectionFilter({ query, all = 'All' }: PageProps & { all?: string | null }) {
+  const { data } = useLoad<List<Connection>>('/connections', { interface: 'vision', pageSize: 100 });
+  const haulerName = useHaulerName();
+  const choices = (data?.data ?? []).map(({ id, haulerId, baseUrl }) => {
+    return [id, `${haulerName(haulerId)} (${baseUrl.replace(/^https?:\/\//, '')})`] as const;
+  });
+  return <SelectFilter name="connectionId" label="Vision connection" query={query} choices={choices} all={all} />;
+}
+
+const COLUMNS: readonly Column<StoredRecording>[] = [
+  {
+    title: 'Recording',
+    cell: ({ id, truckId, cameraId, status }) => (
+      <a href={linkTo('recordings', { play: id })}>
+        {status === 'stored' ? 'Play' : 'Open'} {truckId}, {cameraId}
+      </a>
+    ),
+  },
+  { title: 'Start', cell: ({ startTime }) => <Time value={startTime} /> },
+  { title: 'Length', isNumber: true, cell: ({ durationSeconds }) => formatSeconds(durationSeconds) },
+  { title: 'Source', cell: ({ source }) => source },
+  {
+    title: 'State',
+    cell: ({ status, reason }) => (
+      <>
+        <Badge value={status} />
+        {reason !== undefined && <div class="hint clamp">{reason}</div>}
+      </>
+    ),
+  },
+  {
+    title: 'Link expires',
+    cell: ({ status, expiresAt }) =>
+      status === 'stored' ? <span class="muted">not needed</span> : <Time value={expiresAt} />,
+  },
+  { title: 'Size', isNumber: true, cell: ({ sizeBytes }) => (sizeBytes === undefined ? '–' : formatBytes(sizeBytes)) },
+];
+
+function OneRecording({ id, query }: { id: string; query: URLSearchParams }) {
+  const path = `/recordings/${encodeURIComponent(id)}`;
+  const { data: recording, error, reload } = useLoad<StoredRecording>(path, {}, { everyMs: LIVE_MS });
+  return (
+    <>
+      <BackLink href={linkTo('recordings')}>All recordings</BackLink>
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {recording === undefined && error === undefined && <Loading />}
+      {recording !== undefined && recording.status !== 'stored' && (
+        <div class="notice warn" role="status">
+          <p>
+            This recording is not stored: <Badge value={recording.status} />
+          </p>
+          <p class="hint">{recording.reason ?? 'The service downloads it as soon as it can; this page follows.'}</p>
+        </div>
+      )}
+      {recording !== undefined && <Player recording={recording} query={query} />}
+    </>
+  );
+}

@@ -1,0 +1,97 @@
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { TicketRevision } from '../../contracts/admin/ticket.dto.js';
+import { change } from '../client/address.js';
+import { useLoad } from '../client/load.js';
+import { differences } from '../parts/difference.rules.js';
+import { Difference, Json } from '../parts/json.js';
+import { type Column, Listing } from '../parts/listing.js';
+import { Badge, Empty } from '../parts/states.js';
+import { Time } from '../parts/values.js';
+
+/** Every stored push of a ticket. Two of them stand side by side; at first the last two. */
+export function Revisions({ id, query }: { id: string; query: URLSearchParams }) {
+  const list = useLoad<List<TicketRevision>>(`/tickets/${encodeURIComponent(id)}/revisions`, {
+    pageSize: 100,
+    page: query.get('page') ?? 1,
+  });
+  const all = list.data?.data ?? [];
+  const [before, after] = chosen(all, query);
+  const columns: readonly Column<TicketRevision>[] = [
+    { title: 'Push', cell: ({ revision }) => `No. ${revision}` },
+    { title: 'Received', cell: ({ receivedAt }) => <Time value={receivedAt} /> },
+    { title: 'Result', cell: ({ result }) => <Badge value={result} /> },
+    { title: 'Changed', cell: (revision) => changedFields(all, revision) },
+    {
+      title: 'Compare',
+      cell: ({ revision }) => (
+        <span class="compare">
+          <Pick name="left" revision={revision} isChosen={before?.revision === revision} />
+          <Pick name="right" revision={revision} isChosen={after?.revision === revision} />
+        </span>
+      ),
+    },
+  ];
+  return (
+    <section class="card" aria-label="Pushes">
+      <h2>Pushes</h2>
+      <Listing
+        label="Pushes"
+        list={list}
+        columns={columns}
+        keyOf={({ revision }) => String(revision)}
+        empty={<Empty title="No push is stored." />}
+      />
+      {before !== undefined && after !== undefined && <SideBySide before={before} after={after} />}
+      {before === undefined && after !== undefined && <Json value={after.body} label={`Push ${after.revision}`} />}
+    </section>
+  );
+}
+
+function Pick({ name, revision, isChosen }: { name: 'left' | 'right'; revision: number; isChosen: boolean }) {
+  return (
+    <label>
+      <input
+        type="radio"
+        name={name}
+        aria-label={`Show push ${revision} on the ${name}`}
+        checked={isChosen}
+        onChange={() => change({ [name]: revision }, { replace: true })}
+      />
+      {name === 'left' ? 'L' : 'R'}
+    </label>
+  );
+}
+
+function chosen(all: readonly TicketRevision[], query: URLSearchParams) {
+  const find = (name: string) => all.find(({ revision }) => String(revision) === query.get(name));
+  return [find('left') ?? all.at(-2), find('right') ?? all.at(-1)] as const;
+}
+
+function changedFields(all: readonly TicketRevision[], { revision, body }: TicketRevision): string {
+  const before = all.find((each) => each.revision === revision - 1);
+  if (before === undefined) return '';
+  const fields = new Set(differences(before.body, body).map(({ path }) => path.replace(/[.[].*/, '')));
+  return fields.size === 0 ? 'nothing' : [...fields].join(', ');
+}
+
+function SideBySide({ before, after }: { before: TicketRevision; after: TicketRevision }) {
+  const titles = [`Push ${before.revision}`, `Push ${after.revision}`] as const;
+  return (
+    <>
+      <h3>
+        Push {before.revision} and push {after.revision}
+      </h3>
+      <Difference before={before.body} after={after.body} titles={titles} />
+      <div class="two">
+        <div>
+          <h4>{titles[0]}</h4>
+          <Json value={before.body} label={titles[0]} />
+        </div>
+        <div>
+          <h4>{titles[1]}</h4>
+          <Json value={after.body} label={titles[1]} />
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,157 @@
+import type { CatalogSite } from '../../contracts/admin/catalog.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { Ticket } from '../../contracts/admin/ticket.dto.js';
+import { linkTo, type PageProps } from '../client/address.js';
+import { useLoad } from '../client/load.js';
+import { Filters, HaulerFilter, pick, TextFilter, TimeFilter } from '../parts/filters.js';
+import { type Column, Listing, NoMatch, Table } from '../parts/listing.js';
+import { BackLink, Empty, ErrorBox, Loading } from '../parts/states.js';
+import { Fact, Facts, formatCount, Id, Time, useHaulerName } from '../parts/values.js';
+import { Revisions } from './ticket-revisions.js';
+
+const LIVE_MS = 10_000;
+
+export function TicketsPage({ query }: PageProps) {
+  const id = query.get('id');
+  return id === null ? <TicketList query={query} /> : <TicketStory id={id} query={query} />;
+}
+
+function TicketList({ query }: PageProps) {
+  const filters = pick(query, 'ticketNumber', 'haulerId', 'siteId', 'from', 'to', 'page');
+  const list = useLoad<List<Ticket>>('/tickets', filters, { everyMs: LIVE_MS });
+  const haulerName = useHaulerName();
+  const columns: readonly Column<Ticket>[] = [
+    { title: 'Ticket', cell: (ticket) => <a href={linkTo('tickets', { id: ticket.id })}>{numbersOf(ticket)}</a> },
+    { title: 'Received', cell: ({ updatedAt }) => <Time value={updatedAt} /> },
+    { title: 'Materials', cell: ({ materials }) => materialsOf(materials) },
+    { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
+  ];
+  return (
+    <>
+      <Filters>
+        <TextFilter name="ticketNumber" label="Ticket number" query={query} hint="the whole number" />
+        <HaulerFilter query={query} />
+        <TextFilter name="siteId" label="Site id of the partner" query={query} />
+        <TimeFilter name="from" label="Received from" query={query} />
+        <TimeFilter name="to" label="Received until" query={query} />
+      </Filters>
+      <Listing
+        label="Tickets"
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          Object.keys(filters).length > 0 ? (
+            <NoMatch />
+          ) : (
+            <Empty title="No ticket yet.">
+              A partner pushes tickets with <code>POST /platform-api/v1/tickets</code>. Issue a key for it under{' '}
+              <a href={linkTo('keys')}>API keys</a>.
+            </Empty>
+          )
+        }
+      />
+    </>
+  );
+}
+
+/** The numbers of both directions; a ticket without a flow has none. */
+export function numbersOf({ inboundFlow, outboundFlow }: Pick<Ticket, 'inboundFlow' | 'outboundFlow'>): string {
+  const numbers = [inboundFlow?.ticketNumber, outboundFlow?.ticketNumber].filter((each) => each !== undefined);
+  return numbers.length === 0 ? 'without a number' : numbers.join(' / ');
+}
+
+function materialsOf(materials: Ticket['materials']): string {
+  const names = materials
+    .slice(0, 2)
+    .map(({ name, quantity, unitOfMeasure }) => `${name} ${formatCount(quantity)} ${unitOfMeasure}`);
+  return names.join(', ') + (materials.length > 2 ? ` and ${materials.length - 2} more` : '');
+}
+
+/** One ticket: its contents, and every push with what it changed. */
+function TicketStory({ id, query }: { id: string; query: URLSearchParams }) {
+  const {
+    data: ticket,
+    error,
+    reload,
+  } = useLoad<Ticket>(`/tickets/${encodeURIComponent(id)}`, {}, { everyMs: LIVE_MS });
+  return (
+    <>
+      <BackLink href={linkTo('tickets')}>All tickets</BackLink>
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {ticket === undefined && error === undefined && <Loading />}
+      {ticket !== undefined && (
+        <>
+          <Contents ticket={ticket} />
+          <Revisions id={id} query={query} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Contents({ ticket }: { ticket: Ticket }) {
+  const haulerName = useHaulerName();
+  const { data: sites } = useLoad<List<CatalogSite>>('/sites', { haulerId: ticket.haulerId, siteId: ticket.siteId });
+  const { inboundFlow, outboundFlow, customFields } = ticket;
+  return (
+    <section class="card" aria-label="Contents">
+      <h2>{numbersOf(ticket)}</h2>
+      <Facts>
+        <Fact name="Site">
+          {sites?.data[0]?.name ?? 'unknown site'} <code class="muted">{ticket.siteId}</code>
+        </Fact>
+        <Fact name="Hauler">{haulerName(ticket.haulerId)}</Fact>
+        {inboundFlow !== undefined && <Flow name="Inbound" flow={inboundFlow} />}
+        {outboundFlow !== undefined && <Flow name="Outbound" flow={outboundFlow} />}
+        <Fact name="First received">
+          <Time value={ticket.createdAt} />
+        </Fact>
+        <Fact name="Last received">
+          <Time value={ticket.updatedAt} />
+        </Fact>
+        <Fact name="Id">
+          <Id value={ticket.id} />
+        </Fact>
+        {Object.entries(customFields ?? {}).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
+        ))}
+      </Facts>
+      <Materials materials={ticket.materials} />
+    </section>
+  );
+}
+
+function Flow({ name, flow }: { name: string; flow: { ticketNumber: string; updatedAt: string } }) {
+  return (
+    <Fact name={name}>
+      {flow.ticketNumber}, changed <Time value={flow.updatedAt} />
+    </Fact>
+  );
+}
+
+function Materials({ materials }: Pick<Ticket, 'materials'>) {
+  const rows = materials.map((material, index) => ({ ...material, index }));
+  const price = (cents: number) =>
+    (cents / 100).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    {
+      title: 'Material',
+      cell: ({ name, id }) => (
+        <>
+          {name} <code class="muted">{id}</code>
+        </>
+      ),
+    },
+    { title: 'Quantity', isNumber: true, cell: ({ quantity }) => formatCount(quantity) },
+    { title: 'Unit', cell: ({ unitOfMeasure }) => unitOfMeasure },
+    {
+      title: 'Unit price',
+      isNumber: true,
+      cell: ({ unitPriceCents }) => (unitPriceCents === undefined ? '–' : price(unitPriceCents)),
+    },
+  ];
+  return <Table label="Materials" rows={rows} columns={columns} keyOf={({ index }) => String(index)} />;
+}

@@ -1,0 +1,157 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { useAction } from '../client/load.js';
+import { useSession } from '../client/session.js';
+import { ErrorBox } from './states.js';
+
+const READ_ONLY = 'This session may only read. Sign in with the admin token to make changes.';
+
+interface ActionButtonProps {
+  readonly label: string;
+  readonly work: () => Promise<unknown>;
+  readonly kind?: 'primary' | 'danger' | undefined;
+  readonly busy?: string;
+  /** A question; the button then has to be pressed a second time. */
+  readonly confirm?: string | undefined;
+  /** Also for a session that may only read. */
+  readonly isRead?: boolean;
+  readonly isDisabled?: boolean;
+}
+
+/** A button that makes a call and shows its error. */
+export function ActionButton(props: ActionButtonProps) {
+  const { label, kind, confirm, busy = `${label} …`, isRead = false, isDisabled = false } = props;
+  const { canWrite } = useSession();
+  const action = useAction<undefined>(props.work);
+  const [isAsking, setAsking] = useState(false);
+  const isRefused = !canWrite && !isRead;
+  if (isAsking && confirm !== undefined) {
+    return (
+      <span class="confirm" role="group" aria-label={label}>
+        <span>{confirm}</span>
+        <button
+          type="button"
+          class="danger"
+          onClick={() => {
+            setAsking(false);
+            void action.run(undefined);
+          }}
+        >
+          {label}
+        </button>
+        <button type="button" onClick={() => setAsking(false)}>
+          Cancel
+        </button>
+      </span>
+    );
+  }
+  return (
+    <>
+      <button
+        type="button"
+        class={kind ?? ''}
+        disabled={action.isRunning || isRefused || isDisabled}
+        title={isRefused ? READ_ONLY : undefined}
+        onClick={() => (confirm === undefined ? void action.run(undefined) : setAsking(true))}
+      >
+        {action.isRunning ? busy : label}
+      </button>
+      {action.error !== undefined && <ErrorBox error={action.error} />}
+    </>
+  );
+}
+
+interface FormProps {
+  readonly title: string;
+  readonly submit: string;
+  readonly work: (values: FormData) => Promise<unknown>;
+  readonly onCancel?: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A form that keeps what was typed where the call fails. */
+export function Form({ title, submit, work, onCancel, children }: FormProps) {
+  const { canWrite } = useSession();
+  const action = useAction<FormData>(work);
+  const send = (event: SubmitEvent) => {
+    event.preventDefault();
+    void action.run(new FormData(event.currentTarget as HTMLFormElement));
+  };
+  return (
+    <form class="card form" aria-label={title} onSubmit={send}>
+      <h2>{title}</h2>
+      {!canWrite && <p class="notice">{READ_ONLY}</p>}
+      {children}
+      {action.error !== undefined && <ErrorBox error={action.error} />}
+      <div class="actions">
+        <button type="submit" class="primary" disabled={action.isRunning || !canWrite}>
+          {submit}
+        </button>
+        {onCancel !== undefined && (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+interface InputProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value?: string | number | undefined;
+  readonly type?: 'text' | 'url' | 'number' | 'password' | 'datetime-local';
+  readonly isRequired?: boolean;
+  readonly hint?: string;
+}
+
+export function Input({ name, label, value, type = 'text', isRequired = false, hint }: InputProps) {
+  // Preact has a type of its own for each of these, because they allow different roles.
+  const attributes = { type } as { readonly type: 'text' };
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        name={name}
+        {...attributes}
+        defaultValue={value === undefined ? '' : String(value)}
+        required={isRequired}
+        autocomplete="off"
+        spellcheck={false}
+      />
+      {hint !== undefined && <small class="hint">{hint}</small>}
+    </label>
+  );
+}
+
+export function Select({
+  name,
+  label,
+  choices,
+  isRequired = false,
+}: {
+  name: string;
+  label: string;
+  choices: readonly (readonly [value: string, label: string])[];
+  isRequired?: boolean;
+}) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select name={name} required={isRequired}>
+        {choices.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The text of a field; undefined where it is empty. */
+export function fieldText(values: FormData, name: string): string | undefined {
+  const value = values.get(name);
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}

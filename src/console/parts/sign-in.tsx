@@ -1,0 +1,72 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { CallError, send } from '../client/api.js';
+import { reloadAll } from '../client/load.js';
+import { SESSION, type Session } from '../client/session.js';
+import { ErrorBox } from './states.js';
+
+/** Asks for the admin token or for an API key. */
+export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Session) => void; isExpired?: boolean }) {
+  const [kind, setKind] = useState<'token' | 'apiKey'>('token');
+  const [secret, setSecret] = useState('');
+  const [error, setError] = useState<CallError>();
+  const [isRunning, setRunning] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setRunning(true);
+    setError(undefined);
+    try {
+      onSignIn(await send<Session>('POST', SESSION, { [kind]: secret.trim() }));
+      if (isExpired) reloadAll();
+    } catch (failure) {
+      setError(failure instanceof CallError ? failure : new CallError(0, String(failure)));
+    }
+    setRunning(false);
+  };
+  return (
+    <form class="sign-in card" onSubmit={(event) => void submit(event)}>
+      <h1>{isExpired ? 'Sign in again' : 'haulbridge console'}</h1>
+      {isExpired && <p>Your session has ended. The page behind keeps what you typed.</p>}
+      <fieldset class="choice">
+        <legend>Sign in with</legend>
+        <label>
+          <input type="radio" name="kind" checked={kind === 'token'} onChange={() => setKind('token')} /> Admin token
+        </label>
+        <label>
+          <input type="radio" name="kind" checked={kind === 'apiKey'} onChange={() => setKind('apiKey')} /> API key of a
+          partner
+        </label>
+      </fieldset>
+      <label class="field">
+        <span>{kind === 'token' ? 'Admin token or read-only token' : 'API key'}</span>
+        <input
+          type="password"
+          name="secret"
+          autocomplete="current-password"
+          required
+          value={secret}
+          onInput={(event) => setSecret(event.currentTarget.value)}
+        />
+      </label>
+      {error !== undefined && <ErrorBox error={error} />}
+      <button class="primary" type="submit" disabled={isRunning}>
+        {isRunning ? 'Signing in …' : 'Sign in'}
+      </button>
+      <p class="hint">
+        {kind === 'token'
+          ? 'The admin token is ADMIN_TOKEN of the service; npm start stores it in data/secrets.json.'
+          : 'An API key shows the exchanges and the sandbox of its own hauler or customer.'}
+      </p>
+    </form>
+  );
+}
+
+/** Sign-in above the page whose session has ended. */
+export function SignInDialog({ onSignIn }: { onSignIn: (session: Session) => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-label="Sign in again" onCancel={(event) => event.preventDefault()}>
+      <SignIn onSignIn={onSignIn} isExpired />
+    </dialog>
+  );
+}

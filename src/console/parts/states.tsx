@@ -1,0 +1,102 @@
+import type { ComponentChildren } from 'preact';
+import type { CallError } from '../client/api.js';
+
+export function Loading({ label = 'Loading …' }: { label?: string }) {
+  return (
+    <p class="loading" role="status">
+      {label}
+    </p>
+  );
+}
+
+/** To the list that a record belongs to. */
+export function BackLink({ href, children }: { href: string; children: ComponentChildren }) {
+  return (
+    <p>
+      <a class="back" href={href}>
+        <svg width="9" height="14" aria-hidden="true">
+          <path d="M7.5 1.5 2 7l5.5 5.5" />
+        </svg>
+        {children}
+      </a>
+    </p>
+  );
+}
+
+/** Nothing to show, and what to do about it. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children !== undefined && <div class="hint">{children}</div>}
+    </div>
+  );
+}
+
+const ADVICE: Readonly<Record<number, string>> = {
+  0: 'The page tries again by itself.',
+  404: 'The address may be old, or the record was deleted.',
+  429: 'Wait a moment, then try again.',
+};
+
+/** What failed, and what to do. */
+export function ErrorBox({ error, onRetry }: { error: CallError; onRetry?: (() => void) | undefined }) {
+  const advice = ADVICE[error.status];
+  return (
+    <div class="notice bad" role="alert">
+      <p>{error.message}</p>
+      {advice !== undefined && <p class="hint">{advice}</p>}
+      {error.requestId !== undefined && error.status >= 500 && (
+        <p class="hint">
+          Quote the request id when you ask for help: <code>{error.requestId}</code>
+        </p>
+      )}
+      {onRetry !== undefined && (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain';
+
+const TONES: Readonly<Record<string, Tone>> = {
+  succeeded: 'good',
+  stored: 'good',
+  ready: 'good',
+  active: 'good',
+  enabled: 'good',
+  passed: 'good',
+  created: 'good',
+  restored: 'good',
+  yes: 'good',
+  updated: 'info',
+  running: 'info',
+  queued: 'info',
+  processing: 'info',
+  submitting: 'info',
+  downloading: 'info',
+  available: 'info',
+  held: 'warn',
+  rejected: 'warn',
+  warning: 'warn',
+  flagged: 'warn',
+  stale: 'warn',
+  expired: 'warn',
+  expiring: 'warn',
+  deactivated: 'warn',
+  inactive: 'warn',
+  failed: 'bad',
+  revoked: 'bad',
+  refused: 'bad',
+  missing: 'bad',
+  quarantined: 'bad',
+  no: 'bad',
+};
+
+/** A state as a word; the colour only repeats it. */
+export function Badge({ value, tone }: { value: string; tone?: Tone | undefined }) {
+  return <span class={`badge ${tone ?? TONES[value] ?? 'plain'}`}>{value.replace(/_/g, ' ')}</span>;
+}

@@ -1,0 +1,102 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Hauler } from '../../contracts/admin/hauler.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import { type Loaded, useLoad } from '../client/load.js';
+
+const TIME = new Intl.DateTimeFormat(undefined, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+const NUMBER = new Intl.NumberFormat(undefined, { maximumFractionDigits: 6 });
+
+/** A time in the zone of the browser; UTC on hover. */
+export function Time({ value }: { value: string | null | undefined }) {
+  if (value === null || value === undefined) return <span class="muted">–</span>;
+  return (
+    <time dateTime={value} title={value}>
+      {TIME.format(new Date(value))}
+    </time>
+  );
+}
+
+export const formatCount = (value: number): string => NUMBER.format(value);
+
+/** A count; zeros are pale. */
+export const Count = ({ value }: { value: number }) => (
+  <span class={value === 0 ? 'muted' : ''}>{formatCount(value)}</span>
+);
+
+const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1_000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1_000 ** power;
+  return `${NUMBER.format(power === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1)))} ${UNITS[power]}`;
+}
+
+export function formatSeconds(seconds: number): string {
+  const [hours, minutes, rest] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60), seconds % 60];
+  const two = (part: number) => String(Math.floor(part)).padStart(2, '0');
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
+
+/** Names and values, one under the other. */
+export function Facts({ children }: { children: ComponentChildren }) {
+  return <dl class="facts">{children}</dl>;
+}
+
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children ?? <span class="muted">–</span>}</dd>
+    </div>
+  );
+}
+
+/** An id that can be copied. */
+export function Id({ value }: { value: string }) {
+  return (
+    <span class="id">
+      <code>{value}</code> <CopyButton text={value} label="Copy" />
+    </span>
+  );
+}
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [result, setResult] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setResult('Copied');
+    } catch {
+      // Browsers allow this on https and localhost only.
+      setResult('Select the text and copy it by hand');
+    }
+    setTimeout(() => setResult(''), 2_500);
+  };
+  return (
+    <>
+      <button type="button" class="small" onClick={() => void copy()}>
+        {label}
+      </button>
+      <span class="copied" role="status">
+        {result}
+      </span>
+    </>
+  );
+}
+
+export const useHaulers = (): Loaded<List<Hauler>> => useLoad<List<Hauler>>('/haulers', { pageSize: 100 });
+
+/** The name of a hauler; its id where the name is not known. */
+export function useHaulerName(): (id: string | null) => string {
+  const { data } = useHaulers();
+  const names = new Map(data?.data.map(({ id, name }) => [id, name]));
+  return (id) => (id === null ? 'all haulers' : (names.get(id) ?? id));
+}

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { createHauler, issueKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+
+const READ_TOKEN = 'read-only-token-0123456789';
+const PATH = '/console/api/session';
+
+let service: TestApp;
+beforeAll(async () => void (service = await startTestApp({ env: { ADMIN_READ_TOKEN: READ_TOKEN, SANDBOX: true } })));
+afterAll(() => service.close());
+
+const signIn = (body: object, headers: Record<string, string> = {}) =>
+  service.call<{ kind: string; keyPrefix?: string }>('POST', PATH, { headers: { 'X-Console': '1', ...headers }, body });
+
+async function cookieFor(body: object): Promise<string> {
+  const { status, headers } = await signIn(body);
+  expect(status).toBe(200);
+  return headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
+const call = (method: string, path: string, headers: Record<string, string>, body?: object) =>
+  service.call<{ error?: { message: string } }>(method, path, { headers, ...(body === undefined ? {} : { body }) });
+
+describe('a sign-in to the console', () => {
+  it('exchanges the admin token for a cookie that scripts and other sites cannot use', async () => {
+    const { status, body, headers } = await signIn({ token: service.env.ADMIN_TOKEN });
+    expect([status, body]).toEqual([200, { kind: 'admin' }]);
+    const cookie = headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(/^haulbridge_session=[\w-]+; /);
+    for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) expect(cookie).toContain(part);
+    expect(cookie).not.toContain('Secure');
+    expect(cookie).not.toContain(service.env.ADMIN_TOKEN);
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('marks the cookie as secure behind https', async () => {
+    const { headers } = await signIn({ token: service.env.ADMIN_TOKEN }, { 'X-Forwarded-Proto': 'https' });
+    expect(headers.get('set-cookie')).toContain('Secure');
+  });
+
+  it('shows who is signed in, and ends at the sign-out', async () => {
+    const cookie = await cookieFor({ token: service.env.ADMIN_TOKEN });
+    expect((await call('GET', PATH, { Cookie: cookie })).body).toEqual({ kind: 'admin' });
+    const { status, headers } = await call('DELETE', PATH, { Cookie: cookie, 'X-Console': '1' });
+    expect(status).toBe(204);
+    expect(headers.get('set-cookie')).toMatch(/^haulbridge_session=;/);
+    expect((await call('GET', PATH, {})).status).toBe(401);
+  });
+
+  it('opens the admin API; a write needs the header of the console', async () => {
+    const Cookie = await cookieFor({ token: service.env.ADMIN_TOKEN });
+    expect((await call('GET', '/admin/v1/haulers', { Cookie })).status).toBe(200);
+    expect((await call('POST', '/admin/v1/haulers', { Cookie }, { name: 'Other site' })).status).toBe(401);
+    expect((await call('POST', '/admin/v1/haulers', { Cookie, 'X-Console': '1' }, { name: 'Own' })).status).toBe(201);
+  });
+
+  it('with the read-only token may read, and says so where it may not', async () => {
+    const Cookie = await cookieFor({ token: READ_TOKEN });
+    expect((await call('GET', '/admin/v1/haulers', { Cookie })).status).toBe(200);
+    const refused = await call('POST', '/admin/v1/haulers', { Cookie, 'X-Console': '1' }, { name: 'No' });
+    expect([refused.status, refused.body.error?.message]).toEqual([401, expect.stringContaining('may only read')]);
+  });
+
+  it("with a partner's key opens the partner API only, until the key is revoked", async () => {
+    const haulerId = await createHauler(service);
+    const { id, key, prefix } = await issueKey(service, ['site', 'vision'], { haulerId });
+    const { body } = await signIn({ apiKey: key });
+    expect(body).toMatchObject({ kind: 'partner', keyPrefix: prefix, haulerId });
+    const Cookie = await cookieFor({ apiKey: key });
+    expect((await call('GET', '/partner/v1/sandbox/scenarios', { Cookie })).status).toBe(200);
+    expect((await call('GET', '/admin/v1/haulers', { Cookie })).status).toBe(401);
+    const scenario = '/partner/v1/sandbox/scenarios/server-error';
+    expect((await call('DELETE', scenario, { Cookie })).status).toBe(401);
+    expect((await call('DELETE', scenario, { Cookie, 'X-Console': '1' })).status).toBe(204);
+    await service.admin('DELETE', `/api-keys/${id}`);
+    expect((await call('GET', '/partner/v1/sandbox/scenarios', { Cookie })).status).toBe(401);
+  });
+
+  test.each([
+    ['damaged', (cookie: string) => `${cookie.slice(0, -4)}AAAA`],
+    ['empty', () => 'haulbridge_session='],
+    ['text', () => 'haulbridge_session=admin'],
+  ])('with a cookie that is %s opens nothing', async (_, change) => {
+    const cookie = await cookieFor({ token: service.env.ADMIN_TOKEN });
+    expect((await call('GET', '/admin/v1/haulers', { Cookie: change(cookie) })).status).toBe(401);
+  });
+});
+
+describe('the read-only token', () => {
+  const bearer = { Authorization: `Bearer ${READ_TOKEN}` };
+
+  it('reads the admin API and the metrics, and may check a connection', async () => {
+    expect((await call('GET', '/admin/v1/haulers', bearer)).status).toBe(200);
+    expect((await call('GET', '/metrics', bearer)).status).toBe(200);
+    const unknown = '/admin/v1/connections/0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a/check';
+    expect((await call('POST', unknown, bearer)).status).toBe(404);
+  });
+
+  test.each(['POST', 'PATCH', 'DELETE', 'PUT'])('%s: 401', async (method) => {
+    const id = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
+    const paths = {
+      POST: '/haulers',
+      PATCH: `/connections/${id}`,
+      DELETE: `/connections/${id}`,
+      PUT: '/hosted/cameras',
+    };
+    const { status, body } = await call(method, `/admin/v1${paths[method as keyof typeof paths]}`, bearer, {});
+    expect([status, body.error?.message]).toEqual([401, 'this token may only read; changes need the admin token']);
+  });
+});
+
+test('after ten failed sign-ins within a minute the next one is 429, and a right one counts for nothing before', async () => {
+  const other = await startTestApp();
+  const tryWith = (token: string) =>
+    other.call('POST', PATH, { headers: { 'X-Console': '1' }, body: { token } }).then(({ status }) => status);
+  expect(await tryWith(other.env.ADMIN_TOKEN)).toBe(200);
+  for (let i = 0; i < 10; i++) expect(await tryWith(`wrong-token-${i}`)).toBe(401);
+  expect(await tryWith(other.env.ADMIN_TOKEN)).toBe(429);
+  await other.close();
+});

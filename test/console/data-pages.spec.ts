@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { DEMO } from '../../src/demo/demo-data.js';
+import { accessibilityFindings, type ConsoleScene, startConsole } from '../support/console.js';
+
+const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
+
+let scene: ConsoleScene;
+beforeAll(async () => {
+  scene = await startConsole();
+  await seed();
+}, 90_000);
+afterAll(() => scene.close());
+afterEach(() => expect(scene.complaints.splice(0)).toEqual([]));
+
+/** Tickets with several pushes, accounts, and one text that tries to become markup. */
+async function seed(): Promise<void> {
+  const { service, demo } = scene;
+  const headers = { 'PLATFORM-API-KEY': demo.keys.platform };
+  const material = { id: DEMO.materialId, name: 'Mixed construction debris', unitOfMeasure: 'Ton' };
+  const push = (ticketNumber: string, quantity: number, driver: string, minute: number) =>
+    service.call('POST', '/platform-api/v1/tickets', {
+      headers,
+      body: {
+        siteId: DEMO.siteId,
+        materials: [{ ...material, quantity }],
+        inboundFlow: { ticketNumber, updatedAt: `2026-01-31T08:${String(minute).padStart(2, '0')}:00Z` },
+        customFields: { driver },
+      },
+    });
+  for (let i = 10; i < 35; i++) await push(`IN-2048${i}`, 10 + i, 'Dana Reyes', 1);
+  await push('IN-204817', 13.5, HOSTILE, 2);
+  for (const accountName of ['Lone Star Demolition LLC', `${HOSTILE} & Sons`]) {
+    await service.call('POST', '/platform-api/v1/accounts', {
+      headers,
+      body: { accountName, primaryContact: { firstName: 'Dana', lastName: 'Reyes', email: 'dana@example.com' } },
+    });
+  }
+}
+
+describe('the tickets page', () => {
+  it('finds a ticket by its number and shows its story in two clicks', async () => {
+    const { page, region } = scene;
+    await page.getByRole('link', { name: 'Tickets' }).click();
+    await page.getByLabel('Ticket number').fill('IN-204817');
+    await page.waitForURL(/ticketNumber=IN-204817/);
+    await page.getByRole('link', { name: 'IN-204817' }).click();
+    const contents = region('Contents');
+    await contents.getByText('Onion Creek Transfer Station').waitFor();
+    expect(await contents.getByText(HOSTILE).count()).toBe(1);
+    const differences = region('Differences');
+    expect(await differences.getByRole('row').allInnerTexts()).toEqual(
+      expect.arrayContaining([expect.stringMatching(/materials\[0\]\.quantity\s+27\s+13\.5/)]),
+    );
+    expect(await page.title()).toBe('Tickets · haulbridge console');
+    expect(await accessibilityFindings(page)).toEqual([]);
+  }, 30_000);
+
+  it('keeps its state in the address: a reload and the way back show the same', async () => {
+    const { page, visit } = scene;
+    await visit('tickets?page=2');
+    await page.getByText('page 2 of 2').waitFor();
+    await page.getByLabel('Ticket number').fill('IN-204812');
+    await page.getByText('1 record', { exact: true }).waitFor();
+    await page.reload();
+    await page.getByText('1 record', { exact: true }).waitFor();
+    expect(await page.getByLabel('Ticket number').inputValue()).toBe('IN-204812');
+    expect(await accessibilityFindings(page)).toEqual([]);
+  }, 30_000);
+
+  it('says what to do where nothing matches, and where an id does not exist', async () => {
+    const { page, visit } = scene;
+    await visit('tickets?ticketNumber=nothing');
+    await page.getByText('Nothing matches these filters.').waitFor();
+    await visit('tickets?id=0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24');
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').innerText()).toMatch(/the record was deleted/);
+    // The browser reports the 404 itself.
+    expect(scene.complaints.splice(0).filter((each) => !each.includes('404'))).toEqual([]);
+  }, 30_000);
+});
+
+describe('the accounts page', () => {
+  it('finds an account by a part of its name, and shows a hostile name as text', async () => {
+    const { page, region, visit } = scene;
+    await visit('accounts');
+    await page.getByRole('link', { name: HOSTILE }).waitFor();
+    await page.getByLabel('Name, number or e-mail').fill('lone star');
+    await page.getByText('1 record', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Lone Star Demolition LLC' }).click();
+    await region('Account').getByText('dana@example.com').waitFor();
+    expect(await page.title()).toBe('Accounts · haulbridge console');
+    expect(await accessibilityFindings(page)).toEqual([]);
+  }, 30_000);
+});

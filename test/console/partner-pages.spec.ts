@@ -1,0 +1,118 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { DEMO } from '../../src/demo/demo-data.js';
+import { accessibilityFindings, type ConsoleScene, startConsole } from '../support/console.js';
+import { eventually } from '../support/eventually.js';
+
+let scene: ConsoleScene;
+beforeAll(async () => void (scene = await startConsole()), 90_000);
+afterAll(() => scene.close());
+afterEach(() => expect(scene.complaints.splice(0)).toEqual([]));
+
+interface Page<T> {
+  readonly data: T[];
+}
+
+const list = async <T>(path: string): Promise<T[]> => (await scene.service.admin<Page<T>>('GET', path)).body.data;
+
+describe('the connections page', () => {
+  it('creates a connection, checks it, and shows what the partner answered', async () => {
+    const { page, service, region } = scene;
+    await page.getByRole('link', { name: 'Connections' }).click();
+    await page.getByRole('link', { name: 'New connection' }).click();
+    await page.getByLabel('Hauler').selectOption({ label: 'Demo Hauling' });
+    await page.getByLabel('Address of the partner').fill(service.url);
+    await page.getByLabel('Key that the partner issued').fill('not-the-key');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await region('Connection').getByText(service.url).waitFor();
+    await page.getByRole('button', { name: 'Check now' }).click();
+    const answers = region('Result of the check').getByRole('listitem');
+    await answers.first().waitFor();
+    expect((await answers.allInnerTexts()).slice(0, 2)).toEqual(['yes Reachable', 'no Accepts the key']);
+    expect(await accessibilityFindings(page)).toEqual([]);
+  }, 30_000);
+
+  it('keeps what was typed where the service refuses it', async () => {
+    const { page, visit } = scene;
+    await visit('connections?new=1');
+    await page.getByLabel('Hauler').selectOption({ label: 'Demo Hauling' });
+    await page.getByLabel('Address of the partner').fill('ftp://partner.example');
+    await page.getByLabel('Key that the partner issued').fill('some-key');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').innerText()).toContain('baseUrl');
+    expect(await page.getByLabel('Address of the partner').inputValue()).toBe('ftp://partner.example');
+    expect(scene.complaints.splice(0).filter((each) => !each.includes('400'))).toEqual([]);
+  }, 30_000);
+
+  it('stores the next key, with the overlap as a picture, and pauses', async () => {
+    const { page, visit, demo } = scene;
+    const [connection] = await list<{ id: string }>('/connections?interface=site');
+    await visit(`connections?id=${connection?.id}`);
+    await page.getByRole('button', { name: 'Rotate the key' }).click();
+    await page.getByRole('img', { name: /tries the next key/ }).waitFor();
+    await page.getByLabel('Next key of the partner').fill(demo.keys.partner);
+    await page.getByRole('button', { name: 'Store the next key' }).click();
+    await page.getByText('tried when the current key is refused').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    const after = await list<{ id: string; enabled: boolean }>('/connections?interface=site');
+    expect(after.find(({ id }) => id === connection?.id)?.enabled).toBe(false);
+  }, 30_000);
+});
+
+describe('the keys page', () => {
+  it('issues a key, shows it once with a copy button, rotates and revokes it', async () => {
+    const { page, region } = scene;
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('link', { name: 'New key' }).click();
+    await page.getByLabel('Name', { exact: false }).first().fill('Weighbridge north');
+    await page.getByLabel('scale', { exact: true }).check();
+    await page.locator('select[name=haulerId]').selectOption({ label: 'Demo Hauling' });
+    await page.getByRole('button', { name: 'Issue the key' }).click();
+    const card = region('New key');
+    const key = (await card.locator('.secret code').innerText()).trim();
+    expect(key).toMatch(/^hb_/);
+    await card.getByRole('button', { name: 'Copy the key' }).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    const push = await scene.service.call('POST', '/platform-api/v1/tickets', {
+      headers: { 'PLATFORM-API-KEY': key },
+      body: {},
+    });
+    expect(push.status).toBe(400);
+    await card.getByRole('button', { name: 'I have stored the key' }).click();
+    expect(await page.getByText(key).count()).toBe(0);
+
+    const row = page.getByRole('row', { name: /Weighbridge north/ }).first();
+    await row.getByRole('button', { name: 'Rotate' }).click();
+    await region('New key').getByRole('img').waitFor();
+    await page.getByRole('button', { name: 'I have stored the key' }).click();
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await row.getByText('fail within 5 s').waitFor();
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await row.getByText('revoked').waitFor();
+  }, 30_000);
+});
+
+describe('the sandbox page', () => {
+  it('switches a scenario on and off, and moves the clock', async () => {
+    const { page, service, demo } = scene;
+    await page.getByRole('link', { name: 'Sandbox' }).click();
+    await page.getByLabel('Scenarios of').selectOption({ label: 'Hauler Demo Hauling' });
+    const row = page.getByRole('listitem').filter({ hasText: 'server-error' });
+    await row.getByRole('switch').click();
+    await row.getByText(/ends in (10:00|9:5\d)/).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    const call = () =>
+      service.call('GET', `/scale-platform/v1/sites?haulerId=${DEMO.haulerId}`, {
+        headers: { 'API-KEY': demo.keys.partner },
+      });
+    expect((await call()).status).toBe(500);
+    await row.getByRole('switch').click();
+    await row.getByLabel('For').waitFor();
+    await eventually(async () => expect((await call()).status).toBe(200));
+
+    await page.getByLabel('Scenarios of').selectOption({ label: 'Customer Demo Hauling' });
+    await page.getByRole('button', { name: '+ 1 hour' }).click();
+    await page.getByText(/^It is now/).waitFor();
+  }, 30_000);
+});

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import chromium from '@sparticuz/chromium';
+import { type Browser, chromium as playwright } from 'playwright-core';
+import { eventually } from './eventually.js';
+import { testServer } from './test-database.js';
+
+const UNPACKING_MS = 30_000;
+
+/** Chromium from the packages, headless. */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = await extractedBrowser();
+  return playwright.launch({
+    executablePath,
+    // In a single process no page can be opened after another context was closed.
+    args: [
+      ...chromium.args.filter((each) => each !== '--single-process'),
+      '--disable-background-networking',
+      '--disable-component-update',
+    ],
+    env: { ...process.env, LD_LIBRARY_PATH: unpacked('al2023', 'lib'), FONTCONFIG_PATH: unpacked('fonts') },
+    headless: true,
+  });
+}
+
+/** Unpacked once for the run. A second test file that needs it at the same time waits until it is complete. */
+async function extractedBrowser(): Promise<string> {
+  const done = unpacked('browser-path');
+  const isFirst = await writeFile(unpacked('browser-lock'), '', { flag: 'wx' }).then(
+    () => true,
+    () => false,
+  );
+  if (!isFirst) return eventually(() => readFile(done, 'utf8'), UNPACKING_MS);
+  const path = await extractBrowser();
+  await writeFile(`${done}.new`, path);
+  await rename(`${done}.new`, done);
+  return path;
+}
+
+/**
+ * The browser is unpacked into the temporary folder, always under one name: into the one of this run, so that no other
+ * user's is found there. Jest hands its environment only to processes of their own. By the name of a runtime that has
+ * nothing else the package is moved to unpack the libraries of the browser too: small systems lack them, and fonts.
+ */
+async function extractBrowser(): Promise<string> {
+  const script =
+    "import('@sparticuz/chromium').then(async (m) => process.stdout.write(await m.default.executablePath()))";
+  const env = { ...process.env, TMPDIR: testServer().folder, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' };
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env });
+  // The one that comes with the fonts looks for them in /tmp.
+  const settings = `<fontconfig><dir>${unpacked('fonts')}</dir><cachedir>${unpacked('fonts-cache')}</cachedir></fontconfig>`;
+  await writeFile(unpacked('fonts', 'fonts.conf'), settings);
+  return stdout;
+}
+
+const unpacked = (...path: string[]) => join(testServer().folder, ...path);

@@ -1,0 +1,106 @@
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { type Demo, seedDemo } from '../../src/demo/seed.js';
+import { startTestApp, type TestApp } from './app.js';
+import { startBrowser } from './browser.js';
+import { held } from './held.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The service with its demo, and a browser in which an admin has signed in. */
+export interface ConsoleScene {
+  readonly service: TestApp;
+  readonly demo: Demo;
+  readonly browser: Browser;
+  readonly page: Page;
+  /** Errors in the browser's console, and reports of the content security policy. */
+  readonly complaints: string[];
+  /** Opens a page of the console by its address. */
+  readonly visit: (path: string) => Promise<void>;
+  /** A part of the page by its accessible name. */
+  readonly region: (name: string) => Locator;
+  readonly close: () => Promise<void>;
+}
+
+export async function startConsole(): Promise<ConsoleScene> {
+  const [service, browser] = await Promise.all([
+    startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, SANDBOX: true } }),
+    startBrowser(),
+  ]);
+  const demo = await seedDemo(service.env, service.url);
+  const context = await browser.newContext({ baseURL: service.url });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const complaints: string[] = [];
+  listen(page, complaints);
+  await signIn(page, service.env.ADMIN_TOKEN);
+  return {
+    service,
+    demo,
+    browser,
+    page,
+    complaints,
+    visit: async (path) => void (await page.goto(`/console/${path}`)),
+    region: (name) => page.getByRole('region', { name, exact: true }),
+    close: held(async () => {
+      await browser.close();
+      await service.close();
+    }),
+  };
+}
+
+/** The session call of a visitor who is not signed in is the only failure that a page expects. */
+export function listen(page: Page, complaints: string[]): void {
+  page.on('console', (message) => {
+    if (message.type() !== 'error') return;
+    if (message.location().url.endsWith('/console/api/session')) return;
+    complaints.push(`${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+}
+
+/** As a person does: opens the console and types the secret. */
+export async function signIn(page: Page, secret: string, kind: 'Admin token' | 'API key of a partner' = 'Admin token') {
+  await page.goto('/console');
+  await page.getByLabel(kind, { exact: true }).check();
+  await page.locator('input[name=secret]').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string;
+    readonly nodes: readonly { readonly target: readonly string[] }[];
+  }[];
+}
+
+/** The serious findings of axe-core on the page as it is now, in light and dark and on a phone. */
+export async function accessibilityFindings(page: Page): Promise<string[]> {
+  const findings: string[] = [];
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 390],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    // Not as a script element: the policy of the page refuses that.
+    await page.evaluate(`${AXE};0`);
+    const { violations } = await page.evaluate<AxeResult>('axe.run()');
+    findings.push(
+      ...violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(
+          ({ id, nodes }) =>
+            `${colorScheme} ${width}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+        ),
+    );
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    if (Number(overflow) > 0) findings.push(`${colorScheme} ${width}: the page is ${String(overflow)} pixels too wide`);
+  }
+  await page.emulateMedia({ colorScheme: null });
+  await page.setViewportSize({ width: 1280, height: 800 });
+  return findings;
+}
