@@ -49,8 +49,10 @@ export async function createApp(
   app.use(discardUnreadBody, refuseInvalidHost, decodePathLiterally);
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(
-    new CommonErrorFilter([databaseUnavailable, storageUnavailable(logger)], (request, response) =>
-      adapter.allowedMethods(request, response),
+    new CommonErrorFilter(
+      [databaseUnavailable, storageUnavailable(logger)],
+      (request, response) => adapter.allowedMethods(request, response),
+      (reason) => app.get(Metrics).overloads.inc({ reason }),
     ),
   );
   serveDocuments(app, env);

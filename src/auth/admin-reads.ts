@@ -28,7 +28,10 @@ export class AdminReads implements NestInterceptor {
     try {
       await this.places.acquire(signal);
     } catch (cause) {
-      throw unavailable('too many reads of the admin API are running; try again shortly', { cause });
+      throw unavailable('too many reads of the admin API are running; try again shortly', {
+        cause,
+        overload: 'admin-reads',
+      });
     }
   }
 }

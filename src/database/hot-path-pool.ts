@@ -45,6 +45,11 @@ export class HotPathPool implements OnApplicationShutdown {
     this.pool.on('error', ignore);
   }
 
+  counts(): { open: number; idle: number; waiting: number } {
+    const { totalCount, idleCount, waitingCount } = this.pool;
+    return { open: totalCount, idle: idleCount, waiting: waitingCount };
+  }
+
   /** Runs `work` on a connection that nobody else uses meanwhile. */
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();

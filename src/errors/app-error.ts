@@ -5,7 +5,12 @@ export interface AppErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
+  readonly overload?: Overload | undefined;
 }
+
+/** The limits that an instance may reach, as the metrics name them. */
+export const OVERLOADS = ['tickets', 'bodies', 'admin-reads'] as const;
+export type Overload = (typeof OVERLOADS)[number];
 
 /**
  * An expected failure. The filter translates its kind into the status and into the code of the contract that the route
@@ -14,6 +19,7 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly overload: Overload | undefined;
 
   constructor(
     readonly kind: ErrorKind,
@@ -24,6 +30,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.details = options.details;
     this.headers = options.headers ?? {};
+    this.overload = options.overload;
   }
 }
 
@@ -55,9 +62,17 @@ export function invalid(violations: readonly Violation[]): AppError {
 /** 503 with `Retry-After` (decision 13). */
 export function unavailable(
   message: string,
-  { cause, retryAfterSeconds = 1 }: { readonly cause?: unknown; readonly retryAfterSeconds?: number } = {},
+  {
+    cause,
+    retryAfterSeconds = 1,
+    overload,
+  }: { readonly cause?: unknown; readonly retryAfterSeconds?: number; readonly overload?: Overload } = {},
 ): AppError {
-  return new AppError('unavailable', message, { cause, headers: { 'Retry-After': String(retryAfterSeconds) } });
+  return new AppError('unavailable', message, {
+    cause,
+    overload,
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });
 }
 
 /** Rejects with `unavailable` when `work` takes longer than `timeoutMs`. */

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type ErrorKind, kindOf } from '../contracts/common/api-contract.js';
-import { AppError } from './app-error.js';
+import { AppError, type Overload } from './app-error.js';
 import { errorReply } from './error-body.js';
 
 /** Translates an error of a lower layer, such as a lost database; `undefined` for an unexpected error. */
@@ -34,6 +34,7 @@ export class CommonErrorFilter implements ExceptionFilter {
   constructor(
     private readonly translations: readonly Translate[],
     private readonly allowedMethods: AllowedMethods,
+    private readonly countOverload: (overload: Overload) => void,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
@@ -43,6 +44,7 @@ export class CommonErrorFilter implements ExceptionFilter {
 
   reply(exception: unknown, request: Request, response: Response): void {
     const error = this.expected(exception, request, response) ?? this.unexpected(exception, request, response);
+    if (error.overload !== undefined) this.countOverload(error.overload);
     if (response.headersSent || response.destroyed) {
       // Closing the connection shows the caller that the response is incomplete.
       response.destroy();

@@ -1,7 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { Application } from 'express';
 import { DatabasePool } from '../database/database-pool.js';
+import { HotPathPool } from '../database/hot-path-pool.js';
+import { receivingBytes } from '../http/body-reader.js';
 import { JobsService } from '../jobs/jobs.service.js';
 import { Metrics } from '../observability/metrics.js';
 
@@ -11,18 +15,40 @@ const OLDEST_DUE_TIMEOUT_MS = 3_000;
 /** Gauges of this instance that are read when `/metrics` is requested. */
 @Injectable()
 export class InstanceMetrics {
-  constructor(pool: DatabasePool, jobs: JobsService, { registry }: Metrics) {
+  constructor(
+    pool: DatabasePool,
+    hotPath: HotPathPool,
+    jobs: JobsService,
+    { registry }: Metrics,
+    { httpAdapter }: HttpAdapterHost,
+  ) {
     const registers = [registry];
+    const connections = (name: string, help: string, counts: () => ReturnType<DatabasePool['counts']>) =>
+      new Gauge({
+        name,
+        help,
+        labelNames: ['state'],
+        registers,
+        collect() {
+          for (const [state, count] of Object.entries(counts())) this.set({ state }, count);
+        },
+      });
+    connections(
+      'database_pool_connections',
+      'Database connections of this instance by state; waiting are requests without one',
+      () => pool.counts(),
+    );
+    connections(
+      'hot_path_pool_connections',
+      'Database connections of ticket pushes, key look-up and readiness by state; waiting are those without one',
+      () => hotPath.counts(),
+    );
     new Gauge({
-      name: 'database_pool_connections',
-      help: 'Database connections of this instance by state; waiting are requests without one',
-      labelNames: ['state'],
+      name: 'request_bodies_receiving_bytes',
+      help: 'Bytes that are reserved for request bodies that have not arrived yet',
       registers,
       collect() {
-        const { open, idle, waiting } = pool.counts();
-        this.set({ state: 'open' }, open);
-        this.set({ state: 'idle' }, idle);
-        this.set({ state: 'waiting' }, waiting);
+        this.set(receivingBytes(httpAdapter.getInstance<Application>()));
       },
     });
     new Gauge({

@@ -29,10 +29,15 @@ class ReceivingBudget {
     const bytes = Math.min(size, MAX_RECEIVING_BYTES_PER_KEY);
     const ofKey = this.bytesByKey.get(key) ?? 0;
     if (this.bytes + bytes > MAX_RECEIVING_BYTES || ofKey + bytes > MAX_RECEIVING_BYTES_PER_KEY) {
-      throw unavailable('too many unfinished request bodies; try again shortly');
+      throw unavailable('too many unfinished request bodies; try again shortly', { overload: 'bodies' });
     }
     this.add(key, bytes);
     return () => this.add(key, -bytes);
+  }
+
+  /** Of all bodies that are being received. */
+  get total(): number {
+    return this.bytes;
   }
 
   private add(key: string, bytes: number): void {
@@ -56,6 +61,8 @@ export interface EncodedRequest extends Request {
 export function setBodyLimits(application: Application, limits: BodyLimits): void {
   application.set(LIMITS, limits).set(BUDGET, new ReceivingBudget());
 }
+
+export const receivingBytes = (application: Application): number => (application.get(BUDGET) as ReceivingBudget).total;
 
 export const bodyLimits = (request: Request): BodyLimits => request.app.get(LIMITS) as BodyLimits;
 

@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 import { SITE_API } from '../contracts/site/site.api.js';
+import { OVERLOADS } from '../errors/app-error.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 
 /** Buckets of the request duration, in seconds. */
@@ -25,6 +26,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly overloads = new Counter({
+    name: 'overload_refusals_total',
+    help: 'Requests refused with 503 because a limit of this instance was reached, by limit',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
+
   readonly syncRuns = new Counter({
     name: 'sync_runs_total',
     help: 'Finished site synchronisation runs by status',
@@ -44,6 +52,7 @@ export class Metrics {
     // Prometheus sees no increase of a series that starts with its first count, and docs/alerts.yml needs these.
     for (const { name } of [SITE_API, VISION_API])
       this.partnerCalls.inc({ interface: name, outcome: 'unauthorized' }, 0);
+    for (const reason of OVERLOADS) this.overloads.inc({ reason }, 0);
     for (const status of ['failed', 'held']) this.syncRuns.inc({ status }, 0);
   }
 }

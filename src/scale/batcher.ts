@@ -61,6 +61,11 @@ export class Batcher<Value, Result> {
     return result;
   }
 
+  /** What waits for a batch. */
+  get waiting(): { readonly entries: number; readonly bytes: number } {
+    return { entries: this.queue.length, bytes: this.queuedBytes };
+  }
+
   private entry(
     value: Value,
     bytes: number,
@@ -77,7 +82,8 @@ export class Batcher<Value, Result> {
     const since = performance.now();
     const entry = { value, bytes, since, isSettled: false, resolve: settle(resolve), reject: settle(reject) };
     const timer = setTimeout(
-      () => entry.reject(unavailable('the service could not answer in time; try again shortly')),
+      () =>
+        entry.reject(unavailable('the service could not answer in time; try again shortly', { overload: 'tickets' })),
       this.limits.timeoutMs,
     ).unref();
     return entry;
@@ -138,4 +144,4 @@ export class Batcher<Value, Result> {
   }
 }
 
-const overloaded = () => unavailable('the service is overloaded; try again shortly');
+const overloaded = () => unavailable('the service is overloaded; try again shortly', { overload: 'tickets' });

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { Gauge } from 'prom-client';
 import type { CreateScaleTicketRequest } from '../contracts/scale/scale.dto.js';
 import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
@@ -41,7 +42,19 @@ export class TicketService {
   constructor(
     private readonly writer: TicketWriter,
     private readonly metrics: Metrics,
-  ) {}
+  ) {
+    const waiting = new Gauge({
+      name: 'tickets_waiting',
+      help: 'Ticket pushes that wait for a batch, and their bytes',
+      labelNames: ['unit'],
+      registers: [metrics.registry],
+      collect: () => {
+        const [one, keyed] = [this.batcher.waiting, this.keyedBatcher.waiting];
+        waiting.set({ unit: 'pushes' }, one.entries + keyed.entries);
+        waiting.set({ unit: 'bytes' }, one.bytes + keyed.bytes);
+      },
+    });
+  }
 
   /**
    * Answers after the commit. Rejects with `ruleViolated` if a business rule is violated or the flows belong to two

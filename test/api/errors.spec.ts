@@ -295,7 +295,11 @@ it.each([
   [302, 500, SURPRISE, 1],
 ])('what a layer below refuses with %i is answered with %i', async (refused, answered, message, logs) => {
   const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
-  const filter = new CommonErrorFilter([], () => []);
+  const filter = new CommonErrorFilter(
+    [],
+    () => [],
+    () => undefined,
+  );
   const err = new HttpException('below', refused);
   const app = express().get('/', (request, response) =>
     filter.reply(err, request, response.set('X-Request-Id', 'asked')),

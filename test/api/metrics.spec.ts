@@ -28,6 +28,11 @@ describe('/metrics', () => {
     expect(text).toContain('route="/admin/v1/haulers/:id",status="401"');
     expect(text).toContain('route="none",status="404"');
     expect(text).toMatch(/database_pool_connections\{state="open"\} [1-9]/);
+    expect(text).toMatch(/hot_path_pool_connections\{state="open"\} [1-9]/);
+    expect(text).toContain('hot_path_pool_connections{state="waiting"} 0');
+    expect(text).toContain('tickets_waiting{unit="pushes"} 0');
+    expect(text).toContain('request_bodies_receiving_bytes 0');
+    expect(text).toContain('overload_refusals_total{reason="tickets"} 0');
     expect(text).toContain('nodejs_eventloop_lag_seconds');
     expect(text).toMatch(/work_running\{kind="[^"]+"\} 0/);
   });

@@ -102,6 +102,9 @@ describe('tickets and readiness', () => {
     const refused = lists.filter(({ status }) => status === 503);
     expect(refused.length).toBeGreaterThan(0);
     for (const { headers } of refused) expect(headers.get('retry-after')).toBe('1');
+    const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` };
+    const { text } = await service.call('GET', '/metrics', { headers });
+    expect(text).toContain(`overload_refusals_total{reason="admin-reads"} ${refused.length}`);
     tell('fair connections: admin lists', { lists: lists.length, pushes: pushes.length, accounts: created.length });
   }, 45_000);
 });

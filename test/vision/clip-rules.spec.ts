@@ -119,7 +119,7 @@ describe('the states of a request', () => {
       'downloading: available',
       'expired: available downloading stored',
       'stored: downloading',
-      'failed: downloading',
+      'failed: available downloading',
     ]);
   });
 

@@ -36,6 +36,9 @@ const ON_CLAIM = {
 /** A recording without a link waits until those whose links expire within this time were fetched. */
 const RELINK_DELAY_MS = 300_000;
 
+/** About a day at the longest delay. Links may name an expiry years from now. */
+const MAX_ATTEMPTS = 1_500;
+
 /** Fetches recordings before their links expire, the earliest expiry first (decision 47). */
 @Injectable()
 export class DownloadJob implements OnModuleInit {
@@ -59,6 +62,7 @@ export class DownloadJob implements OnModuleInit {
       group: { by: 'connection_id', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
       concurrency: this.env.DOWNLOAD_CONCURRENCY,
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
+      attempts: { max: MAX_ATTEMPTS, giveUp: (run, reason) => this.giveUp(run, reason) },
       // Otherwise each due row would be claimed and deferred again and again while the storage is unavailable.
       canClaim: () => this.pause.current() === undefined,
       run: (run) =>
@@ -203,6 +207,10 @@ export class DownloadJob implements OnModuleInit {
       case 'end':
         return this.end(run, row, step.status, reason);
     }
+  }
+
+  private async giveUp(run: DownloadRun, reason: string): Promise<void> {
+    await this.end(run, run.row, 'failed', reason);
   }
 
   /** The drafts are removed first, because no later attempt removes them. */

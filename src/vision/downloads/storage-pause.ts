@@ -11,6 +11,8 @@ export class RetryLaterError extends Error {
   constructor(
     message: string,
     readonly retryAfterMs: number,
+    /** Whether it counts towards the maximum of attempts: our storage says nothing of the recording. */
+    readonly isAttempt = true,
   ) {
     super(message);
     this.name = 'RetryLaterError';
@@ -48,6 +50,6 @@ export class StoragePause {
 
   /** With jitter, so that the rows are not due at the same moment. */
   private retryLater(now: number): RetryLaterError {
-    return new RetryLaterError(this.reason, this.until - now + Math.random() * 1_000);
+    return new RetryLaterError(this.reason, this.until - now + Math.random() * 1_000, false);
   }
 }

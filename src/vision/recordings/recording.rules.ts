@@ -8,7 +8,8 @@ export const MAX_CLIPS_PER_PART = 1_000;
 
 /** The transitions of a recording. */
 export const RECORDING_STATES = defineStates('a recording', {
-  available: ['downloading', 'expired'],
+  // Failed: after the last attempt (decision 54).
+  available: ['downloading', 'expired', 'failed'],
   downloading: ['available', 'stored', 'expired', 'failed'],
   // Listed again with a valid link, unless retention deleted its file (`RecordingsRepository.relist`).
   expired: ['available'],

@@ -216,6 +216,18 @@ describe('a link', () => {
     expect(partner.fetched).toHaveLength(fetched);
   });
 
+  test('to a host that is away: failed after the last attempt, with its reason', async () => {
+    const id = await scene.follow(
+      app,
+      listed({ downloadUrl: 'http://127.0.0.1:1/away.mp4', expiresAt: inHours(100_000) }),
+    );
+    await becomes(app, id, { status: 'available', reason: expect.stringContaining('refused the connection') });
+    await app.dataSource.query('UPDATE recordings SET attempts = 1499 WHERE connection_id = $1', [id]);
+    const { reason } = await becomes(app, id, { status: 'failed' });
+    expect(reason).toMatch(/refused the connection.*Gave up after 1500 attempts\.$/);
+    expect(await keptLinks(app, id)).toEqual([null]);
+  });
+
   test('carries no key of ours', async () => {
     const id = await scene.follow(app, listed(partner.link(film())));
     await becomes(app, id, { status: 'stored' });
