@@ -1219,7 +1219,7 @@ class Client:
         response = send(self._http, self._config, op, url, method=op["method"], headers={**auth_headers, **(headers or {})}, params=params, json_body=encode(body), timeout=timeout, retry=retry, idempotency_key=idempotency_key)
         if not response.is_success:
             raise ApiError(url, response.status_code, response.reason_phrase, _safe_json(response))
-        return Envelope(data=cast(CreateVideoResponse, decode(CreateVideoResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string")]), response=response)
+        return Envelope(data=cast(CreateVideoResponse, decode(CreateVideoResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string"), ("ignored-fields", "ignored_fields", "string")]), response=response)
 
     def list_videos(self, *, page: Optional[int] = None, page_size: Optional[int] = None, customer_id: Optional[str] = None, truck_id: Optional[str] = None, camera_id: Optional[str] = None, request_id: Optional[str] = None, start_time: Optional[str] = None, end_time: Optional[str] = None, headers: Optional[Dict[str, str]] = None, timeout: Optional[float] = None, retry: Optional[Dict[str, Any]] = None, idempotency_key: Any = None) -> ListVideosResponse:
         """List prepared clips"""
@@ -1360,7 +1360,7 @@ class AsyncClient:
         response = await send_async(self._http, self._config, op, url, method=op["method"], headers={**auth_headers, **(headers or {})}, params=params, json_body=encode(body), timeout=timeout, retry=retry, idempotency_key=idempotency_key)
         if not response.is_success:
             raise ApiError(url, response.status_code, response.reason_phrase, _safe_json(response))
-        return Envelope(data=cast(CreateVideoResponse, decode(CreateVideoResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string")]), response=response)
+        return Envelope(data=cast(CreateVideoResponse, decode(CreateVideoResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string"), ("ignored-fields", "ignored_fields", "string")]), response=response)
 
     async def list_videos(self, *, page: Optional[int] = None, page_size: Optional[int] = None, customer_id: Optional[str] = None, truck_id: Optional[str] = None, camera_id: Optional[str] = None, request_id: Optional[str] = None, start_time: Optional[str] = None, end_time: Optional[str] = None, headers: Optional[Dict[str, str]] = None, timeout: Optional[float] = None, retry: Optional[Dict[str, Any]] = None, idempotency_key: Any = None) -> ListVideosResponse:
         """List prepared clips"""

@@ -309,6 +309,7 @@ export type CreateAccountResponseHeaders = {
     xRequestId?: string;
     ratelimit?: string;
     ratelimitPolicy?: string;
+    ignoredFields?: string;
     idempotencyReplayed?: string;
 };
 
@@ -332,6 +333,7 @@ export type Ops = {
             xRequestId?: string;
             ratelimit?: string;
             ratelimitPolicy?: string;
+            ignoredFields?: string;
             idempotencyReplayed?: string;
         };
     };
@@ -343,7 +345,7 @@ export type Ops = {
  * tags) for cache keys, tracing span names, and request logging.
  */
 export const OPERATIONS = {
-    createAccount: { id: "createAccount", method: "POST", path: "/platform-api/v1/accounts", tags: ["Account API"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "PLATFORM_API_KEY", kind: "apiKey", name: "PLATFORM-API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] }
+    createAccount: { id: "createAccount", method: "POST", path: "/platform-api/v1/accounts", tags: ["Account API"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "PLATFORM_API_KEY", kind: "apiKey", name: "PLATFORM-API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ignored-fields", key: "ignoredFields", type: "string" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] }
 } as const satisfies Record<string, OperationDescriptor>;
 
 export type OperationId = (typeof OPERATIONS)[keyof typeof OPERATIONS]["id"];

@@ -231,6 +231,7 @@ export type CreateTicketResponseHeaders = {
     xRequestId?: string;
     ratelimit?: string;
     ratelimitPolicy?: string;
+    ignoredFields?: string;
     ticketResult?: string;
     idempotencyReplayed?: string;
 };
@@ -255,6 +256,7 @@ export type Ops = {
             xRequestId?: string;
             ratelimit?: string;
             ratelimitPolicy?: string;
+            ignoredFields?: string;
             ticketResult?: string;
             idempotencyReplayed?: string;
         };
@@ -267,7 +269,7 @@ export type Ops = {
  * tags) for cache keys, tracing span names, and request logging.
  */
 export const OPERATIONS = {
-    createTicket: { id: "createTicket", method: "POST", path: "/platform-api/v1/tickets", tags: ["Scale API"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "PLATFORM_API_KEY", kind: "apiKey", name: "PLATFORM-API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ticket-result", key: "ticketResult", type: "string" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] }
+    createTicket: { id: "createTicket", method: "POST", path: "/platform-api/v1/tickets", tags: ["Scale API"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "PLATFORM_API_KEY", kind: "apiKey", name: "PLATFORM-API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ignored-fields", key: "ignoredFields", type: "string" }, { name: "ticket-result", key: "ticketResult", type: "string" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] }
 } as const satisfies Record<string, OperationDescriptor>;
 
 export type OperationId = (typeof OPERATIONS)[keyof typeof OPERATIONS]["id"];

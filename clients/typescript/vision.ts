@@ -451,6 +451,7 @@ export type RequestVideoResponseHeaders = {
     xRequestId?: string;
     ratelimit?: string;
     ratelimitPolicy?: string;
+    ignoredFields?: string;
 };
 
 export type RequestVideoVariables = {
@@ -595,6 +596,7 @@ export type Ops = {
             xRequestId?: string;
             ratelimit?: string;
             ratelimitPolicy?: string;
+            ignoredFields?: string;
         };
     };
     listVideos: {
@@ -627,7 +629,7 @@ export type Ops = {
  * tags) for cache keys, tracing span names, and request logging.
  */
 export const OPERATIONS = {
-    requestVideo: { id: "requestVideo", method: "POST", path: "/video-platform/v1/videos/requests", tags: ["Vision API"], body: { contentType: "application/json" }, security: [[{ scheme: "API_KEY", kind: "apiKey", name: "API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }] },
+    requestVideo: { id: "requestVideo", method: "POST", path: "/video-platform/v1/videos/requests", tags: ["Vision API"], body: { contentType: "application/json" }, security: [[{ scheme: "API_KEY", kind: "apiKey", name: "API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ignored-fields", key: "ignoredFields", type: "string" }] },
     listVideos: { id: "listVideos", method: "GET", path: "/video-platform/v1/videos", tags: ["Vision API"], params: [{ name: "page", in: "query" }, { name: "pageSize", in: "query" }, { name: "customerId", in: "query" }, { name: "truckId", in: "query" }, { name: "cameraId", in: "query" }, { name: "requestId", in: "query" }, { name: "startTime", in: "query" }, { name: "endTime", in: "query" }], security: [[{ scheme: "API_KEY", kind: "apiKey", name: "API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }] },
     listContinuous: { id: "listContinuous", method: "GET", path: "/video-platform/v1/videos/continuous", tags: ["Vision API"], params: [{ name: "page", in: "query" }, { name: "pageSize", in: "query" }, { name: "customerId", in: "query" }, { name: "truckId", in: "query" }, { name: "cameraId", in: "query" }, { name: "startTime", in: "query" }, { name: "endTime", in: "query" }], security: [[{ scheme: "API_KEY", kind: "apiKey", name: "API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }] }
 } as const satisfies Record<string, OperationDescriptor>;

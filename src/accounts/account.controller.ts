@@ -41,7 +41,10 @@ export class AccountController implements AccountApi<HostedCall, string> {
   @TakesJson(CreateAccountRequest)
   @FailsWith({ conflict: CONFLICT })
   @ApiOkResponse({ description: 'The account', type: CreateAccountResponse, headers: REPLAYED_HEADER })
-  async createAccount(@JsonBody() body: CreateAccountRequest, @Req() call: HostedCall) {
+  async createAccount(
+    @JsonBody({ reportsIgnored: CreateAccountRequest }) body: CreateAccountRequest,
+    @Req() call: HostedCall,
+  ) {
     const { caller, response } = partiesOf(call);
     const claim = claimOf(call, ACCOUNT_API, path, caller.haulerId);
     return send(response, await this.accounts.create(body, caller.haulerId, claim));

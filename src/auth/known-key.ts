@@ -28,6 +28,7 @@ export interface KnownKeyRow {
 }
 
 export function knownKey(row: KnownKeyRow): KnownKey {
+  const endsAt = endOf({ expiresAt: row.expires_at, retiresAt: row.retires_at });
   return {
     hash: row.hash.toString('base64url'),
     principal: {
@@ -36,8 +37,9 @@ export function knownKey(row: KnownKeyRow): KnownKey {
       haulerId: row.hauler_id,
       customerId: row.customer_id,
       interfaces: new Set(row.interfaces),
+      endsAt,
     },
-    endsAt: endOf({ expiresAt: row.expires_at, retiresAt: row.retires_at }),
+    endsAt,
     dormant: row.dormant,
     lastUsedAt: row.last_used_at?.getTime() ?? 0,
   };
@@ -45,5 +47,5 @@ export function knownKey(row: KnownKeyRow): KnownKey {
 
 /** Whether a key lets its holder into an interface now; one that is good elsewhere is no key here (decision 2). */
 export function opens(key: KnownKey, api: ApiContract, now: number): boolean {
-  return now < key.endsAt && api.name !== 'admin' && key.principal.interfaces.has(api.name);
+  return now < key.endsAt && (key.principal.interfaces as ReadonlySet<string>).has(api.name);
 }

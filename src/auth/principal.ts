@@ -11,6 +11,8 @@ export interface Principal {
   readonly haulerId: string | null;
   /** On a vision key: the only customer that may be read. */
   readonly customerId: string | null;
+  /** Epoch milliseconds at which the key expires; infinite for most. */
+  readonly endsAt: number;
 }
 
 /** A caller of the platform's own interfaces always belongs to a hauler. */

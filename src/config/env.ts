@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import {
   baseUrl,
   boolean,
+  databaseUrl,
   duration,
   EnvFault,
   integer,
@@ -13,7 +14,6 @@ import {
   setOf,
   size,
   string,
-  url,
 } from './parse.js';
 import { storageUrl } from './storage-url.js';
 
@@ -47,12 +47,7 @@ export const VARIABLES = {
     1,
     'processes behind the port, each an instance with connections of its own; `/metrics` covers the one that answers',
   ),
-  DATABASE_URL: declare(
-    url('postgres', 'postgresql'),
-    undefined,
-    'PostgreSQL to use',
-    'embedded PostgreSQL under DATA_DIR',
-  ),
+  DATABASE_URL: declare(databaseUrl, undefined, 'PostgreSQL to use', 'embedded PostgreSQL under DATA_DIR'),
   EMBEDDED_DATABASE: declare(
     boolean,
     false,

@@ -75,6 +75,9 @@ export const url =
     return text;
   };
 
+/** A PostgreSQL address. libpq also allows one without a host, as in `postgres://user@/db?host=/socket`. */
+export const databaseUrl: Parse<string> = (text) => url('postgres', 'postgresql')(text.replace('@/', '@localhost/'));
+
 /** An http(s) address that paths are put behind. */
 export const baseUrl: Parse<string> = (text) => {
   const { username, password } = new URL(url('http', 'https')(text));

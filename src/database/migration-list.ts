@@ -13,6 +13,7 @@ import { CreateSandbox1795400250000 } from '../../migrations/1795400250000-creat
 import { CreateExchanges1795400300000 } from '../../migrations/1795400300000-create-exchanges.js';
 import { IndexCoverage1795400600000 } from '../../migrations/1795400600000-index-coverage.js';
 import { AddClipGaps1795400600100 } from '../../migrations/1795400600100-add-clip-gaps.js';
+import { IndexLargeTables1795400600200 } from '../../migrations/1795400600200-index-large-tables.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -30,4 +31,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateExchanges1795400300000,
   IndexCoverage1795400600000,
   AddClipGaps1795400600100,
+  IndexLargeTables1795400600200,
 ];

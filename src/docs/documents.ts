@@ -7,9 +7,11 @@ import { ADMIN_API, ADMIN_SUBJECTS } from '../contracts/admin/admin.api.js';
 import { type ApiContract, kindOf } from '../contracts/common/api-contract.js';
 import { ErrorBody, PlainErrorBody } from '../contracts/common/error-body.dto.js';
 import { documentedClasses } from '../contracts/common/fields/documented.js';
+import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
+import { IGNORED_FIELDS_HEADER } from '../http/ignored-fields.js';
 import { GUIDES } from './guides.js';
 
 /** One published document: `/docs/<name>.json` and `.yaml`. */
@@ -24,6 +26,7 @@ export const PUBLICATIONS: readonly Publication[] = [
   { api: ACCOUNT_API, side: 'platform' },
   { api: SITE_API, side: 'partner' },
   { api: VISION_API, side: 'partner' },
+  { api: PARTNER_API },
   { api: ADMIN_API },
 ];
 
@@ -42,6 +45,7 @@ interface Parameter {
 interface Operation {
   tags?: string[];
   parameters?: Parameter[];
+  requestBody?: unknown;
   responses?: Record<string, Response>;
 }
 
@@ -67,6 +71,16 @@ const HEADERS = {
   'RateLimit-Policy': { description: `The quota of this key; ${QUOTA}`, schema: { type: 'string', maxLength: 256 } },
 };
 
+const IGNORED_FIELDS = {
+  [IGNORED_FIELDS_HEADER]: {
+    description:
+      'Unknown fields of the body, which were ignored: at most 10 paths, with the field that was probably meant; absent if there are none',
+    schema: { type: 'string', maxLength: 4_200 },
+  },
+};
+
+const isHosted = ({ name }: ApiContract): boolean => name !== 'admin' && name !== 'partner';
+
 /** The publications of the served sides. The document of the other side would have no paths. */
 export function publicationsOf(sides: ReadonlySet<Side>): readonly Publication[] {
   return PUBLICATIONS.filter(({ side }) => side === undefined || sides.has(side));
@@ -91,7 +105,7 @@ export function documentOf(whole: OpenAPIObject, { api }: Publication): OpenAPIO
   if (api.name === 'admin') served.sort(([one], [other]) => (one < other ? -1 : 1));
   const paths = Object.fromEntries(served);
   for (const operation of operationsIn(paths)) complete(operation, api);
-  const base = new DocumentBuilder()
+  const builder = new DocumentBuilder()
     .setTitle(`haulbridge ${api.title}`)
     .setDescription(GUIDES[api.name])
     .setVersion(api.version)
@@ -102,8 +116,10 @@ export function documentOf(whole: OpenAPIObject, { api }: Publication): OpenAPIO
       {},
       { 'x-internal': api.name === 'admin' },
     )
-    .addSecurity(api.name === 'admin' ? ADMIN_SECURITY : api.keyHeader, securityScheme(api))
-    .build();
+    .addSecurity(api.name === 'admin' ? ADMIN_SECURITY : api.keyHeader, securityScheme(api));
+  // A partner's key of the other side.
+  if (api.name === 'partner') builder.addSecurity('API-KEY', securityScheme({ ...api, keyHeader: 'API-KEY' }));
+  const base = builder.build();
   return {
     ...base,
     paths,
@@ -138,8 +154,14 @@ function complete(operation: Operation, api: ApiContract): void {
     delete parameter.example;
     delete parameter.schema?.example;
   }
+  const ofBody = operation.requestBody !== undefined && isHosted(api) ? IGNORED_FIELDS : {};
   for (const [status, response] of Object.entries(operation.responses ?? {})) {
-    response.headers = { ...HEADERS, ...(/^(429|503)$/.test(status) ? RETRY_AFTER : {}), ...response.headers };
+    response.headers = {
+      ...HEADERS,
+      ...ofBody,
+      ...(/^(429|503)$/.test(status) ? RETRY_AFTER : {}),
+      ...response.headers,
+    };
     addErrorExample(api, status, response);
   }
 }

@@ -158,4 +158,20 @@ partner's id.`,
 );
 
 /** By the name of the contract. */
-export const GUIDES = { scale: SCALE, account: ACCOUNT, site: SITE, vision: VISION, admin: ADMIN } as const;
+const PARTNER = `
+What a partner reads and does with its own API key, in \`PLATFORM-API-KEY\` or in \`API-KEY\`, whichever interface the key opens.
+
+### What became of my push
+
+\`GET /partner/v1/exchanges?reference=ticketNumber:IN-204817\` lists every call with this key that named the ticket number, newest
+first: status, result, and the reason of a refusal. \`GET /partner/v1/exchanges/{id}\` shows one of them in full, with an explanation. Secrets are
+\`[redacted]\`. Exchanges are written a moment after the response, and kept for some days.`;
+
+export const GUIDES = {
+  scale: SCALE,
+  account: ACCOUNT,
+  site: SITE,
+  vision: VISION,
+  partner: PARTNER,
+  admin: ADMIN,
+} as const;

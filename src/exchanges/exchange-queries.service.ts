@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type {
-  Exchange,
-  ExchangeBody,
-  ExchangeDetail,
-  ExchangeList,
+import {
+  type Exchange,
+  type ExchangeBody,
+  type ExchangeDetail,
+  type ExchangeList,
   ExchangeQuery,
+  PartnerExchangeQuery,
 } from '../contracts/admin/exchange.dto.js';
+import { fieldsOf } from '../contracts/common/fields/documented.js';
 import { epochMillis, formatInstant } from '../contracts/common/instant.js';
 import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
 import { parseReference, type Reference } from '../contracts/common/references.js';
@@ -46,7 +48,7 @@ export class ExchangeQueries {
 
   /** `names` are the parameters that the caller sent: an unknown filter must not show everything. */
   async list(query: ExchangeQuery, names: readonly string[], scope?: ExchangeScope): Promise<ExchangeList> {
-    refuseUnknown(names, scope === undefined ? FILTERS : FILTERS.filter((name) => name !== 'apiKeyId'));
+    refuseUnknown(names, [...fieldsOf(scope === undefined ? ExchangeQuery : PartnerExchangeQuery).keys()]);
     const { cursor, pageSize = DEFAULT_PAGE_SIZE } = query;
     const digest = digestOf(query, scope);
     const filter = { ...filterOf(query), ...scope, before: cursor === undefined ? undefined : idIn(cursor, digest) };
@@ -105,23 +107,7 @@ export class ExchangeQueries {
   }
 }
 
-const FILTERS = [
-  'direction',
-  'interface',
-  'haulerId',
-  'connectionId',
-  'apiKeyId',
-  'status',
-  'errorCode',
-  'requestId',
-  'reference',
-  'from',
-  'to',
-  'cursor',
-  'pageSize',
-] as const satisfies readonly (keyof ExchangeQuery)[];
-
-export function refuseUnknown(names: readonly string[], known: readonly string[]): void {
+function refuseUnknown(names: readonly string[], known: readonly string[]): void {
   const violations = names
     .filter((name) => !known.includes(name))
     .map((name) => ({
@@ -133,7 +119,7 @@ export function refuseUnknown(names: readonly string[], known: readonly string[]
 }
 
 /** The filter without the cursor. */
-export function filterOf(query: Omit<ExchangeQuery, 'cursor' | 'pageSize'>): ExchangeFilter {
+function filterOf(query: Omit<ExchangeQuery, 'cursor' | 'pageSize'>): ExchangeFilter {
   const { direction, interface: name, haulerId, connectionId, apiKeyId, errorCode, requestId } = query;
   return {
     direction,

@@ -11,6 +11,7 @@ import { uuidv7 } from '../database/uuid.js';
 import type { FaultedRequest } from '../http/faulted-request.js';
 import type { EncodedRequest } from '../http/body-reader.js';
 import { isSecurityHeader } from '../http/headers.js';
+import { IGNORED_FIELDS_HEADER } from '../http/ignored-fields.js';
 import type { BodyRequest } from '../http/json-body.js';
 import type { RecordedRequest } from '../http/recorded-request.js';
 import { isComplete } from '../observability/request-observer.js';
@@ -111,7 +112,7 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
       responseBytes: body.sizeBytes,
       replayOf: replayIn(request),
       scenario: request.scenario?.name,
-      ignoredFields: textOf(response.getHeader('Ignored-Fields')),
+      ignoredFields: textOf(response.getHeader(IGNORED_FIELDS_HEADER)),
       requestHeaders: request.headers as Record<string, string>,
       requestBody,
       input: principal === undefined ? undefined : (request.parsedBody ?? request.query),

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { decodeUtf8, InvalidJsonError, parseJson } from '../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
 import { bodyLimits, readBytes } from './body-reader.js';
+import { reportIgnoredFields } from './ignored-fields.js';
 import { hasBody } from './http-server.js';
 
 /** A request whose body `@JsonBody()` has read. `rawBody` is the body as sent, without its content coding. */
@@ -17,6 +18,8 @@ export interface BodyRequest extends Request {
 export interface BodyOptions {
   /** A request without a body counts as `{}`. */
   readonly optional?: boolean;
+  /** Names the unknown fields of the body, which this DTO does not have, in a response header. */
+  readonly reportsIgnored?: new () => object;
 }
 
 /**
@@ -26,14 +29,15 @@ export interface BodyOptions {
 export const JsonBody = createParamDecorator((options: BodyOptions | undefined, context): unknown => {
   const http = context.switchToHttp();
   const request = http.getRequest<BodyRequest>();
-  if (request.rawBody !== undefined) return parsed(request, request.rawBody);
+  const type = options?.reportsIgnored;
+  if (request.rawBody !== undefined) return parsed(request, request.rawBody, type);
   if (options?.optional === true && !hasBody(request)) return {};
   const bytes = jsonBytes(request, http.getResponse<Response>(), bodyLimits(request).maxBytes);
-  return bytes instanceof Promise ? bytes.then((read) => jsonOf(request, read)) : jsonOf(request, bytes);
+  return bytes instanceof Promise ? bytes.then((read) => jsonOf(request, read, type)) : jsonOf(request, bytes, type);
 });
 
-function jsonOf(request: BodyRequest, bytes: Buffer): unknown {
-  return parsed(request, textOf(request, bytes));
+function jsonOf(request: BodyRequest, bytes: Buffer, type?: new () => object): unknown {
+  return parsed(request, textOf(request, bytes), type);
 }
 
 function textOf(request: BodyRequest, bytes: Buffer): string {
@@ -45,7 +49,11 @@ function textOf(request: BodyRequest, bytes: Buffer): string {
   }
 }
 
-const parsed = (request: BodyRequest, text: string): unknown => (request.parsedBody = orInvalid(parseJson, text));
+function parsed(request: BodyRequest, text: string, type?: new () => object): unknown {
+  request.parsedBody = orInvalid(parseJson, text);
+  if (type !== undefined && request.res !== undefined) reportIgnoredFields(type, request.parsedBody, request.res);
+  return request.parsedBody;
+}
 
 function orInvalid<T, R>(read: (input: T) => R, input: T): R {
   try {

@@ -1,10 +1,15 @@
 import { Module } from '@nestjs/common';
 import { HostedVisionModule } from '../reference-partner/vision/hosted-vision.module.js';
+import { PartnerExchangesController } from './partner-exchanges.controller.js';
 import { PartnerClockController, PartnerScenariosController } from './partner-sandbox.controller.js';
 import { PartnerSandbox } from './partner-sandbox.service.js';
 
 /** The partner API: calls of a partner with its own key, on both sides. */
-@Module({ controllers: [PartnerScenariosController], providers: [PartnerSandbox], exports: [PartnerSandbox] })
+@Module({
+  controllers: [PartnerScenariosController, PartnerExchangesController],
+  providers: [PartnerSandbox],
+  exports: [PartnerSandbox],
+})
 export class PartnerApiModule {}
 
 /** The part that needs the reference partner; loaded with the partner side. */

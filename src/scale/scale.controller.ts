@@ -64,7 +64,10 @@ export class ScaleController implements ScaleApi<HostedCall, string> {
     type: CreateScaleTicketResponse,
     headers: { ...RESULT, ...REPLAYED_HEADER },
   })
-  async createTicket(@JsonBody() body: CreateScaleTicketRequest, @Req() call: HostedCall) {
+  async createTicket(
+    @JsonBody({ reportsIgnored: CreateScaleTicketRequest }) body: CreateScaleTicketRequest,
+    @Req() call: HostedCall,
+  ) {
     const { caller, response } = partiesOf(call);
     const claim = claimOf(call, SCALE_API, path, caller.haulerId);
     const requestId = String(response.getHeader('X-Request-Id'));

@@ -8,8 +8,9 @@ import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/p
 import type { FlowData } from '../contracts/scale/scale.dto.js';
 import { apiError } from '../errors/app-error.js';
 import type { JsonList } from '../http/answer.js';
+import { changedFields } from './ticket-changes.rules.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
-import { findRevisionSizes, findTicketPage, type RowSize } from './ticket.repository.js';
+import { findKeyPrefixes, findRevisionSizes, findTicketPage, type RowSize } from './ticket.repository.js';
 
 /** How much of a page is read at once. A single row may be larger. */
 export const MAX_CHUNK_BYTES = 1024 * 1024;
@@ -69,11 +70,21 @@ export class TicketQueries {
     }
   }
 
+  /** Begins with the revision before the first one, which is compared with it. */
   private async *pushes(ticket: Pick<TicketRevisionEntity, 'haulerId' | 'ticketId'>, first: number, last: number) {
-    for (const chunk of chunksOf(await findRevisionSizes(this.dataSource, ticket, first, last))) {
+    let before: string | undefined;
+    if (first > last) return;
+    for (const chunk of chunksOf(await findRevisionSizes(this.dataSource, ticket, Math.max(first - 1, 1), last))) {
       const where = { ...ticket, revision: In(chunk) };
       const rows = await this.dataSource.manager.find(TicketRevisionEntity, { where, order: { revision: 'ASC' } });
-      yield* rows.map(toRevisionJson);
+      const prefixes = await findKeyPrefixes(
+        this.dataSource,
+        rows.flatMap(({ apiKeyId }) => apiKeyId ?? []),
+      );
+      for (const row of rows) {
+        if (row.revision >= first) yield toRevisionJson(row, prefixes.get(row.apiKeyId ?? ''), before);
+        before = row.body;
+      }
     }
   }
 }
@@ -113,12 +124,17 @@ function toFlowDto(ticketNumber: string | null, updatedAt: Date | null): FlowDat
   return { ticketNumber, updatedAt: formatInstant(updatedAt) };
 }
 
-function toRevisionJson(row: TicketRevisionEntity): string {
+function toRevisionJson(row: TicketRevisionEntity, keyPrefix: string | undefined, before: string | undefined): string {
   const revision: Unparsed<TicketRevision, 'body'> = {
     revision: row.revision,
     receivedAt: formatInstant(row.receivedAt),
     result: row.result,
     body: new JsonText(row.body),
+    apiKeyId: row.apiKeyId,
+    keyPrefix: keyPrefix ?? null,
+    requestId: row.requestId,
+    exchangeId: row.exchangeId,
+    changes: before === undefined ? [] : changedFields(before, row.body),
   };
   return stringifyWithJsonText(revision);
 }

@@ -204,6 +204,17 @@ export function findRevisionSizes(
   );
 }
 
+/** The first characters of API keys, by their ids. */
+export async function findKeyPrefixes(
+  dataSource: DataSource,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const sql = 'SELECT id, prefix FROM api_keys WHERE id = ANY ($1::uuid[])';
+  const rows = await dataSource.query<{ id: string; prefix: string }[]>(sql, [[...new Set(ids)]]);
+  return new Map(rows.map(({ id, prefix }) => [id, prefix]));
+}
+
 /** A SELECT of the ids of the tickets of an admin list. An id contains the time of receipt, so that no other index is needed for it. */
 export function filterSql({ haulerId, siteId, ticketNumber, from, to }: TicketQuery): {
   readonly sql: string;

@@ -65,14 +65,16 @@ async function insert(from: number, count: number): Promise<void> {
 
 /** How PostgreSQL carried out the statement of a page. */
 async function planOf(query: AccountQuery): Promise<string> {
-  let plan: { 'QUERY PLAN': string }[] = [];
+  const plan: { 'QUERY PLAN': string }[] = [];
   await inTransaction(dataSource, (manager) =>
     findAccountPage(
       {
         query: async <T>(sql: string, parameters?: unknown[]) => {
           if (sql.startsWith('SET')) return manager.query<T>(sql);
-          plan = await manager.query(`EXPLAIN ANALYZE ${sql}`, parameters);
-          return [{ total: 0, ids: [] }] as T;
+          if (!sql.startsWith('EXPLAIN')) {
+            plan.push(...(await manager.query<typeof plan>(`EXPLAIN ANALYZE ${sql}`, parameters)));
+          }
+          return manager.query<T>(sql, parameters);
         },
       },
       query,

@@ -6,7 +6,14 @@ import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 
 const key = (dormant = false): KnownKey => ({
   hash: 'h',
-  principal: { keyId: 'k', keyPrefix: 'hb_k', haulerId: null, customerId: null, interfaces: new Set() },
+  principal: {
+    keyId: 'k',
+    keyPrefix: 'hb_k',
+    haulerId: null,
+    customerId: null,
+    endsAt: Infinity,
+    interfaces: new Set(),
+  },
   endsAt: Infinity,
   dormant,
   lastUsedAt: 0,

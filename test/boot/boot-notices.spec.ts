@@ -10,6 +10,8 @@ interface Line {
   readonly level: number;
   readonly msg: string;
   readonly reason?: string;
+  readonly path?: string;
+  readonly status?: number;
 }
 
 const WARN = 40;
@@ -35,6 +37,21 @@ test('missing migrations are told at boot, and nothing else that follows from th
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
   await empty.drop();
+}, 60_000);
+
+test('the log has one line each for start, stopping and stopped, and none of the framework and of health checks', async () => {
+  const { child, url, said, ended } = await startServiceProcess(service.env, { LOG_LEVEL: 'info' });
+  for (const path of ['live', 'ready']) expect((await fetch(`${url}/health/${path}`)).status).toBe(200);
+  expect((await fetch(`${url}/nothing`)).status).toBe(404);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  const lines = linesOf(said());
+  const texts = lines.map((line) => (line.path === undefined ? line.msg : `${line.path} ${line.status}`));
+  expect(texts).toEqual(['started', '/nothing 404', 'stopping', 'stopped']);
+  const { pathname } = new URL(service.env.DATABASE_URL);
+  const database = expect.stringMatching(new RegExp(`^postgresql://127[^@]*${pathname}$`));
+  const storage = expect.stringMatching(/^file:\/.*\/videos$/);
+  expect(lines[0]).toMatchObject({ version: expect.any(String), address: url, database, storage });
 }, 60_000);
 
 test('a storage that cannot be written to is told at boot, and an upload to it is 503 with its reason in the log', async () => {

@@ -280,6 +280,13 @@ describe('configuration', () => {
     expect(readEnv({ ADMIN_TOKEN: 'correct horse battery' }).ADMIN_TOKEN).toBe('correct horse battery');
   });
 
+  it.each([
+    ['postgres://user@/db?host=/socket', 'postgres://user@localhost/db?host=/socket'],
+    ['postgresql:///db?host=/socket', 'postgresql:///db?host=/socket'],
+  ])('accepts the address of a Unix socket, where the query names the host: %s', (text, url) => {
+    expect(readEnv({ ...production, DATABASE_URL: text }).DATABASE_URL).toBe(url);
+  });
+
   it.each(['https://example.com', 'http://127.0.0.1:8080/', 'https://example.com/behind/a/proxy'])(
     'takes PUBLIC_URL=%s as it is',
     (address) => expect(readEnv({ PUBLIC_URL: address }).PUBLIC_URL).toBe(address),

@@ -3,8 +3,8 @@ import type { Side } from '../../src/config/env.js';
 import { startTestApp } from '../support/app.js';
 
 it.each<[Side, string[], string[]]>([
-  ['platform', ['scale', 'account', 'admin'], ['site', 'vision']],
-  ['partner', ['site', 'vision', 'admin'], ['scale', 'account']],
+  ['platform', ['scale', 'account', 'partner', 'admin'], ['site', 'vision']],
+  ['partner', ['site', 'vision', 'partner', 'admin'], ['scale', 'account']],
 ])('the %s side alone lists its own documents, and has no other', async (side, own, others) => {
   const service = await startTestApp({ env: { SIDES: new Set([side]) } });
   const { text } = await service.call('GET', '/docs/swagger-ui-init.js');

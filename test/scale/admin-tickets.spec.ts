@@ -88,7 +88,17 @@ describe('GET /admin/v1/tickets/{id}/revisions', () => {
     const page = async (query: string) => (await service.admin<Page>('GET', `/tickets/${id}/revisions${query}`)).body;
     const all = await page('');
     expect(all.data).toMatchObject([1, 2, 3, 4, 5].map((revision) => ({ revision })));
-    expect(Object.keys(all.data[0] ?? {}).sort()).toEqual(['body', 'receivedAt', 'result', 'revision']);
+    expect(Object.keys(all.data[0] ?? {}).sort()).toEqual([
+      'apiKeyId',
+      'body',
+      'changes',
+      'exchangeId',
+      'keyPrefix',
+      'receivedAt',
+      'requestId',
+      'result',
+      'revision',
+    ]);
     expect(all.pagination).toEqual({ page: 1, pageSize: 20, totalItems: 5, totalPages: 1 });
     expect((await page('?page=2&pageSize=2')).data).toMatchObject([{ revision: 3 }, { revision: 4 }]);
     expect((await page('?page=3&pageSize=2')).data).toMatchObject([{ revision: 5 }]);

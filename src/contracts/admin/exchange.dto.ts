@@ -11,8 +11,8 @@ const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 const FORM = `kind:value with one of the kinds ${REFERENCE_KINDS.join(', ')}`;
 
-/** Filters of exchanges. All given filters apply. */
-export class ExchangeFilters {
+/** Filters of the exchanges of one API key. All given filters apply. */
+export class PartnerExchangeQuery {
   @EnumField({
     description: 'Calls to this service, or calls of this service',
     values: ['inbound', 'outbound'],
@@ -22,15 +22,6 @@ export class ExchangeFilters {
 
   @EnumField({ description: 'Exchanges of this interface only', values: INTERFACES, optional: true })
   interface?: InterfaceName;
-
-  @UuidField({ description: 'Exchanges of this hauler only', optional: true })
-  haulerId?: string;
-
-  @UuidField({ description: 'Outbound calls of this connection only', optional: true })
-  connectionId?: string;
-
-  @UuidField({ description: 'Inbound calls with this API key only', optional: true })
-  apiKeyId?: string;
 
   @TextField({
     description: 'A status, a class of statuses, or `none` for exchanges without a response',
@@ -63,9 +54,7 @@ export class ExchangeFilters {
 
   @InstantField({ description: 'Exchanges that began before this time', optional: true, inQuery: true })
   to?: Instant;
-}
 
-export class ExchangeQuery extends ExchangeFilters {
   @TextField({ description: '`next` of the page before, with the same filters', min: 1, max: 128, optional: true })
   cursor?: string;
 
@@ -78,6 +67,18 @@ export class ExchangeQuery extends ExchangeFilters {
     inQuery: true,
   })
   pageSize?: number;
+}
+
+/** Filters of all exchanges. */
+export class ExchangeQuery extends PartnerExchangeQuery {
+  @UuidField({ description: 'Exchanges of this hauler only', optional: true })
+  haulerId?: string;
+
+  @UuidField({ description: 'Outbound calls of this connection only', optional: true })
+  connectionId?: string;
+
+  @UuidField({ description: 'Inbound calls with this API key only', optional: true })
+  apiKeyId?: string;
 }
 
 /** A value by which the exchange is found. */

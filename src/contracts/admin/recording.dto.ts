@@ -200,7 +200,6 @@ export class Coverage {
   @Documented({
     description: 'By camera and time, without gaps: buckets where the query has a `resolution`, else intervals',
     type: 'array',
-    maxItems: 1_000_000,
     items: {
       oneOf: [{ $ref: '#/components/schemas/CoverageInterval' }, { $ref: '#/components/schemas/CoverageBucket' }],
     },

@@ -72,6 +72,40 @@ export class TicketRevision {
   })
   result!: TicketResult;
 
+  @UuidField({
+    description: 'API key that pushed it; null if unknown',
+    nullable: true,
+    example: '0197a1c8-02d1-7c55-8a3e-5b7d9e1f2a34',
+  })
+  apiKeyId!: string | null;
+
+  @TextField({ description: 'First characters of that key', max: 11, nullable: true, example: 'hb_7Kq2mZ9x' })
+  keyPrefix!: string | null;
+
+  @TextField({
+    description: '`X-Request-Id` of the response',
+    max: 128,
+    nullable: true,
+    example: 'a6a7c6f2-5a0b-4d0e-8d36-f6f0f1a1b2c3',
+  })
+  requestId!: string | null;
+
+  @UuidField({
+    description: 'The exchange that carried it, which is kept for some days',
+    nullable: true,
+    example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d',
+  })
+  exchangeId!: string | null;
+
+  @Documented({
+    description: 'Top-level fields that differ from the revision before; empty for the first',
+    type: 'array',
+    items: { type: 'string', maxLength: 1_048_576 },
+    maxItems: 1_000,
+    example: ['materials'],
+  })
+  changes!: string[];
+
   @Documented({
     description: 'The body as sent, with unknown fields',
     type: 'object',

@@ -33,7 +33,7 @@ const PARTNER_ID = {
 };
 const MAX_PARTS = 1_000;
 /** The service downloads at most this many clips of one part. */
-const RECORDING_IDS = { description: 'The clips', maxLength: 36, max: 1_000, example: [ID] };
+const RECORDING_IDS = { description: 'The clips', maxLength: 36, example: [ID] };
 
 export class OrderVideoRequest {
   @UuidField(CONNECTION)
@@ -132,7 +132,7 @@ export class VideoRequest {
   @ArrayField(() => VideoRequestPart, { description: 'The parts of the request', max: MAX_PARTS })
   parts!: VideoRequestPart[];
 
-  @TextListField({ ...RECORDING_IDS, max: MAX_PARTS * RECORDING_IDS.max })
+  @TextListField(RECORDING_IDS)
   recordingIds!: string[];
 
   @InstantField({

@@ -44,7 +44,7 @@ export interface ApiRoute {
  * (section 7), each bound to the kinds of failure that may carry it.
  */
 export interface ApiContract {
-  readonly name: InterfaceName | 'admin';
+  readonly name: InterfaceName | 'admin' | 'partner';
   readonly title: string;
   readonly version: string;
   readonly prefix: string;

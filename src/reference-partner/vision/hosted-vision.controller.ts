@@ -33,7 +33,10 @@ export class HostedVisionController implements VisionApi<AuthenticatedRequest> {
   @TakesJson(CreateVideoRequest)
   @FailsWith(UNKNOWN)
   @ApiAcceptedResponse({ description: 'The request was accepted', type: CreateVideoResponse })
-  requestVideo(@JsonBody() body: CreateVideoRequest, @Req() call: AuthenticatedRequest): Promise<CreateVideoResponse> {
+  requestVideo(
+    @JsonBody({ reportsIgnored: CreateVideoRequest }) body: CreateVideoRequest,
+    @Req() call: AuthenticatedRequest,
+  ): Promise<CreateVideoResponse> {
     return this.vision.requestVideo(body, call);
   }
 

@@ -46,8 +46,10 @@ interface OldestRetained {
   readonly digest: string;
 }
 
+const COLUMNS = 'hauler_id, connection_id, path, reason, raw, occurrences, first_seen_at, last_seen_at';
+
 const FINDINGS = `
-  SELECT hauler_id, connection_id, path, reason, raw, occurrences, first_seen_at, last_seen_at FROM vision_findings
+  FROM vision_findings
   WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ($2::uuid IS NULL OR connection_id = $2)
     AND ($3::timestamptz IS NULL OR first_seen_at >= $3) AND ($4::timestamptz IS NULL OR first_seen_at < $4)`;
 
@@ -87,10 +89,11 @@ export class VisionFindings implements OnModuleDestroy {
     const page = pageRequest(paging);
     const parameters = [haulerId ?? null, connectionId ?? null, from ?? null, to ?? null];
     const rows = await this.dataSource.query<FindingRow[]>(
-      `${FINDINGS} ORDER BY first_seen_at DESC, connection_id, digest LIMIT ${page.pageSize} OFFSET ${page.offset}`,
+      `SELECT ${COLUMNS} ${FINDINGS} ORDER BY first_seen_at DESC, connection_id, digest LIMIT ${page.pageSize} OFFSET ${page.offset}`,
       parameters,
     );
-    const total = await countRows(this.dataSource, FINDINGS, parameters);
+    // With an order, because PostgreSQL then counts by an index.
+    const total = await countRows(this.dataSource, `SELECT ${FINDINGS} ORDER BY first_seen_at DESC`, parameters);
     return { data: rows.map(toFindingDto), pagination: paginationOf(page, total) };
   }
 

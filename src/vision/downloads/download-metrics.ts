@@ -7,6 +7,8 @@ import { Metrics } from '../../observability/metrics.js';
 
 /** Only the earliest links are at risk, so later ones are not read. */
 const MAX_WAITING_ROWS = 20_000;
+/** Counting more would take longer than the other metrics together. */
+const MAX_COUNTED_ROWS = 100_000;
 /** Assumed for a file as long as none was fetched. */
 const DEFAULT_FILE_MS = 5_000;
 /** If the database takes longer, the other metrics are returned without these. */
@@ -86,7 +88,7 @@ export class DownloadMetrics {
     });
     const downloads = new Gauge({
       name: 'vision_downloads',
-      help: 'Recordings that wait for their download, or are being downloaded',
+      help: 'Recordings that wait for their download (at most 100,000 are counted), or are being downloaded',
       labelNames: ['state'],
       registers,
       collect: async () => {
@@ -109,11 +111,11 @@ export class DownloadMetrics {
 
   private async state(): Promise<DownloadState> {
     const [row] = await this.dataSource.query<[StateRow]>(
-      `SELECT count(*) FILTER (WHERE status = 'available')::int AS waiting,
-         count(*) FILTER (WHERE status = 'downloading')::int AS downloading,
+      `SELECT (SELECT count(*)::int FROM (SELECT FROM recordings WHERE due_at IS NOT NULL AND status = 'available'
+           LIMIT ${MAX_COUNTED_ROWS}) AS waiting) AS waiting,
+         (SELECT count(*)::int FROM recordings WHERE leased_until IS NOT NULL AND status = 'downloading') AS downloading,
          (SELECT avg(fetch_ms)::float8 FROM (SELECT fetch_ms FROM recordings WHERE status = 'stored'
-          ORDER BY stored_at DESC LIMIT 200) AS latest) AS file_ms
-       FROM recordings WHERE due_at IS NOT NULL`,
+          ORDER BY stored_at DESC LIMIT 200) AS latest) AS file_ms`,
     );
     return { ...row, atRisk: await this.atRisk(row.file_ms ?? DEFAULT_FILE_MS) };
   }

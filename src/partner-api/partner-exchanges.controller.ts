@@ -1,0 +1,42 @@
+import { Inject, Param, Query, Req } from '@nestjs/common';
+import { principalOf } from '../auth/hosted-call.js';
+import { PartnerController, PartnerRoute } from '../auth/partner-api.js';
+import type { AuthenticatedRequest } from '../auth/principal.js';
+import { ENV, type ResolvedEnv } from '../config/env.js';
+import { ExchangeDetail, ExchangeList, PartnerExchangeQuery } from '../contracts/admin/exchange.dto.js';
+import { IdParam } from '../contracts/admin/list.dto.js';
+import { formatInstant } from '../contracts/common/instant.js';
+import { KeyDescription } from '../contracts/partner/me.dto.js';
+import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
+
+/** What a key opens, and the calls that were made with it. */
+@PartnerController()
+export class PartnerExchangesController {
+  constructor(
+    private readonly exchanges: ExchangeQueries,
+    @Inject(ENV) private readonly env: ResolvedEnv,
+  ) {}
+
+  @PartnerRoute('getMe')
+  me(@Req() call: AuthenticatedRequest): KeyDescription {
+    const { interfaces, haulerId, customerId, keyPrefix, endsAt } = principalOf(call);
+    return {
+      interfaces: [...interfaces],
+      ...(haulerId === null ? {} : { haulerId }),
+      ...(customerId === null ? {} : { customerId }),
+      keyPrefix,
+      expiresAt: endsAt === Infinity ? null : formatInstant(new Date(endsAt)),
+      sandbox: this.env.SANDBOX,
+    };
+  }
+
+  @PartnerRoute('listOwnExchanges')
+  list(@Query() query: PartnerExchangeQuery, @Req() call: AuthenticatedRequest): Promise<ExchangeList> {
+    return this.exchanges.list(query, Object.keys(call.query), { apiKeyId: principalOf(call).keyId });
+  }
+
+  @PartnerRoute('getOwnExchange')
+  get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest): Promise<ExchangeDetail> {
+    return this.exchanges.get(id, { apiKeyId: principalOf(call).keyId });
+  }
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { shortOrLong, tell } from '../support/faults.js';
+import { connectVision } from '../support/vision-partner.js';
+
+const ROWS = shortOrLong(30_000, 1_000_000);
+/** Milliseconds for one call, after a first one. */
+const MAX_MS = shortOrLong(1_000, 100);
+
+let app: TestApp;
+let connection: { readonly haulerId: string; readonly id: string };
+beforeAll(async () => {
+  app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+  connection = await connectVision(app, 'https://partner.invalid');
+  const { haulerId, id } = connection;
+  const runner = app.dataSource.createQueryRunner();
+  // The counts of days are not needed here, and take most of the time.
+  await runner.query('SET statement_timeout = 0; SET session_replication_role = replica');
+  const fill = (columns: string, values: string) =>
+    runner.query(`INSERT INTO ${columns} SELECT ${values} FROM generate_series(1, ${ROWS}) AS n`);
+  const ids = `'${haulerId}', gen_random_uuid(), '${id}'`;
+  await fill(
+    `recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id, start_time,
+       end_time, duration_seconds, status, fetch_by, created_at, updated_at, due_at)`,
+    `${ids}, 'continuous', n, 'c', 'T' || n % 100, 'front', now() - n * interval '1 minute',
+     now() - (n - 1) * interval '1 minute', 60, CASE n % 2 WHEN 0 THEN 'stored' ELSE 'available' END, now(), now(), now(),
+     CASE n % 2 WHEN 0 THEN NULL ELSE now() + interval '1 day' END`,
+  );
+  await fill(
+    `video_request_parts (hauler_id, id, connection_id, request_id, number, customer_id, truck_id, camera_id, start_time,
+       end_time, status, partner_request_id, deadline_at)`,
+    `${ids}, gen_random_uuid(), 1, 'c', 't', 'front', now(), now(), 'stored', 'req-' || n, now()`,
+  );
+  await fill(
+    'vision_findings (hauler_id, connection_id, digest, path, reason, first_seen_at, last_seen_at)',
+    `'${haulerId}', '${id}', md5(n::text), 'data', 'reason', now() - n * interval '1 second', now()`,
+  );
+  await fill(
+    'accounts (hauler_id, id, account_number, account_name, name_digest, search_text, search_grams)',
+    `'${haulerId}', gen_random_uuid(), 'A-' || n, 'Waste ' || n, decode(md5(n::text), 'hex'), '  waste', ARRAY[1, n]`,
+  );
+  await runner.query('RESET ALL');
+  await runner.release();
+  for (const table of TABLES) await app.dataSource.query(`VACUUM ANALYZE ${table}`);
+}, 180_000);
+afterAll(() => app.close());
+
+const TABLES = ['recordings', 'video_request_parts', 'vision_findings', 'accounts'];
+
+/** The rows that sequential scans have read of each table. Connections report them with a delay of a second. */
+async function scanned(): Promise<Record<string, number>> {
+  await delay(1_200);
+  const rows = await app.dataSource.query<{ relname: string; rows: string }[]>(
+    'SELECT relname, seq_tup_read AS rows FROM pg_stat_user_tables WHERE relname = ANY ($1)',
+    [TABLES],
+  );
+  return Object.fromEntries(rows.map(({ relname, rows: read }) => [relname, Number(read)]));
+}
+
+test('no list and no periodic statement reads a large table from end to end', async () => {
+  const { haulerId, id } = connection;
+  const { ClipsRepository } = await import('../../src/vision/clips/clips.repository.js');
+  const parts = app.app.get(ClipsRepository, { strict: false });
+  const range = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z';
+  const calls: [string, () => Promise<unknown>][] = [
+    ...[
+      '/vision-findings',
+      `/vision-findings?connectionId=${id}`,
+      `/vision-findings?haulerId=${haulerId}&page=50`,
+      '/accounts',
+      `/accounts?haulerId=${haulerId}&page=100`,
+      '/accounts?search=waste',
+      '/accounts?search=nothing',
+      '/recordings',
+      `/recordings?connectionId=${id}&status=available`,
+      '/video-requests',
+      `/coverage?connectionId=${id}&truckId=T7&${range}&resolution=3600`,
+      `/coverage/fleet?haulerId=${haulerId}&${range}`,
+    ].map((path): [string, () => Promise<unknown>] => [path, () => listed(path)]),
+    ['/metrics', () => app.call('GET', '/metrics', { headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` } })],
+    [
+      'parts by the id of the partner',
+      () => parts.knownRequests({ haulerId, connectionId: id }, ['req-1', 'req-2', randomUUID()]),
+    ],
+  ];
+  const before = await scanned();
+  const slow: string[] = [];
+  for (const [what, call] of calls) {
+    await call();
+    const started = performance.now();
+    await call();
+    const ms = performance.now() - started;
+    if (ms > MAX_MS) slow.push(`${what}: ${Math.round(ms)} ms`);
+  }
+  expect(await scanned()).toEqual(before);
+  tell('large tables', { rows: ROWS, calls: calls.length, 'slower than wanted': slow.join('; ') });
+  expect(slow).toEqual([]);
+}, 60_000);
+
+async function listed(path: string): Promise<void> {
+  expect(await app.admin('GET', path)).toMatchObject({ status: 200 });
+}
