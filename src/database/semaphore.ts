@@ -7,13 +7,17 @@ export class Semaphore {
     this.free = count;
   }
 
+  /** Returns false instead of waiting. */
+  tryAcquire(): boolean {
+    if (this.free === 0) return false;
+    this.free--;
+    return true;
+  }
+
   /** Rejects with the reason of the signal if it aborts while waiting. */
   async acquire(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.free > 0) {
-      this.free--;
-      return;
-    }
+    if (this.tryAcquire()) return;
     await new Promise<void>((resolve, reject) => {
       const enter = () => {
         signal.removeEventListener('abort', abort);

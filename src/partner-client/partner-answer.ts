@@ -119,14 +119,15 @@ export class StreamedAnswer extends Answer {
     this.chunks = body[Symbol.asyncIterator]();
   }
 
-  /** Waits until so many bytes, or all of a smaller body, have arrived. */
-  async prefetch(bytes: number): Promise<void> {
+  /** Waits until so many bytes, or all of a smaller body, have arrived. Returns whether that is the whole body. */
+  async prefetch(bytes: number): Promise<boolean> {
     for (let size = 0; size < bytes;) {
       const next = await this.chunks.next();
-      if (next.done === true) return;
+      if (next.done === true) return true;
       this.prefetched.push(next.value);
       size += next.value.length;
     }
+    return false;
   }
 
   /** The whole body. Throws `PartnerFailure` of kind `tooLarge` beyond 4 MiB. */

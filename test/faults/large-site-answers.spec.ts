@@ -13,15 +13,18 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const MIB = 1024 * 1024;
 const ANSWER_BYTES = shortOrLong(24, 226) * MIB;
+const QUEUED_BYTES = shortOrLong(8, 24) * MIB;
 const MAX_RSS_BYTES = 700 * MIB;
 const PUSHES = shortOrLong(100, 420);
-/** The partner closes a connection on which it cannot send for so long. */
-const SEND_TIMEOUT_MS = shortOrLong(15_000, 30_000);
 
 let database: TestDatabase;
 let service: BuiltService;
 let partner: Server;
 let requests = 0;
+let answerBytes = ANSWER_BYTES;
+/** The partner closes a connection on which it cannot send for so long. */
+let sendTimeoutMs = shortOrLong(15_000, 30_000);
+let brokenAnswers = 0;
 beforeAll(async () => {
   database = await createTestDatabase();
   service = await startService({ databaseUrl: database.url });
@@ -40,7 +43,7 @@ function* siteData(): Generator<string> {
   const site = { id: idOf('s'), name: 'Site', updatedAt: STAMP };
   yield `{"success":true,"data":{"sites":[${JSON.stringify(site)}],"materials":[`;
   let bytes = 0;
-  for (let i = 0; bytes < ANSWER_BYTES; i++) {
+  for (let i = 0; bytes < answerBytes; i++) {
     const id = `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`;
     const material = { id, siteId: site.id, materialType: `Type ${i}`, measureUnit: 'Ton', updatedAt: STAMP };
     const text = `${i === 0 ? '' : ','}${JSON.stringify({ ...material, notes: 'x'.repeat(300) })}`;
@@ -53,7 +56,10 @@ function* siteData(): Generator<string> {
 async function answer(response: ServerResponse): Promise<void> {
   requests += 1;
   response.setHeader('Content-Type', 'application/json');
-  response.setTimeout(SEND_TIMEOUT_MS);
+  response.setTimeout(sendTimeoutMs, () => {
+    brokenAnswers += 1;
+    response.destroy();
+  });
   await pipeline(Readable.from(siteData(), { objectMode: false }), response).catch(() => undefined);
 }
 
@@ -99,3 +105,15 @@ const ended = (runId: string): Promise<SyncRun> =>
   },
   shortOrLong(120_000, 400_000),
 );
+
+test('answers that wait for their turn are asked for again when it comes, and none is broken', async () => {
+  const asked = requests;
+  answerBytes = QUEUED_BYTES;
+  sendTimeoutMs = shortOrLong(1_000, 1_500);
+  const runs = await Promise.all(Array.from({ length: 6 }, startSync));
+  const results = await Promise.all(runs.map(ended));
+  expect(results.map(({ status }) => status)).toEqual(Array(6).fill('succeeded'));
+  // Three are applied at once.
+  expect(requests - asked).toBeLessThanOrEqual(9);
+  expect(brokenAnswers).toBe(0);
+}, 120_000);

@@ -16,7 +16,7 @@ import {
 } from './catalog-sync.repository.js';
 import { type Kind, type KindCounts, KINDS, NO_COUNTS, type RunCounts } from './kinds.js';
 import { holdsRemovals } from './removal-guard.rules.js';
-import { SiteClient } from './site.client.js';
+import { type SiteCall, SiteClient } from './site.client.js';
 import { RECORD_LISTS, RecordStager } from './staged-records.js';
 import { SyncDatabase } from './sync-database.js';
 import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
@@ -45,28 +45,35 @@ export class SiteSync {
     private readonly runs: SyncRunsRepository,
   ) {}
 
-  /** Concludes the run, or throws the failure and changes nothing. */
-  synchronise(work: Synchronisation): Promise<void> {
-    const { run, connection, requested, signal } = work;
-    return this.client.getSites(
-      { haulerId: run.haulerId },
-      {
-        connection,
-        requested,
-        signal,
-        read: async (answer) => {
-          const result = answer.status === 404 ? await noData(answer) : undefined;
-          if (result === undefined) await answer.prefetch(PREFETCH_BYTES);
-          await this.database.slots.acquire(signal);
-          try {
-            await this.database.transaction(async (manager) =>
-              work.conclude(manager, result ?? (await this.apply(manager, run, answer))),
-            );
-          } finally {
-            this.database.slots.release();
-          }
-        },
-      },
+  /**
+   * Concludes the run, or throws the failure and changes nothing. A large answer that has to wait for its turn is asked for
+   * again then: a partner closes a connection on which it cannot send.
+   */
+  async synchronise(work: Synchronisation): Promise<void> {
+    const { slots } = this.database;
+    let isPostponed = false;
+    await this.fetch(work, async (answer) => {
+      const result = answer.status === 404 ? await noData(answer) : undefined;
+      const isWhole = result !== undefined || (await answer.prefetch(PREFETCH_BYTES));
+      isPostponed = !isWhole && !slots.tryAcquire();
+      if (isPostponed) return;
+      if (isWhole) await slots.acquire(work.signal);
+      await this.conclude(work, answer, result).finally(() => slots.release());
+    });
+    if (!isPostponed) return;
+    await slots.acquire(work.signal);
+    const apply = async (answer: StreamedAnswer) =>
+      this.conclude(work, answer, answer.status === 404 ? await noData(answer) : undefined);
+    await this.fetch(work, apply).finally(() => slots.release());
+  }
+
+  private fetch({ run, connection, requested, signal }: Synchronisation, read: SiteCall['read']): Promise<void> {
+    return this.client.getSites({ haulerId: run.haulerId }, { connection, requested, signal, read });
+  }
+
+  private conclude(work: Synchronisation, answer: StreamedAnswer, result?: RunResult): Promise<void> {
+    return this.database.transaction(async (manager) =>
+      work.conclude(manager, result ?? (await this.apply(manager, work.run, answer))),
     );
   }
 
