@@ -11,10 +11,10 @@ import { type ExchangeRow, toRow } from './exchange-row.js';
 import { ExchangeWriter } from './exchange-writer.js';
 
 /** Bounds of the exchanges that wait to be written. */
-const MAX_WAITING = 20_000;
+const MAX_WAITING = 8_000;
 const MAX_WAITING_BYTES = 48 * 1024 * 1024;
 /** Memory of an exchange besides its bodies. */
-const RECORD_BYTES = 2_048;
+const RECORD_BYTES = 4_096;
 
 /** Exchanges of one transaction: converting them blocks the event loop for about a millisecond. */
 const BATCH = 200;
@@ -22,11 +22,16 @@ const GATHER_MS = 200;
 const RETRY_MS = 1_000;
 const SHUTDOWN_MS = 3_000;
 
+/** While the event loop is busier than this, the writer rests this many times as long as it wrote: requests come first. */
+const BUSY = 0.8;
+const REST_FACTOR = 12;
+const MAX_REST_MS = 2_000;
+
 type LossReason = 'queue-full' | 'database-unavailable' | 'not-writable';
 
 /**
- * Accepts exchanges without waiting, and writes them in batches behind the requests. When the queue is full, the oldest
- * are lost and counted. A database that is unavailable is retried until then.
+ * Accepts exchanges without waiting, and writes them in batches behind the requests: slowly while the service is busy, so
+ * that the queue takes a burst. When it is full, the oldest are lost and counted. A database that is unavailable is retried until then.
  */
 @Injectable()
 export class ExchangeLog implements BeforeApplicationShutdown {
@@ -83,11 +88,19 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   }
 
   private async writeAll(): Promise<void> {
+    let idle = performance.eventLoopUtilization();
     while (this.queue.length > 0) {
       // Gathers a batch, but does not delay a shutdown.
       if (this.queue.length < BATCH && !this.isStopping) await delay(GATHER_MS);
+      const started = performance.now();
       const records = this.queue.shift(BATCH);
       await this.write(records.map(toRow));
+      const { utilization } = performance.eventLoopUtilization(idle);
+      const hasBacklog = this.queue.length >= BATCH && !this.isStopping;
+      if (hasBacklog && utilization > BUSY) {
+        await delay(Math.min((performance.now() - started) * REST_FACTOR, MAX_REST_MS));
+      }
+      idle = performance.eventLoopUtilization();
     }
   }
 

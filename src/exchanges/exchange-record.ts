@@ -3,6 +3,9 @@ import type { Reference } from '../contracts/common/references.js';
 
 export type Direction = 'inbound' | 'outbound';
 
+/** Headers as Node has them. */
+export type Headers = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
 /** A body as far as it is kept. */
 export interface KeptBody {
   readonly content: string | Buffer;
@@ -42,11 +45,11 @@ export interface ExchangeRecord {
   readonly scenario: string | undefined;
   /** Paths of ignored fields, as in the response header. */
   readonly ignoredFields?: string | undefined;
-  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly requestHeaders: Headers;
   readonly requestBody: KeptBody | undefined;
   /** The parsed body or query, for references. */
   readonly input: unknown;
-  readonly responseHeaders: Readonly<Record<string, string>> | undefined;
+  readonly responseHeaders: Headers | undefined;
   readonly responseBody: KeptBody | undefined;
   /** The request body is stored as a revision of a ticket. */
   readonly inRevision: boolean;

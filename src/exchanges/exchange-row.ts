@@ -3,9 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../contracts/common/json.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isStorableText, storableText } from '../contracts/common/text.js';
-import type { ExchangeRecord, KeptBody } from './exchange-record.js';
-import { type LinkRule, redactBody, redactHeaders, redactQuery } from './redaction.rules.js';
-import { redactSecrets } from '../outbound/redaction.js';
+import type { ExchangeRecord, Headers, KeptBody } from './exchange-record.js';
+import { type LinkRule, redactBody, redactHeaders, redactKnown, redactQuery } from './redaction.rules.js';
 import { referencesOf } from './references.rules.js';
 
 /** Bits of `request_form` and `response_form`. */
@@ -62,12 +61,12 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
   const output = parsedResponse(record);
   const references = referencesOf(record.input, output, record.references).map((reference) => ({
     ...reference,
-    value: redactSecrets(reference.value, secrets),
+    value: redactKnown(reference.value, secrets),
   }));
   const request = record.inRevision ? NO_BODY : bodyCells(record.requestBody, rule, secrets);
   const response = bodyCells(record.responseBody, rule, secrets);
   const decision = decisionOf(record, output);
-  const headers = (all: Readonly<Record<string, string>>) => redactSecrets(JSON.stringify(redactHeaders(all)), secrets);
+  const headers = (all: Headers) => redactKnown(redactHeaders(all), secrets);
   const cells: Cell[] = [
     id,
     record.haulerId,
@@ -85,7 +84,7 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
     record.interface,
     record.route,
     record.method,
-    redactSecrets(redactQuery(record.path, record.isLink === true ? 'every value' : 'signature'), secrets),
+    redactKnown(redactQuery(record.path, record.isLink === true ? 'every value' : 'signature'), secrets),
     record.keyPrefix,
     record.requestId,
     record.failure,

@@ -10,7 +10,6 @@ import { VISION_API } from '../contracts/vision/vision.api.js';
 import { uuidv7 } from '../database/uuid.js';
 import type { FaultedRequest } from '../http/faulted-request.js';
 import type { EncodedRequest } from '../http/body-reader.js';
-import { isSecurityHeader } from '../http/headers.js';
 import { IGNORED_FIELDS_HEADER } from '../http/ignored-fields.js';
 import type { BodyRequest } from '../http/json-body.js';
 import type { RecordedRequest } from '../http/recorded-request.js';
@@ -87,11 +86,17 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
   response.once('close', () => {
     const isWhole = isComplete(request, response, bytesBefore);
     const { principal } = request;
-    const requestBody = principal === undefined ? undefined : receivedBody(request, log.maxBodyBytes);
     const status = response.headersSent ? response.statusCode : 0;
     const result = textOf(response.getHeader(RESULT_HEADER));
     const isReplay = response.getHeader('Idempotency-Replayed') !== undefined;
-    const isPush = operation.route === 'createTicket' && status === 200 && !isReplay;
+    const inRevision =
+      operation.route === 'createTicket' &&
+      status === 200 &&
+      !isReplay &&
+      (result === 'created' || result === 'updated' || result === 'stale');
+    // The text of an accepted push is not held until the exchange is written.
+    const hasBody = principal !== undefined && !inRevision;
+    const requestBody = hasBody ? receivedBody(request, log.maxBodyBytes) : undefined;
     log.add({
       id,
       direction: 'inbound',
@@ -108,17 +113,19 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
       failure: isWhole ? undefined : 'cut-off',
       result: result ?? resultOf(operation, status, isReplay),
       durationMs: Math.round((performance.now() - started) * 10) / 10,
-      requestBytes: requestBody?.sizeBytes ?? (Number(request.headers['content-length']) || 0),
+      requestBytes:
+        requestBody?.sizeBytes ??
+        (Number(request.headers['content-length']) || (inRevision ? Buffer.byteLength(request.rawBody ?? '') : 0)),
       responseBytes: body.sizeBytes,
       replayOf: replayIn(request),
       scenario: request.scenario?.name,
       ignoredFields: textOf(response.getHeader(IGNORED_FIELDS_HEADER)),
-      requestHeaders: request.headers as Record<string, string>,
+      requestHeaders: request.headers,
       requestBody,
       input: principal === undefined ? undefined : (request.parsedBody ?? request.query),
-      responseHeaders: status === 0 ? undefined : ownHeaders(response),
+      responseHeaders: status === 0 ? undefined : response.getHeaders(),
       responseBody: operation.isFile ? undefined : body.kept(),
-      inRevision: isPush && (result === 'created' || result === 'updated' || result === 'stale'),
+      inRevision,
       references: keyReference(request),
       secrets: keysIn(request),
     });
@@ -145,15 +152,6 @@ function receivedBody({ rawBody, rawBytes, wire }: CapturedRequest, maxBytes: nu
   const content = rawBody ?? rawBytes;
   const body = content === undefined ? undefined : keptBody(content, maxBytes);
   return body === undefined || wire === undefined ? body : { ...body, ...wire };
-}
-
-/** The security headers are the same on every response. */
-function ownHeaders(response: Response): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(response.getHeaders())) {
-    if (value !== undefined && !isSecurityHeader(name)) headers[name] = String(value);
-  }
-  return headers;
 }
 
 function resultOf({ route }: Operation, status: number, isReplay: boolean): string | undefined {

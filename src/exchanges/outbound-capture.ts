@@ -9,6 +9,7 @@ import {
   type OutboundLog,
 } from '../outbound/outbound-log.js';
 import { BodyCapture, keptBody } from './body-capture.js';
+import type { Headers } from './exchange-record.js';
 import { ExchangeLog } from './exchange-log.service.js';
 
 /** Records the calls to partners, also those that never reach them. */
@@ -26,7 +27,7 @@ export class OutboundCapture implements OutboundLog {
     const context = callContext();
     const body = new BodyCapture(call.isFile === true ? 0 : this.log.maxBodyBytes);
     let status = 0;
-    let headers: Record<string, string> | undefined;
+    let headers: Headers | undefined;
     let isEnded = false;
     const ended = (failure?: string): void => {
       if (isEnded) return;
@@ -52,7 +53,7 @@ export class OutboundCapture implements OutboundLog {
         requestBytes: requestBody?.sizeBytes ?? 0,
         responseBytes: body.sizeBytes,
         replayOf: context?.replayOf,
-        scenario: headers?.['sandbox-scenario'],
+        scenario: headers?.['sandbox-scenario']?.toString(),
         requestHeaders: { host, ...call.headers },
         requestBody,
         input: call.body === undefined ? query : parsed(call.body),
@@ -66,7 +67,7 @@ export class OutboundCapture implements OutboundLog {
     return {
       responded: (code, received) => {
         status = code;
-        headers = Object.fromEntries(Object.entries(received).map(([name, value]) => [name, String(value)]));
+        headers = { ...received } as Headers;
       },
       received: (chunk) => body.add(chunk),
       receivedEncoded: (chunk) => body.addEncoded(chunk),

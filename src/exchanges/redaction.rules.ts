@@ -1,4 +1,6 @@
-import { redactSecrets } from '../outbound/redaction.js';
+import { isSecurityHeader } from '../http/headers.js';
+import { secretForms } from '../outbound/redaction.js';
+import type { Headers } from './exchange-record.js';
 
 export const REDACTED = '[redacted]';
 
@@ -30,13 +32,15 @@ export type LinkRule = 'signature' | 'every value';
 
 const comparable = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
 
-export function redactHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      SECRET_HEADERS.has(name.toLowerCase()) ? REDACTED : redactLinks(value, 'every value'),
-    ]),
-  );
+/** The headers as JSON, without the security headers that every response has. */
+export function redactHeaders(headers: Headers): string {
+  const kept: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || isSecurityHeader(name)) continue;
+    kept[name] = SECRET_HEADERS.has(name.toLowerCase()) ? REDACTED : redactLinks(String(value), 'every value');
+  }
+  return JSON.stringify(kept);
 }
 
 /** A path with its query. */
@@ -63,6 +67,29 @@ function decoded(text: string): string {
   }
 }
 
+const MAX_CACHED = 1_000;
+const cachedForms = new Map<string, readonly string[]>();
+
+/** Computing the forms of a secret takes longer than looking for them, and most exchanges have the same few. */
+function formsOf(secret: string): readonly string[] {
+  let forms = cachedForms.get(secret);
+  if (forms === undefined) {
+    if (cachedForms.size >= MAX_CACHED) cachedForms.clear();
+    forms = secretForms([secret]);
+    cachedForms.set(secret, forms);
+  }
+  return forms;
+}
+
+/** Replaces known secrets, in plain and encoded. */
+export function redactKnown(text: string, secrets: readonly string[]): string {
+  let result = text;
+  for (const secret of secrets) {
+    for (const form of formsOf(secret)) if (result.includes(form)) result = result.replaceAll(form, REDACTED);
+  }
+  return result;
+}
+
 /** Every http address in a text. A user name and password in it are removed as well. */
 function redactLinks(text: string, rule: LinkRule): string {
   if (!/https?:/i.test(text)) return text;
@@ -87,7 +114,7 @@ export interface Redacted {
  * It reads tokens and does not parse, so that a truncated or malformed body is redacted too, and numbers keep their digits.
  */
 export function redactBody(body: string, rule: LinkRule, secrets: readonly string[]): Redacted {
-  const text = redactSecrets(SUSPICIOUS.test(body) ? redactTokens(body, rule) : body, secrets);
+  const text = redactKnown(SUSPICIOUS.test(body) ? redactTokens(body, rule) : body, secrets);
   return { text, isRedacted: text !== body };
 }
 

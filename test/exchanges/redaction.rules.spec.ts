@@ -49,7 +49,7 @@ test('a known secret is removed wherever it occurs', () => {
 
 test('headers with keys, cookies and credentials lose their values', () => {
   const headers = { 'API-KEY': 'a', authorization: 'b', Cookie: 'c', 'set-cookie': 'd', accept: '*/*' };
-  expect(Object.values(redactHeaders(headers))).toEqual([
+  expect(Object.values(JSON.parse(redactHeaders(headers)) as object)).toEqual([
     '[redacted]',
     '[redacted]',
     '[redacted]',
