@@ -30,9 +30,10 @@ const BUILT = 'dist/.built';
 const BESIDE = '.dist-new';
 const BEFORE = '.dist-old';
 const COMPILER = 'node_modules/@nestjs/cli/bin/nest.js';
+const BUNDLER = 'scripts/bundle-conformance.mjs';
 const COMMAND_LINE = 'dist/src/cli/main.js';
 const CONSOLE_BUILD = 'scripts/build-console.mjs';
-const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', LOCK_FILE, CONSOLE_BUILD];
+const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', BUNDLER, LOCK_FILE, CONSOLE_BUILD];
 const SOURCES = ['src', 'migrations'];
 /** Held while installing or building: two commands may be started at once. */
 const TURN = '.prepare.lock';
@@ -151,7 +152,7 @@ function build(root, what) {
   if (what === 'changed') cpSync(join(root, 'dist'), join(root, BESIDE), { recursive: true, preserveTimestamps: true });
   else mkdirSync(join(root, BESIDE));
   removeOrphans(root, BESIDE);
-  const code = compile(root) || buildConsole(root);
+  const code = compile(root) || buildConsole(root) || bundleKit(root);
   if (code === 0) {
     writeFileSync(join(root, BESIDE, '.built'), JSON.stringify({ settings, sources }));
     takePlace(root);
@@ -175,6 +176,13 @@ function buildConsole(root) {
   if (!existsSync(join(root, 'src/console'))) return 0;
   const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
   return run(root, 'node', [CONSOLE_BUILD, `${BESIDE}/console`], path);
+}
+
+/** The conformance kit, as one file that needs nothing but Node. */
+function bundleKit(root) {
+  if (!existsSync(join(root, 'src/conformance'))) return 0;
+  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
+  return run(root, 'node', [BUNDLER, BESIDE], path);
 }
 
 function takePlace(root) {

@@ -1,7 +1,7 @@
 /** Who may import whom: the levels of CONTRIBUTING.md. 2 and 3 never import a neighbour, but for what is named here. */
 const room = (...names) => `^src/(${names.join('|')})/`;
 const L0 = ['contracts', 'config'];
-const L1 = ['chunked-work', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
+const L1 = ['chunked-work', 'conformance', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
 const L2 = ['auth', 'exchanges', 'partner-client', 'storage', 'jobs', 'idempotency', 'sandbox'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
 const L4 = ['admin', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console'];
@@ -120,6 +120,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/console/' },
       to: { path: '^src/console/' },
+    },
+    {
+      name: 'conformance-imports-contracts-alone',
+      comment: 'the kit is one file for anybody; the check of a connection uses its rules',
+      severity: 'error',
+      from: { path: '^src/conformance/' },
+      to: { path: '^src/|^node_modules/(@nestjs|typeorm|pg)/', pathNot: '^src/(conformance|contracts)/' },
     },
     {
       name: 'contracts-load-no-framework',

@@ -1,0 +1,255 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { parseInstant } from '../contracts/common/instant.js';
+import { isJsonObject } from '../contracts/common/json.js';
+import { isUuid, withoutFinalSlashes } from '../contracts/common/text.js';
+import { type Report, RULE_ID } from './report/report.js';
+import { ROLE_NAMES } from './roles.js';
+import type { Fixtures } from './rule.js';
+
+/** A wrong call: the message is a sentence for the user. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const FORMATS = ['text', 'json', 'junit', 'html'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export interface Options {
+  readonly list: boolean;
+  readonly help: boolean;
+  readonly role?: string;
+  readonly url: string;
+  readonly apiKey: string;
+  readonly fixtures: Fixtures;
+  readonly write: boolean;
+  readonly format: Format;
+  readonly out?: string;
+  /** Ids of rules that are known to fail. */
+  readonly baseline?: readonly string[];
+  readonly compare?: Report;
+  readonly timeoutMs: number;
+}
+
+const FIXTURES = ['hauler-id', 'customer-id', 'truck-id', 'camera-id', 'from', 'to'] as const;
+const FIXTURE_FIELDS = ['haulerId', 'customerId', 'truckId', 'cameraId', 'from', 'to', 'siteId', 'materialId'] as const;
+const DEFAULT_TIMEOUT_MS = 10_000;
+const MAX_TIMEOUT_MS = 600_000;
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, '': 1_000 };
+
+export const USAGE = `Usage: haulbridge-conformance --role ROLE --url URL --api-key KEY [options]
+
+Checks a server against the specification of the four interfaces.
+
+  --role ROLE          ${ROLE_NAMES.join(', ')}
+  --url URL            base address of the server; a path in it precedes the path of the interface
+  --api-key KEY        the key that the server accepts
+  --hauler-id UUID     the hauler whose data is asked for (site-server)
+  --customer-id TEXT   the customer (vision-server); default: the hauler
+  --truck-id TEXT      a truck with recordings; default: the truck of the first clip
+  --camera-id TEXT     a camera of that truck; default: the camera of the first recording
+  --from, --to TIME    a range with recordings; default: the last 30 days
+  --fixtures FILE      JSON with these names in camel case, and siteId and materialId (scale-server)
+  --write              also send requests that a server may store; what is stored is named after the run
+  --format FORMAT      ${FORMATS.join(', ')}; default: text
+  --out FILE           write the report to a file
+  --baseline FILE      rules that are known to fail: an earlier JSON report, or one rule id a line
+  --compare FILE       an earlier JSON report: show what has changed
+  --timeout TIME       for one answer, such as 500ms, 10s, 1m; default: 10s
+  --list               print the rules and exit
+  --help               print this text
+
+Exit code: 0 nothing failed that the baseline does not name, 1 a rule failed, 2 wrong call.
+`;
+
+/** Reads the command line. Throws `UsageError`. */
+export function readOptions(words: readonly string[]): Options {
+  const values = parse(words);
+  const list = values['list'] === true;
+  const help = values['help'] === true;
+  const role = text(values['role']);
+  if (role !== undefined && !ROLE_NAMES.includes(role))
+    throw new UsageError(`--role must be one of ${ROLE_NAMES.join(', ')}, not ${quoted(role)}`);
+  const needsServer = !list && !help;
+  if (needsServer && role === undefined) throw new UsageError(`--role is required: ${ROLE_NAMES.join(', ')}`);
+  const format = text(values['format']) ?? 'text';
+  if (!isFormat(format)) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not ${quoted(format)}`);
+  const fixtures = readFixtures(values);
+  const out = text(values['out']);
+  if (needsServer) requireFixtures(role ?? '', fixtures);
+  return {
+    list,
+    help,
+    ...(role === undefined ? {} : { role }),
+    url: needsServer ? readUrl(text(values['url'])) : '',
+    apiKey: needsServer ? readKey(text(values['api-key'])) : '',
+    fixtures,
+    write: values['write'] === true,
+    format,
+    ...(out === undefined ? {} : { out }),
+    ...optional('baseline', text(values['baseline']), readBaseline),
+    ...optional('compare', text(values['compare']), readReport),
+    timeoutMs: readTimeout(text(values['timeout'])),
+  };
+}
+
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+const TEXT_OPTIONS = [
+  'role',
+  'url',
+  'api-key',
+  ...FIXTURES,
+  'fixtures',
+  'format',
+  'out',
+  'baseline',
+  'compare',
+  'timeout',
+];
+const FLAGS = ['write', 'list', 'help'];
+
+function parse(words: readonly string[]): Values {
+  try {
+    const { values } = parseArgs({
+      args: [...words],
+      strict: true,
+      allowPositionals: false,
+      options: {
+        ...Object.fromEntries(TEXT_OPTIONS.map((name) => [name, { type: 'string' as const }])),
+        ...Object.fromEntries(FLAGS.map((name) => [name, { type: 'boolean' as const }])),
+      },
+    });
+    return values;
+  } catch (error) {
+    throw new UsageError(((error as Error).message.split('. ')[0] ?? '').replace(/\n[^]*$/, ''));
+  }
+}
+
+const text = (value: string | boolean | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+const quoted = (value: string): string => JSON.stringify(value.slice(0, 100));
+const isFormat = (value: string): value is Format => (FORMATS as readonly string[]).includes(value);
+
+function optional<Name extends string, T>(
+  name: Name,
+  value: string | undefined,
+  read: (value: string) => T,
+): Partial<Record<Name, T>> {
+  return value === undefined ? {} : ({ [name]: read(value) } as Record<Name, T>);
+}
+
+function readUrl(value: string | undefined): string {
+  if (value === undefined) throw new UsageError('--url is required: the base address of the server');
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`--url must be an http or https address, not ${quoted(value)}`);
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError('--url must have no credentials: pass --api-key');
+  if (url.search !== '' || url.hash !== '')
+    throw new UsageError(`--url must have no query and no fragment: ${quoted(value)}`);
+  return withoutFinalSlashes(`${url.origin}${url.pathname}`);
+}
+
+function readKey(value: string | undefined): string {
+  if (value === undefined) throw new UsageError('--api-key is required: the key that the server accepts');
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value))
+    throw new UsageError('--api-key must be visible ASCII text');
+  return value;
+}
+
+function readFixtures(values: Values): Fixtures {
+  const fixtures: Record<string, string> = {};
+  const file = text(values['fixtures']);
+  if (file !== undefined) Object.assign(fixtures, readFixtureFile(file));
+  for (const option of FIXTURES) {
+    const value = text(values[option]);
+    if (value !== undefined) fixtures[option.replace(/-i/, 'I')] = value;
+  }
+  for (const name of ['haulerId', 'siteId', 'materialId']) {
+    const value = fixtures[name];
+    if (value !== undefined && !isUuid(value))
+      throw new UsageError(`${name === 'haulerId' ? '--hauler-id' : name} must be a UUID, not ${quoted(value)}`);
+  }
+  for (const name of ['from', 'to']) {
+    const value = fixtures[name];
+    if (value !== undefined && parseInstant(value) === undefined) {
+      throw new UsageError(
+        `--${name} must be an RFC 3339 date-time such as 2026-01-31T08:30:00Z, not ${quoted(value)}`,
+      );
+    }
+  }
+  return fixtures;
+}
+
+function readFixtureFile(file: string): Record<string, string> {
+  const content = readJson(file, '--fixtures');
+  if (!isJsonObject(content)) throw new UsageError(`--fixtures ${file} must have a JSON object`);
+  for (const [name, value] of Object.entries(content)) {
+    if (!(FIXTURE_FIELDS as readonly string[]).includes(name))
+      throw new UsageError(`--fixtures ${file}: unknown name ${quoted(name)}, known are ${FIXTURE_FIELDS.join(', ')}`);
+    if (typeof value !== 'string') throw new UsageError(`--fixtures ${file}: ${name} must be text`);
+  }
+  return content as Record<string, string>;
+}
+
+function requireFixtures(role: string, { haulerId, customerId }: Fixtures): void {
+  if (role === 'site-server' && haulerId === undefined)
+    throw new UsageError('--hauler-id is required for the role site-server');
+  if (role === 'vision-server' && customerId === undefined && haulerId === undefined) {
+    throw new UsageError('--customer-id is required for the role vision-server');
+  }
+}
+
+function readTimeout(value: string | undefined): number {
+  if (value === undefined) return DEFAULT_TIMEOUT_MS;
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|)$/.exec(value) ?? [];
+  const timeoutMs = number === '' ? 0 : Number(number) * (UNITS[unit] ?? 0);
+  if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS))
+    throw new UsageError(`--timeout must be a time from 1ms to 10m, such as 500ms or 10s, not ${quoted(value)}`);
+  return timeoutMs;
+}
+
+function readText(file: string, option: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(
+      `${option} ${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`,
+    );
+  }
+}
+
+function readJson(file: string, option: string): unknown {
+  const content = readText(file, option);
+  try {
+    return JSON.parse(content) as unknown;
+  } catch {
+    throw new UsageError(`${option} ${file} is not JSON`);
+  }
+}
+
+function readReport(file: string, option = '--compare'): Report {
+  const report = readJson(file, option);
+  if (!isReport(report)) throw new UsageError(`${option} ${file} is not a JSON report of this kit`);
+  return report;
+}
+
+const isReport = (value: unknown): value is Report =>
+  isJsonObject(value) &&
+  Array.isArray(value['rules']) &&
+  value['rules'].every(
+    (rule) => isJsonObject(rule) && typeof rule['id'] === 'string' && typeof rule['outcome'] === 'string',
+  );
+
+/** The failed rules of a report, or the ids of a text with one id a line; `#` begins a comment. */
+function readBaseline(file: string): readonly string[] {
+  const content = readText(file, '--baseline');
+  if (content.trimStart().startsWith('{')) {
+    return readReport(file, '--baseline').rules.flatMap(({ id, outcome }) => (outcome === 'failed' ? [id] : []));
+  }
+  const ids = content.split('\n').map((line) => line.replace(/#.*/, '').trim());
+  const wrong = ids.find((id) => id !== '' && !RULE_ID.test(id));
+  if (wrong !== undefined) throw new UsageError(`--baseline ${file}: ${quoted(wrong)} is not the id of a rule`);
+  return ids.filter((id) => id !== '');
+}

@@ -1,0 +1,178 @@
+import type { Exchange } from '../exchange.js';
+import type { Outcome } from '../rule.js';
+import type { RuleResult } from '../run.js';
+
+/** The JSON report; the other formats are made from it. */
+
+export const KIT_VERSION = '1.0.0';
+export const RULE_ID = /^[A-Z]+-\d{3}$/;
+const MAX_BODY_CHARACTERS = 2_000;
+
+export interface Report {
+  readonly role: string;
+  readonly url: string;
+  readonly startedAt: string;
+  readonly kitVersion: string;
+  readonly runId: string;
+  readonly summary: Summary;
+  readonly rules: readonly ReportedRule[];
+  /** Failures that the baseline names, and its entries that fail no longer. */
+  readonly baseline?: { readonly known: readonly string[]; readonly stale: readonly string[] };
+  readonly changes?: readonly { readonly id: string; readonly before: string; readonly after: string }[];
+}
+
+export interface Summary {
+  readonly passed: number;
+  readonly failed: number;
+  readonly warning: number;
+  readonly notApplicable: number;
+  readonly notProven: number;
+  readonly kitError: number;
+}
+
+export interface ReportedRule {
+  readonly id: string;
+  readonly section: string;
+  readonly severity: 'must' | 'should';
+  readonly operation: string;
+  readonly title: string;
+  readonly outcome: Outcome;
+  readonly message?: string;
+  readonly remedy?: string;
+  readonly request?: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: string;
+    readonly curl: string;
+  };
+  readonly response?: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly sizeBytes: number;
+  };
+}
+
+export interface ReportInput {
+  readonly role: string;
+  readonly url: string;
+  readonly runId: string;
+  readonly startedAt: Date;
+  readonly results: readonly RuleResult[];
+  /** Removed from everything that is shown. */
+  readonly apiKey: string;
+  readonly baseline?: readonly string[];
+  readonly compare?: Report;
+}
+
+export function reportOf(input: ReportInput): Report {
+  const rules = input.results.map((result) => reportedRule(result, input.apiKey));
+  const outcomes = new Map(rules.map(({ id, outcome }) => [id, outcome]));
+  const count = (outcome: Outcome) => rules.filter((rule) => rule.outcome === outcome).length;
+  return {
+    role: input.role,
+    url: input.url,
+    startedAt: input.startedAt.toISOString(),
+    kitVersion: KIT_VERSION,
+    runId: input.runId,
+    summary: {
+      passed: count('passed'),
+      failed: count('failed'),
+      warning: count('warning'),
+      notApplicable: count('not-applicable'),
+      notProven: count('not-proven'),
+      kitError: count('kit-error'),
+    },
+    rules,
+    ...(input.baseline === undefined ? {} : { baseline: againstBaseline(input.baseline, outcomes) }),
+    ...(input.compare === undefined ? {} : { changes: changesSince(input.compare, outcomes) }),
+  };
+}
+
+/** An entry whose rule could not be proven in this run is neither known nor stale. */
+function againstBaseline(ids: readonly string[], outcomes: ReadonlyMap<string, Outcome>) {
+  const unproven: readonly (Outcome | undefined)[] = ['failed', 'not-proven', 'kit-error'];
+  const unique = [...new Set(ids)];
+  return {
+    known: unique.filter((id) => outcomes.get(id) === 'failed'),
+    stale: unique.filter((id) => !unproven.includes(outcomes.get(id))),
+  };
+}
+
+function changesSince({ rules }: Report, outcomes: ReadonlyMap<string, Outcome>) {
+  const before = new Map(rules.map(({ id, outcome }) => [id, outcome]));
+  const ids = [...new Set([...before.keys(), ...outcomes.keys()])];
+  return ids
+    .map((id) => ({ id, before: before.get(id) ?? 'absent', after: outcomes.get(id) ?? 'absent' }))
+    .filter((change) => change.before !== change.after);
+}
+
+/** 0: nothing failed that the baseline does not name, and no entry of it is stale. */
+export function exitCodeOf({ rules, baseline }: Report): 0 | 1 {
+  const isUnknown = ({ id, outcome }: ReportedRule) =>
+    outcome === 'kit-error' || (outcome === 'failed' && baseline?.known.includes(id) !== true);
+  return rules.some(isUnknown) || (baseline?.stale.length ?? 0) > 0 ? 1 : 0;
+}
+
+function reportedRule({ rule, outcome, message, exchange }: RuleResult, apiKey: string): ReportedRule {
+  const { id, section, severity, operation, title, remedy } = rule;
+  const clean = (text: string) => text.replaceAll(apiKey, '[redacted]');
+  const isShown = outcome === 'failed' || outcome === 'warning' || outcome === 'kit-error';
+  return {
+    id,
+    section,
+    severity,
+    operation,
+    title,
+    outcome,
+    ...(message === undefined ? {} : { message: clean(message) }),
+    ...(isShown ? { remedy } : {}),
+    ...(isShown && exchange !== undefined ? shownExchange(exchange, clean, apiKey) : {}),
+  };
+}
+
+function shownExchange({ request, answer }: Exchange, clean: (text: string) => string, apiKey: string) {
+  const { method, url, headers, body } = request;
+  const cleanAll = (all: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(all).map(([name, value]) => [name, clean(value)]));
+  const text =
+    answer?.body
+      .subarray(0, MAX_BODY_CHARACTERS * 4)
+      .toString('utf8')
+      .slice(0, MAX_BODY_CHARACTERS) ?? '';
+  return {
+    request: {
+      method,
+      url: clean(url),
+      headers: cleanAll(headers),
+      ...(body === undefined ? {} : { body: clean(body) }),
+      curl: clean(curlOf(request, apiKey)),
+    },
+    ...(answer === undefined
+      ? {}
+      : {
+          response: {
+            status: answer.status,
+            headers: cleanAll(answer.headers),
+            body: clean(text),
+            sizeBytes: answer.body.length,
+          },
+        }),
+  };
+}
+
+/** A command that repeats the request; the key is read from the variable `API_KEY`. */
+function curlOf({ method, url, headers, body }: Exchange['request'], apiKey: string): string {
+  const header = ([name, value]: [string, string]) =>
+    value === apiKey ? `-H "${name}: $API_KEY"` : `-H ${inQuotes(`${name}: ${value}`)}`;
+  return [
+    'curl -i',
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    inQuotes(url),
+    ...Object.entries(headers).map(header),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `--data-binary ${inQuotes(body)}`]),
+  ].join(' ');
+}
+
+const inQuotes = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

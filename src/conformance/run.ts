@@ -1,0 +1,179 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Exchange, type KitRequest, NoAnswerError, type Send } from './exchange.js';
+import {
+  type Credentials,
+  type Draft,
+  type Exchanges,
+  type Fixtures,
+  MissingData,
+  type Outcome,
+  type RequestPlan,
+  type Rule,
+  type ServerRole,
+  type Verdict,
+} from './rule.js';
+
+export interface RuleResult {
+  readonly rule: Rule;
+  readonly outcome: Outcome;
+  readonly message?: string;
+  /** The exchange that shows it. */
+  readonly exchange?: Exchange;
+}
+
+export interface RunOptions {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly fixtures: Fixtures;
+  readonly send: Send;
+  readonly runId: string;
+  /** Why a request is not sent; undefined where it is. */
+  readonly refuse: (plan: RequestPlan, role: ServerRole) => string | undefined;
+  readonly now?: () => Date;
+  /** For an exchange that is repeated until the server is done. */
+  readonly waitMs?: number;
+}
+
+/** A run ends early for a server that does not answer. */
+const MAX_FAILURES = 4;
+const FIRST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 2_000;
+export const DEFAULT_WAIT_MS = 60_000;
+const WRONG_KEY = 'conformance-kit-wrong-key';
+
+/** Evaluates the rules of a server role in their order, one request after the other. */
+export async function runServerRole(role: ServerRole, options: RunOptions): Promise<RuleResult[]> {
+  return new Evaluation(role, options).results();
+}
+
+class Evaluation implements Exchanges {
+  readonly fixtures: Fixtures;
+  readonly runId: string;
+  readonly now: () => Date;
+  private readonly exchanges = new Map<string, Promise<Exchange | MissingData>>();
+  private readonly outcomes = new Map<string, Outcome>();
+  private readonly firstRules = new Map<string, string>();
+  private failures = 0;
+
+  constructor(
+    private readonly role: ServerRole,
+    private readonly options: RunOptions,
+  ) {
+    this.fixtures = options.fixtures;
+    this.runId = options.runId;
+    this.now = options.now ?? (() => new Date());
+    for (const { on, id } of role.rules) if (!this.firstRules.has(on)) this.firstRules.set(on, id);
+  }
+
+  async results(): Promise<RuleResult[]> {
+    const results: RuleResult[] = [];
+    for (const rule of this.role.rules) {
+      const result = await this.evaluate(rule);
+      this.outcomes.set(rule.id, result.outcome);
+      results.push(result);
+    }
+    return results;
+  }
+
+  exchange(name: string): Promise<Exchange | MissingData> {
+    let exchange = this.exchanges.get(name);
+    if (exchange === undefined) {
+      exchange = this.make(name);
+      this.exchanges.set(name, exchange);
+    }
+    return exchange;
+  }
+
+  private async evaluate(rule: Rule): Promise<RuleResult> {
+    const obstacle = this.obstacleOf(rule);
+    if (obstacle !== undefined) return { rule, outcome: 'not-proven', message: obstacle };
+    let exchange: Exchange | undefined;
+    try {
+      const made = await this.exchange(rule.on);
+      if (made instanceof MissingData) return { rule, outcome: 'not-proven', message: made.message };
+      exchange = made;
+      return { rule, exchange, ...outcomeOf(rule, await rule.check(exchange, this)) };
+    } catch (error) {
+      const message = `the kit failed: ${(error as Error).message}`;
+      return { rule, outcome: 'kit-error', message, ...(exchange === undefined ? {} : { exchange }) };
+    }
+  }
+
+  private obstacleOf({ id, on, needs = [] }: Rule): string | undefined {
+    const primary = this.role.rules[0]?.id ?? '';
+    if (this.outcomes.get(primary) === 'failed') return `${primary} failed`;
+    if (this.failures >= MAX_FAILURES) return 'the server did not answer several requests';
+    const first = this.firstRules.get(on) ?? id;
+    const needed = [...(first === id ? [] : [first]), ...needs];
+    const missing = needed.find((each) => this.outcomes.get(each) !== 'passed');
+    if (missing === undefined) return undefined;
+    return `it needs ${missing}, which is ${this.outcomes.get(missing) ?? 'not evaluated'}`;
+  }
+
+  private async make(name: string): Promise<Exchange | MissingData> {
+    const plan = this.role.plans[name];
+    if (plan === undefined) throw new Error(`there is no request "${name}"`);
+    const refusal = this.options.refuse(plan, this.role);
+    if (refusal !== undefined) return new MissingData(refusal);
+    const draft = await plan.draft(this);
+    if (draft instanceof MissingData) return draft;
+    const request = this.requestOf(plan, draft);
+    const end = Date.now() + (this.options.waitMs ?? DEFAULT_WAIT_MS);
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      const exchange = await this.sendOnce(request);
+      if (plan.until === undefined || plan.until(exchange) || exchange.failure !== undefined) return exchange;
+      if (Date.now() + pause > end) return exchange;
+      await delay(pause);
+    }
+  }
+
+  private async sendOnce(request: KitRequest): Promise<Exchange> {
+    try {
+      return new Exchange(request, await this.options.send(request));
+    } catch (error) {
+      if (!(error instanceof NoAnswerError)) throw error;
+      this.failures++;
+      return new Exchange(request, error);
+    }
+  }
+
+  private requestOf({ operation, credentials = 'key' }: RequestPlan, draft: Draft): KitRequest {
+    const route = this.role.operations[operation];
+    const address = draft.url ?? `${this.options.baseUrl}${route?.path ?? ''}${searchOf(draft.query)}`;
+    const headers = { ...this.keyOf(credentials), ...draft.headers };
+    const { body } = draft;
+    return {
+      operation,
+      method: route?.method ?? 'GET',
+      url: address,
+      headers,
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(draft.peekBytes === undefined ? {} : { peekBytes: draft.peekBytes }),
+    };
+  }
+
+  private keyOf(credentials: Credentials): Record<string, string> {
+    const { keyHeader, otherHeader } = this.role;
+    const { apiKey } = this.options;
+    switch (credentials) {
+      case 'key':
+        return { [keyHeader]: apiKey };
+      case 'wrong-key':
+        return { [keyHeader]: WRONG_KEY };
+      case 'other-header':
+        return { [otherHeader]: apiKey };
+      case 'none':
+        return {};
+    }
+  }
+}
+
+function outcomeOf({ severity }: Rule, { outcome, message }: Verdict): { outcome: Outcome; message?: string } {
+  const isWarning = outcome === 'failed' && severity === 'should';
+  return { outcome: isWarning ? 'warning' : outcome, ...(message === undefined ? {} : { message }) };
+}
+
+function searchOf(query: Draft['query']): string {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? '' : `?${text}`;
+}

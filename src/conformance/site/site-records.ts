@@ -1,0 +1,156 @@
+import { MEASURE_UNITS } from '../../contracts/site/site.dto.js';
+import { notApplicable, notProven, passedUnless, type Rule } from '../rule.js';
+import { siteFacts } from './site-facts.js';
+
+const LIST_RULES: Readonly<Record<string, string>> = { sites: 'SITE-006', kiosks: 'SITE-007', materials: 'SITE-008' };
+
+type Row = readonly [id: string, field: string, form: string, isOptional?: 'optional'];
+
+/** The fields of section 2.4a. */
+const FIELDS: readonly Row[] = [
+  ['SITE-010', 'sites[].id', 'a UUID'],
+  ['SITE-011', 'sites[].name', 'text of at most 255 characters'],
+  ['SITE-012', 'sites[].address', 'an object', 'optional'],
+  ['SITE-013', 'sites[].address.line1', 'text of at most 255 characters in every address'],
+  ['SITE-014', 'sites[].address.city', 'text of at most 100 characters in every address'],
+  ['SITE-015', 'sites[].address.state', 'text of at most 100 characters in every address'],
+  ['SITE-016', 'sites[].address.country', 'text of at most 100 characters in every address'],
+  ['SITE-017', 'sites[].address.zipCode', 'text of at most 20 characters in every address'],
+  ['SITE-018', 'sites[].active', 'a boolean', 'optional'],
+  ['SITE-019', 'sites[].updatedAt', 'an ISO 8601 date-time with an offset', 'optional'],
+  ['SITE-020', 'kiosks[].id', 'a UUID'],
+  ['SITE-021', 'kiosks[].siteId', 'a UUID'],
+  ['SITE-022', 'kiosks[].name', 'text of at most 255 characters'],
+  ['SITE-023', 'kiosks[].active', 'a boolean', 'optional'],
+  ['SITE-024', 'kiosks[].updatedAt', 'an ISO 8601 date-time with an offset', 'optional'],
+  ['SITE-030', 'materials[].id', 'a UUID'],
+  ['SITE-031', 'materials[].siteId', 'a UUID', 'optional'],
+  ['SITE-032', 'materials[].kioskId', 'a UUID', 'optional'],
+  ['SITE-033', 'materials[].materialType', 'text of at most 100 characters'],
+  ['SITE-034', 'materials[].measureUnit', `one of ${MEASURE_UNITS.join(', ')}`],
+  ['SITE-035', 'materials[].active', 'a boolean', 'optional'],
+  ['SITE-036', 'materials[].updatedAt', 'an ISO 8601 date-time with an offset', 'optional'],
+];
+
+/** Statements about a record and its links; `fact` is the name under which `SiteFacts` notes the fault. */
+const LINKS: readonly (readonly [
+  id: string,
+  list: string,
+  fact: string,
+  severity: Rule['severity'],
+  title: string,
+  remedy: string,
+])[] = [
+  [
+    'SITE-037',
+    'materials',
+    '$parent',
+    'must',
+    'every material has a siteId or a kioskId',
+    'Send the siteId of the material, or its kioskId where you have kiosks.',
+  ],
+  [
+    'SITE-040',
+    'sites',
+    '$repeated',
+    'must',
+    'no id of a site is repeated',
+    'Send each site once, with an id of its own.',
+  ],
+  [
+    'SITE-041',
+    'kiosks',
+    '$repeated',
+    'must',
+    'no id of a kiosk is repeated',
+    'Send each kiosk once, with an id of its own.',
+  ],
+  [
+    'SITE-042',
+    'materials',
+    '$repeated',
+    'must',
+    'no id of a material is repeated',
+    'Send each material once, with an id of its own.',
+  ],
+  [
+    'SITE-043',
+    'kiosks',
+    '$site',
+    'must',
+    'the siteId of every kiosk names a site of the answer',
+    'Send the parent site of each kiosk.',
+  ],
+  [
+    'SITE-044',
+    'materials',
+    '$site',
+    'must',
+    'the siteId of a material names a site of the answer',
+    'Send the parent site of each material.',
+  ],
+  [
+    'SITE-045',
+    'materials',
+    '$kiosk',
+    'must',
+    'the kioskId of a material names a kiosk of the answer',
+    'Send the parent kiosk of each material.',
+  ],
+  [
+    'SITE-046',
+    'materials',
+    '$both',
+    'should',
+    'a material with a siteId and a kioskId names a kiosk of that site',
+    'Send the site to which the kiosk belongs.',
+  ],
+];
+
+const common = (list: string) => ({
+  section: '2.4a',
+  operation: 'getSites',
+  on: 'list',
+  needs: [LIST_RULES[list] ?? ''],
+});
+
+const noRecords = (list: string) =>
+  list === 'kiosks' ? notApplicable('the answer has no kiosks') : notProven(`the answer has no ${list}`);
+
+const fieldRule = ([id, field, form, optional]: Row): Rule => {
+  const list = field.slice(0, field.indexOf('['));
+  const parent = `data.${field.slice(0, field.lastIndexOf('.'))}`;
+  const isInAddress = field.includes('.address.');
+  return {
+    ...common(list),
+    id,
+    severity: 'must',
+    title: `${field} is ${form}${optional === undefined ? '' : ', or absent'}`,
+    remedy: `Send ${field} as ${form}.`,
+    check: (exchange) => {
+      const facts = siteFacts(exchange);
+      if (facts.countOf(`data.${list}`) === 0) return noRecords(list);
+      const fault = facts.faultOf(`data.${field}`);
+      if (fault === undefined && optional !== undefined && !facts.has(`data.${field}`))
+        return notApplicable(`no record has ${field}`);
+      if (isInAddress && !facts.has(parent)) return notApplicable('no site has an address');
+      return passedUnless(fault);
+    },
+  };
+};
+
+const linkRule = ([id, list, fact, severity, title, remedy]: (typeof LINKS)[number]): Rule => ({
+  ...common(list),
+  id,
+  severity,
+  title,
+  remedy,
+  check: (exchange) => {
+    const facts = siteFacts(exchange);
+    return facts.countOf(`data.${list}`) === 0
+      ? noRecords(list)
+      : passedUnless(facts.faultOf(`data.${list}[].${fact}`));
+  },
+});
+
+export const SITE_RECORD_RULES: readonly Rule[] = [...FIELDS.map(fieldRule), ...LINKS.map(linkRule)];

@@ -1,0 +1,101 @@
+import { isJsonObject } from '../../contracts/common/json.js';
+import { ownField, type Refusal, refusalRules } from '../checks.js';
+import { passedUnless, type Rule } from '../rule.js';
+import { visionId } from './vision-lists.js';
+
+/** The requests that a server of the Vision interface refuses (sections 5 and 7). */
+
+type Row = readonly [on: string, number: number, of: string];
+
+const ids = (number: number): Refusal['ids'] => [visionId(number), visionId(number + 1)];
+
+const UNAUTHORIZED: readonly Row[] = [
+  ['videosWithoutKey', 50, 'a list of videos without the header API-KEY'],
+  ['videosWrongKey', 52, 'a list of videos with a wrong key'],
+  ['videosOtherHeader', 54, 'a list of videos with the key in PLATFORM-API-KEY'],
+  ['continuousWithoutKey', 180, 'a list of recordings without the header API-KEY'],
+  ['continuousWrongKey', 182, 'a list of recordings with a wrong key'],
+  ['continuousOtherHeader', 184, 'a list of recordings with the key in PLATFORM-API-KEY'],
+  ['requestWithoutKey', 210, 'a video request without the header API-KEY'],
+  ['requestWrongKey', 212, 'a video request with a wrong key'],
+  ['requestOtherHeader', 214, 'a video request with the key in PLATFORM-API-KEY'],
+];
+
+const INVALID: readonly Row[] = [
+  ['videosWithoutCustomer', 60, 'a list of videos without customerId'],
+  ['videosMalformedTime', 62, 'a list of videos with a startTime that is not a time'],
+  ['continuousWithoutCustomer', 190, 'a list of recordings without customerId'],
+  ['continuousWithoutTruck', 192, 'a list of recordings without truckId'],
+  ['continuousWithoutStart', 194, 'a list of recordings without startTime'],
+  ['continuousWithoutEnd', 196, 'a list of recordings without endTime'],
+  ['continuousMalformedTime', 198, 'a list of recordings with a startTime that is not a time'],
+  ['continuousReversed', 170, 'a list of recordings with startTime after endTime'],
+  ['requestEmpty', 220, 'a video request with an empty object'],
+  ['requestMalformedJson', 222, 'a video request whose body is not JSON'],
+  ['requestWithoutCustomer', 230, 'a video request without customerId'],
+  ['requestWithoutTruck', 232, 'a video request without truckId'],
+  ['requestWithoutCamera', 234, 'a video request without cameraId'],
+  ['requestWithoutStart', 236, 'a video request without startTime'],
+  ['requestWithoutEnd', 238, 'a video request without endTime'],
+  ['requestMalformedTime', 240, 'a video request with a startTime that is not a time'],
+  ['requestReversed', 242, 'a video request with startTime after endTime'],
+];
+
+const NOT_FOUND: readonly Row[] = [
+  ['videosUnknownCustomer', 70, 'a list of videos of an unknown customer'],
+  ['videosUnknownTruck', 72, 'a list of videos of an unknown truck'],
+  ['continuousUnknownCustomer', 172, 'a list of recordings of an unknown customer'],
+  ['continuousUnknownTruck', 174, 'a list of recordings of an unknown truck'],
+  ['continuousUnknownCamera', 176, 'a list of recordings of an unknown camera'],
+  ['requestUnknownCustomer', 250, 'a video request of an unknown customer'],
+  ['requestUnknownTruck', 252, 'a video request of an unknown truck'],
+  ['requestUnknownCamera', 254, 'a video request of an unknown camera'],
+];
+
+const operationOf = (on: string): string =>
+  on.startsWith('videos') ? 'listVideos' : on.startsWith('continuous') ? 'listContinuous' : 'requestVideo';
+
+const refusal = ([on, number, of]: Row, status: number, code: string, section: string, remedy: string): Refusal => ({
+  on,
+  ids: ids(number),
+  section,
+  operation: operationOf(on),
+  of,
+  status,
+  codes: [code],
+  remedy,
+});
+
+/** The error schema of the continuous list has no `details` (section 2.1). */
+const PLAIN_ERRORS: Rule = {
+  id: 'VISION-178',
+  section: '2.1',
+  severity: 'should',
+  operation: 'listContinuous',
+  title: 'an error of the list of recordings has no details',
+  remedy: 'Name the fields in error.message, and leave error.details out.',
+  on: 'continuousWithoutCustomer',
+  check: ({ json }) =>
+    passedUnless(isJsonObject(ownField(ownField(json, 'error'), 'details')) ? 'error.details is present' : undefined),
+};
+
+export const VISION_REFUSALS: readonly Rule[] = [
+  ...refusalRules([
+    ...UNAUTHORIZED.map((row) =>
+      refusal(
+        row,
+        401,
+        'UNAUTHORIZED',
+        '5',
+        'Compare the header API-KEY with the issued key on every operation, before anything else.',
+      ),
+    ),
+    ...INVALID.map((row) =>
+      refusal(row, 400, 'INVALID_PAYLOAD', '7', 'Check the required fields and their form, and answer 400.'),
+    ),
+    ...NOT_FOUND.map((row) =>
+      refusal(row, 404, 'NOT_FOUND', '7', 'Answer 404 where the customer, the truck or the camera is unknown.'),
+    ),
+  ]),
+  PLAIN_ERRORS,
+];

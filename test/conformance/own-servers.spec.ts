@@ -1,0 +1,150 @@
+import 'reflect-metadata';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runKit } from '../../src/conformance/kit.js';
+import type { Report } from '../../src/conformance/report/report.js';
+import { testServer } from '../support/test-database.js';
+import { type KitScene, startKitScene } from './scene.js';
+
+let scene: KitScene;
+let folder: string;
+let fixtures: string;
+beforeAll(async () => {
+  scene = await startKitScene();
+  folder = mkdtempSync(join(testServer().folder, 'kit-'));
+  fixtures = join(folder, 'fixtures.json');
+  writeFileSync(fixtures, JSON.stringify(scene.fixtures));
+}, 60_000);
+afterAll(() => scene.service.close());
+
+const ROLES = ['site-server', 'vision-server', 'scale-server', 'account-server'] as const;
+const keyOf = (role: string) =>
+  role === 'site-server' || role === 'vision-server' ? scene.partnerKey : scene.platformKey;
+
+async function kit(...words: string[]) {
+  let out = '';
+  let err = '';
+  const code = await runKit(words, { out: (text) => void (out += text), err: (text) => void (err += text) });
+  return { code, out, err };
+}
+
+const run = (role: string, ...words: string[]) =>
+  kit('--role', role, '--url', scene.service.url, '--api-key', keyOf(role), '--fixtures', fixtures, ...words);
+
+const WRONG_KEY = 'some-wrong-key';
+const withWrongKey = (...words: string[]) =>
+  kit('--role', 'site-server', '--url', scene.service.url, '--api-key', WRONG_KEY, '--fixtures', fixtures, ...words);
+
+const jsonOf = async (role: string, ...words: string[]) => {
+  const { code, out } = await run(role, '--format', 'json', ...words);
+  return { code, report: JSON.parse(out) as Report };
+};
+
+describe('our own servers', () => {
+  test.each(ROLES)(
+    'pass every rule of %s',
+    async (role) => {
+      const { code, report } = await jsonOf(role, '--write');
+      const others = report.rules.filter(({ outcome }) => outcome !== 'passed');
+      expect(others.map(({ id, outcome, message }) => `${id} ${outcome}: ${message}`)).toEqual([]);
+      expect(code).toBe(0);
+      expect(report.summary.passed).toBe(report.rules.length);
+    },
+    60_000,
+  );
+
+  test.each(ROLES)('store nothing of a run of %s without --write', async (role) => {
+    const stored = async (): Promise<unknown> =>
+      scene.service.dataSource.query(
+        'SELECT (SELECT count(*) FROM tickets) AS tickets, (SELECT count(*) FROM accounts) AS accounts',
+      );
+    const requests = async () =>
+      (await scene.service.admin<{ data: unknown[] }>('GET', '/hosted/video-requests?pageSize=100')).body.data.length;
+    const before = [await stored(), await requests()];
+    const { code, report } = await jsonOf(role);
+    expect(code).toBe(0);
+    expect([await stored(), await requests()]).toEqual(before);
+    expect(report.summary.failed + report.summary.kitError).toBe(0);
+    if (role !== 'site-server') expect(report.summary.notProven).toBeGreaterThan(0);
+  });
+});
+
+describe('the report', () => {
+  test('names the rule, the remedy, the answer and a curl that repeats the request, without the key', async () => {
+    const { code, out } = await withWrongKey('--format', 'json');
+    expect(code).toBe(1);
+    expect(out).not.toContain(WRONG_KEY);
+    const report = JSON.parse(out) as Report;
+    expect(report.rules[0]).toMatchObject({
+      id: 'SITE-001',
+      outcome: 'failed',
+      section: '4.3',
+      response: { status: 401 },
+    });
+    expect(report.rules[0]?.request?.curl).toContain('-H "API-KEY: $API_KEY"');
+    expect(report.rules.slice(1).every(({ outcome }) => outcome === 'not-proven')).toBe(true);
+  });
+
+  test('may be text, JUnit XML or HTML, on the standard output or in a file', async () => {
+    const { out: text } = await run('site-server');
+    expect(text).toMatch(/^pass {2}SITE-001/m);
+    const { out: xml } = await run('site-server', '--format', 'junit');
+    expect(xml).toContain('failures="0"');
+    const file = join(folder, 'report.html');
+    expect(await run('site-server', '--format', 'html', '--out', file)).toMatchObject({ code: 0 });
+    expect(readFileSync(file, 'utf8')).toContain('<h1>Conformance of site-server</h1>');
+  });
+});
+
+describe('a baseline of known failures', () => {
+  test('excuses the failures that it names, from a list or from an earlier report', async () => {
+    const list = join(folder, 'baseline.txt');
+    writeFileSync(list, '# known\nSITE-001\n');
+    expect((await withWrongKey('--baseline', list)).code).toBe(0);
+    const report = join(folder, 'baseline.json');
+    await withWrongKey('--format', 'json', '--out', report);
+    expect((await withWrongKey('--baseline', report)).code).toBe(0);
+  });
+
+  test('fails with an entry that does not fail any more', async () => {
+    const list = join(folder, 'stale.txt');
+    writeFileSync(list, 'SITE-002\n');
+    const { code, out } = await run('site-server', '--baseline', list);
+    expect(code).toBe(1);
+    expect(out).toContain('stale: SITE-002');
+  });
+
+  test('and an earlier report is compared with this one', async () => {
+    const earlier = join(folder, 'earlier.json');
+    await withWrongKey('--format', 'json', '--out', earlier);
+    const { code, out } = await run('site-server', '--compare', earlier);
+    expect(code).toBe(0);
+    expect(out).toContain('SITE-001: failed -> passed');
+  });
+});
+
+describe('a wrong call exits with 2 and a sentence', () => {
+  const given = ['--role', 'site-server', '--url', 'http://127.0.0.1:1', '--api-key', 'k'];
+  const hauler = ['--hauler-id', '5f0c1f2e-7a3b-4c8d-9e10-112233445566'];
+  test.each<[string, string[]]>([
+    ['--role is required', []],
+    ['--role must be one of', ['--role', 'truck']],
+    ['--url is required', ['--role', 'site-server', ...hauler]],
+    ['--url must be an http', ['--role', 'site-server', ...hauler, '--url', 'ftp://x']],
+    ['--api-key is required', ['--role', 'site-server', ...hauler, '--url', 'http://x']],
+    ['--hauler-id is required', given],
+    ['--hauler-id must be a UUID', [...given, '--hauler-id', '7']],
+    ['--from must be an RFC 3339', [...given, ...hauler, '--from', 'noon']],
+    ['--timeout must be', [...given, ...hauler, '--timeout', 'soon']],
+    ['--format must be one of', [...given, ...hauler, '--format', 'pdf']],
+    ['cannot be read', [...given, ...hauler, '--baseline', '/nowhere']],
+    ['cannot be read', [...given, '--fixtures', '/nowhere']],
+    ['Unknown option', [...given, '--unknown']],
+  ])('%s', async (sentence, words) => {
+    const { code, out, err } = await kit(...words);
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(err).toContain(sentence);
+  });
+});
