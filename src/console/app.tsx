@@ -6,6 +6,8 @@ import { ErrorBox, Loading } from './parts/states.js';
 import { AccountsPage } from './pages/accounts.js';
 import { CoveragePage } from './pages/coverage.js';
 import { ConnectionsPage } from './pages/connections.js';
+import { ExchangesPage } from './pages/exchanges.js';
+import { HomePage } from './pages/home.js';
 import { KeysPage } from './pages/keys.js';
 import { RecordingsPage } from './pages/recordings.js';
 import { SandboxPage } from './pages/sandbox.js';
@@ -23,11 +25,13 @@ interface Page {
 }
 
 const PAGES: readonly Page[] = [
+  { path: '', title: 'Home', Content: HomePage },
   { path: 'coverage', title: 'Coverage', Content: CoveragePage },
   { path: 'recordings', title: 'Recordings', Content: RecordingsPage },
   { path: 'sync', title: 'Synchronisation', Content: SyncPage },
   { path: 'tickets', title: 'Tickets', Content: TicketsPage },
   { path: 'accounts', title: 'Accounts', Content: AccountsPage },
+  { path: 'exchanges', title: 'Exchanges', Content: ExchangesPage, isPartners: true },
   { path: 'connections', title: 'Connections', Content: ConnectionsPage },
   { path: 'keys', title: 'API keys', Content: KeysPage },
   { path: 'sandbox', title: 'Sandbox', Content: SandboxPage, isPartners: true },

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { DEMO } from '../../src/demo/demo-data.js';
+import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
 import { accessibilityFindings, type ConsoleScene, startConsole } from '../support/console.js';
+import { eventually } from '../support/eventually.js';
 
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
 
@@ -90,5 +91,72 @@ describe('the accounts page', () => {
     await region('Account').getByText('dana@example.com').waitFor();
     expect(await page.title()).toBe('Accounts · haulbridge console');
     expect(await accessibilityFindings(page)).toEqual([]);
+  }, 30_000);
+});
+
+describe('the home page', () => {
+  it('leads to a held run, which is confirmed in two clicks', async () => {
+    const { page, service, region, visit } = scene;
+    await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, { ...DEMO_SITE_DATA, materials: [] });
+    const connections = await service.admin<{ data: { id: string }[] }>('GET', '/connections?interface=site');
+    await service.admin('POST', `/connections/${connections.body.data[0]?.id}/sync`);
+    const runs = () => service.admin<{ data: { status: string }[] }>('GET', '/sync-runs?pageSize=1');
+    await eventually(async () => expect((await runs()).body.data[0]?.status).toBe('held'));
+    await visit('');
+    await region('Held synchronisations').getByText('would remove 5 records').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    await region('Held synchronisations').getByRole('link', { name: 'Demo Hauling' }).click();
+    await region('Held removals').getByText('lacks 5 materials').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Confirm the removals' }).click();
+    await region('Run').getByText('succeeded').waitFor();
+    expect((await runs()).body.data[0]?.status).toBe('succeeded');
+  }, 40_000);
+
+  it('counts refused pushes by reason, and leads to the exchange that explains it', async () => {
+    const { page, service, demo, region, visit } = scene;
+    const body = { siteId: DEMO.siteId, materials: [], inboundFlow: { ticketNumber: 'IN-99', updatedAt: 'yesterday' } };
+    const headers = { 'PLATFORM-API-KEY': demo.keys.platform };
+    expect((await service.call('POST', '/platform-api/v1/tickets', { headers, body })).status).toBe(400);
+    await visit('');
+    await region('Refused pushes by reason, last day').getByRole('link').first().click();
+    await page.getByRole('link', { name: 'POST createTicket' }).first().click();
+    await region('Exchange').getByText('POST /platform-api/v1/tickets received 400').waitFor();
+    await region('Request body').getByText('"IN-99"').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+  }, 40_000);
+});
+
+describe('the synchronisation page', () => {
+  it('shows the runs as bars, and one run with its counts', async () => {
+    const { page, region } = scene;
+    await page.getByRole('link', { name: 'Synchronisation' }).click();
+    const bars = page.getByRole('link', { name: /succeeded, \d+ created/ });
+    await bars.first().waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await bars.first().click();
+    await region('Counts')
+      .getByRole('row', { name: /^sites 2 2 0/ })
+      .waitFor();
+    await page.getByText('None: every record was valid.').waitFor();
+  }, 30_000);
+});
+
+describe('the exchanges page', () => {
+  it('finds the pushes of a ticket, and shows what changed since the attempt before', async () => {
+    const { page, region, visit } = scene;
+    await visit('exchanges');
+    await page.getByLabel('Reference').fill('ticketNumber:IN-204817');
+    await page.waitForURL(/reference=/);
+    await page.getByRole('link', { name: 'POST createTicket' }).first().waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'POST createTicket' }).first().click();
+    const changed = region('Earlier attempt').getByRole('row', { name: /materials\[0\]\.quantity/ });
+    expect(await changed.innerText()).toMatch(/27\s+13\.5/);
+    await region('Request')
+      .getByText(/^Headers/)
+      .click();
+    await region('Request').getByText('[redacted]').first().waitFor();
   }, 30_000);
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO } from '../../src/demo/demo-data.js';
-import { accessibilityFindings, type ConsoleScene, startConsole } from '../support/console.js';
+import { accessibilityFindings, type ConsoleScene, listen, signIn, startConsole } from '../support/console.js';
 import { eventually } from '../support/eventually.js';
 
 let scene: ConsoleScene;
@@ -114,5 +114,58 @@ describe('the sandbox page', () => {
     await page.getByLabel('Scenarios of').selectOption({ label: 'Customer Demo Hauling' });
     await page.getByRole('button', { name: '+ 1 hour' }).click();
     await page.getByText(/^It is now/).waitFor();
+  }, 30_000);
+});
+
+describe('the sign-in', () => {
+  it('refuses a wrong token with a sentence, and ends with the sign-out', async () => {
+    const { browser, service } = scene;
+    const context = await browser.newContext({ baseURL: service.url });
+    const page = await context.newPage();
+    listen(page, scene.complaints);
+    await page.goto('/console/tickets?page=2');
+    await page.locator('input[name=secret]').fill('wrong-token-0123456789');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('This is neither the admin token nor the read-only token.').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.locator('input[name=secret]').fill(service.env.ADMIN_TOKEN);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Tickets', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await context.cookies()).toEqual([]);
+    await context.close();
+  }, 30_000);
+
+  it('asks again when the session has ended, and keeps what was typed', async () => {
+    const { page, visit, service } = scene;
+    await visit('connections?new=1');
+    await page.getByLabel('Address of the partner').fill('https://typed.example');
+    await page.context().clearCookies();
+    await page.getByLabel('Key that the partner issued').fill('some-key');
+    await page.getByRole('button', { name: 'Create' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+    await dialog.locator('input[name=secret]').fill(service.env.ADMIN_TOKEN);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Address of the partner').inputValue()).toBe('https://typed.example');
+    expect(scene.complaints.splice(0).filter((each) => !each.includes('401'))).toEqual([]);
+  }, 30_000);
+
+  it('with a key shows the pages of a partner: exchanges and sandbox', async () => {
+    const { browser, service, demo } = scene;
+    const context = await browser.newContext({ baseURL: service.url });
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    listen(page, scene.complaints);
+    await service.call('GET', `/scale-platform/v1/sites?haulerId=${DEMO.haulerId}`, {
+      headers: { 'API-KEY': demo.keys.partner },
+    });
+    await signIn(page, demo.keys.partner, 'API key of a partner');
+    const names = await page.getByRole('navigation').getByRole('link').allInnerTexts();
+    expect(names).toEqual(['Exchanges', 'Sandbox']);
+    await page.getByRole('link', { name: 'GET getSites' }).first().click();
+    await page.getByText(/^The call GET \/scale-platform\/v1\/sites/).waitFor();
+    await context.close();
   }, 30_000);
 });

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from '@jest/globals';
+import type { ApiKey } from '../../src/contracts/admin/api-key.dto.js';
 import type { CoverageBucket, CoverageInterval, StoredRecording } from '../../src/contracts/admin/recording.dto.js';
-import type { SyncRunCounts } from '../../src/contracts/admin/sync-run.dto.js';
+import type { SyncRun, SyncRunCounts } from '../../src/contracts/admin/sync-run.dto.js';
 import { codecOf } from '../../src/console/pages/codec.rules.js';
+import { keysToRenew, newestRuns } from '../../src/console/pages/home.rules.js';
 import { describe as describeSegment, lanesOf, resolutionOf, zoomed } from '../../src/console/pages/lanes.rules.js';
 import { missingFootage } from '../../src/console/pages/missing-footage.rules.js';
 import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../src/console/pages/playback.rules.js';
@@ -173,5 +175,28 @@ describe('bars of runs', () => {
     expect(small?.map(({ name }) => name)).toEqual(['updated', 'held']);
     expect(small?.reduce((sum, { share }) => sum + share, 0)).toBeGreaterThan(0.1);
     expect(nothing).toEqual([]);
+  });
+});
+
+describe('what needs attention', () => {
+  const key = (id: string, expiresAt: string | null, revokedAt: string | null = null) =>
+    ({ id, expiresAt, revokedAt }) as ApiKey;
+  const run = (connectionId: string, status: SyncRun['status']) => ({ connectionId, status }) as SyncRun;
+
+  it('is the newest finished run of each connection', () => {
+    const runs = [run('a', 'running'), run('a', 'held'), run('b', 'succeeded'), run('b', 'failed'), run('a', 'failed')];
+    expect(newestRuns(runs).map(({ status }) => status)).toEqual(['held', 'succeeded']);
+  });
+
+  it('are keys in use that expire within 14 days, the first one first', () => {
+    const keys = [
+      key('late', '2026-03-01T00:00:00Z'),
+      key('second', '2026-02-05T00:00:00Z'),
+      key('first', '2026-02-02T00:00:00Z'),
+      key('revoked', '2026-02-02T00:00:00Z', '2026-01-31T00:00:00Z'),
+      key('expired', '2026-01-02T00:00:00Z'),
+      key('never', null),
+    ];
+    expect(keysToRenew(keys, at('2026-02-01T00:00:00Z')).map(({ id }) => id)).toEqual(['first', 'second']);
   });
 });

@@ -1,11 +1,13 @@
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { QuarantinedRecord, SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { change, linkTo } from '../client/address.js';
+import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';
+import { ActionButton } from '../parts/forms.js';
 import { Json } from '../parts/json.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Badge, Empty, ErrorBox, Loading } from '../parts/states.js';
-import { Count, Fact, Facts, Id, Time } from '../parts/values.js';
+import { Count, Fact, Facts, formatCount, Id, Time } from '../parts/values.js';
 
 const LIVE_MS = 2_000;
 const KINDS = ['sites', 'kiosks', 'materials'] as const;
@@ -35,11 +37,28 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
       {run === undefined && error === undefined && <Loading />}
       {run !== undefined && (
         <>
+          {run.status === 'held' && <HeldRun run={run} path={path} />}
           <RunFacts run={run} />
           <Quarantine path={path} query={query} />
         </>
       )}
     </>
+  );
+}
+
+/** A run whose removals wait for a decision. */
+function HeldRun({ run, path }: { run: SyncRun; path: string }) {
+  const kinds = KINDS.filter((kind) => run.counts[kind].held > 0);
+  return (
+    <section class="card needed" aria-label="Held removals">
+      <h2>This run waits for a decision</h2>
+      <p>
+        The partner's answer lacks {kinds.map((kind) => `${formatCount(run.counts[kind].held)} ${kind}`).join(', ')}{' '}
+        that are active here. Everything else is applied. If the removal is not intended, do nothing: the next complete
+        answer clears it.
+      </p>
+      <ActionButton label="Confirm the removals" kind="danger" work={() => send('POST', `${path}/confirm`)} />
+    </section>
   );
 }
 
@@ -93,7 +112,7 @@ function Quarantine({ path, query }: { path: string; query: URLSearchParams }) {
     },
   ];
   return (
-    <section class="card" aria-label="Refused and flagged records">
+    <section class="card" aria-label="Quarantine">
       <h2>Refused and flagged records</h2>
       <Listing
         label="Refused and flagged records"

@@ -1,8 +1,7 @@
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { TicketRevision } from '../../contracts/admin/ticket.dto.js';
-import { change } from '../client/address.js';
+import { change, linkTo } from '../client/address.js';
 import { useLoad } from '../client/load.js';
-import { differences } from '../parts/difference.rules.js';
 import { Difference, Json } from '../parts/json.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
@@ -20,7 +19,12 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
     { title: 'Push', cell: ({ revision }) => `No. ${revision}` },
     { title: 'Received', cell: ({ receivedAt }) => <Time value={receivedAt} /> },
     { title: 'Result', cell: ({ result }) => <Badge value={result} /> },
-    { title: 'Changed', cell: (revision) => changedFields(all, revision) },
+    { title: 'Changed', cell: ({ changes }) => changes.join(', ') },
+    { title: 'Key', cell: ({ keyPrefix }) => (keyPrefix == null ? '–' : <code>{keyPrefix}…</code>) },
+    {
+      title: 'Exchange',
+      cell: ({ exchangeId }) => (exchangeId == null ? '–' : <a href={linkTo('exchanges', { id: exchangeId })}>open</a>),
+    },
     {
       title: 'Compare',
       cell: ({ revision }) => (
@@ -32,7 +36,7 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
     },
   ];
   return (
-    <section class="card" aria-label="Pushes">
+    <section class="card" aria-label="History">
       <h2>Pushes</h2>
       <Listing
         label="Pushes"
@@ -65,13 +69,6 @@ function Pick({ name, revision, isChosen }: { name: 'left' | 'right'; revision: 
 function chosen(all: readonly TicketRevision[], query: URLSearchParams) {
   const find = (name: string) => all.find(({ revision }) => String(revision) === query.get(name));
   return [find('left') ?? all.at(-2), find('right') ?? all.at(-1)] as const;
-}
-
-function changedFields(all: readonly TicketRevision[], { revision, body }: TicketRevision): string {
-  const before = all.find((each) => each.revision === revision - 1);
-  if (before === undefined) return '';
-  const fields = new Set(differences(before.body, body).map(({ path }) => path.replace(/[.[].*/, '')));
-  return fields.size === 0 ? 'nothing' : [...fields].join(', ');
 }
 
 function SideBySide({ before, after }: { before: TicketRevision; after: TicketRevision }) {
