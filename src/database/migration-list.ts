@@ -14,6 +14,7 @@ import { CreateExchanges1795400300000 } from '../../migrations/1795400300000-cre
 import { IndexCoverage1795400600000 } from '../../migrations/1795400600000-index-coverage.js';
 import { AddClipGaps1795400600100 } from '../../migrations/1795400600100-add-clip-gaps.js';
 import { IndexLargeTables1795400600200 } from '../../migrations/1795400600200-index-large-tables.js';
+import { ReplaceDueIndex1795400600300 } from '../../migrations/1795400600300-replace-due-index.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -32,4 +33,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   IndexCoverage1795400600000,
   AddClipGaps1795400600100,
   IndexLargeTables1795400600200,
+  ReplaceDueIndex1795400600300,
 ];

@@ -43,8 +43,7 @@ export class DueRows {
     this.table = identifier(kind.table);
     this.keys = Object.keys(kind.key);
     this.claimStatement = claimSql(kind);
-    this.oldestStatement = `
-      SELECT extract(epoch FROM now() - min(t.due_at))::float8 AS seconds FROM ${this.table} AS t WHERE ${isDue(kind)}`;
+    this.oldestStatement = oldestSql(kind);
     this.renewStatement = this.renewSql();
     this.failStatement = this.endLeaseSql(3, [
       'last_error = $1',
@@ -225,6 +224,16 @@ export function claimSql(kind: JobKind): string {
       FROM due WHERE ${equal(keys, 't', 'due')}
       RETURNING ${list(readColumns(kind), 'due')}, t.attempts AS due_row_attempts)
     SELECT ${list(rowColumns(kind))}, due_row_attempts FROM claimed ORDER BY ${list(orderOf(kind))}`;
+}
+
+/** Two parts, so that each reads an index: rows without a lease, and rows whose lease has expired. */
+function oldestSql({ table, where }: JobKind): string {
+  const oldest = (lease: string) =>
+    `(SELECT min(t.due_at) FROM ${identifier(table)} AS t
+      WHERE t.due_at <= now() AND ${lease}${where === undefined ? '' : ` AND (${where})`})`;
+  return `
+    SELECT extract(epoch FROM now() - least(${oldest('t.leased_until IS NULL')}, ${oldest('t.leased_until <= now()')}))::float8
+      AS seconds`;
 }
 
 function dueSql(kind: JobKind): string {
