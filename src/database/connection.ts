@@ -20,10 +20,11 @@ export interface ConnectionOptions {
 export async function onConnection<T>(
   dataSource: DataSource,
   work: (connection: Connection) => Promise<T>,
+  options: ConnectionOptions = {},
 ): Promise<T> {
   const runner = dataSource.createQueryRunner();
   try {
-    return await work(new Connection((await runner.connect()) as ClientBase));
+    return await work(new Connection((await runner.connect()) as ClientBase, options));
   } finally {
     await runner.release();
   }

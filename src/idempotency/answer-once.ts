@@ -1,4 +1,6 @@
 import type { DataSource } from 'typeorm';
+import { onConnection } from '../database/connection.js';
+import { isLostStatement } from '../database/postgres-errors.js';
 import type { Querying } from '../database/querying.js';
 import { inTransaction } from '../database/transaction.js';
 import { AppError } from '../errors/app-error.js';
@@ -20,7 +22,7 @@ export async function answerOnce<Body extends object>(
 ): Promise<Answer<Body | string>> {
   const result =
     one === undefined
-      ? answerOf(await work(dataSource))
+      ? answerOf(await prepared(dataSource, work))
       : await inTransaction(dataSource, async (manager) => {
           const [outcome] = await claim(manager, [one]);
           if (outcome?.state === 'replay') return outcome.answer;
@@ -33,6 +35,17 @@ export async function answerOnce<Body extends object>(
         });
   if (result instanceof AppError) throw result;
   return result;
+}
+
+/** PostgreSQL parses and plans a prepared statement once. One that a pooler has lost was not executed. */
+async function prepared<T>(dataSource: DataSource, work: (database: Querying) => Promise<T>): Promise<T> {
+  const run = () => onConnection(dataSource, work, { prepared: true });
+  try {
+    return await run();
+  } catch (error) {
+    if (!isLostStatement(error)) throw error;
+    return run();
+  }
 }
 
 function answerOf<Body extends object>(result: Body | AppError): Answer<Body> | AppError {

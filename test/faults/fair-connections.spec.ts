@@ -32,9 +32,9 @@ async function unlock(time: number): Promise<void> {
 }
 
 let pushed = 0;
-const push = () => {
+const push = (headers: Record<string, string> = {}) => {
   const inboundFlow = { ticketNumber: `F${pushed++}`, updatedAt: '2026-01-31T08:30:00Z' };
-  return house.push(house.ticket({ inboundFlow }));
+  return house.push(house.ticket({ inboundFlow }), headers);
 };
 
 /** Repeats a call until the time is over, each as soon as the one before has its answer. */
@@ -67,7 +67,7 @@ describe('tickets and readiness', () => {
       const until = performance.now() + LOCKED_MS;
       const [created, pushes, ready] = await Promise.all([
         crowd(40, until, create),
-        repeat(until, push, 10),
+        repeat(until, () => push(), 10),
         repeat(until, () => service.call('GET', '/health/ready'), 100),
         unlock(until),
       ]);
@@ -92,7 +92,7 @@ describe('tickets and readiness', () => {
     const [lists, created, pushes, ready] = await Promise.all([
       crowd(80, until, () => service.admin('GET', '/video-requests?page=1000')),
       repeat(until, create, 10),
-      repeat(until, push, 10),
+      repeat(until, () => push(), 10),
       repeat(until, () => service.call('GET', '/health/ready'), 100),
       unlock(until),
     ]);
@@ -107,4 +107,19 @@ describe('tickets and readiness', () => {
     expect(text).toContain(`overload_refusals_total{reason="admin-reads"} ${refused.length}`);
     tell('fair connections: admin lists', { lists: lists.length, pushes: pushes.length, accounts: created.length });
   }, 45_000);
+
+  test('without an Idempotency-Key do not wait for one whose key another instance holds', async () => {
+    const key = { 'Idempotency-Key': 'held' };
+    expect((await push(key)).status).toBe(200);
+    lock = new pg.Client({ connectionString: service.env.DATABASE_URL });
+    await lock.connect();
+    await lock.query('BEGIN; SELECT FROM idempotency_keys FOR UPDATE');
+    const waiting = push(key);
+    const until = performance.now() + 1_000;
+    const [pushes] = await Promise.all([crowd(8, until, () => push()), unlock(until)]);
+    expect(statuses(pushes)).toEqual([200]);
+    expect(pushes.length).toBeGreaterThan(16);
+    // The same key with another body (decision 16).
+    expect((await waiting).status).toBe(422);
+  });
 });
