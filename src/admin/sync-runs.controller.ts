@@ -2,8 +2,16 @@ import { Param, Query } from '@nestjs/common';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from '../contracts/admin/catalog.dto.js';
 import { IdParam, List } from '../contracts/admin/list.dto.js';
-import { QuarantinedRecord, SyncRun, SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
+import {
+  QuarantinedRecord,
+  RejectSyncRunRequest,
+  SyncChange,
+  SyncChangeQuery,
+  SyncRun,
+  SyncRunQuery,
+} from '../contracts/admin/sync-run.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
+import { JsonBody } from '../http/json-body.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 
@@ -28,6 +36,16 @@ export class SyncRunsController {
   @AdminRoute('listQuarantinedRecords')
   quarantine(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<QuarantinedRecord>> {
     return this.runs.quarantine(id, query);
+  }
+
+  @AdminRoute('listSyncRunChanges')
+  changes(@Param() { id }: IdParam, @Query() query: SyncChangeQuery): Promise<List<SyncChange>> {
+    return this.runs.listChanges(id, query);
+  }
+
+  @AdminRoute('rejectSyncRun')
+  reject(@Param() { id }: IdParam, @JsonBody({ optional: true }) { note }: RejectSyncRunRequest): Promise<SyncRun> {
+    return this.runs.reject(id, note);
   }
 
   @AdminRoute('confirmSyncRun')

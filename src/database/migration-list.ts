@@ -11,6 +11,7 @@ import { CreateReferenceVision1795400090000 } from '../../migrations/17954000900
 import { CreateStorage1795400100000 } from '../../migrations/1795400100000-create-storage.js';
 import { CreateSandbox1795400250000 } from '../../migrations/1795400250000-create-sandbox.js';
 import { CreateExchanges1795400300000 } from '../../migrations/1795400300000-create-exchanges.js';
+import { AddSyncChanges1795400500000 } from '../../migrations/1795400500000-add-sync-changes.js';
 import { IndexCoverage1795400600000 } from '../../migrations/1795400600000-index-coverage.js';
 import { AddClipGaps1795400600100 } from '../../migrations/1795400600100-add-clip-gaps.js';
 import { IndexLargeTables1795400600200 } from '../../migrations/1795400600200-index-large-tables.js';
@@ -30,6 +31,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateStorage1795400100000,
   CreateSandbox1795400250000,
   CreateExchanges1795400300000,
+  AddSyncChanges1795400500000,
   IndexCoverage1795400600000,
   AddClipGaps1795400600100,
   IndexLargeTables1795400600200,

@@ -7,6 +7,7 @@ import { SiteSync } from './sync/site-sync.service.js';
 import { SiteClient } from './sync/site.client.js';
 import { SyncDatabase } from './sync/sync-database.js';
 import { SyncRetention } from './sync/sync-retention.job.js';
+import { SyncChangesRepository } from './sync/sync-changes.repository.js';
 import { SyncRunsRepository } from './sync/sync-runs.repository.js';
 import { SyncRunsService } from './sync/sync-runs.service.js';
 
@@ -20,6 +21,7 @@ import { SyncRunsService } from './sync/sync-runs.service.js';
     SiteSyncJob,
     SyncDatabase,
     SyncRetention,
+    SyncChangesRepository,
     SyncRunsRepository,
     SyncRunsService,
   ],

@@ -58,7 +58,15 @@ import {
   StartScenarioRequest,
 } from './sandbox.dto.js';
 import { RetentionRequest, RetentionResult, StorageCheck, StorageCheckQuery } from './storage.dto.js';
-import { QuarantinedRecord, RequestedSyncRun, SyncRun, SyncRunQuery } from './sync-run.dto.js';
+import {
+  QuarantinedRecord,
+  RejectSyncRunRequest,
+  RequestedSyncRun,
+  SyncChange,
+  SyncChangeQuery,
+  SyncRun,
+  SyncRunQuery,
+} from './sync-run.dto.js';
 import { Ticket, TicketQuery, TicketRevision } from './ticket.dto.js';
 import { OrderedVideoRequest, OrderVideoRequest, VideoRequest, VideoRequestQuery } from './video-request.dto.js';
 import {
@@ -340,6 +348,33 @@ const ROUTES = {
     params: IdParam,
     query: PageQuery,
     fails: { notFound: 'No run has this id' },
+  },
+  listSyncRunChanges: {
+    ...page(SyncChange, 'changes'),
+    path: '/sync-runs/{id}/changes',
+    summary: 'List what a run changed',
+    description:
+      'Each record before and after. A held run also lists the removals that a confirmation applies. The service keeps at most 10,000 changes of each kind and type of a run, for the newest 100 runs of a connection that changed something.',
+    params: IdParam,
+    query: SyncChangeQuery,
+    fails: { notFound: 'No run has this id' },
+  },
+  rejectSyncRun: {
+    method: 'POST',
+    path: '/sync-runs/{id}/reject',
+    summary: 'Reject held removals',
+    description:
+      'Discards the held removals: the records stay active, and the run becomes `rejected`. The next response that would remove them is held again.',
+    params: IdParam,
+    body: RejectSyncRunRequest,
+    isBodyOptional: true,
+    status: 200,
+    response: SyncRun,
+    returns: 'The run',
+    fails: {
+      notFound: 'No run has this id',
+      conflict: 'The run holds no removals, or a newer run of the connection has begun',
+    },
   },
   confirmSyncRun: {
     method: 'POST',

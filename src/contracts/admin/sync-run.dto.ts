@@ -1,17 +1,18 @@
 import { Documented } from '../common/fields/documented.js';
 import { DOCUMENTED_MAX } from '../common/fields/field.js';
 import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
-import { ObjectField } from '../common/fields/nested-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
+import { ObjectField, TextListField } from '../common/fields/nested-fields.js';
+import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24';
 const CONNECTION_ID = '0197a1cc-3b11-7d42-8c5e-6f8a0b2c4d68';
 
-const SYNC_RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'held', 'no_data'] as const;
+const SYNC_RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'held', 'rejected', 'no_data'] as const;
 export type SyncRunStatus = (typeof SYNC_RUN_STATUSES)[number];
 
 const SYNC_KINDS = ['sites', 'kiosks', 'materials'] as const;
+const SYNC_CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'] as const;
 const SYNC_SEVERITIES = ['quarantined', 'flagged'] as const;
 
 export class SyncRunQuery extends PageQuery {
@@ -73,6 +74,29 @@ export class SyncRunCounts {
   materials!: SyncCounts;
 }
 
+/** The rule that held the removals of one kind (decision 35). */
+export interface RemovalGuard {
+  readonly kind: (typeof SYNC_KINDS)[number];
+  /** Records that the response does not contain. */
+  readonly removed: number;
+  /** Active records before the run. */
+  readonly of: number;
+  /** `removed` divided by `of`. */
+  readonly share: number;
+}
+
+const NUMBER_OF_RECORDS = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const GUARD_SCHEMA = {
+  type: 'object',
+  required: ['kind', 'removed', 'of', 'share'],
+  properties: {
+    kind: { type: 'string', enum: [...SYNC_KINDS] },
+    removed: NUMBER_OF_RECORDS,
+    of: NUMBER_OF_RECORDS,
+    share: { type: 'number', minimum: 0, maximum: 1 },
+  },
+};
+
 /** One synchronisation of one connection. */
 export class SyncRun {
   @UuidField({ description: 'Id of the run', example: ID })
@@ -83,7 +107,7 @@ export class SyncRun {
 
   @EnumField({
     description:
-      '`held`: removals wait for an admin, the other changes are applied. `no_data`: the partner has no data of this hauler; nothing changed.',
+      '`held`: removals wait for an admin, the other changes are applied. `rejected`: an admin kept the records. `no_data`: the partner has no data of this hauler; nothing changed.',
     values: SYNC_RUN_STATUSES,
     example: 'succeeded',
   })
@@ -105,6 +129,61 @@ export class SyncRun {
 
   @ObjectField(() => SyncRunCounts, { description: 'The counts of each kind of record' })
   counts!: SyncRunCounts;
+
+  @Documented({
+    description: 'The rule that held removals; a list if several kinds are held',
+    oneOf: [GUARD_SCHEMA, { type: 'array', items: GUARD_SCHEMA, maxItems: SYNC_KINDS.length }],
+    required: false,
+    example: { kind: 'sites', removed: 6, of: 10, share: 0.6 },
+  })
+  guard?: RemovalGuard | readonly RemovalGuard[];
+
+  @TextField({ description: 'Why an admin rejected it', max: 1_000, optional: true, example: 'Export was empty' })
+  note?: string;
+}
+
+export class RejectSyncRunRequest {
+  @NameField({ description: 'Why', max: 1_000, optional: true, example: 'Export was empty' })
+  note?: string;
+}
+
+export class SyncChangeQuery extends PageQuery {
+  @EnumField({ description: 'Records of this kind only', values: SYNC_KINDS, optional: true })
+  kind?: (typeof SYNC_KINDS)[number];
+
+  @EnumField({ description: 'Changes of this type only', values: SYNC_CHANGES, optional: true })
+  change?: (typeof SYNC_CHANGES)[number];
+}
+
+const changedRecord = (description: string) =>
+  Documented({ description, type: 'object', additionalProperties: true, nullable: true, example: { name: 'North' } });
+
+/** A record that a run changed, or would change once it is confirmed. */
+export class SyncChange {
+  @EnumField({ description: 'Kind of record', values: SYNC_KINDS, example: 'sites' })
+  kind!: (typeof SYNC_KINDS)[number];
+
+  @EnumField({
+    description: '`held`: the record is active, and a confirmation removes it.',
+    values: SYNC_CHANGES,
+    example: 'updated',
+  })
+  change!: (typeof SYNC_CHANGES)[number];
+
+  @UuidField({ description: "The partner's id of the record", example: ID })
+  externalId!: string;
+
+  @TextField({ description: 'Name of the record; of a material its type', max: DOCUMENTED_MAX, example: 'North' })
+  name!: string;
+
+  @changedRecord('The record before; null if it was created')
+  before!: Readonly<Record<string, unknown>> | null;
+
+  @changedRecord('The record after the change')
+  after!: Readonly<Record<string, unknown>> | null;
+
+  @TextListField({ description: 'Fields that differ', maxLength: 64, max: 20, example: ['name'] })
+  changes!: string[];
 }
 
 /** The requested run, or the run that was already active. */

@@ -5,6 +5,8 @@ import type { EntityManager } from 'typeorm';
 import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
 import { CONTENT_COLUMNS, STAGED_COLUMNS } from './staged-records.js';
+import { ChangeRecorder } from './sync-changes.repository.js';
+import type { StartedRun } from './sync-runs.repository.js';
 
 /** The connection whose answer is applied, and the hauler whose catalog it changes. */
 export interface CatalogOwner {
@@ -61,12 +63,23 @@ export async function applyHeldRemovals(manager: EntityManager, owner: CatalogOw
       `UPDATE ${kind} stored SET ${DEACTIVATE} FROM sync_holds hold
        WHERE hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${kind}'
          AND stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.external_id = hold.external_id
-         AND stored.active`,
+         AND NOT hold.rejected AND stored.active`,
       parameters,
     );
   }
-  await manager.query('DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2', parameters);
+  await manager.query(
+    'DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected',
+    parameters,
+  );
   return removed;
+}
+
+/** Keeps the held records. The next run that would remove them holds them again. */
+export async function rejectHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<void> {
+  await manager.query('UPDATE sync_holds SET rejected = true WHERE hauler_id = $1 AND connection_id = $2', [
+    owner.haulerId,
+    owner.connectionId,
+  ]);
 }
 
 /**
@@ -115,13 +128,15 @@ export class KindRepository {
   private readonly given: string;
   private readonly absent: string;
   private readonly parameters: readonly [string, string];
+  private readonly changes: ChangeRecorder;
 
   constructor(
     private readonly manager: EntityManager,
-    owner: CatalogOwner,
+    run: StartedRun,
     private readonly kind: Kind,
   ) {
-    this.parameters = [owner.haulerId, owner.connectionId];
+    this.parameters = [run.haulerId, run.connectionId];
+    this.changes = new ChangeRecorder(manager, run, kind);
     this.given = `(SELECT * FROM staged WHERE kind = '${kind}' AND fault IS NULL) given`;
     this.absent = `
       stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.active
@@ -163,7 +178,8 @@ export class KindRepository {
     return this.one(
       `SELECT count(*)::int AS "activeBefore",
          count(*) FILTER (WHERE given.external_id IS NULL)::int AS absent,
-         count(hold.external_id) FILTER (WHERE given.external_id IS NULL)::int AS "stillAbsent"
+         count(hold.external_id) FILTER (WHERE given.external_id IS NULL AND NOT hold.rejected)::int AS "stillAbsent",
+         count(hold.external_id) FILTER (WHERE given.external_id IS NULL AND hold.rejected)::int AS "rejectedAbsent"
        FROM ${this.kind} stored
        LEFT JOIN (SELECT DISTINCT external_id FROM staged WHERE kind = '${this.kind}') given
          ON given.external_id = stored.external_id
@@ -183,9 +199,12 @@ export class KindRepository {
        GROUP BY outcome`,
       [this.parameters[0]],
     );
-    if (rows.some(({ outcome, written }) => outcome !== 'created' && written > 0)) await this.update();
-    if (rows.some(({ outcome }) => outcome === 'created')) await this.insert();
     const count = (outcome: keyof ChangeCounts) => rows.find((row) => row.outcome === outcome)?.count ?? 0;
+    for (const change of ['created', 'updated', 'deactivated', 'restored'] as const) {
+      if (count(change) > 0) await this.changes.storeGiven(change, this.given, this.outcome(), IS_STALE);
+    }
+    if (rows.some(({ outcome, written }) => outcome !== 'created' && written > 0)) await this.update();
+    if (count('created') > 0) await this.insert();
     return {
       created: count('created'),
       restored: count('restored'),
@@ -203,11 +222,22 @@ export class KindRepository {
     return count;
   }
 
-  async countHeld(): Promise<number> {
-    const { count } = await this.one<{ count: number }>(
-      `SELECT count(*)::int AS count FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND kind = '${this.kind}'`,
+  /** Removals that wait for an admin, and removals that an admin has rejected. */
+  countHeld(): Promise<{ held: number; rejected: number }> {
+    return this.one(
+      `SELECT count(*) FILTER (WHERE NOT rejected)::int AS held, count(*) FILTER (WHERE rejected)::int AS rejected
+       FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND kind = '${this.kind}'`,
     );
-    return count;
+  }
+
+  /** Stores what a confirmation would remove. */
+  async storeHeld(): Promise<void> {
+    await this.changes.storeRemoved(
+      'held',
+      `stored.hauler_id = $1 AND stored.active AND stored.connection_id = $2 AND stored.external_id IN (
+         SELECT external_id FROM sync_holds
+         WHERE hauler_id = $1 AND connection_id = $2 AND kind = '${this.kind}' AND NOT rejected)`,
+    );
   }
 
   async discardHolds(): Promise<void> {
@@ -225,7 +255,8 @@ export class KindRepository {
     );
   }
 
-  deactivateAbsent(): Promise<number> {
+  async deactivateAbsent(): Promise<number> {
+    await this.changes.storeRemoved('deactivated', this.absent);
     return affected(this.manager, `UPDATE ${this.kind} stored SET ${DEACTIVATE} WHERE ${this.absent}`, [
       ...this.parameters,
     ]);

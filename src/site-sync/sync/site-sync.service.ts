@@ -1,23 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
 import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { noDataFindings } from '../../partner-client/connection-check.rules.js';
 import type { PartnerConnection } from '../../partner-client/partner-connection.js';
 import { ownField } from '../../partner-client/own-field.js';
 import type { StreamedAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
-import {
-  adoptRecords,
-  type CatalogOwner,
-  KindRepository,
-  lockCatalog,
-  stageRecords,
-  storeIssues,
-} from './catalog-sync.repository.js';
-import { type Kind, type KindCounts, KINDS, NO_COUNTS, type RunCounts } from './kinds.js';
-import { holdsRemovals } from './removal-guard.rules.js';
+import { adoptRecords, KindRepository, lockCatalog, stageRecords, storeIssues } from './catalog-sync.repository.js';
+import { type Kind, type KindCounts, KINDS, NO_COUNTS } from './kinds.js';
+import { holdsRemovals, removalGuard } from './removal-guard.rules.js';
 import { type SiteCall, SiteClient } from './site.client.js';
 import { RECORD_LISTS, RecordStager } from './staged-records.js';
+import { SyncChangesRepository } from './sync-changes.repository.js';
 import { SyncDatabase } from './sync-database.js';
 import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
 
@@ -43,6 +38,7 @@ export class SiteSync {
     private readonly client: SiteClient,
     private readonly database: SyncDatabase,
     private readonly runs: SyncRunsRepository,
+    private readonly changes: SyncChangesRepository,
   ) {}
 
   /**
@@ -85,10 +81,16 @@ export class SiteSync {
     await lockCatalog(manager, run.haulerId);
     await adoptRecords(manager, run);
     const counts: Record<Kind, KindCounts> = { ...NO_COUNTS };
-    for (const kind of KINDS) counts[kind] = await applyKind(manager, run, kind, data[kind] !== undefined);
+    const guard: RemovalGuard[] = [];
+    for (const kind of KINDS) {
+      const applied = await applyKind(manager, run, kind, data[kind] !== undefined);
+      counts[kind] = applied.counts;
+      if (applied.guard !== undefined) guard.push(applied.guard);
+    }
     await storeIssues(manager, run.haulerId, run.id);
     await this.runs.pruneIssues(manager, run);
-    return { status: hasHeld(counts) ? 'held' : 'succeeded', counts };
+    if (KINDS.some((kind) => hasChanges(counts[kind]))) await this.changes.prune(manager, run);
+    return { status: guard.length > 0 ? 'held' : 'succeeded', counts, guard };
   }
 }
 
@@ -97,33 +99,44 @@ async function* stagedRows(answer: StreamedAnswer): AsyncGenerator<string> {
   for await (const records of answer.records(RECORD_LISTS)) yield stager.copyText(records);
 }
 
+interface AppliedKind {
+  readonly counts: KindCounts;
+  /** Where removals of the kind are held. */
+  readonly guard?: RemovalGuard;
+}
+
 /** An array that the answer omits states nothing: then an earlier hold of this kind stays (decision 35). */
-async function applyKind(
-  manager: EntityManager,
-  owner: CatalogOwner,
-  kind: Kind,
-  isStated: boolean,
-): Promise<KindCounts> {
-  const repository = new KindRepository(manager, owner, kind);
-  const held = await repository.countHeld();
-  if (!isStated) return { ...NO_COUNTS[kind], held };
+async function applyKind(manager: EntityManager, run: StartedRun, kind: Kind, isStated: boolean): Promise<AppliedKind> {
+  const repository = new KindRepository(manager, run, kind);
+  const { held, rejected } = await repository.countHeld();
+  if (!isStated) return stillHeld(repository, kind, { ...NO_COUNTS[kind], held });
   await repository.checkParents();
   const { unreadable, ...staged } = await repository.countStaged();
   const absence = await repository.countAbsent();
   const changes = await repository.applyChanges();
   const counts = { ...staged, ...changes, held };
-  if (unreadable > 0) return counts;
+  if (unreadable > 0) return stillHeld(repository, kind, counts);
   const remaining = (await repository.countActive()) - absence.absent;
-  if (held > 0) await repository.discardHolds();
+  if (held + rejected > 0) await repository.discardHolds();
   if (holdsRemovals({ ...absence, held, remaining })) {
     await repository.holdAbsent();
-    return { ...counts, held: absence.absent };
+    await repository.storeHeld();
+    const guard = removalGuard(kind, absence.absent, absence.activeBefore);
+    return { counts: { ...counts, held: absence.absent }, guard };
   }
   const removed = absence.absent === 0 ? 0 : await repository.deactivateAbsent();
-  return { ...counts, held: 0, deactivated: changes.deactivated + removed };
+  return { counts: { ...counts, held: 0, deactivated: changes.deactivated + removed } };
 }
 
-const hasHeld = (counts: RunCounts): boolean => KINDS.some((kind) => counts[kind].held > 0);
+/** The run does not decide about removals of the kind: those that an earlier run held stay held. */
+async function stillHeld(repository: KindRepository, kind: Kind, counts: KindCounts): Promise<AppliedKind> {
+  if (counts.held === 0) return { counts };
+  await repository.storeHeld();
+  return { counts, guard: removalGuard(kind, counts.held, await repository.countActive()) };
+}
+
+const hasChanges = ({ created, updated, deactivated, restored, held }: KindCounts): boolean =>
+  created + updated + deactivated + restored + held > 0;
 
 /** A gateway or a wrong address answers 404 as well: a 404 that is not the contract's is reported in the run. */
 async function noData(answer: StreamedAnswer): Promise<RunResult> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { QuarantinedRecord, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
+import type { QuarantinedRecord, RemovalGuard, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { countRows } from '../../database/count.js';
 import type { Querying } from '../../database/querying.js';
@@ -13,7 +13,8 @@ import { NO_COUNTS, type RunCounts } from './kinds.js';
 export const RUN_STATES = defineStates('a synchronisation run', {
   queued: ['running', 'failed'],
   running: ['succeeded', 'failed', 'held', 'no_data'],
-  held: ['succeeded'],
+  held: ['succeeded', 'rejected'],
+  rejected: [],
   succeeded: [],
   failed: [],
   no_data: [],
@@ -35,6 +36,8 @@ export interface RunResult {
   readonly counts?: RunCounts;
   /** A sentence. */
   readonly error?: string;
+  /** The rules that held removals. */
+  readonly guard?: readonly RemovalGuard[];
 }
 
 export interface RunRow {
@@ -46,6 +49,8 @@ export interface RunRow {
   readonly finished_at: Date | null;
   readonly error: string | null;
   readonly counts: RunCounts;
+  readonly guard: readonly RemovalGuard[] | null;
+  readonly note: string | null;
 }
 
 export type IssueRow = Omit<QuarantinedRecord, 'raw'> & { readonly raw: string };
@@ -56,7 +61,7 @@ const RUNS_WITH_ISSUES = 20;
 const RETENTION = '30 days';
 const RETENTION_BATCH = 1000;
 
-const COLUMNS = 'id, hauler_id, connection_id, status, started_at, finished_at, error, counts';
+const COLUMNS = 'id, hauler_id, connection_id, status, started_at, finished_at, error, counts, guard, note';
 const FILTER = '($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR status = $2)';
 
 /** The statements over `sync_runs` and `sync_issues`. */
@@ -93,9 +98,9 @@ export class SyncRunsRepository {
     return { ...owner, id, attempts: rows[0]?.attempts ?? 1 };
   }
 
-  async finish(database: Querying, run: StartedRun, { status, counts, error }: RunResult): Promise<void> {
+  async finish(database: Querying, run: StartedRun, { status, counts, error, guard = [] }: RunResult): Promise<void> {
     await database.query(
-      `UPDATE sync_runs SET status = $3, counts = coalesce($4::jsonb, counts), error = $5, finished_at = now()
+      `UPDATE sync_runs SET status = $3, counts = coalesce($4::jsonb, counts), error = $5, guard = $7, finished_at = now()
        WHERE hauler_id = $1 AND id = $2 AND status = ANY ($6::text[])`,
       [
         run.haulerId,
@@ -104,6 +109,7 @@ export class SyncRunsRepository {
         counts === undefined ? null : JSON.stringify(counts),
         error ?? null,
         RUN_STATES.predecessors(status),
+        guard.length === 0 ? null : JSON.stringify(guard),
       ],
     );
   }
@@ -113,6 +119,14 @@ export class SyncRunsRepository {
       hauler_id,
       id,
       JSON.stringify(counts),
+    ]);
+  }
+
+  async reject(manager: EntityManager, { hauler_id, id }: RunRow, note: string | null): Promise<void> {
+    await manager.query(`UPDATE sync_runs SET status = 'rejected', note = $3 WHERE hauler_id = $1 AND id = $2`, [
+      hauler_id,
+      id,
+      note,
     ]);
   }
 

@@ -1,17 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import type { QuarantinedRecord, RequestedSyncRun, SyncRun, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
+import type {
+  QuarantinedRecord,
+  RequestedSyncRun,
+  SyncChange,
+  SyncChangeQuery,
+  SyncRun,
+  SyncRunQuery,
+} from '../../contracts/admin/sync-run.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { type PageQuery, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
-import { applyHeldRemovals, lockCatalog } from './catalog-sync.repository.js';
+import { applyHeldRemovals, lockCatalog, rejectHeldRemovals } from './catalog-sync.repository.js';
 import { forEachKind } from './kinds.js';
 import { SITE_SYNC_WORK } from './site-sync.job.js';
+import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
 import { APPLY_TIMEOUT_MS } from './sync-database.js';
 import { RUN_STATES, type RunRow, SyncRunsRepository } from './sync-runs.repository.js';
 
@@ -23,6 +32,7 @@ export class SyncRunsService {
     private readonly jobs: JobsService,
     private readonly connections: ConnectionsService,
     private readonly runs: SyncRunsRepository,
+    private readonly changes: SyncChangesRepository,
   ) {}
 
   /** Newest first. */
@@ -61,24 +71,51 @@ export class SyncRunsService {
     return { runId };
   }
 
+  /** What the run changed, and what confirming a held run would remove. */
+  async listChanges(id: string, query: SyncChangeQuery): Promise<List<SyncChange>> {
+    await this.required(id);
+    const page = pageRequest(query);
+    const { rows, total } = await this.changes.list(id, query, page);
+    return { data: rows.map(toChangeDto), pagination: paginationOf(page, total) };
+  }
+
   /** Applies the held removals. Throws `conflict` if the run holds none, or is not the newest of its connection. */
   async confirm(id: string): Promise<SyncRun> {
+    return this.decide(id, 'succeeded', async (manager, run) => {
+      const removed = await applyHeldRemovals(manager, { haulerId: run.hauler_id, connectionId: run.connection_id });
+      const counts = forEachKind((kind) => ({
+        ...run.counts[kind],
+        deactivated: run.counts[kind].deactivated + removed[kind],
+        held: 0,
+      }));
+      await this.runs.confirm(manager, run, counts);
+      await this.changes.confirm(manager, run.hauler_id, run.id);
+    });
+  }
+
+  /** Discards the held removals; `conflict` as for `confirm`. The next answer that would remove the records is held. */
+  async reject(id: string, note: string | undefined): Promise<SyncRun> {
+    return this.decide(id, 'rejected', async (manager, run) => {
+      await rejectHeldRemovals(manager, { haulerId: run.hauler_id, connectionId: run.connection_id });
+      await this.runs.reject(manager, run, note ?? null);
+    });
+  }
+
+  private async decide(
+    id: string,
+    status: 'succeeded' | 'rejected',
+    apply: (manager: EntityManager, run: RunRow) => Promise<void>,
+  ): Promise<SyncRun> {
     await inTransaction(
       this.dataSource,
       async (manager) => {
-        const { hauler_id: haulerId, connection_id: connectionId } = await this.confirmable(manager, id);
+        const { hauler_id: haulerId } = await this.decidable(manager, id);
         await lockCatalog(manager, haulerId);
-        // Checked again, because a run or another confirmation may have held the lock.
-        const run = await this.confirmable(manager, id);
-        RUN_STATES.assertTransition(run.status, 'succeeded');
+        // Checked again, because a run or another decision may have held the lock.
+        const run = await this.decidable(manager, id);
+        RUN_STATES.assertTransition(run.status, status);
         await this.assertHolds(manager, run);
-        const removed = await applyHeldRemovals(manager, { haulerId, connectionId });
-        const counts = forEachKind((kind) => ({
-          ...run.counts[kind],
-          deactivated: run.counts[kind].deactivated + removed[kind],
-          held: 0,
-        }));
-        await this.runs.confirm(manager, run, counts);
+        await apply(manager, run);
       },
       { statementTimeoutMs: APPLY_TIMEOUT_MS },
     );
@@ -95,7 +132,7 @@ export class SyncRunsService {
     );
   }
 
-  private async confirmable(manager: EntityManager, id: string): Promise<RunRow> {
+  private async decidable(manager: EntityManager, id: string): Promise<RunRow> {
     const run = await this.required(id, manager);
     if (run.status !== 'held') throw apiError(ADMIN_API, 'conflict', `the run ${id} is ${run.status}, not held`);
     const newest = await this.runs.newest(manager, run.connection_id);
@@ -106,7 +143,7 @@ export class SyncRunsService {
   /** The holds of a deleted connection are discarded when another connection takes over its records. */
   private async assertHolds(manager: EntityManager, { id, hauler_id, connection_id }: RunRow): Promise<void> {
     const held = await manager.query<unknown[]>(
-      'SELECT FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 LIMIT 1',
+      'SELECT FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected LIMIT 1',
       [hauler_id, connection_id],
     );
     if (held.length > 0) return;
@@ -130,7 +167,16 @@ function toSyncRunDto(row: RunRow): SyncRun {
     finishedAt: row.finished_at && formatInstant(row.finished_at),
     ...(row.error === null ? {} : { error: row.error }),
     counts: row.counts,
+    ...(row.guard === null ? {} : { guard: row.guard.length === 1 ? row.guard[0]! : row.guard }),
+    ...(row.note === null ? {} : { note: row.note }),
   };
+}
+
+/** With the names of the fields that differ. */
+function toChangeDto(row: ChangeRow): SyncChange {
+  const [before, after] = [row.before ?? {}, row.after ?? {}];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return { ...row, changes: names.filter((name) => !isDeepStrictEqual(before[name], after[name])).sort() };
 }
 
 /** A text that was cut is not JSON and is returned as a string. */

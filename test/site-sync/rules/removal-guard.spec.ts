@@ -3,7 +3,15 @@ import { type RemovalCounts, holdsRemovals } from '../../../src/site-sync/sync/r
 
 /** Decision 35, as a table: nothing is held yet unless a case says so. */
 function drop(activeBefore: number, absent: number, change: Partial<RemovalCounts> = {}): RemovalCounts {
-  return { activeBefore, absent, remaining: activeBefore - absent, held: 0, stillAbsent: 0, ...change };
+  return {
+    activeBefore,
+    absent,
+    remaining: activeBefore - absent,
+    held: 0,
+    stillAbsent: 0,
+    rejectedAbsent: 0,
+    ...change,
+  };
 }
 
 describe('the removal guard', () => {
@@ -27,6 +35,7 @@ describe('the removal guard', () => {
   });
 
   test.each<[string, RemovalCounts, boolean]>([
+    ['one record whose removal was rejected', drop(100, 1, { rejectedAbsent: 1 }), true],
     ['the same absence', drop(10, 6, { held: 6, stillAbsent: 6 }), true],
     ['the same absence, a small share by now', drop(1000, 6, { held: 6, stillAbsent: 6 }), true],
     ['the same of an empty list, others have come', drop(4, 3, { remaining: 1, held: 3, stillAbsent: 3 }), true],

@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { SyncChangeQuery } from '../../contracts/admin/sync-run.dto.js';
+import type { PageRequest } from '../../contracts/common/pagination.dto.js';
+import { countRows } from '../../database/count.js';
+import { type Kind } from './kinds.js';
+import type { StartedRun } from './sync-runs.repository.js';
+
+/** More changes of one kind and type are counted in the run, but not stored. */
+export const MAX_STORED_CHANGES = 10_000;
+
+/** Only the newest runs of a connection that changed records keep their changes. */
+const RUNS_WITH_CHANGES = 100;
+
+export interface ChangeRow {
+  readonly kind: Kind;
+  readonly change: 'created' | 'updated' | 'deactivated' | 'restored' | 'held';
+  readonly externalId: string;
+  readonly name: string;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+const ADDRESS = (alias: string) => `'address', CASE WHEN ${alias}.line1 IS NOT NULL THEN jsonb_build_object(
+  'line1', ${alias}.line1, 'city', ${alias}.city, 'state', ${alias}.state, 'country', ${alias}.country,
+  'zipCode', ${alias}.zip_code) END`;
+
+const FIELDS: Readonly<Record<Kind, (alias: string) => string>> = {
+  sites: (alias) => `'name', ${alias}.name, ${ADDRESS(alias)}`,
+  kiosks: (alias) => `'siteId', ${alias}.site_external_id, 'name', ${alias}.name`,
+  materials: (alias) => `'siteId', ${alias}.site_external_id, 'kioskId', ${alias}.kiosk_external_id,
+    'materialType', ${alias}.material_type, 'measureUnit', ${alias}.measure_unit`,
+};
+
+/** SQL of a record as the partner's contract has it (section 2.4a), without absent fields. */
+function recordSql(kind: Kind, alias: string): string {
+  return `jsonb_strip_nulls(jsonb_build_object('id', ${alias}.external_id, ${FIELDS[kind](alias)},
+    'active', ${alias}.active, 'flaggedReason', ${alias}.flagged_reason,
+    'updatedAt', to_char(${alias}.partner_updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))`;
+}
+
+const nameSql = (kind: Kind, alias: string) => (kind === 'materials' ? `${alias}.material_type` : `${alias}.name`);
+
+/** Stores what a run changes in one kind. Each statement runs before the one that changes the records. */
+export class ChangeRecorder {
+  constructor(
+    private readonly manager: EntityManager,
+    private readonly run: StartedRun,
+    private readonly kind: Kind,
+  ) {}
+
+  /** `given` and `stored` are SQL of the staged and the stored records, `outcome` and `isStale` compare them. */
+  async storeGiven(change: ChangeRow['change'], given: string, outcome: string, isStale: string): Promise<void> {
+    const { kind } = this;
+    const stored = recordSql(kind, 'stored');
+    // A stale record that comes back keeps its stored content.
+    const after = `CASE WHEN ${isStale} THEN ${stored} || '{"active": true}' ELSE ${recordSql(kind, 'given')} END`;
+    await this.insert(
+      `SELECT $1, $2, '${kind}', '${change}', given.external_id, ${nameSql(kind, 'given')},
+         CASE WHEN stored.id IS NOT NULL THEN ${stored} END, ${after}
+       FROM ${given} LEFT JOIN ${kind} stored ON stored.hauler_id = $1 AND stored.external_id = given.external_id
+       WHERE ${outcome} = '${change}'`,
+    );
+  }
+
+  /** The stored records that `condition` selects become inactive. */
+  async storeRemoved(change: 'deactivated' | 'held', condition: string): Promise<void> {
+    const { kind } = this;
+    const stored = recordSql(kind, 'stored');
+    await this.insert(
+      `SELECT $1, $2, '${kind}', '${change}', stored.external_id, ${nameSql(kind, 'stored')},
+         ${stored}, ${stored} || '{"active": false}'
+       FROM ${kind} stored WHERE ${condition.replaceAll('$2', '$3')}`,
+      [this.run.connectionId],
+    );
+  }
+
+  private async insert(select: string, parameters: unknown[] = []): Promise<void> {
+    await this.manager.query(
+      `INSERT INTO sync_changes (hauler_id, run_id, kind, change, external_id, name, before, after)
+       ${select} LIMIT ${MAX_STORED_CHANGES}`,
+      [this.run.haulerId, this.run.id, ...parameters],
+    );
+  }
+}
+
+/** The stored changes of runs. */
+@Injectable()
+export class SyncChangesRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Deletes the changes of runs that are no longer among the newest. */
+  async prune(manager: EntityManager, { haulerId, connectionId, id }: StartedRun): Promise<void> {
+    await manager.query('UPDATE sync_runs SET has_changes = true WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
+    await manager.query(
+      `DELETE FROM sync_changes WHERE hauler_id = $1 AND run_id IN (
+         SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2 AND has_changes
+         ORDER BY created_at DESC, id DESC OFFSET ${RUNS_WITH_CHANGES} LIMIT 100)`,
+      [haulerId, connectionId],
+    );
+  }
+
+  /** The held removals of a run have been applied. */
+  async confirm(manager: EntityManager, haulerId: string, runId: string): Promise<void> {
+    await manager.query(
+      `UPDATE sync_changes SET change = 'deactivated' WHERE hauler_id = $1 AND run_id = $2 AND change = 'held'`,
+      [haulerId, runId],
+    );
+  }
+
+  /** Kind by kind, in the order in which the run applied them. */
+  async list(runId: string, { kind = null, change = null }: NullableFilter, page: PageRequest) {
+    const filter = [runId, kind, change];
+    const where = 'run_id = $1 AND ($2::text IS NULL OR kind = $2) AND ($3::text IS NULL OR change = $3)';
+    const rows = await this.dataSource.query<ChangeRow[]>(
+      `SELECT kind, change, external_id AS "externalId", name, before, after
+       FROM sync_changes WHERE ${where} ORDER BY position LIMIT $4 OFFSET $5`,
+      [...filter, page.pageSize, page.offset],
+    );
+    const total = await countRows(this.dataSource, `SELECT FROM sync_changes WHERE ${where}`, filter);
+    return { rows, total };
+  }
+}
+
+type NullableFilter = { readonly [K in 'kind' | 'change']?: SyncChangeQuery[K] | null };
