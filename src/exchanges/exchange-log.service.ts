@@ -133,7 +133,7 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   }
 }
 
-function sizeOf({ requestBody, responseBody, inRevision }: ExchangeRecord): number {
-  const lengths = [inRevision ? undefined : requestBody, responseBody].map((body) => body?.content.length ?? 0);
+function sizeOf({ requestBody, responseBody }: ExchangeRecord): number {
+  const lengths = [requestBody, responseBody].map((body) => body?.content.length ?? 0);
   return lengths.reduce((sum, length) => sum + length, RECORD_BYTES);
 }

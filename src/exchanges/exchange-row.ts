@@ -86,7 +86,7 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
     record.method,
     redactKnown(redactQuery(record.path, record.isLink === true ? 'every value' : 'signature'), secrets),
     record.keyPrefix,
-    record.requestId,
+    record.requestId === null ? null : redactKnown(record.requestId, secrets),
     record.failure,
     decision.errorCode,
     decision.result,

@@ -81,9 +81,12 @@ function formsOf(secret: string): readonly string[] {
   return forms;
 }
 
-/** Replaces known secrets, in plain and encoded. */
+/** A key that this service issued: a caller may send its key in any place. */
+const OWN_KEY = /hb_[0-9A-Za-z]{49}/g;
+
+/** Replaces keys of our own, and known secrets in plain and encoded. */
 export function redactKnown(text: string, secrets: readonly string[]): string {
-  let result = text;
+  let result = text.includes('hb_') ? text.replace(OWN_KEY, REDACTED) : text;
   for (const secret of secrets) {
     for (const form of formsOf(secret)) if (result.includes(form)) result = result.replaceAll(form, REDACTED);
   }
