@@ -54,9 +54,14 @@ export function keptBody(content: string | Buffer, maxBytes: number): KeptBody |
   const sizeBytes = Buffer.byteLength(content);
   if (sizeBytes === 0) return undefined;
   if (sizeBytes <= maxBytes) return { content, sizeBytes, truncated: false };
-  const capture = new BodyCapture(maxBytes);
-  capture.add(content);
-  return capture.kept();
+  // Without a copy of the whole body: many large ones may be refused at once.
+  const head = typeof content === 'string' ? Buffer.from(content.slice(0, maxBytes)) : content;
+  return {
+    content: withoutPartialCharacter(Buffer.from(head.subarray(0, maxBytes))),
+    sizeBytes,
+    sha256: createHash('sha256').update(content).digest('hex'),
+    truncated: true,
+  };
 }
 
 const encodingOf = (encoding: unknown): BufferEncoding =>

@@ -12,7 +12,7 @@ import { ExchangeWriter } from './exchange-writer.js';
 
 /** Bounds of the exchanges that wait to be written. */
 const MAX_WAITING = 8_000;
-const MAX_WAITING_BYTES = 48 * 1024 * 1024;
+const MAX_WAITING_BYTES = 24 * 1024 * 1024;
 /** Memory of an exchange besides its bodies. */
 const RECORD_BYTES = 4_096;
 
