@@ -107,7 +107,8 @@ describe('the home page', () => {
     expect(await accessibilityFindings(page)).toEqual([]);
 
     await region('Held synchronisations').getByRole('link', { name: 'Demo Hauling' }).click();
-    await region('Held removals').getByText('lacks 5 materials').waitFor();
+    await region('Held removals').getByText('lacks 5 of 5 active materials (100 %)').waitFor();
+    await region('Records that would be removed').getByRole('cell', { name: 'Municipal solid waste' }).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Confirm the removals' }).click();
     await region('Run').getByText('succeeded').waitFor();
@@ -129,6 +130,30 @@ describe('the home page', () => {
 });
 
 describe('the synchronisation page', () => {
+  it('rejects a held run with a note, and compares it with the run before', async () => {
+    const { page, service, region, visit } = scene;
+    await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, {
+      ...DEMO_SITE_DATA,
+      kiosks: [],
+      materials: [],
+    });
+    const connections = await service.admin<{ data: { id: string }[] }>('GET', '/connections?interface=site');
+    const { body } = await service.admin<{ runId: string }>(
+      'POST',
+      `/connections/${connections.body.data[0]?.id}/sync`,
+    );
+    await visit(`sync?run=${body.runId}`);
+    await page.getByLabel('Note for a rejection').fill('The export was empty');
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await region('Run').getByText('Rejected: The export was empty').waitFor();
+    await region('Changes').getByRole('cell', { name: 'Inbound scale' }).waitFor();
+    await page.getByLabel('Other run').selectOption({ index: 1 });
+    await region('Compared records')
+      .getByRole('row', { name: /Municipal solid waste/ })
+      .waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+  }, 40_000);
+
   it('shows the runs as bars, and one run with its counts', async () => {
     const { page, region } = scene;
     await page.getByRole('link', { name: 'Synchronisation' }).click();

@@ -1,13 +1,13 @@
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { QuarantinedRecord, SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { change, linkTo } from '../client/address.js';
-import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';
-import { ActionButton } from '../parts/forms.js';
 import { Json } from '../parts/json.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Badge, Empty, ErrorBox, Loading } from '../parts/states.js';
-import { Count, Fact, Facts, formatCount, Id, Time } from '../parts/values.js';
+import { Count, Fact, Facts, Id, Time } from '../parts/values.js';
+import { HeldRun, RunChanges } from './run-changes.js';
+import { RunComparison } from './run-comparison.js';
 
 const LIVE_MS = 2_000;
 const KINDS = ['sites', 'kiosks', 'materials'] as const;
@@ -39,26 +39,12 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
         <>
           {run.status === 'held' && <HeldRun run={run} path={path} />}
           <RunFacts run={run} />
-          <Quarantine path={path} query={query} />
+          <RunChanges path={path} query={query} />
+          <RunComparison run={run} query={query} />
+          <Quarantine path={path} />
         </>
       )}
     </>
-  );
-}
-
-/** A run whose removals wait for a decision. */
-function HeldRun({ run, path }: { run: SyncRun; path: string }) {
-  const kinds = KINDS.filter((kind) => run.counts[kind].held > 0);
-  return (
-    <section class="card needed" aria-label="Held removals">
-      <h2>This run waits for a decision</h2>
-      <p>
-        The partner's answer lacks {kinds.map((kind) => `${formatCount(run.counts[kind].held)} ${kind}`).join(', ')}{' '}
-        that are active here. Everything else is applied. If the removal is not intended, do nothing: the next complete
-        answer clears it.
-      </p>
-      <ActionButton label="Confirm the removals" kind="danger" work={() => send('POST', `${path}/confirm`)} />
-    </section>
   );
 }
 
@@ -69,6 +55,7 @@ function RunFacts({ run }: { run: SyncRun }) {
         Run <Badge value={run.status} />
       </h2>
       {run.error !== undefined && <p class="notice bad">{run.error}</p>}
+      {run.note !== undefined && <p class="notice warn">Rejected: {run.note}</p>}
       <Facts>
         <Fact name="Started">
           <Time value={run.startedAt} />
@@ -100,8 +87,8 @@ function Counts({ run }: { run: SyncRun }) {
   return <Table label="Counts" rows={KINDS} columns={columns} keyOf={(kind) => kind} />;
 }
 
-function Quarantine({ path, query }: { path: string; query: URLSearchParams }) {
-  const list = useLoad<List<QuarantinedRecord>>(`${path}/quarantine`, { page: query.get('page') ?? 1 });
+function Quarantine({ path }: { path: string }) {
+  const list = useLoad<List<QuarantinedRecord>>(`${path}/quarantine`, { pageSize: 100 });
   const columns: readonly Column<QuarantinedRecord>[] = [
     { title: 'State', cell: ({ severity }) => <Badge value={severity} /> },
     { title: 'Record', cell: (record) => <code>{record.path}</code> },

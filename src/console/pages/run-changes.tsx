@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { SyncChange, SyncRun } from '../../contracts/admin/sync-run.dto.js';
+import { send } from '../client/api.js';
+import { useLoad } from '../client/load.js';
+import { Filters, pick, SelectFilter } from '../parts/filters.js';
+import { ActionButton } from '../parts/forms.js';
+import { Difference, Json } from '../parts/json.js';
+import { type Column, Listing, NoMatch, Table } from '../parts/listing.js';
+import { Badge, Empty, ErrorBox } from '../parts/states.js';
+import { formatCount } from '../parts/values.js';
+
+const named = (value: string) => [value, value] as const;
+const KINDS = ['sites', 'kiosks', 'materials'].map(named);
+const CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'].map(named);
+
+const COLUMNS: readonly Column<SyncChange>[] = [
+  { title: 'Change', cell: ({ change }) => <Badge value={change} /> },
+  {
+    title: 'Record',
+    cell: ({ kind, name, externalId }) => (
+      <>
+        {name} <span class="hint">{kind}</span>
+        <div class="hint">
+          <code>{externalId}</code>
+        </div>
+      </>
+    ),
+  },
+  { title: 'Difference', cell: (record) => <RecordDifference record={record} /> },
+];
+
+const keyOf = ({ kind, externalId, change }: SyncChange): string => `${change} ${kind} ${externalId}`;
+
+function RecordDifference({ record: { before, after, change, changes } }: { record: SyncChange }) {
+  if (before !== null && after !== null && change === 'updated') return <Difference before={before} after={after} />;
+  return (
+    <details>
+      <summary>{changes.length === 0 ? 'The record' : changes.join(', ')}</summary>
+      <Json value={after ?? before} label="Record" />
+    </details>
+  );
+}
+
+/** What a run changed, record by record and field by field. */
+export function RunChanges({ path, query }: { path: string; query: URLSearchParams }) {
+  const filters = pick(query, 'kind', 'change', 'page');
+  const list = useLoad<List<SyncChange>>(`${path}/changes`, { ...filters, pageSize: 50 });
+  return (
+    <section class="card" aria-label="Changes">
+      <h2>Changes</h2>
+      <Filters>
+        <SelectFilter name="kind" label="Kind" query={query} choices={KINDS} />
+        <SelectFilter name="change" label="Change" query={query} choices={CHANGES} />
+      </Filters>
+      <Listing
+        label="Changed records"
+        list={list}
+        columns={COLUMNS}
+        keyOf={keyOf}
+        empty={Object.keys(filters).length > 0 ? <NoMatch /> : <Empty title="This run changed nothing." />}
+      />
+    </section>
+  );
+}
+
+/** A run whose removals wait for a decision: the rule that held it, the records, and both answers. */
+export function HeldRun({ run, path }: { run: SyncRun; path: string }) {
+  const [note, setNote] = useState('');
+  const held = useLoad<List<SyncChange>>(`${path}/changes`, { change: 'held', pageSize: 100 });
+  const guards = [run.guard ?? []].flat();
+  return (
+    <section class="card needed" aria-label="Held removals">
+      <h2>This run waits for a decision</h2>
+      {guards.map(({ kind, removed, of, share }) => (
+        <p key={kind}>
+          The partner's answer lacks {formatCount(removed)} of {formatCount(of)} active {kind} (
+          {Math.round(share * 100)} %).
+        </p>
+      ))}
+      <p class="hint">
+        Everything else is applied. Confirm deactivates the records below. Reject keeps them active; the next answer
+        without them is held again.
+      </p>
+      <label class="field narrow">
+        <span>Note for a rejection</span>
+        <input maxLength={1_000} value={note} onInput={(event) => setNote(event.currentTarget.value)} />
+      </label>
+      <p class="actions">
+        <ActionButton label="Confirm the removals" kind="danger" work={() => send('POST', `${path}/confirm`)} />
+        <ActionButton
+          label="Reject"
+          work={() => send('POST', `${path}/reject`, note.trim() === '' ? {} : { note: note.trim() })}
+        />
+      </p>
+      {held.error !== undefined && <ErrorBox error={held.error} onRetry={held.reload} />}
+      {held.data !== undefined && held.data.data.length > 0 && (
+        <Table label="Records that would be removed" rows={held.data.data} columns={COLUMNS} keyOf={keyOf} />
+      )}
+      {held.data !== undefined && held.data.pagination.totalItems > held.data.data.length && (
+        <p class="hint">The first {held.data.data.length} are shown; all are listed under Changes.</p>
+      )}
+    </section>
+  );
+}
