@@ -38,7 +38,7 @@ export async function startKitScene(): Promise<KitScene> {
     siteId: DEMO.siteId,
     materialId: DEMO.materialId,
   };
-  await requestClip(service, partnerKey, fixtures);
+  for (const minute of [0, 1]) await requestClip(service, partnerKey, fixtures, minute);
   return { service, platformKey, partnerKey, fixtures };
 }
 
@@ -57,14 +57,19 @@ async function uploadMinute(service: TestApp, customerId: string, minute: number
 }
 
 /** The list of clips must have an element. */
-async function requestClip(service: TestApp, key: string, { customerId = '', truckId }: Fixtures): Promise<void> {
+async function requestClip(
+  service: TestApp,
+  key: string,
+  { customerId = '', truckId }: Fixtures,
+  minute: number,
+): Promise<void> {
   const headers = { 'API-KEY': key };
-  const body = { customerId, truckId, cameraId: 'front', startTime: timeOf(0), endTime: timeOf(1) };
+  const body = { customerId, truckId, cameraId: 'front', startTime: timeOf(minute), endTime: timeOf(minute + 1) };
   await service.call('POST', '/video-platform/v1/videos/requests', { headers, body });
   const path = `/video-platform/v1/videos?customerId=${encodeURIComponent(customerId)}`;
   for (const end = Date.now() + 20_000; Date.now() < end;) {
     const { body: list } = await service.call<{ data: { videos: unknown[] } }>('GET', path, { headers });
-    if (list.data.videos.length > 0) return;
+    if (list.data.videos.length > minute) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error('the clip is not ready');

@@ -1,4 +1,5 @@
 import { type DtoClass } from '../../contracts/common/reader.js';
+import { isUuid } from '../../contracts/common/text.js';
 import { isWithoutParent } from '../../contracts/site/material-parents.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
 import { ownField } from '../checks.js';
@@ -78,7 +79,7 @@ export class SiteFacts extends RecordFacts {
   }
 }
 
-const idOf = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : undefined);
+const idOf = (value: unknown) => (typeof value === 'string' && isUuid(value) ? value.toLowerCase() : undefined);
 
 const known = new WeakMap<Exchange, SiteFacts>();
 

@@ -1,4 +1,4 @@
-import { epochMillis } from '../../contracts/common/instant.js';
+import { epochMillis, secondsBetween } from '../../contracts/common/instant.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { VIDEO_STATUSES } from '../../contracts/vision/vision.dto.js';
@@ -69,9 +69,12 @@ function isListed(exchange: Exchange): Verdict {
 const isOf =
   (name: 'truckId' | 'cameraId'): Check =>
   (exchange) =>
-    everyElement(exchange, (element) => differs(name, element[name], exchange));
+    exchange.status === 200
+      ? everyElement(exchange, (element) => differs(name, element[name], exchange))
+      : hasStatus(200)(exchange);
 
 const overlaps: Check = (exchange) => {
+  if (exchange.status !== 200) return hasStatus(200)(exchange);
   const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(askedFor(exchange, name) ?? ''));
   if (from === undefined || to === undefined) return passed;
   return everyElement(exchange, ({ startTime, endTime }) =>
@@ -206,12 +209,12 @@ const returnsPage =
 
 /** The last chunk of a camera, and one before a gap, may be shorter. */
 const isConstant: Check = (exchange) => {
-  const { valid } = listFacts(exchange);
-  if (valid.length < 2) return notProven('there are fewer than two recordings');
-  const longest = Math.max(...valid.map(({ durationSeconds }) => durationSeconds));
-  const shorter = valid.filter(({ durationSeconds }) => durationSeconds < longest - 1).length;
+  const seconds = listFacts(exchange).valid.map(({ startTime, endTime }) => secondsBetween(startTime, endTime));
+  if (seconds.length < 2) return notProven('there are fewer than two recordings');
+  const longest = Math.max(...seconds);
+  const shorter = seconds.filter((each) => each > 0 && each < longest - 1).length;
   return passedUnless(
-    shorter * 2 > valid.length ? `most chunks are shorter than the longest of ${longest} s` : undefined,
+    shorter * 2 > seconds.length ? `most chunks are shorter than the longest of ${longest} s` : undefined,
   );
 };
 
@@ -426,12 +429,12 @@ const isWithinRequest: Check = async (exchange, run) => {
   const request = await run.exchange('request');
   if (request instanceof MissingData) return notProven(request.message);
   const body: unknown = JSON.parse(request.request.body ?? '{}');
-  const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(String(ownField(body, name))));
-  return everyElement(exchange, ({ startTime, endTime }) =>
-    epochMillis(endTime) > (from ?? 0) && epochMillis(startTime) < (to ?? 0)
-      ? undefined
-      : 'lies outside the range of the request',
-  );
+  const [from = 0, to = 0] = ['startTime', 'endTime'].map((name) => Date.parse(String(ownField(body, name))));
+  return everyElement(exchange, ({ startTime, endTime }) => {
+    const [start, end] = [epochMillis(startTime), epochMillis(endTime)];
+    // A range that ends too early is the fault of another rule.
+    return end <= start || (end > from && start < to) ? undefined : 'lies outside the range of the request';
+  });
 };
 
 const REQUEST_RULES: readonly Rule[] = [
