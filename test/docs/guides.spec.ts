@@ -36,6 +36,7 @@ async function runGuide(guide: string): Promise<string> {
     KEY: demo.keys.platform,
     PARTNER_KEY: demo.keys.partner,
     ADMIN_TOKEN: service.env.ADMIN_TOKEN,
+    KIT: join(ROOT, 'dist/conformance/haulbridge-conformance.mjs'),
   };
   const cwd = mkdtempSync(join(testServer().folder, 'guide-'));
   return (await run('sh', ['-c', commandsOf(guide)], { cwd, env })).stdout;
@@ -64,6 +65,8 @@ describe('every command of a guide works as it is written', () => {
     expect(output).toContain('the clip is ready');
     expect(output.match(/"conforms":true/g)).toHaveLength(2);
     expect(output).toContain('an injected fault: 503');
+    expect(output).toMatch(/^\d+ passed, 0 failed, 0 warnings/m);
+    expect(output).toMatch(/^vision-server: \d+ passed, 0 failed, 0 warnings/m);
   }, 60_000);
 
   test('sandbox: scenarios and the clock', async () => {
