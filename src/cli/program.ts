@@ -6,6 +6,9 @@ import { AdminCallError, type AdminCall, AdminClient } from '../contracts/admin/
 import { ADMIN_ROUTES, type AdminRoute, type AdminRouteName } from '../contracts/admin/admin.api.js';
 import type { StorageCheck } from '../contracts/admin/storage.dto.js';
 import { summarise } from '../contracts/common/violation.js';
+import type { Exchange, ExchangeDetail, ExchangeList } from '../contracts/admin/exchange.dto.js';
+import { exchangeLine, renderExchange, renderExchanges } from './exchange-output.js';
+import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
@@ -51,6 +54,7 @@ function createProgram(streams: Streams, local: LocalService): Command {
   for (const [name, { description, commands }] of Object.entries(COMMAND_GROUPS)) {
     const group = program.command(name).description(description);
     for (const [word, route] of Object.entries(commands)) addCommand(group.command(word), route, streams, local);
+    if (name === 'exchange') addTail(group.command('tail'), streams, local);
   }
   addCommand(program.command('doctor'), 'checkStorage', streams, local);
   configure(program, streams);
@@ -95,8 +99,33 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
         return;
       }
       const response = await client.json(name, await callOf(route, command));
-      if (response !== '') streams.out(render(exactValue(response), json));
+      if (response !== '') streams.out(json ? render(exactValue(response), true) : shown(name, response));
       if (name === 'checkStorage') reportDifferences(JSON.parse(response) as StorageCheck, json, streams);
+    } catch (error) {
+      throw error instanceof AdminCallError ? commandError(error, command) : error;
+    }
+  });
+}
+
+/** Exchanges have too many fields for a table. */
+function shown(name: AdminRouteName, response: string): string {
+  if (name === 'listExchanges') return renderExchanges(JSON.parse(response) as ExchangeList);
+  if (name === 'getExchange') return renderExchange(JSON.parse(response) as ExchangeDetail);
+  return render(exactValue(response), false);
+}
+
+function addTail(command: Command, streams: Streams, local: LocalService): void {
+  command.summary('Show the newest exchanges').description('Show the newest exchanges, oldest first, one line each.');
+  for (const option of optionsOf(ADMIN_ROUTES.listExchanges)) {
+    if (!['cursor', 'pageSize', 'from', 'to'].includes(option.attributeName())) command.addOption(option);
+  }
+  command.option('--follow', 'show each later exchange when it is written, until interrupted');
+  command.action(async () => {
+    const { json = false, ...target } = command.optsWithGlobals<GlobalOptions>();
+    const { follow = false, ...filter } = command.opts<Record<string, unknown> & { follow?: boolean }>();
+    const show = (exchange: Exchange) => streams.out(json ? `${JSON.stringify(exchange)}\n` : exchangeLine(exchange));
+    try {
+      await tailExchanges(clientFor(target, local), texts(filter), follow, show);
     } catch (error) {
       throw error instanceof AdminCallError ? commandError(error, command) : error;
     }

@@ -11,12 +11,12 @@ import { type ExchangeRow, toRow } from './exchange-row.js';
 import { ExchangeWriter } from './exchange-writer.js';
 
 /** Bounds of the exchanges that wait to be written. */
-const MAX_WAITING = 8_000;
+const MAX_WAITING = 20_000;
 const MAX_WAITING_BYTES = 24 * 1024 * 1024;
-/** Memory of an exchange besides its bodies. */
-const RECORD_BYTES = 4_096;
+/** Memory of an exchange besides its text. */
+const ROW_BYTES = 256;
 
-/** Exchanges of one transaction: converting them blocks the event loop for about a millisecond. */
+/** Exchanges of one transaction. */
 const BATCH = 200;
 const GATHER_MS = 200;
 const RETRY_MS = 1_000;
@@ -36,7 +36,7 @@ type LossReason = 'queue-full' | 'database-unavailable' | 'not-writable';
 @Injectable()
 export class ExchangeLog implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Exchanges');
-  private readonly queue = new BoundedQueue<ExchangeRecord>(MAX_WAITING, MAX_WAITING_BYTES);
+  private readonly queue = new BoundedQueue<ExchangeRow>(MAX_WAITING, MAX_WAITING_BYTES);
   private writing: Promise<void> | undefined;
   private isStopping = false;
   private readonly written: Counter;
@@ -70,7 +70,9 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   add(record: ExchangeRecord): void {
     const isFailure = record.status === 0 || record.status >= 400 || record.failure !== undefined;
     if (this.env.EXCHANGE_LOG === 'failures' && !isFailure) return;
-    const dropped = this.queue.push(record, sizeOf(record));
+    // Bytes of the rows wait, because thousands of waiting objects would keep the garbage collector busy.
+    const row = toRow(record);
+    const dropped = this.queue.push(row, row.exchange.length + row.references.length + ROW_BYTES);
     if (dropped > 0) this.lost.inc({ reason: 'queue-full' }, dropped);
     this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
   }
@@ -93,8 +95,7 @@ export class ExchangeLog implements BeforeApplicationShutdown {
       // Gathers a batch, but does not delay a shutdown.
       if (this.queue.length < BATCH && !this.isStopping) await delay(GATHER_MS);
       const started = performance.now();
-      const records = this.queue.shift(BATCH);
-      await this.write(records.map(toRow));
+      await this.write(this.queue.shift(BATCH));
       const { utilization } = performance.eventLoopUtilization(idle);
       const hasBacklog = this.queue.length >= BATCH && !this.isStopping;
       if (hasBacklog && utilization > BUSY) {
@@ -131,9 +132,4 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   private lose(reason: LossReason, count: number): void {
     if (count > 0) this.lost.inc({ reason }, count);
   }
-}
-
-function sizeOf({ requestBody, responseBody }: ExchangeRecord): number {
-  const lengths = [requestBody, responseBody].map((body) => body?.content.length ?? 0);
-  return lengths.reduce((sum, length) => sum + length, RECORD_BYTES);
 }

@@ -41,7 +41,6 @@ export interface ExchangeRecord {
   readonly durationMs: number;
   readonly requestBytes: number;
   readonly responseBytes: number;
-  readonly replayOf: string | undefined;
   readonly scenario: string | undefined;
   /** Paths of ignored fields, as in the response header. */
   readonly ignoredFields?: string | undefined;

@@ -20,7 +20,6 @@ export const COLUMNS = [
   'hauler_id',
   'connection_id',
   'api_key_id',
-  'replay_of',
   'request_bytes',
   'response_bytes',
   'duration_ms',
@@ -51,8 +50,8 @@ export const COLUMNS = [
 
 /** Rows of both tables in the text format of COPY, without secrets. */
 export interface ExchangeRow {
-  readonly exchange: string;
-  readonly references: string;
+  readonly exchange: Buffer;
+  readonly references: Buffer;
 }
 
 export function toRow(record: ExchangeRecord): ExchangeRow {
@@ -72,7 +71,6 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
     record.haulerId,
     record.connectionId,
     record.apiKeyId,
-    record.replayOf,
     record.requestBytes,
     record.responseBytes,
     record.durationMs,
@@ -101,8 +99,8 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
     response.sha256,
   ];
   return {
-    exchange: copyLine(cells),
-    references: references.map(({ kind, value }: Reference) => copyLine([id, kind, value])).join(''),
+    exchange: Buffer.from(copyLine(cells)),
+    references: Buffer.from(references.map(({ kind, value }: Reference) => copyLine([id, kind, value])).join('')),
   };
 }
 

@@ -60,12 +60,12 @@ export class ExchangeWriter implements OnApplicationShutdown {
 
 async function writeOn(client: pg.PoolClient, rows: readonly ExchangeRow[]): Promise<void> {
   await client.query(BEGIN);
-  await copy(client, `exchanges (${COLUMNS.join(', ')})`, rows.map(({ exchange }) => exchange).join(''));
-  const references = rows.map((row) => row.references).join('');
-  if (references !== '') await copy(client, 'exchange_references (exchange_id, kind, value)', references);
+  await copy(client, `exchanges (${COLUMNS.join(', ')})`, Buffer.concat(rows.map(({ exchange }) => exchange)));
+  const references = Buffer.concat(rows.map((row) => row.references));
+  if (references.length > 0) await copy(client, 'exchange_references (exchange_id, kind, value)', references);
   await client.query('COMMIT');
 }
 
-async function copy(client: pg.PoolClient, target: string, text: string): Promise<void> {
-  await pipeline([Buffer.from(text)], client.query(copyFrom(`COPY ${target} FROM STDIN`)));
+async function copy(client: pg.PoolClient, target: string, text: Buffer): Promise<void> {
+  await pipeline([text], client.query(copyFrom(`COPY ${target} FROM STDIN`)));
 }

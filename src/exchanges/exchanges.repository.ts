@@ -135,13 +135,16 @@ export function listSql(filter: ExchangeFilter, limit: number): { sql: string; p
       ORDER BY r.exchange_id DESC LIMIT ${limit}`;
     return { sql, parameters };
   }
-  const { ranges, own } = rangesOf(filter);
-  const where = [...conditions, ...own, ...idBounds('id')];
-  const newest = `SELECT ${LISTED} FROM exchanges ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}
-    ORDER BY id DESC LIMIT ${limit}`;
-  if (ranges === undefined) return { sql: newest, parameters };
-  const sql = `SELECT e.* FROM ${ranges} CROSS JOIN LATERAL (${newest}) AS e ORDER BY e.id DESC LIMIT ${limit}`;
-  return { sql, parameters };
+  const common = [...conditions, ...idBounds('id')];
+  const newest = (own: readonly string[]) => {
+    const where = [...common, ...own];
+    return `SELECT ${LISTED} FROM exchanges ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}
+      ORDER BY id DESC LIMIT ${limit}`;
+  };
+  const [first = [], ...others] = rangesOf(filter);
+  if (others.length === 0) return { sql: newest(first), parameters };
+  const parts = [first, ...others].map((own) => `(${newest(own)})`).join(' UNION ALL ');
+  return { sql: `SELECT * FROM (${parts}) AS e ORDER BY id DESC LIMIT ${limit}`, parameters };
 }
 
 function conditionsOf(filter: ExchangeFilter, parameter: (value: unknown) => string): string[] {
@@ -163,20 +166,26 @@ function conditionsOf(filter: ExchangeFilter, parameter: (value: unknown) => str
   return conditions;
 }
 
-/** A derived table of the ranges of an index, and the conditions that tie a range to it. */
-function rangesOf(filter: ExchangeFilter): { readonly ranges?: string; readonly own: string[] } {
+/** Statuses that occur often enough for a range of their own. */
+const COMMON_STATUSES = [400, 401, 404, 405, 408, 409, 410, 413, 415, 416, 422, 429, 500, 502, 503, 504];
+
+/**
+ * The conditions of each range of an index. They are constants: of a value that the planner does not know, it assumes that
+ * it is frequent, and reads all exchanges from the newest on.
+ */
+function rangesOf(filter: ExchangeFilter): readonly (readonly string[])[] {
   const { status, requestId, apiKeyId, connectionId, errorCode } = filter;
-  if ((requestId ?? apiKeyId ?? connectionId) !== undefined) return { own: [] };
+  if ((requestId ?? apiKeyId ?? connectionId) !== undefined) return [];
   if (status !== undefined && status[0] !== OK) {
-    const ranges = `generate_series(${status[0]}, ${status[1]}) AS wanted`;
-    return { ranges, own: [`status <> ${OK}`, 'status = wanted'] };
+    const [first, last] = status;
+    const common = COMMON_STATUSES.filter((each) => each >= first && each <= last);
+    const rest = first === last ? [] : [[`status <> ${OK}`, ...common.map((each) => `status <> ${each}`)]];
+    return first === last ? [[`status <> ${OK}`]] : [...common.map((each) => [`status = ${each}`]), ...rest];
   }
-  if (errorCode !== undefined) return { own: [] };
+  if (errorCode !== undefined) return [];
   const { direction, interface: name, haulerId } = filter;
-  if ((direction ?? name ?? haulerId) === undefined) return { own: [] };
-  const list = (values: readonly string[]) => values.map((value) => `('${value}')`).join(', ');
+  if ((direction ?? name ?? haulerId) === undefined) return [];
   const directions = direction === undefined ? DIRECTIONS : [direction];
   const interfaces = name === undefined ? INTERFACES : [name];
-  const ranges = `(VALUES ${list(directions)}) AS d (wanted_direction) CROSS JOIN (VALUES ${list(interfaces)}) AS i (wanted_interface)`;
-  return { ranges, own: ['direction = wanted_direction', 'interface = wanted_interface'] };
+  return directions.flatMap((one) => interfaces.map((other) => [`direction = '${one}'`, `interface = '${other}'`]));
 }

@@ -18,7 +18,6 @@ import { BodyCapture, keptBody } from './body-capture.js';
 import type { ExchangeLog } from './exchange-log.service.js';
 import type { KeptBody } from './exchange-record.js';
 import { referenceFields } from './references.rules.js';
-import { replayIn } from './replay-marks.js';
 
 /** Downloads of the reference partner belong to Vision. */
 const FILES_PREFIX = '/media/v1/';
@@ -118,7 +117,6 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
         requestBody?.sizeBytes ??
         (Number(request.headers['content-length']) || (inRevision ? Buffer.byteLength(request.rawBody ?? '') : 0)),
       responseBytes: body.sizeBytes,
-      replayOf: replayIn(request),
       scenario: request.scenario?.name,
       ignoredFields: textOf(response.getHeader(IGNORED_FIELDS_HEADER)),
       requestHeaders: request.headers,

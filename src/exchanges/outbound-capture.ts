@@ -52,7 +52,6 @@ export class OutboundCapture implements OutboundLog {
         durationMs: Math.round((performance.now() - started) * 10) / 10,
         requestBytes: requestBody?.sizeBytes ?? 0,
         responseBytes: body.sizeBytes,
-        replayOf: context?.replayOf,
         scenario: headers?.['sandbox-scenario']?.toString(),
         requestHeaders: { host, ...call.headers },
         requestBody,

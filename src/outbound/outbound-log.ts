@@ -49,7 +49,6 @@ export interface CallContext {
   readonly references: readonly Reference[];
   readonly haulerId?: string;
   readonly connectionId?: string;
-  readonly replayOf?: string;
 }
 
 const contexts = new AsyncLocalStorage<CallContext>();

@@ -37,6 +37,8 @@ export async function run([rounds = '5', seconds = '3', stored = '200000']: read
       if (round >= 0) results[name].push(measured);
     }
   }
+  // The exchanges that are copied below.
+  await measure(services.all, house, 0.5, database);
   const ratio = median(results.all.map(({ perSecond }, i) => perSecond / (results.off[i]?.perSecond ?? NaN)));
   const [kept, lost] = await counts(services.all);
   const rows = (Object.keys(results) as (keyof typeof results)[]).map((name): Row => {

@@ -1,0 +1,80 @@
+import type { Exchange, ExchangeDetail, ExchangeMessage } from '../contracts/admin/exchange.dto.js';
+
+const WIDTH = 100;
+const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu;
+
+/** One exchange in a line of at most 100 columns. */
+export function exchangeLine({ at, direction, interface: name, route, status, failure, result, id }: Exchange): string {
+  const time = at.replace('T', ' ').replace('Z', '').slice(5, 19).padEnd(14);
+  const outcome = failure ?? result?.replace(/^\d{3} /, '') ?? '-';
+  const cells = [
+    time,
+    direction === 'inbound' ? 'in ' : 'out',
+    (route ?? `${name} ?`).slice(0, 14).padEnd(14),
+    String(status ?? '-').padEnd(3),
+    printable(outcome).slice(0, 20).padEnd(20),
+    id,
+  ];
+  return `${cells.join('  ')}\n`;
+}
+
+/** The page, newest first, and how to read the next one. */
+export function renderExchanges({ data, next }: { data: readonly Exchange[]; next: string | null }): string {
+  return data.map(exchangeLine).join('') + (next === null ? '' : `more: --cursor ${next}\n`);
+}
+
+/** One exchange in full, with lines of at most 100 columns where the content allows it. */
+export function renderExchange(exchange: ExchangeDetail): string {
+  const { request, response, explanation, references, ...fields } = exchange;
+  const lines = Object.entries(fields).map(([name, value]) => `${name.padEnd(15)} ${printable(String(value ?? '-'))}`);
+  const named = references.map(({ kind, value }) => `${kind}:${printable(value)}`);
+  return [
+    ...wrapped(printable(explanation)),
+    '',
+    ...lines,
+    ...(named.length === 0 ? [] : [`${'references'.padEnd(15)} ${named.join(' ')}`]),
+    ...messageLines('request', request),
+    ...(response === null ? [] : messageLines('response', response)),
+    '',
+  ].join('\n');
+}
+
+function messageLines(title: string, { headers, body }: ExchangeMessage): string[] {
+  const shown = Object.entries(headers).map(([name, value]) => `  ${name}: ${printable(value)}`);
+  if (body === undefined) return ['', title, ...shown];
+  const { text, base64 = '', sizeBytes, sha256, truncated, redacted } = body;
+  const notes = [`${sizeBytes} bytes`, ...(truncated ? ['truncated'] : []), ...(redacted === true ? ['redacted'] : [])];
+  const content = text === undefined ? base64 : pretty(text);
+  return [
+    '',
+    `${title}: ${notes.join(', ')}`,
+    `  sha256: ${sha256}`,
+    ...shown,
+    '',
+    ...content.split('\n').map(printable),
+  ];
+}
+
+function pretty(text: string): string {
+  try {
+    // Only spaces change: a parsed number could lose digits.
+    return text.length > WIDTH && text === JSON.stringify(JSON.parse(text))
+      ? JSON.stringify(JSON.parse(text), undefined, 2)
+      : text;
+  } catch {
+    return text;
+  }
+}
+
+function wrapped(text: string): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? '';
+    if (last !== '' && last.length + word.length >= WIDTH) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** Control characters of a partner's text must not reach the terminal. */
+const printable = (text: string): string => text.replace(CONTROLS, ' ');

@@ -1,0 +1,42 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AdminClient } from '../contracts/admin/admin.client.js';
+import type { Exchange } from '../contracts/admin/exchange.dto.js';
+
+const POLL_MS = 1_000;
+/** An exchange is written when it ends, and listed by when it began. */
+const OVERLAP_MS = 120_000;
+const PAGE_SIZE = '100';
+
+type Filter = Readonly<Record<string, string>>;
+
+/** Shows the newest exchanges, oldest first. With `follow` it shows each later one when it is written, and never resolves. */
+export async function tailExchanges(
+  client: AdminClient,
+  filter: Filter,
+  follow: boolean,
+  show: (exchange: Exchange) => void,
+): Promise<void> {
+  const { data } = await client.call('listExchanges', { query: { pageSize: '20', ...filter } });
+  for (const exchange of data.toReversed()) show(exchange);
+  if (!follow) return;
+  let seen = new Set([...data, ...(await recent(client, filter))].map(({ id }) => id));
+  for (;;) {
+    await delay(POLL_MS);
+    const found = await recent(client, filter);
+    for (const exchange of found.toReversed()) if (!seen.has(exchange.id)) show(exchange);
+    seen = new Set(found.map(({ id }) => id));
+  }
+}
+
+async function recent(client: AdminClient, filter: Filter): Promise<Exchange[]> {
+  const from = new Date(Date.now() - OVERLAP_MS).toISOString();
+  const found: Exchange[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: Filter = { ...filter, from, pageSize: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) };
+    const page: { data: Exchange[]; next: string | null } = await client.call('listExchanges', { query });
+    found.push(...page.data);
+    cursor = page.next;
+  } while (cursor !== null);
+  return found;
+}
