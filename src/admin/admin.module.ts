@@ -7,6 +7,7 @@ import { ScaleModule } from '../scale/scale.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { VisionModule } from '../vision/vision.module.js';
+import { ActionsController } from './actions.controller.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { Doctor, DoctorController } from './doctor.js';
@@ -22,7 +23,14 @@ import { VideoRequestsController } from './video-requests.controller.js';
 /** Administration that both sides need. */
 @Module({
   imports: [StorageModule],
-  controllers: [ConsoleSessionController, HaulersController, ExchangesController, DoctorController, SandboxController],
+  controllers: [
+    ActionsController,
+    ConsoleSessionController,
+    HaulersController,
+    ExchangesController,
+    DoctorController,
+    SandboxController,
+  ],
   providers: [Doctor],
 })
 export class AdminModule {}

@@ -27,6 +27,7 @@ import {
   type AdminRouteName,
 } from '../contracts/admin/admin.api.js';
 import { FailsWith, OF_ALL, OUT_OF_RANGE, SendsFile, TakesJson } from '../http/route-documentation.js';
+import { ActionLogInterceptor, ActionOf } from './action-log.interceptor.js';
 import { AdminGuard } from './admin.guard.js';
 import { AdminReads } from './admin-reads.js';
 
@@ -55,6 +56,7 @@ export function AdminController(): ClassDecorator {
   return applyDecorators(
     Controller(ADMIN_API.prefix),
     UseGuards(AdminGuard),
+    UseInterceptors(ActionLogInterceptor),
     ApiBearerAuth(ADMIN_SECURITY),
     FailsWith({ ...OF_ALL, unauthorized: UNAUTHORIZED }),
   );
@@ -74,6 +76,7 @@ export function AdminRoute<Name extends AdminRouteName>(name: Name) {
   const decorate = applyDecorators(
     RequestMapping({ path: route.path.replace(/\{(\w+)\}/g, ':$1'), method: RequestMethod[route.method] }),
     HttpCode(route.status),
+    ActionOf({ name, path: route.path }),
     ApiTags(route.path.split('/')[1] ?? ''),
     ApiOperation({ operationId: name, summary: route.summary, description: route.description }),
     // A file is sent for as long as its reader takes, and needs the database only at the start.

@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { ActionLog } from './action-log.js';
 import { AdminGuard } from './admin.guard.js';
 import { AdminReads } from './admin-reads.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';
@@ -21,6 +22,7 @@ const keyCache = {
 };
 
 const exported = [
+  ActionLog,
   AdminGuard,
   AdminReads,
   ApiKeyAdmin,

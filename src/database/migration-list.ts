@@ -12,6 +12,7 @@ import { CreateStorage1795400100000 } from '../../migrations/1795400100000-creat
 import { CreateSandbox1795400250000 } from '../../migrations/1795400250000-create-sandbox.js';
 import { CreateExchanges1795400300000 } from '../../migrations/1795400300000-create-exchanges.js';
 import { AddSyncChanges1795400500000 } from '../../migrations/1795400500000-add-sync-changes.js';
+import { CreateActions1795400500100 } from '../../migrations/1795400500100-create-actions.js';
 import { IndexCoverage1795400600000 } from '../../migrations/1795400600000-index-coverage.js';
 import { AddClipGaps1795400600100 } from '../../migrations/1795400600100-add-clip-gaps.js';
 import { IndexLargeTables1795400600200 } from '../../migrations/1795400600200-index-large-tables.js';
@@ -32,6 +33,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateSandbox1795400250000,
   CreateExchanges1795400300000,
   AddSyncChanges1795400500000,
+  CreateActions1795400500100,
   IndexCoverage1795400600000,
   AddClipGaps1795400600100,
   IndexLargeTables1795400600200,

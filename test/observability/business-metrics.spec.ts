@@ -96,6 +96,22 @@ describe('metrics of what the service is for', () => {
   });
 });
 
+describe('docs/grafana-dashboard.json', () => {
+  test('uses every metric by a name that a scrape has', async () => {
+    const text = readFileSync(join(import.meta.dirname, '../../docs/grafana-dashboard.json'), 'utf8');
+    const { panels } = JSON.parse(text) as { panels: { targets: { expr: string }[] }[] };
+    const known = new Set([...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+    for (const { expr } of panels.flatMap(({ targets }) => targets)) {
+      const bare = expr.replaceAll(/\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)/g, '');
+      const names = [...bare.matchAll(/[a-z_]+(?![a-z_]*\()/g)]
+        .map(([word]) => word)
+        .filter((word) => word.includes('_'));
+      expect(names).toHaveLength(1);
+      expect(known).toContain(names[0]?.replace(/_(?:count|bucket)$/, ''));
+    }
+  });
+});
+
 describe('docs/alerts.yml', () => {
   const rules = readFileSync(join(import.meta.dirname, '../../docs/alerts.yml'), 'utf8');
   const expressions = [...rules.matchAll(/^ +expr: (.+)$/gm)].map(([, expression]) => expression ?? '');

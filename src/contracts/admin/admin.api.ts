@@ -2,6 +2,7 @@ import { type ApiRoute, COMMON_ERRORS, defineApi } from '../common/api-contract.
 import { PageQuery } from '../common/pagination.dto.js';
 import { SiteData } from '../site/site.dto.js';
 import { Account, AccountQuery } from './account.dto.js';
+import { Action, ActionQuery } from './action.dto.js';
 import {
   API_KEY_EXAMPLES,
   ApiKey,
@@ -673,6 +674,15 @@ const ROUTES = {
     fails: { notFound: 'SANDBOX is off', conflict: 'There is no such event ahead' },
   },
 
+  listActions: {
+    ...page(Action, 'actions'),
+    path: '/actions',
+    summary: 'List the actions of admins and partners',
+    description:
+      'Every change by the admin API, the console or the partner API, newest first, for 400 days. Failed calls are not listed.',
+    query: ActionQuery,
+  },
+
   checkStorage: {
     method: 'GET',
     path: '/doctor',
@@ -748,6 +758,7 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['exchanges', 'HTTP exchanges in both directions: search, explanation'],
   ['hosted', 'Data of the partner side, which the reference partner serves'],
   ['sandbox', 'Faults to rehearse, and the clock of the reference partner'],
+  ['actions', 'The action log: who changed what, and when'],
   ['doctor', 'Comparison of the video storage with the database'],
   ['retention', 'Deletion of stored video by age'],
 ]);

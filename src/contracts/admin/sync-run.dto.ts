@@ -85,7 +85,7 @@ export interface RemovalGuard {
   readonly share: number;
 }
 
-const NUMBER_OF_RECORDS = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const NUMBER_OF_RECORDS = { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const GUARD_SCHEMA = {
   type: 'object',
   required: ['kind', 'removed', 'of', 'share'],

@@ -71,7 +71,7 @@ export class SyncRunsService {
     return { runId };
   }
 
-  /** What the run changed, and what confirming a held run would remove. */
+  /** Lists the changes of a run. Those of a held run include the removals that a confirmation applies. */
   async listChanges(id: string, query: SyncChangeQuery): Promise<List<SyncChange>> {
     await this.required(id);
     const page = pageRequest(query);

@@ -1,0 +1,70 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { DataSource } from 'typeorm';
+import type { Action, ActionQuery } from '../contracts/admin/action.dto.js';
+import type { List } from '../contracts/admin/list.dto.js';
+import { formatInstant } from '../contracts/common/instant.js';
+import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import { countRows } from '../database/count.js';
+import { uuidv7 } from '../database/uuid.js';
+
+const RETENTION = '400 days';
+const RETENTION_INTERVAL_MS = 3_600_000;
+
+export type NewAction = Pick<Action, 'actor' | 'action' | 'resource' | 'changes'>;
+
+interface ActionRow extends Omit<Action, 'at' | 'changes'> {
+  readonly at: Date;
+  readonly changes: string | null;
+}
+
+/** The action log: each change by a call of the admin API, the console or the partner API. */
+@Injectable()
+export class ActionLog {
+  private readonly logger = new Logger(ActionLog.name);
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** The action has been done: if it cannot be stored, the service log keeps it, and the call succeeds. */
+  async record({ actor, action, resource, changes }: NewAction): Promise<void> {
+    try {
+      await this.dataSource.query(
+        'INSERT INTO actions (id, actor, action, resource, changes) VALUES ($1, $2, $3, $4, $5)',
+        [uuidv7(), actor, action, resource, changes === undefined ? null : JSON.stringify(changes)],
+      );
+    } catch (err) {
+      this.logger.error({ err, actor, action, resource, changes }, 'an action could not be stored');
+    }
+  }
+
+  /** Newest first. */
+  async list(query: ActionQuery): Promise<List<Action>> {
+    const page = pageRequest(query);
+    const parameters: unknown[] = [];
+    const conditions: string[] = [];
+    const filter = (condition: string, value: unknown) => {
+      if (value !== undefined) conditions.push(`${condition} $${parameters.push(value)}`);
+    };
+    filter('resource =', query.resource);
+    filter('at >=', query.from);
+    filter('at <', query.to);
+    const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+    const total = await countRows(this.dataSource, `SELECT FROM actions ${where}`, parameters);
+    const rows = await this.dataSource.query<ActionRow[]>(
+      `SELECT id, at, actor, action, resource, changes FROM actions ${where}
+       ORDER BY at DESC, id DESC LIMIT ${page.pageSize} OFFSET ${page.offset}`,
+      parameters,
+    );
+    return { data: rows.map(toActionDto), pagination: paginationOf(page, total) };
+  }
+
+  @Interval('actions', RETENTION_INTERVAL_MS)
+  async deleteOld(): Promise<void> {
+    await this.dataSource.query(`DELETE FROM actions WHERE at < now() - interval '${RETENTION}'`);
+  }
+}
+
+function toActionDto({ changes, at, ...row }: ActionRow): Action {
+  const dto = { ...row, at: formatInstant(at) };
+  return changes === null ? dto : { ...dto, changes: JSON.parse(changes) as Record<string, unknown> };
+}

@@ -1,0 +1,52 @@
+import { field } from '../common/fields/field.js';
+import { InstantField } from '../common/fields/scalar-fields.js';
+import { TextField, UuidField } from '../common/fields/text-fields.js';
+import type { Instant } from '../common/instant.js';
+import { isJsonObject } from '../common/json.js';
+import { PageQuery } from '../common/pagination.dto.js';
+
+const RESOURCE = { max: 600, example: 'connection:0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a' };
+
+export class ActionQuery extends PageQuery {
+  @InstantField({ description: 'Actions at this time or later', optional: true, inQuery: true })
+  from?: Instant;
+
+  @InstantField({ description: 'Actions before this time', optional: true, inQuery: true })
+  to?: Instant;
+
+  @TextField({ ...RESOURCE, description: 'Actions on this resource only', min: 1, optional: true })
+  resource?: string;
+}
+
+/** One change by a call of the admin API, the console or the partner API. */
+export class Action {
+  @UuidField({ description: 'Id of the action', example: '0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24' })
+  id!: string;
+
+  @InstantField({ description: 'When it was done', example: '2026-11-20T14:03:27.512Z' })
+  at!: string;
+
+  @TextField({
+    description: '`admin`: a call with the admin token. `console`: a console session. `partner:` with the key prefix.',
+    max: 64,
+    example: 'admin',
+  })
+  actor!: string;
+
+  @TextField({ description: 'Operation id of the call', max: 64, example: 'updateConnection' })
+  action!: string;
+
+  @TextField({ ...RESOURCE, description: 'Changed resource' })
+  resource!: string;
+
+  @field(
+    {
+      description: 'The fields that the call sent; secrets are `[redacted]`',
+      optional: true,
+      example: { enabled: false },
+    },
+    { type: 'object', additionalProperties: true },
+    { rule: { name: 'isObject', validate: isJsonObject, must: 'must be an object' } },
+  )
+  changes?: Readonly<Record<string, unknown>>;
+}
