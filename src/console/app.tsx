@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
 import { ErrorBox, Loading } from './parts/states.js';
+import { ActionsPage } from './pages/actions.js';
 import { AccountsPage } from './pages/accounts.js';
 import { CoveragePage } from './pages/coverage.js';
 import { ConnectionsPage } from './pages/connections.js';
@@ -35,6 +36,7 @@ const PAGES: readonly Page[] = [
   { path: 'connections', title: 'Connections', Content: ConnectionsPage },
   { path: 'keys', title: 'API keys', Content: KeysPage },
   { path: 'sandbox', title: 'Sandbox', Content: SandboxPage, isPartners: true },
+  { path: 'actions', title: 'Actions', Content: ActionsPage },
 ];
 
 const ROLES: Readonly<Record<Session['kind'], string>> = {

@@ -117,6 +117,21 @@ describe('the sandbox page', () => {
   }, 30_000);
 });
 
+describe('the actions page', () => {
+  it('lists who changed what, and finds the changes of one resource', async () => {
+    const { page, region } = scene;
+    await page.getByRole('link', { name: 'Actions' }).click();
+    const row = page.getByRole('row', { name: /console .*updateConnection/ }).first();
+    await row.waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await row.getByRole('button').click();
+    await page.waitForURL(/resource=connection/);
+    await region('Actions')
+      .getByRole('row', { name: /revokeApiKey/ })
+      .waitFor({ state: 'detached' });
+  }, 30_000);
+});
+
 describe('the sign-in', () => {
   it('refuses a wrong token with a sentence, and ends with the sign-out', async () => {
     const { browser, service } = scene;

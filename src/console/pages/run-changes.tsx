@@ -10,8 +10,8 @@ import { type Column, Listing, NoMatch, Table } from '../parts/listing.js';
 import { Badge, Empty, ErrorBox } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
 
-const named = (value: string) => [value, value] as const;
-const KINDS = ['sites', 'kiosks', 'materials'].map(named);
+const named = <Value extends string>(value: Value) => [value, value] as const;
+const KINDS = (['sites', 'kiosks', 'materials'] as const).map(named);
 const CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'].map(named);
 
 const COLUMNS: readonly Column<SyncChange>[] = [
@@ -78,6 +78,15 @@ export function HeldRun({ run, path }: { run: SyncRun; path: string }) {
           {Math.round(share * 100)} %).
         </p>
       ))}
+      {guards.length === 0 && (
+        <p>
+          The partner's answer lacks{' '}
+          {KINDS.filter(([kind]) => run.counts[kind].held > 0)
+            .map(([kind]) => `${formatCount(run.counts[kind].held)} ${kind}`)
+            .join(', ')}{' '}
+          that are active here.
+        </p>
+      )}
       <p class="hint">
         Everything else is applied. Confirm deactivates the records below. Reject keeps them active; the next answer
         without them is held again.

@@ -1,0 +1,65 @@
+import type { Action } from '../../contracts/admin/action.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import { change, type PageProps } from '../client/address.js';
+import { useLoad } from '../client/load.js';
+import { Filters, pick, TextFilter, TimeFilter } from '../parts/filters.js';
+import { Json } from '../parts/json.js';
+import { type Column, Listing, NoMatch } from '../parts/listing.js';
+import { Empty } from '../parts/states.js';
+import { Time } from '../parts/values.js';
+
+const LIVE_MS = 10_000;
+
+/** Every change that an admin or a partner made, newest first. */
+export function ActionsPage({ query }: PageProps) {
+  const filters = pick(query, 'resource', 'from', 'to', 'page');
+  const list = useLoad<List<Action>>('/actions', filters, { everyMs: LIVE_MS });
+  return (
+    <>
+      <Filters>
+        <TextFilter name="resource" label="Resource" query={query} hint="connection:ID" />
+        <TimeFilter name="from" label="From" query={query} />
+        <TimeFilter name="to" label="Until" query={query} />
+      </Filters>
+      <Listing
+        label="Actions"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={
+          Object.keys(filters).length > 0 ? (
+            <NoMatch />
+          ) : (
+            <Empty title="No action yet.">Every change by the admin API, the console or a partner appears here.</Empty>
+          )
+        }
+      />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Action>[] = [
+  { title: 'At', cell: ({ at }) => <Time value={at} /> },
+  { title: 'Who', cell: ({ actor }) => actor },
+  { title: 'Action', cell: ({ action }) => action },
+  {
+    title: 'Resource',
+    cell: ({ resource }) => (
+      <button type="button" title="Show the actions on this resource" onClick={() => change({ resource })}>
+        <code>{resource}</code>
+      </button>
+    ),
+  },
+  {
+    title: 'Fields',
+    cell: ({ changes }) =>
+      changes === undefined || Object.keys(changes).length === 0 ? (
+        <span class="muted">none</span>
+      ) : (
+        <details>
+          <summary>{Object.keys(changes).join(', ')}</summary>
+          <Json value={changes} label="Fields of the call" />
+        </details>
+      ),
+  },
+];
