@@ -9,7 +9,7 @@ export const IGNORED_FIELDS_HEADER = 'Ignored-Fields';
 const MAX_PATHS = 10;
 const MAX_LENGTH = 4_096;
 
-/** The known fields of a DTO class, with the type of those that are objects or lists of objects. */
+/** The known fields of a DTO class. A field of objects, or of a list of objects, has their type. */
 type Fields = ReadonlyMap<string, Nested | undefined>;
 
 const known = new Map<DtoClass<object>, Fields>();

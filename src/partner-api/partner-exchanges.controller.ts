@@ -9,7 +9,7 @@ import { formatInstant } from '../contracts/common/instant.js';
 import { KeyDescription } from '../contracts/partner/me.dto.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 
-/** What a key opens, and the calls that were made with it. */
+/** Describes the key of a call, and lists the calls that were made with it. */
 @PartnerController()
 export class PartnerExchangesController {
   constructor(

@@ -3,7 +3,7 @@ import { EnumListField } from '../common/fields/nested-fields.js';
 import { BooleanField, InstantField } from '../common/fields/scalar-fields.js';
 import { TextField, UuidField } from '../common/fields/text-fields.js';
 
-/** What an API key opens. */
+/** The interfaces and the owner of an API key. */
 export class KeyDescription {
   @EnumListField({
     description: 'Interfaces that the key may call',

@@ -95,7 +95,7 @@ const ROUTES = {
   },
 } as const satisfies Readonly<Record<string, AdminRoute>>;
 
-/** What a partner reads and does with its own key; either key header is accepted. */
+/** The calls that a partner makes for itself with its own key, in either key header. */
 export const PARTNER_API = defineApi({
   name: 'partner',
   title: 'Partner API',
