@@ -164,6 +164,9 @@ export function canRetry(error: unknown): boolean {
   );
 }
 
+/** From this number of matches on, a search reads the tickets newest first. */
+const COMMON_MATCHES = 10_000;
+
 /** The size of a row, read without the row. */
 export interface RowSize<Id> {
   readonly id: Id;
@@ -176,10 +179,12 @@ export async function findTicketPage(
   query: TicketQuery,
   { pageSize, offset }: PageRequest,
 ): Promise<{ rows: RowSize<string>[]; total: number }> {
-  const { sql, parameters } = filterSql(query);
+  const isCommon = query.search !== undefined && (await isCommonTerm(dataSource, query.search));
+  const { sql, parameters } = filterSql(query, isCommon);
   const total = await countRows(dataSource, sql, parameters);
   // Few tickets have a given number: those are found by the number and then sorted. All others are read in the order of their ids.
-  const materialized = query.ticketNumber === undefined ? 'NOT MATERIALIZED' : 'MATERIALIZED';
+  const isByNumber = query.ticketNumber !== undefined || (query.search !== undefined && !isCommon);
+  const materialized = isByNumber ? 'MATERIALIZED' : 'NOT MATERIALIZED';
   const rows = await dataSource.query<RowSize<string>[]>(
     `WITH found AS ${materialized} (${sql})
      SELECT t.id, octet_length(t.materials) + coalesce(octet_length(t.custom_fields), 0) AS bytes
@@ -216,7 +221,10 @@ export async function findKeyPrefixes(
 }
 
 /** A SELECT of the ids of the tickets of an admin list. An id contains the time of receipt, so that no other index is needed for it. */
-export function filterSql({ haulerId, siteId, ticketNumber, from, to }: TicketQuery): {
+export function filterSql(
+  { haulerId, siteId, ticketNumber, search, from, to }: TicketQuery,
+  isCommon = false,
+): {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 } {
@@ -231,10 +239,41 @@ export function filterSql({ haulerId, siteId, ticketNumber, from, to }: TicketQu
     const number = parameter(ticketNumber);
     conditions.push(`(inbound_number = ${number} OR outbound_number = ${number})`);
   }
+  if (search !== undefined) {
+    const term = `${parameter(search)}::text`;
+    const anyContains = FLOW_NUMBERS.map((number) => contains(number, term)).join(' OR ');
+    conditions.push(isCommon ? `(${anyContains})` : numberContains(term));
+  }
   if (from !== undefined) conditions.push(`id >= ${parameter(minIdFrom(from))}`);
   if (to !== undefined) conditions.push(`id < ${parameter(minIdFrom(to))}`);
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   return { sql: `SELECT id FROM tickets${where}`, parameters };
+}
+
+const FLOW_NUMBERS = ['inbound_number', 'outbound_number'] as const;
+const contains = (number: string, term: string) => `strpos(lower(${number}), lower(${term})) > 0`;
+
+/**
+ * Reads the numbers from the indexes of the flows alone. An index of their n-grams would be faster, but every push would
+ * pay for it.
+ */
+function numberContains(term: string): string {
+  const found = FLOW_NUMBERS.map(
+    (number) => `SELECT t.id FROM (
+        SELECT hauler_id, ${number}, site_id FROM tickets WHERE ${contains(number, term)}) AS found
+      JOIN tickets t USING (hauler_id, ${number}, site_id)`,
+  );
+  return `id IN (${found.join(' UNION ')})`;
+}
+
+/** Whether so many tickets match that reading them newest first finds a page of them soon. */
+async function isCommonTerm(dataSource: DataSource, term: string): Promise<boolean> {
+  const arms = FLOW_NUMBERS.map((number) => `SELECT FROM tickets WHERE ${contains(number, '$1::text')}`);
+  const [found] = await dataSource.query<[{ count: number }]>(
+    `SELECT count(*)::int AS count FROM (${arms.join(' UNION ALL ')} LIMIT ${COMMON_MATCHES}) AS found`,
+    [term],
+  );
+  return found.count >= COMMON_MATCHES;
 }
 
 /** Tickets are received at whole milliseconds, so an instant between two of them means the later one. */

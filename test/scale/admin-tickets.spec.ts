@@ -132,6 +132,9 @@ describe('GET /admin/v1/tickets', () => {
     expect(await found('ticketNumber=N-2')).toEqual(of(2));
     expect(await found(`ticketNumber=N-1&haulerId=${house.haulerId}&siteId=${siteId}`)).toEqual(of(2));
     expect(await found(`ticketNumber=n-1`)).toEqual([]);
+    expect(await found(`search=n-2&haulerId=${house.haulerId}&siteId=${siteId}`)).toEqual(of(2));
+    expect(await found(`search=-1&haulerId=${house.haulerId}&siteId=${siteId}`)).toEqual(of(2));
+    for (const term of ['%25', '_-2', '*']) expect(await found(`search=${term}`)).toEqual([]);
     expect(await found(`haulerId=${randomUUID()}`)).toEqual([]);
     const paged = await list(`haulerId=${house.haulerId}&page=2&pageSize=3`);
     expect(paged.data.map(({ id }) => id)).toEqual(of(0));

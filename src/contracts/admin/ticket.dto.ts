@@ -27,6 +27,14 @@ export class TicketQuery extends PageQuery {
   })
   ticketNumber?: string;
 
+  @TextField({
+    description: 'Part of the ticket number of the inbound or of the outbound flow, without regard to case',
+    min: 1,
+    max: 255,
+    optional: true,
+  })
+  search?: string;
+
   @InstantField({
     description: 'Tickets first received at this time or later',
     optional: true,
