@@ -124,7 +124,7 @@ describe('the actions page', () => {
     const row = page.getByRole('row', { name: /console .*updateConnection/ }).first();
     await row.waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await row.getByRole('button').click();
+    await row.getByRole('link').click();
     await page.waitForURL(/resource=connection/);
     await region('Actions')
       .getByRole('row', { name: /revokeApiKey/ })

@@ -1,6 +1,6 @@
 import type { Action } from '../../contracts/admin/action.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { change, type PageProps } from '../client/address.js';
+import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Filters, pick, TextFilter, TimeFilter } from '../parts/filters.js';
 import { Json } from '../parts/json.js';
@@ -45,9 +45,9 @@ const COLUMNS: readonly Column<Action>[] = [
   {
     title: 'Resource',
     cell: ({ resource }) => (
-      <button type="button" title="Show the actions on this resource" onClick={() => change({ resource })}>
+      <a href={linkTo('actions', { resource })} title="Show the actions on this resource">
         <code>{resource}</code>
-      </button>
+      </a>
     ),
   },
   {
