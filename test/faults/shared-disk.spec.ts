@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,7 +22,7 @@ const PUSHES = shortOrLong(1_000, 8_000);
 
 let disk: string;
 let url: string;
-let stop: () => void;
+let stop: () => Promise<unknown>;
 let free: () => number;
 
 beforeAll(async () => {
@@ -41,7 +42,12 @@ beforeAll(async () => {
     },
   });
   heldChild(child);
-  stop = () => child.kill('SIGTERM');
+  // Its database must not outlive it.
+  stop = () => {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    return ended;
+  };
   free = () => {
     const { bavail, bsize } = statfsSync(`/proc/${child.pid}/root${disk}`);
     return Math.round((bavail * bsize) / MIB);
@@ -51,8 +57,8 @@ beforeAll(async () => {
     if (url !== '') break;
   }
 }, 60_000);
-afterAll(() => {
-  if (canMount) stop();
+afterAll(async () => {
+  if (canMount) await stop();
 });
 
 async function admin<Body>(path: string, body: object): Promise<Body> {
