@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { ConnectionCheck } from '../contracts/admin/connection.dto.js';
+import type { CheckedRule, ConnectionCheck } from '../contracts/admin/connection.dto.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import { SealBrokenError } from './connection-keys.service.js';
 import { noDataFindings, type Findings, siteFindings, videoFindings } from './connection-check.rules.js';
+import { ConnectionRulesService } from './connection-rules.service.js';
 import type { ConnectionEntity } from './connection.entity.js';
 import { ConnectionsService } from './connections.service.js';
 import type { StreamedAnswer } from './partner-answer.js';
@@ -46,6 +47,7 @@ export class ConnectionCheckService {
   constructor(
     private readonly connections: ConnectionsService,
     private readonly client: PartnerClient,
+    private readonly kit: ConnectionRulesService,
   ) {}
 
   /** A failure of the partner is part of the result; only an unknown id is an error. */
@@ -54,19 +56,30 @@ export class ConnectionCheckService {
     const { call, findings } = PROBES[connection.interface];
     try {
       const options = { ...call(connection), accept: [200, 404], once: true, breaker: false };
-      return await this.client.stream(connection, options, async (answer) => ({
+      const found = await this.client.stream(connection, options, async (answer) =>
+        answer.status === 404 ? noDataFindings(await answer.whole()) : await findings(answer),
+      );
+      const rules = found.authorized ? await this.kit.rules(connection) : [];
+      const faults = rules.filter(({ outcome }) => outcome === 'failed');
+      return {
         reachable: true,
-        ...(answer.status === 404 ? noDataFindings(await answer.whole()) : await findings(answer)),
-      }));
+        ...found,
+        conforms: found.conforms && faults.length === 0,
+        // The findings of the first call name the same faults.
+        findings: found.conforms ? [...found.findings, ...faults.map(findingOf)] : found.findings,
+        rules,
+      };
     } catch (error) {
       return failed(error);
     }
   }
 }
 
+const findingOf = ({ id, message }: CheckedRule): string => `${id}: ${message}`;
+
 function failed(error: unknown): ConnectionCheck {
   if (error instanceof SealBrokenError) {
-    return { reachable: false, authorized: false, conforms: false, findings: [error.message] };
+    return { reachable: false, authorized: false, conforms: false, findings: [error.message], rules: [] };
   }
   if (!(error instanceof PartnerFailure)) throw error;
   return {
@@ -74,5 +87,6 @@ function failed(error: unknown): ConnectionCheck {
     authorized: false,
     conforms: false,
     findings: [error.message],
+    rules: [],
   };
 }

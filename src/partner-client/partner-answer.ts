@@ -114,6 +114,7 @@ export class StreamedAnswer extends Answer {
     scrubber: KeyScrubber,
     body: AsyncIterable<Buffer>,
     private readonly maxBytes: number,
+    readonly contentType?: string,
   ) {
     super(status, host, scrubber);
     this.chunks = body[Symbol.asyncIterator]();

@@ -2,6 +2,7 @@ import { HttpModule } from '@nestjs/axios';
 import { Module } from '@nestjs/common';
 import { ENV } from '../config/env.js';
 import { OUTBOUND_POLICY, outboundPolicy } from '../outbound/address-guard.js';
+import { ConnectionRulesService } from './connection-rules.service.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionsService } from './connections.service.js';
@@ -17,6 +18,7 @@ import { PARTNER_SETTINGS, PartnerClient, partnerSettings } from './partner-clie
     ConnectionKeys,
     ConnectionsService,
     ConnectionCheckService,
+    ConnectionRulesService,
     PartnerTransport,
     PartnerClient,
   ],

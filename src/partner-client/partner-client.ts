@@ -164,7 +164,11 @@ export class PartnerClient {
           throw statusFailure(status, await errorBody(response, call.signal), context);
         }
         if (previous !== undefined) await this.keys.promote(connection, slot, previous);
-        return { value: await use(new StreamedAnswer(status, host, scrubber, body, this.settings.maxBytes)) };
+        return {
+          value: await use(
+            new StreamedAnswer(status, host, scrubber, body, this.settings.maxBytes, header('content-type')),
+          ),
+        };
       });
       if (result !== undefined) return result.value;
       refused = slot;

@@ -85,6 +85,7 @@ function expectChecked({ status, body }: { readonly status: number; readonly bod
     authorized: expect.any(Boolean),
     conforms: expect.any(Boolean),
     findings: expect.any(Array),
+    rules: expect.any(Array),
   });
   if (body.conforms) counts.conforming++;
   else expect(body.findings.length).toBeGreaterThan(0);

@@ -8,17 +8,19 @@ import { type ScriptedPartner, type ScriptedReply, startScriptedPartner } from '
 
 const SITES = 'GET /scale-platform/v1/sites';
 const VIDEOS = 'GET /video-platform/v1/videos';
+const CONTINUOUS = 'GET /video-platform/v1/videos/continuous';
 const KEY = 'partner-key-5f0c1f2e7a3b';
 const SITE = { id: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10', name: 'Onion Creek' };
 const VIDEO = {
   id: 'v1',
-  customerId: 'gv',
+  customerId: 'g v',
   truckId: 'T7',
   cameraId: 'front',
   startTime: '2026-01-31T08:30:00Z',
   endTime: '2026-01-31T08:35:00Z',
   durationSeconds: 300,
   downloadUrl: 'https://video.example.com/v1',
+  expiresAt: '2099-01-31T08:35:00Z',
 };
 const PAGE = { page: 1, pageSize: 20, totalItems: 1, totalPages: 1 };
 
@@ -59,6 +61,11 @@ const works = [true, true, true] as const;
 const breaks = [true, true, false] as const;
 const shut = [true, false, false] as const;
 const away = [false, false, false] as const;
+
+const continuous: ScriptedReply = (response, request) =>
+  request.query.has('truckId')
+    ? partnerDoes.json({ success: true, data: {} })(response, request)
+    : partnerDoes.refuses(400, 'INVALID_PAYLOAD')(response, request);
 
 type Case = [string, ScriptedReply, readonly [boolean, boolean, boolean], string];
 
@@ -139,17 +146,33 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     const found = await check(await connect('site'));
     expect(verdict(found)).toEqual(expected);
     expect(found.findings.join('\n')).toContain(finding);
-    expect(partner.asked).toHaveLength(1);
     expect(partner.asked[0]?.query.get('haulerId')).toBe(haulerId);
     expect(partner.asked[0]?.headers['api-key']).toBe(KEY);
   });
 
   test.each(VIDEO_CASES)('of a vision partner that %s', async (_, reply, expected, finding) => {
     partner.on(VIDEOS, reply);
+    partner.on(CONTINUOUS, continuous);
     const found = await check(await connect('vision'));
     expect(verdict(found)).toEqual(expected);
     expect(found.findings.join('\n')).toContain(finding);
     expect(partner.asked[0]?.query.get('customerId')).toBe('g v');
+  });
+
+  test.each([
+    ['lists a truck', { videos: [VIDEO], pagination: PAGE }, 'VISION-101'],
+    ['lists no truck', { videos: [] }, 'VISION-192'],
+  ])('of a vision partner that %s, and answers the other operations with 404', async (_, data, rule) => {
+    partner.on(VIDEOS, videos(data));
+    const { conforms, rules, findings } = await check(await connect('vision'));
+    expect(conforms).toBe(false);
+    expect(rules.find(({ id }) => id === rule)).toMatchObject({ operation: 'listContinuous', outcome: 'failed' });
+    expect(rules.find(({ id }) => id === 'VISION-201')).toMatchObject({
+      operation: 'requestVideo',
+      outcome: 'not-proven',
+    });
+    expect(findings.join()).toContain(rule);
+    expect(partner.asked.every(({ method }) => method === 'GET')).toBe(true);
   });
 
   test('of nobody', async () => {
@@ -159,6 +182,7 @@ describe('POST /admin/v1/connections/{id}/check', () => {
       authorized: false,
       conforms: false,
       findings: ['127.0.0.1:1 could not be reached: it refuses connections.'],
+      rules: [],
     });
   });
 
@@ -169,7 +193,8 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     expect(verdict(await check(id))).toEqual(works);
     expect((await service.admin<Connection>('GET', `/connections/${id}`)).body.hasNextApiKey).toBe(false);
     await check(id);
-    expect(partner.asked.map(({ headers }) => headers['api-key'])).toEqual([KEY, `${KEY}-next`, `${KEY}-next`]);
+    expect(partner.asked[0]?.headers['api-key']).toBe(KEY);
+    expect(partner.asked.slice(1).every(({ headers }) => headers['api-key'] === `${KEY}-next`)).toBe(true);
   });
 
   test('tells no more than twenty findings of a partner that does everything wrong', async () => {

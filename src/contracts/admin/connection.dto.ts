@@ -1,5 +1,5 @@
 import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
-import { TextListField } from '../common/fields/nested-fields.js';
+import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
@@ -173,7 +173,40 @@ export class Connection {
   updatedAt!: string;
 }
 
-/** The result of a call to the partner. */
+export const RULE_OUTCOMES = ['passed', 'failed', 'warning', 'not-applicable', 'not-proven', 'kit-error'] as const;
+
+/** The outcome of one rule of the conformance kit. */
+export class CheckedRule {
+  @TextField({ description: 'Id of the rule', max: 20, example: 'SITE-034' })
+  id!: string;
+
+  @TextField({ description: 'Operation of the interface', max: 50, example: 'getSites' })
+  operation!: string;
+
+  @EnumField({
+    description: 'Its outcome; a warning does not affect `conforms`',
+    values: RULE_OUTCOMES,
+    example: 'failed',
+  })
+  outcome!: (typeof RULE_OUTCOMES)[number];
+
+  @TextField({
+    description: 'What was found; empty if it passed',
+    max: 2000,
+    example: 'data.materials[12].measureUnit must be one of Item, Ton',
+  })
+  message!: string;
+
+  @TextField({
+    description: 'What to change',
+    optional: true,
+    max: 2000,
+    example: 'Send materials[].measureUnit as one of Item, Ton.',
+  })
+  remedy?: string;
+}
+
+/** The result of calls to the partner. */
 export class ConnectionCheck {
   @BooleanField({ description: 'The partner answered', example: true })
   reachable!: boolean;
@@ -181,7 +214,7 @@ export class ConnectionCheck {
   @BooleanField({ description: 'It accepted one of the keys, with a response of the contract', example: true })
   authorized!: boolean;
 
-  @BooleanField({ description: 'Its response conforms to the contract', example: false })
+  @BooleanField({ description: 'Its responses conform to the contract: no rule failed', example: false })
   conforms!: boolean;
 
   @TextListField({
@@ -191,4 +224,10 @@ export class ConnectionCheck {
     example: ['data.materials[12].measureUnit must be one of Item, Ton, Pound, Kilogram, Cubic Yard, Cubic Meter'],
   })
   findings!: string[];
+
+  @ArrayField(() => CheckedRule, {
+    max: 500,
+    description: 'The rules of the conformance kit; empty if the first call failed',
+  })
+  rules!: CheckedRule[];
 }
