@@ -179,11 +179,11 @@ export async function findTicketPage(
   query: TicketQuery,
   { pageSize, offset }: PageRequest,
 ): Promise<{ rows: RowSize<string>[]; total: number }> {
-  const isCommon = query.search !== undefined && (await isCommonTerm(dataSource, query.search));
-  const { sql, parameters } = filterSql(query, isCommon);
+  const matches = query.search === undefined ? undefined : await findByNumberPart(dataSource, query.search);
+  const { sql, parameters } = filterSql(query, matches);
   const total = await countRows(dataSource, sql, parameters);
   // Few tickets have a given number: those are found by the number and then sorted. All others are read in the order of their ids.
-  const isByNumber = query.ticketNumber !== undefined || (query.search !== undefined && !isCommon);
+  const isByNumber = query.ticketNumber !== undefined || matches !== undefined;
   const materialized = isByNumber ? 'MATERIALIZED' : 'NOT MATERIALIZED';
   const rows = await dataSource.query<RowSize<string>[]>(
     `WITH found AS ${materialized} (${sql})
@@ -223,7 +223,7 @@ export async function findKeyPrefixes(
 /** A SELECT of the ids of the tickets of an admin list. An id contains the time of receipt, so that no other index is needed for it. */
 export function filterSql(
   { haulerId, siteId, ticketNumber, search, from, to }: TicketQuery,
-  isCommon = false,
+  matches?: readonly string[],
 ): {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -240,9 +240,9 @@ export function filterSql(
     conditions.push(`(inbound_number = ${number} OR outbound_number = ${number})`);
   }
   if (search !== undefined) {
-    const term = `${parameter(search)}::text`;
-    const anyContains = FLOW_NUMBERS.map((number) => contains(number, term)).join(' OR ');
-    conditions.push(isCommon ? `(${anyContains})` : numberContains(term));
+    conditions.push(
+      matches === undefined ? anyContains(`${parameter(search)}::text`) : `id = ANY (${parameter(matches)}::uuid[])`,
+    );
   }
   if (from !== undefined) conditions.push(`id >= ${parameter(minIdFrom(from))}`);
   if (to !== undefined) conditions.push(`id < ${parameter(minIdFrom(to))}`);
@@ -251,29 +251,22 @@ export function filterSql(
 }
 
 const FLOW_NUMBERS = ['inbound_number', 'outbound_number'] as const;
+const anyContains = (term: string) => `(${FLOW_NUMBERS.map((number) => contains(number, term)).join(' OR ')})`;
 const contains = (number: string, term: string) => `strpos(lower(${number}), lower(${term})) > 0`;
 
 /**
- * Reads the numbers from the indexes of the flows alone. An index of their n-grams would be faster, but every push would
- * pay for it.
+ * Returns the ids of the tickets whose numbers contain a term; undefined if so many match that reading tickets newest first
+ * finds a page of them soon. Reads the numbers from the indexes of the flows alone: an index of their n-grams would be
+ * faster, but every push would pay for it.
  */
-function numberContains(term: string): string {
-  const found = FLOW_NUMBERS.map(
-    (number) => `SELECT t.id FROM (
-        SELECT hauler_id, ${number}, site_id FROM tickets WHERE ${contains(number, term)}) AS found
+async function findByNumberPart(dataSource: DataSource, term: string): Promise<string[] | undefined> {
+  const arms = FLOW_NUMBERS.map(
+    (number) => `SELECT t.id FROM (SELECT hauler_id, ${number}, site_id FROM tickets
+        WHERE ${contains(number, '$1::text')} LIMIT ${COMMON_MATCHES}) AS found
       JOIN tickets t USING (hauler_id, ${number}, site_id)`,
   );
-  return `id IN (${found.join(' UNION ')})`;
-}
-
-/** Whether so many tickets match that reading them newest first finds a page of them soon. */
-async function isCommonTerm(dataSource: DataSource, term: string): Promise<boolean> {
-  const arms = FLOW_NUMBERS.map((number) => `SELECT FROM tickets WHERE ${contains(number, '$1::text')}`);
-  const [found] = await dataSource.query<[{ count: number }]>(
-    `SELECT count(*)::int AS count FROM (${arms.join(' UNION ALL ')} LIMIT ${COMMON_MATCHES}) AS found`,
-    [term],
-  );
-  return found.count >= COMMON_MATCHES;
+  const rows = await dataSource.query<{ id: string }[]>(arms.join(' UNION ALL '), [term]);
+  return rows.length >= COMMON_MATCHES ? undefined : rows.map(({ id }) => id);
 }
 
 /** Tickets are received at whole milliseconds, so an instant between two of them means the later one. */
