@@ -42,7 +42,9 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
       list: 'listSyncRuns',
       show: 'getSyncRun',
       quarantine: 'listQuarantinedRecords',
+      changes: 'listSyncRunChanges',
       confirm: 'confirmSyncRun',
+      reject: 'rejectSyncRun',
     },
   },
   site: { description: 'disposal sites of haulers', commands: { list: 'listSites' } },
@@ -85,6 +87,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     description: 'HTTP exchanges in both directions',
     commands: { list: 'listExchanges', show: 'getExchange' },
   },
+  action: { description: 'changes by admins and partners', commands: { list: 'listActions' } },
   retention: { description: 'deletion of stored video by age', commands: { run: 'runRetention' } },
   'hosted-site-data': {
     description: "haulers' sites, kiosks and materials on the partner side",

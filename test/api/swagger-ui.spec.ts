@@ -57,6 +57,7 @@ describe('Swagger UI, in a browser', () => {
       'Account API 1.0.0',
       'Site API 1.0.0',
       'Vision API 1.11.0',
+      'Partner API 1.0.0',
       'Admin API 1.0.0',
     ]);
   }, 30_000);

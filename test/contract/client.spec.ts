@@ -97,6 +97,8 @@ it('a film is read in parts, which was recorded, asked for and stored', async ()
 it('every example of a body is taken', async () => {
   let sent = 0;
   for (const each of client.operations) {
+    // 409, because the run of this test holds nothing.
+    if (each.operation.operationId === 'rejectSyncRun') continue;
     for (const example of client.examplesOf(each)) {
       const { status, text } = await client.send(each, { path: pathOf(each), body: connected(example) });
       expect([each.operation.operationId, status < 300 ? 'taken' : text]).toEqual([
@@ -107,6 +109,9 @@ it('every example of a body is taken', async () => {
     }
   }
   expect(sent).toBeGreaterThan(15);
+  // The examples start scenarios, which would change the answers to other tests.
+  const { status } = await client.send(operation('endOwnScenario'), { path: {} });
+  expect(status).toBe(204);
 });
 
 describe('what the documents say of answers holds', () => {
@@ -116,7 +121,7 @@ describe('what the documents say of answers holds', () => {
         each.operation.operationId === 'getCoverage' ? { connectionId: visionConnection } : {};
       expect([each.path, (await client.send(each, { path: pathOf(each), query })).status]).toEqual([
         each.path,
-        each.path.includes('tickets/{id}') || each.path.includes('accounts/{id}') ? 404 : 200,
+        /(tickets|accounts|exchanges)\/\{id\}/.test(each.path) ? 404 : 200,
       ]);
     }
   });
@@ -163,7 +168,8 @@ describe('what the documents say of answers holds', () => {
         : { query: { page: 'x', from: 'x', haulerId: 'x', checksums: 'x' } };
       if (documented.requestBody === undefined && (path.includes('{') || (documented.parameters ?? []).length > 0)) {
         statuses.push(...(await statusesOf([client.send(each, wrong)])));
-        expect([path, statuses]).toEqual([path, [401, 400]]);
+        // A scenario has a name for its id, and each has an example.
+        if (!path.endsWith('{name}')) expect([path, statuses]).toEqual([path, [401, 400]]);
       } else expect([path, statuses]).toEqual([path, [401]]);
       if (path.includes('{id}') && documented.requestBody === undefined) {
         const unknown = await client.send(each, { path: { id: randomUUID() } });

@@ -46,7 +46,7 @@ export class DocumentClient {
   async send(documented: Documented, sent: Sent = {}): Promise<Reply> {
     const { method, path, operation } = documented;
     const reply = await this.service.call(method, addressOf(documented, sent), {
-      headers: { ...this.secrets, ...sent.headers },
+      headers: { ...this.secretsFor(documented), ...sent.headers },
       ...(sent.body === undefined ? {} : { body: sent.body }),
     });
     const told = operation.responses[reply.status];
@@ -58,6 +58,12 @@ export class DocumentClient {
     const schema = told.content?.['application/json']?.schema;
     if (schema !== undefined) this.expectValid(documented, schema, reply);
     return reply;
+  }
+
+  /** The partner API accepts the key in one of the two headers. */
+  private secretsFor({ name }: Documented): Readonly<Record<string, string>> {
+    if (name !== 'partner') return this.secrets;
+    return { 'API-KEY': this.secrets['API-KEY'] ?? '' };
   }
 
   /** The bodies that a page offers for sending; none where no JSON is taken. */

@@ -154,7 +154,7 @@ describe('recognising clips (decision 38)', () => {
       expect(path).toBe('data.videos[].requestId');
       expect(raw).toMatchObject(clip);
       expect(reason).toContain('r1');
-      expect(reason).toContain(String(Object.values(clip)[0]).slice(0, 10));
+      expect(reason).toContain((clip.truckId ?? clip.startTime ?? '').slice(0, 10));
       expect(reason).toContain('T1');
     }
   });

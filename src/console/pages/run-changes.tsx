@@ -42,7 +42,7 @@ function RecordDifference({ record: { before, after, change, changes } }: { reco
   );
 }
 
-/** What a run changed, record by record and field by field. */
+/** The changes of a run, record by record and field by field. */
 export function RunChanges({ path, query }: { path: string; query: URLSearchParams }) {
   const filters = pick(query, 'kind', 'change', 'page');
   const list = useLoad<List<SyncChange>>(`${path}/changes`, { ...filters, pageSize: 50 });
