@@ -21,7 +21,12 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
-/** Sends one request. Throws `NoAnswerError`. */
+/** The answer could not be had for a reason that says nothing about the server; its rules are not proven. */
+export class UnprovenError extends Error {
+  override readonly name = 'UnprovenError';
+}
+
+/** Sends one request. Throws `NoAnswerError` or `UnprovenError`. */
 export type Send = (request: KitRequest) => Promise<KitAnswer>;
 
 /** A request with its answer, or with the reason why there is none. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Exchange, type KitRequest, NoAnswerError, type Send } from './exchange.js';
+import { Exchange, type KitRequest, NoAnswerError, type Send, UnprovenError } from './exchange.js';
 import {
   type Credentials,
   type Draft,
@@ -121,16 +121,18 @@ class Evaluation implements Exchanges {
     const end = Date.now() + (this.options.waitMs ?? DEFAULT_WAIT_MS);
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const exchange = await this.sendOnce(request);
+      if (exchange instanceof MissingData) return exchange;
       if (plan.until === undefined || plan.until(exchange) || exchange.failure !== undefined) return exchange;
       if (Date.now() + pause > end) return exchange;
       await delay(pause);
     }
   }
 
-  private async sendOnce(request: KitRequest): Promise<Exchange> {
+  private async sendOnce(request: KitRequest): Promise<Exchange | MissingData> {
     try {
       return new Exchange(request, await this.options.send(request));
     } catch (error) {
+      if (error instanceof UnprovenError) return new MissingData(error.message);
       if (!(error instanceof NoAnswerError)) throw error;
       this.failures++;
       return new Exchange(request, error);

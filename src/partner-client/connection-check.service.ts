@@ -59,14 +59,14 @@ export class ConnectionCheckService {
       const found = await this.client.stream(connection, options, async (answer) =>
         answer.status === 404 ? noDataFindings(await answer.whole()) : await findings(answer),
       );
-      const rules = found.authorized ? await this.kit.rules(connection) : [];
+      const { rules, unproven } = found.authorized ? await this.kit.rules(connection) : { rules: [], unproven: [] };
       const faults = rules.filter(({ outcome }) => outcome === 'failed');
       return {
         reachable: true,
         ...found,
         conforms: found.conforms && faults.length === 0,
         // The findings of the first call name the same faults.
-        findings: found.conforms ? [...found.findings, ...faults.map(findingOf)] : found.findings,
+        findings: found.conforms ? [...found.findings, ...faults.map(findingOf), ...unproven] : found.findings,
         rules,
       };
     } catch (error) {

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type KitAnswer, type KitRequest, NoAnswerError } from '../conformance/exchange.js';
+import { type KitAnswer, type KitRequest, NoAnswerError, UnprovenError } from '../conformance/exchange.js';
 import type { ServerRole } from '../conformance/rule.js';
 import { runServerRole } from '../conformance/run.js';
+import { isJsonObject } from '../contracts/common/json.js';
+import { rememberSiteFacts, SITE_LISTS, SiteFacts } from '../conformance/site/site-facts.js';
 import { SITE_SERVER } from '../conformance/site/site-server.js';
 import { VISION_SERVER } from '../conformance/vision/vision-server.js';
 import type { CheckedRule } from '../contracts/admin/connection.dto.js';
@@ -9,10 +11,11 @@ import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js'
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import type { ConnectionEntity } from './connection.entity.js';
-import type { StreamedAnswer } from './partner-answer.js';
+import { MAX_WHOLE_BYTES, type StreamedAnswer } from './partner-answer.js';
 import { PartnerClient } from './partner-client.js';
 import type { PartnerInterface } from './partner-connection.js';
-import { PartnerFailure } from './partner-failure.js';
+import { type FailureKind, PartnerFailure } from './partner-failure.js';
+import { ownField } from './own-field.js';
 
 interface Subject {
   readonly role: ServerRole;
@@ -29,41 +32,68 @@ const SUBJECTS: Record<PartnerInterface, Subject> = {
 
 const NOT_SENT = 'the check does not send this request: run the conformance kit';
 const EXPECTED = [200, 400, 404];
+/** Failures that say nothing about a server whose first answer was the expected one. */
+const PASSING: ReadonlySet<FailureKind> = new Set([
+  'addressRefused',
+  'unreachable',
+  'broken',
+  'timedOut',
+  'tooLarge',
+  'rateLimited',
+  'withdrawn',
+]);
+
+export interface RuleFindings {
+  readonly rules: CheckedRule[];
+  /** Calls that got no answer: one sentence each. */
+  readonly unproven: string[];
+}
 
 /** Evaluates the rules of the conformance kit that need no more than a GET. */
 @Injectable()
 export class ConnectionRulesService {
   constructor(private readonly client: PartnerClient) {}
 
-  async rules(connection: ConnectionEntity): Promise<CheckedRule[]> {
+  async rules(connection: ConnectionEntity): Promise<RuleFindings> {
     const { role, api, requests } = SUBJECTS[connection.interface];
     const allowed = new Set(requests.map((name) => role.plans[name]));
     const { haulerId, customerId } = connection;
+    const unproven: string[] = [];
     const results = await runServerRole(role, {
       baseUrl: connection.baseUrl,
       apiKey: '',
       fixtures: { haulerId, customerId: customerId ?? haulerId },
       runId: 'check',
       refuse: (plan) => (allowed.has(plan) ? undefined : NOT_SENT),
-      send: (request) => this.send(connection, api, request),
+      send: (request) => this.send(connection, api, request, unproven),
     });
-    return results.map(({ rule: { id, operation, remedy }, outcome, message = '' }) => ({
+    const rules = results.map(({ rule: { id, operation, remedy }, outcome, message = '' }) => ({
       id,
       operation,
       outcome,
       message: message.slice(0, 2_000),
       ...(outcome === 'failed' || outcome === 'warning' ? { remedy } : {}),
     }));
+    return { rules, unproven };
   }
 
-  private async send(connection: ConnectionEntity, api: ApiContract, request: KitRequest): Promise<KitAnswer> {
+  private async send(
+    connection: ConnectionEntity,
+    api: ApiContract,
+    request: KitRequest,
+    unproven: string[],
+  ): Promise<KitAnswer> {
     const route = api.routes[request.operation] as ApiRoute;
     const query = Object.fromEntries(new URL(request.url).searchParams);
     const call = { api, route, query, accept: EXPECTED, once: true, breaker: false };
     try {
-      return await this.client.stream(connection, call, answerOf);
+      return await this.client.stream(connection, call, (answer) => answerOf(answer, request));
     } catch (error) {
       if (!(error instanceof PartnerFailure)) throw error;
+      if (PASSING.has(error.kind)) {
+        unproven.push(`${request.operation} is not proven: ${error.message}`);
+        throw new UnprovenError(error.message);
+      }
       if (error.status === undefined || error.status === 200) throw new NoAnswerError(error.message);
       return { status: error.status, headers: {}, body: Buffer.alloc(0) };
     }
@@ -71,14 +101,36 @@ export class ConnectionRulesService {
 }
 
 /** The answer without our keys. A body that is not JSON stays a body that is not JSON. */
-async function answerOf(answer: StreamedAnswer): Promise<KitAnswer> {
+async function answerOf(answer: StreamedAnswer, request: KitRequest): Promise<KitAnswer> {
   const { status, contentType } = answer;
   const headers: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType };
-  const whole = await answer.whole();
+  const isSmall = await answer.prefetch(MAX_WHOLE_BYTES);
   try {
-    return { status, headers, body: Buffer.from(JSON.stringify(whole.json())) };
+    if (!isSmall && status === 200 && request.operation === 'getSites') return await siteAnswer(answer, headers);
+    return { status, headers, body: jsonOf((await answer.whole()).json()) };
   } catch (error) {
-    if (!(error instanceof PartnerFailure)) throw error;
+    if (!(error instanceof PartnerFailure) || error.kind !== 'notJson') throw error;
     return { status, headers, body: Buffer.from('not JSON') };
   }
+}
+
+const jsonOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+/** A list of any size, in constant memory: its records are checked as they arrive, and its body is the rest. */
+async function siteAnswer(answer: StreamedAnswer, headers: Record<string, string>): Promise<KitAnswer> {
+  const facts = new SiteFacts();
+  const strange = new Map<string, unknown>();
+  for await (const records of answer.records(Object.keys(SITE_LISTS))) {
+    for (const { list, index, value, text } of records) {
+      // A record that is too large to be read says nothing about its fields.
+      if (text === undefined) continue;
+      if (isJsonObject(value)) facts.addRecord(list, index, value);
+      else strange.set(list, value);
+    }
+  }
+  const { envelope, status } = answer;
+  const listOf = (path: string) => path.split('.').reduce<unknown>(ownField, envelope);
+  for (const [list, value] of strange) (listOf(list) as unknown[]).push(value);
+  facts.link((list) => Array.isArray(listOf(list)));
+  return rememberSiteFacts({ status, headers, body: jsonOf(envelope) }, facts);
 }

@@ -8,7 +8,7 @@ import { PartnerFailure, SENTENCES } from './partner-failure.js';
 import { errorDetail } from './status-failure.js';
 
 /** Limit of a body that is parsed as a whole, which takes some 20 ms. */
-const MAX_WHOLE_BYTES = 4_194_304;
+export const MAX_WHOLE_BYTES = 4_194_304;
 
 /** Size of the beginning of a body that shows whether it is an HTML page. */
 const BEGINNING_BYTES = 512;

@@ -175,6 +175,37 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     expect(partner.asked.every(({ method }) => method === 'GET')).toBe(true);
   });
 
+  test('of a site partner whose list has several megabytes reads every record', async () => {
+    const list = Array.from({ length: 40_000 }, (_, i) => ({
+      id: `7b0a3a52-6e0d-4e0e-9d61-${i.toString(16).padStart(12, '0')}`,
+      siteId: SITE.id,
+      materialType: 'Mixed construction debris',
+      measureUnit: 'Ton',
+    }));
+    const id = await connect('site');
+    partner.on(SITES, sites({ sites: [SITE], materials: list }));
+    const { conforms, findings, rules } = await check(id);
+    expect([conforms, findings]).toEqual([
+      true,
+      ['The partner has 1 sites, 0 kiosks and 40000 materials of this hauler.'],
+    ]);
+    const outcomeOf = (rule: string) => rules.find((each) => each.id === rule)?.outcome;
+    expect(['SITE-001', 'SITE-006', 'SITE-034', 'SITE-044'].map(outcomeOf)).toEqual(Array(4).fill('passed'));
+    partner.on(SITES, sites({ sites: [SITE], materials: [...list, { ...list[0], measureUnit: 'Bushel' }, 7] }));
+    const faulty = (await check(id)).rules.filter(({ outcome }) => outcome === 'failed');
+    expect(faulty.map((rule) => rule.id)).toEqual(['SITE-008']);
+  });
+
+  test('of a partner that cuts the second answer proves nothing and fails no rule', async () => {
+    const id = await connect('site');
+    partner.on(SITES, sites({ sites: [SITE] }), partnerDoes.breaks('{"success":true}', 4));
+    const { conforms, findings, rules } = await check(id);
+    expect(conforms).toBe(true);
+    expect(findings[1]).toContain('getSites is not proven: ');
+    expect(rules[0]).toMatchObject({ id: 'SITE-001', outcome: 'not-proven' });
+    expect(rules.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+  });
+
   test('of nobody', async () => {
     const found = await check(await connect('site', 'http://127.0.0.1:1'));
     expect(found).toEqual({

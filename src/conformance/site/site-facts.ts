@@ -3,7 +3,7 @@ import { isUuid } from '../../contracts/common/text.js';
 import { isWithoutParent } from '../../contracts/site/material-parents.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
 import { ownField } from '../checks.js';
-import type { Exchange } from '../exchange.js';
+import type { Exchange, KitAnswer } from '../exchange.js';
 import { RecordFacts } from '../facts.js';
 
 export const SITE_LISTS: Readonly<Record<string, DtoClass<object>>> = {
@@ -81,15 +81,18 @@ export class SiteFacts extends RecordFacts {
 
 const idOf = (value: unknown) => (typeof value === 'string' && isUuid(value) ? value.toLowerCase() : undefined);
 
-const known = new WeakMap<Exchange, SiteFacts>();
+const known = new WeakMap<KitAnswer, SiteFacts>();
 
-export function siteFacts(exchange: Exchange): SiteFacts {
-  let facts = known.get(exchange);
-  if (facts === undefined) {
-    facts = readFacts(exchange.json);
-    known.set(exchange, facts);
-  }
+export function siteFacts({ answer, json }: Exchange): SiteFacts {
+  const facts = (answer === undefined ? undefined : known.get(answer)) ?? readFacts(json);
+  if (answer !== undefined) known.set(answer, facts);
   return facts;
+}
+
+/** For an answer whose records were read as a stream; its body has the rest. */
+export function rememberSiteFacts(answer: KitAnswer, facts: SiteFacts): KitAnswer {
+  known.set(answer, facts);
+  return answer;
 }
 
 function readFacts(body: unknown): SiteFacts {
