@@ -4,7 +4,7 @@ import { parseInstant } from '../contracts/common/instant.js';
 import { isJsonObject } from '../contracts/common/json.js';
 import { isUuid, withoutFinalSlashes } from '../contracts/common/text.js';
 import { type Report, RULE_ID } from './report/report.js';
-import { ROLE_NAMES } from './roles.js';
+import { CLIENT_ROLES, ROLE_NAMES } from './roles.js';
 import type { Fixtures } from './rule.js';
 
 /** A wrong call: the message is a sentence for the user. */
@@ -29,21 +29,26 @@ export interface Options {
   readonly baseline?: readonly string[];
   readonly compare?: Report;
   readonly timeoutMs: number;
+  /** Where the kit of a client role listens. */
+  readonly listen: { readonly host: string; readonly port: number };
 }
 
 const FIXTURES = ['hauler-id', 'customer-id', 'truck-id', 'camera-id', 'from', 'to'] as const;
 const FIXTURE_FIELDS = ['haulerId', 'customerId', 'truckId', 'cameraId', 'from', 'to', 'siteId', 'materialId'] as const;
 const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_IDLE_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, '': 1_000 };
 
 export const USAGE = `Usage: haulbridge-conformance --role ROLE --url URL --api-key KEY [options]
 
-Checks a server against the specification of the four interfaces.
+Checks a server, or a client, against the specification of the four interfaces. The role is that of your side: for a client
+role the kit listens, plays the other side with faults, and reports what your client did.
 
   --role ROLE          ${ROLE_NAMES.join(', ')}
-  --url URL            base address of the server; a path in it precedes the path of the interface
-  --api-key KEY        the key that the server accepts
+  --listen [HOST:]PORT for a client role: where the kit listens; default host: 127.0.0.1
+  --url URL            for a server role: base address of the server; a path in it precedes the path of the interface
+  --api-key KEY        the key that the server accepts, or that the client must send
   --hauler-id UUID     the hauler whose data is asked for (site-server)
   --customer-id TEXT   the customer (vision-server); default: the hauler
   --truck-id TEXT      a truck with recordings; default: the truck of the first clip
@@ -55,7 +60,8 @@ Checks a server against the specification of the four interfaces.
   --out FILE           write the report to a file
   --baseline FILE      rules that are known to fail: an earlier JSON report, or one rule id a line
   --compare FILE       an earlier JSON report: show what has changed
-  --timeout TIME       for one answer, such as 500ms, 10s, 1m; default: 10s
+  --timeout TIME       for one answer, such as 500ms, 10s, 1m; default: 10s. For a client role: the run ends when no call
+                       arrived for this time; default: 60s
   --list               print the rules and exit
   --help               print this text
 
@@ -70,8 +76,10 @@ export function readOptions(words: readonly string[]): Options {
   const role = text(values['role']);
   if (role !== undefined && !ROLE_NAMES.includes(role))
     throw new UsageError(`--role must be one of ${ROLE_NAMES.join(', ')}, not ${quoted(role)}`);
-  const needsServer = !list && !help;
-  if (needsServer && role === undefined) throw new UsageError(`--role is required: ${ROLE_NAMES.join(', ')}`);
+  const isRun = !list && !help;
+  const isClient = Object.hasOwn(CLIENT_ROLES, role ?? '');
+  const needsServer = isRun && !isClient;
+  if (isRun && role === undefined) throw new UsageError(`--role is required: ${ROLE_NAMES.join(', ')}`);
   const format = text(values['format']) ?? 'text';
   if (!isFormat(format)) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not ${quoted(format)}`);
   const fixtures = readFixtures(values);
@@ -82,14 +90,15 @@ export function readOptions(words: readonly string[]): Options {
     help,
     ...(role === undefined ? {} : { role }),
     url: needsServer ? readUrl(text(values['url'])) : '',
-    apiKey: needsServer ? readKey(text(values['api-key'])) : '',
+    apiKey: isRun ? readKey(text(values['api-key'])) : '',
     fixtures,
     write: values['write'] === true,
     format,
     ...(out === undefined ? {} : { out }),
     ...optional('baseline', text(values['baseline']), readBaseline),
     ...optional('compare', text(values['compare']), readReport),
-    timeoutMs: readTimeout(text(values['timeout'])),
+    timeoutMs: readTimeout(text(values['timeout']), isClient ? DEFAULT_IDLE_MS : DEFAULT_TIMEOUT_MS),
+    listen: isRun && isClient ? readListen(text(values['listen'])) : { host: '', port: 0 },
   };
 }
 
@@ -106,6 +115,7 @@ const TEXT_OPTIONS = [
   'baseline',
   'compare',
   'timeout',
+  'listen',
 ];
 const FLAGS = ['write', 'list', 'help'];
 
@@ -152,7 +162,8 @@ function readUrl(value: string | undefined): string {
 }
 
 function readKey(value: string | undefined): string {
-  if (value === undefined) throw new UsageError('--api-key is required: the key that the server accepts');
+  if (value === undefined)
+    throw new UsageError('--api-key is required: the key that the server accepts, or that the client must send');
   if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value))
     throw new UsageError('--api-key must be visible ASCII text');
   return value;
@@ -201,8 +212,17 @@ function requireFixtures(role: string, { haulerId, customerId }: Fixtures): void
   }
 }
 
-function readTimeout(value: string | undefined): number {
-  if (value === undefined) return DEFAULT_TIMEOUT_MS;
+function readListen(value: string | undefined): Options['listen'] {
+  if (value === undefined)
+    throw new UsageError('--listen is required for a client role: the port where the kit listens');
+  const [, host = '127.0.0.1', port = ''] = /^(?:([\w.-]+):)?(\d{1,5})$/.exec(value) ?? [];
+  if (port === '' || Number(port) > 65_535)
+    throw new UsageError(`--listen must be a port such as 8080, or host and port, not ${quoted(value)}`);
+  return { host, port: Number(port) };
+}
+
+function readTimeout(value: string | undefined, defaultMs: number): number {
+  if (value === undefined) return defaultMs;
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|)$/.exec(value) ?? [];
   const timeoutMs = number === '' ? 0 : Number(number) * (UNITS[unit] ?? 0);
   if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS))

@@ -2,7 +2,7 @@ import { decodeUtf8, parseJson } from '../contracts/common/json.js';
 
 export interface KitRequest {
   readonly operation: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

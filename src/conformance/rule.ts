@@ -18,7 +18,7 @@ export const notProven = (message: string): Verdict => ({ outcome: 'not-proven',
 export const passedUnless = (fault: string | undefined): Verdict => (fault === undefined ? passed : failed(fault));
 
 /** One statement of the specification that can be observed over HTTP. */
-export interface Rule {
+export interface RuleFacts {
   /** Stable: it is named in baselines, in findings and in reports. */
   readonly id: string;
   readonly section: string;
@@ -27,6 +27,10 @@ export interface Rule {
   readonly title: string;
   /** What to change when it fails. */
   readonly remedy: string;
+}
+
+/** A statement about a server. */
+export interface Rule extends RuleFacts {
   /**
    * The exchange that it looks at. The first rule of an exchange decides whether the answer is the expected one; the others
    * are evaluated only when it passed.

@@ -9,12 +9,13 @@ import {
   type Outcome,
   type RequestPlan,
   type Rule,
+  type RuleFacts,
   type ServerRole,
   type Verdict,
 } from './rule.js';
 
 export interface RuleResult {
-  readonly rule: Rule;
+  readonly rule: RuleFacts;
   readonly outcome: Outcome;
   readonly message?: string;
   /** The exchange that shows it. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../src/demo/demo-data.js';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { freePort } from '../support/free-port.js';
 import { testServer } from '../support/test-database.js';
 
 const run = promisify(execFile);
@@ -36,6 +37,7 @@ async function runGuide(guide: string): Promise<string> {
     KEY: demo.keys.platform,
     PARTNER_KEY: demo.keys.partner,
     ADMIN_TOKEN: service.env.ADMIN_TOKEN,
+    KIT_PORT: String(await freePort()),
     KIT: join(ROOT, 'dist/conformance/haulbridge-conformance.mjs'),
   };
   const cwd = mkdtempSync(join(testServer().folder, 'guide-'));
@@ -57,7 +59,8 @@ describe('every command of a guide works as it is written', () => {
     expect(output).toMatch(/"data":\[\{"id":"[^"]+".*"result":"unchanged"/);
     expect(output).toContain('The ticket already had exactly this content.');
     expect(output).toContain('the answer was lost');
-    expect(output).toMatch(/\{"success":true,"disposalTicketId":"[0-9a-f-]{36}"\}$/);
+    expect(output).toMatch(/\{"success":true,"disposalTicketId":"[0-9a-f-]{36}"\}\s/);
+    expect(output).toMatch(/^\d+ passed, 0 failed, 0 warnings/m);
   }, 60_000);
 
   test('partner-hosting: from nothing to live', async () => {

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Call, Peer, PeerAnswer, Received } from './call.js';
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The run ends when no call arrived for so long. */
+  readonly idleMs: number;
+  /** Ends the run. */
+  readonly stop?: AbortSignal;
+  readonly onListening: (url: string) => void;
+}
+
+/** Larger bodies are cut: the rules then see that they are not JSON. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** A run ends with so many calls, whatever the client does. */
+const MAX_CALLS = 20_000;
+
+/** Plays `peer` until no call arrives any more, and returns the calls. */
+export async function recordCalls(peerOf: (url: string) => Peer, options: ListenOptions): Promise<Call[]> {
+  const calls: Call[] = [];
+  const server = createServer();
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  const url = urlOf(server, options.host);
+  const peer = peerOf(url);
+  let timer: NodeJS.Timeout | undefined;
+  const ended = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, options.idleMs);
+    options.stop?.addEventListener('abort', () => resolve(), { once: true });
+    server.on('request', (incoming, response) => {
+      clearTimeout(timer);
+      timer = setTimeout(resolve, options.idleMs);
+      void handle(peer, calls, incoming, response).then(() => {
+        if (calls.length >= MAX_CALLS) resolve();
+      });
+    });
+  });
+  options.onListening(url);
+  await ended;
+  clearTimeout(timer);
+  server.close();
+  server.closeAllConnections();
+  return calls;
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+}
+
+async function handle(peer: Peer, calls: Call[], incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const at = Date.now();
+  const body = await bodyOf(incoming);
+  const received = receivedOf(peer, incoming, body, at);
+  const answer = peer.answer(received, calls);
+  calls.push({ ...received, answer });
+  send(response, answer);
+}
+
+/** Of a body that breaks off: the part that arrived. */
+async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+    }
+  } catch {
+    // The client closed the connection.
+  }
+  return Buffer.concat(chunks);
+}
+
+function receivedOf(peer: Peer, incoming: IncomingMessage, body: Buffer, at: number): Received {
+  const { method = '', url = '', rawHeaders } = incoming;
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const headers: [string, string][] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) headers.push([rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '']);
+  return {
+    at,
+    operation: peer.operationOf(method, path),
+    method,
+    path,
+    query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
+    headers,
+    body,
+  };
+}
+
+function send(response: ServerResponse, { status, headers, body, cutAfter }: PeerAnswer): void {
+  if (status === 0) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { ...headers, 'Content-Length': String(body.length) });
+  if (cutAfter === undefined) response.end(body);
+  else response.write(body.subarray(0, cutAfter), () => setTimeout(() => response.destroy(), 20));
+}
