@@ -1,6 +1,7 @@
 import { ACCOUNT_SERVER } from './account/account-server.js';
 import type { ClientRole } from './client/client-rule.js';
 import { PARTNER_CLIENT } from './client/partner-client.js';
+import { PLATFORM_CLIENT } from './client/platform-client.js';
 import type { RuleFacts, ServerRole } from './rule.js';
 import { SCALE_SERVER } from './scale/scale-server.js';
 import { SITE_SERVER } from './site/site-server.js';
@@ -11,7 +12,7 @@ export const SERVER_ROLES: Readonly<Record<string, ServerRole>> = Object.fromEnt
 );
 
 export const CLIENT_ROLES: Readonly<Record<string, ClientRole>> = Object.fromEntries(
-  [PARTNER_CLIENT].map((role) => [role.name, role]),
+  [PARTNER_CLIENT, PLATFORM_CLIENT].map((role) => [role.name, role]),
 );
 
 export const ROLES: readonly { readonly name: string; readonly rules: readonly RuleFacts[] }[] = [

@@ -1,0 +1,235 @@
+import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
+import { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
+import { ownField, shown } from '../checks.js';
+import { fieldRules } from './body-fields.js';
+import { type Call, type CallLog, jsonOf } from './call.js';
+import {
+  callsOf,
+  type CallVerdict,
+  type ClientRule,
+  everyCall,
+  met,
+  notBefore,
+  notSentAgain,
+  repeatsOf,
+  sentAgain,
+} from './client-rule.js';
+import { integerFault, listedOf, sentPages, sentRequestId, sentState } from './listed.js';
+import { each, later, retryOf, rule } from './platform-rule.js';
+
+const LISTS = ['listVideos', 'listContinuous'] as const;
+
+const instantOf = (value: unknown) => (typeof value === 'string' ? parseInstant(value) : undefined);
+
+function rangeFault(from: unknown, to: unknown): string | undefined {
+  const [start, end] = [instantOf(from), instantOf(to)];
+  if (start === undefined || end === undefined) return undefined;
+  return epochMillis(start) < epochMillis(end)
+    ? undefined
+    : `endTime ${shown(to)} is not after startTime ${shown(from)}`;
+}
+
+const accepted = (log: CallLog): Call[] =>
+  callsOf(log, 'requestVideo').filter((call) => sentRequestId(call) !== undefined);
+
+/** The lists that could show the clip of a request. */
+function pollsOf(request: Call, log: CallLog): Call[] {
+  const id = sentRequestId(request);
+  const customerId = ownField(jsonOf(request).value, 'customerId');
+  return callsOf(log, 'listVideos').filter(({ at, query }) => {
+    const asked = query.get('requestId');
+    return at >= request.at && (asked === id || (asked === null && query.get('customerId') === customerId));
+  });
+}
+
+/** The first list that showed that the clip is there, or failed. */
+function endOf(request: Call, log: CallLog): Call | undefined {
+  const id = sentRequestId(request);
+  const shownBy = new Set(
+    listedOf(log)
+      .filter(({ requestId }) => requestId === id)
+      .map(({ call }) => call),
+  );
+  return pollsOf(request, log).find(
+    (call) => shownBy.has(call) || (call.query.get('requestId') === id && sentState(call) === 'failed'),
+  );
+}
+
+const everyRequest = (log: CallLog, faultOf: (request: Call) => string | undefined): CallVerdict =>
+  everyCall(accepted(log), 'no video request was accepted', faultOf);
+
+const tooMany = retryOf('requestVideo', 'too-many-requests', '429 with Retry-After', '8');
+
+/** The POST, and the polls after it. */
+export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
+  ...fieldRules('requestVideo', '2.5a', CreateVideoRequest, [
+    ['PLATFORM-020', 'customerId', 'text'],
+    ['PLATFORM-021', 'truckId', 'text'],
+    ['PLATFORM-022', 'cameraId', 'text'],
+    ['PLATFORM-023', 'startTime', 'a date-time with an offset'],
+    ['PLATFORM-024', 'endTime', 'a date-time with an offset'],
+  ]),
+  each(
+    ['PLATFORM-025', '7', 'requestVideo', 'endTime is after startTime', 'Send a range that ends after its start.'],
+    (call) => {
+      const { value } = jsonOf(call);
+      return rangeFault(ownField(value, 'startTime'), ownField(value, 'endTime'));
+    },
+  ),
+  sentAgain('PLATFORM-026', tooMany),
+  notBefore('PLATFORM-027', tooMany),
+  sentAgain('PLATFORM-028', retryOf('requestVideo', 'server-error', '500', '7')),
+  notSentAgain(
+    'PLATFORM-029',
+    'must',
+    retryOf('requestVideo', 'invalid', '400', '7'),
+    'Correct the request: the same one fails again.',
+  ),
+  rule(
+    [
+      'PLATFORM-030',
+      '4.4',
+      'requestVideo',
+      'a request that was accepted is not sent again',
+      'Poll with the requestId of the answer; a second POST is a second request.',
+    ],
+    (log) =>
+      everyRequest(log, (request) => {
+        const { length } = repeatsOf(request, log.calls);
+        return length === 0 ? undefined : `it came again ${length} times`;
+      }),
+  ),
+  rule(
+    [
+      'PLATFORM-031',
+      '6',
+      'listVideos',
+      'a request that was accepted is polled',
+      'Call GET /videos with the requestId, or for the customer, until the clip is listed.',
+    ],
+    (log) =>
+      everyRequest(log, (request) =>
+        pollsOf(request, log).length > 0 ? undefined : 'no list that could show it was asked for',
+      ),
+  ),
+  rule(
+    [
+      'PLATFORM-032',
+      '6',
+      'listVideos',
+      'a request is polled until its clip is listed or has failed',
+      'Poll again, with growing pauses, while the status is processing.',
+    ],
+    (log) => {
+      const polled = accepted(log).filter((request) => pollsOf(request, log).length > 0);
+      return everyCall(polled, 'no request was polled', (request) =>
+        endOf(request, log) === undefined ? 'polling ended before' : undefined,
+      );
+    },
+  ),
+  rule(
+    [
+      'PLATFORM-033',
+      '3',
+      'listVideos',
+      'a request that has failed is not polled any more',
+      'End a request whose data.request has the status failed.',
+    ],
+    (log) => {
+      const failed = met(log, 'failed-clip', 'requestVideo').filter((request) => endOf(request, log) !== undefined);
+      return everyCall(failed, retryOf('requestVideo', 'failed-clip', '', '').none, (request) => {
+        const id = sentRequestId(request);
+        const end = endOf(request, log);
+        const more = callsOf(log, 'listVideos').filter(
+          (call) => call.query.get('requestId') === id && call.at > (end?.at ?? 0),
+        );
+        return more.length === 0 ? undefined : `it was polled ${more.length} times after its failure`;
+      });
+    },
+    'should',
+  ),
+];
+
+/** The queries of both lists, and their pages. */
+export const LIST_CLIENT_RULES: readonly ClientRule[] = [
+  ...LISTS.flatMap((operation, i): ClientRule[] => {
+    const section = operation === 'listVideos' ? '4.5' : '4.6';
+    const id = (n: number) => `PLATFORM-0${4 + i}${n}`;
+    return [
+      each(
+        [id(0), section, operation, 'customerId is sent once and is not empty', 'Send the query parameter customerId.'],
+        ({ query }) => {
+          const values = query.getAll('customerId');
+          return values.length === 1 && values[0] !== '' ? undefined : `customerId is ${shown(values.join(', '))}`;
+        },
+      ),
+      each([id(1), section, operation, 'page is an integer from 1, or absent', 'Count the pages from 1.'], (call) =>
+        integerFault(call, 'page', 1, 1e9),
+      ),
+      each(
+        [id(2), '8', operation, 'pageSize is an integer from 1 to 100, or absent', 'Ask for at most 100 elements.'],
+        (call) => integerFault(call, 'pageSize', 1, 100),
+      ),
+      ...['startTime', 'endTime'].map((name, n) => {
+        const isOptional = operation === 'listVideos';
+        const title = `${name} is a date-time with an offset${isOptional ? ', or absent' : ''}`;
+        return each([id(3 + n), section, operation, title, `Send ${name} as 2026-01-31T08:30:00Z.`], ({ query }) => {
+          const value = query.get(name);
+          return (value === null && isOptional) || instantOf(value?.replace(' ', '+')) !== undefined
+            ? undefined
+            : `${name} is ${shown(value)}`;
+        });
+      }),
+    ];
+  }),
+  each(
+    [
+      'PLATFORM-045',
+      '4.5',
+      'listVideos',
+      'requestId is one that the partner issued',
+      'Send the requestId as it was received.',
+    ],
+    ({ query }, log) => {
+      const id = query.get('requestId');
+      return id === null || accepted(log).some((request) => sentRequestId(request) === id)
+        ? undefined
+        : `requestId is ${shown(id)}`;
+    },
+  ),
+  each(
+    [
+      'PLATFORM-055',
+      '4.6',
+      'listContinuous',
+      'truckId is sent once and is not empty',
+      'Send the query parameter truckId.',
+    ],
+    ({ query }) => {
+      const values = query.getAll('truckId');
+      return values.length === 1 && values[0] !== '' ? undefined : `truckId is ${shown(values.join(', '))}`;
+    },
+  ),
+  each(
+    ['PLATFORM-056', '4.6', 'listContinuous', 'endTime is after startTime', 'Send a range that ends after its start.'],
+    ({ query }) => rangeFault(query.get('startTime'), query.get('endTime')),
+  ),
+  sentAgain('PLATFORM-057', retryOf('listContinuous', 'server-error', '500', '7', later)),
+  rule(
+    ['PLATFORM-058', '4.6', 'listContinuous', 'every page of a list is read', 'Read pages until totalPages.'],
+    (log) => {
+      const more = callsOf(log, 'listContinuous').filter((call) => sentPages(call) > pageOf(call));
+      return everyCall(more, 'no list had a second page', (call) =>
+        later(call, log).some((next) => pageOf(next) === pageOf(call) + 1 && isSameList(call, next))
+          ? undefined
+          : `page ${pageOf(call) + 1} was not read`,
+      );
+    },
+  ),
+];
+
+const pageOf = ({ query }: Call): number => Number(query.get('page') ?? 1);
+const isSameList = (one: Call, other: Call): boolean =>
+  ['customerId', 'truckId', 'cameraId', 'startTime', 'endTime', 'pageSize'].every(
+    (name) => one.query.get(name) === other.query.get(name),
+  );
