@@ -28,7 +28,7 @@ function commandsOf(guide: string): string {
   return ['set -eu', ...blocks].join('\n');
 }
 
-async function runGuide(guide: string): Promise<string> {
+async function runGuide(guide: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
   const env = {
     PATH: process.env['PATH'],
     URL: service.url,
@@ -38,6 +38,7 @@ async function runGuide(guide: string): Promise<string> {
     PARTNER_KEY: demo.keys.partner,
     ADMIN_TOKEN: service.env.ADMIN_TOKEN,
     KIT_PORT: String(await freePort()),
+    ...more,
     KIT: join(ROOT, 'dist/conformance/haulbridge-conformance.mjs'),
   };
   const cwd = mkdtempSync(join(testServer().folder, 'guide-'));
@@ -64,7 +65,13 @@ describe('every command of a guide works as it is written', () => {
   }, 60_000);
 
   test('partner-hosting: from nothing to live', async () => {
-    const output = await runGuide('partner-hosting');
+    const output = await runGuide('partner-hosting', {
+      PARTNER_URL: `http://127.0.0.1:${await freePort()}`,
+      PARTNER_KEY: 'any-text-of-mine',
+      DEMO_KEY: demo.keys.partner,
+      SAMPLE: join(ROOT, 'docs/guides/sample-server.mjs'),
+      VIDEO: join(ROOT, 'src/demo/recordings/front-0.mp4'),
+    });
     expect(output).toContain('without a key: 401');
     expect(output).toContain('a part of the file: 206, 100 bytes');
     expect(output).toContain('the clip is ready');
