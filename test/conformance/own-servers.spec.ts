@@ -94,6 +94,7 @@ describe('the report', () => {
     const file = join(folder, 'report.html');
     expect(await run('site-server', '--format', 'html', '--out', file)).toMatchObject({ code: 0 });
     expect(readFileSync(file, 'utf8')).toContain('<h1>Conformance of site-server</h1>');
+    expect(readFileSync(file, 'utf8')).toContain('<p class="verdict passed">Passed</p>');
   });
 });
 

@@ -1,29 +1,32 @@
-import type { Report, ReportedRule } from './report.js';
 import { escapeMarkup } from './markup.js';
+import { exitCodeOf, type Report, type ReportedRule } from './report.js';
 
 const STYLE = `
 :root{color-scheme:light dark;--line:#d0d7de;--muted:#59636e;--pass:#1a7f37;--fail:#cf222e;--warn:#9a6700;--back:#fff;--text:#1f2328;--soft:#f6f8fa}
 @media (prefers-color-scheme:dark){:root{--line:#3d444d;--muted:#9198a1;--pass:#3fb950;--fail:#f85149;--warn:#d29922;--back:#0d1117;--text:#f0f6fc;--soft:#151b23}}
 body{font:15px/1.5 system-ui,sans-serif;margin:0 auto;max-width:70rem;padding:1.5rem;background:var(--back);color:var(--text)}
-h1{font-size:1.5rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}p{margin:.25rem 0;color:var(--muted);overflow-wrap:anywhere}
+h1{font-size:1.5rem;margin:0;text-wrap:balance}h2{font-size:1.15rem;margin:2rem 0 .5rem}p{margin:.25rem 0;color:var(--muted);overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.75rem;margin:1.5rem 0}dl div{border:1px solid var(--line);border-radius:.5rem;padding:.5rem .75rem}
 dt{color:var(--muted);font-size:.85rem}dd{margin:0;font-size:1.4rem;font-weight:600}
+details p{color:var(--text)}.verdict{font-weight:600;font-size:1.05rem;margin-top:.75rem}.label{font-weight:600;margin-top:.6rem}
 details,.rule{border-bottom:1px solid var(--line);padding:.5rem 0}summary{cursor:pointer}
 .id{font-family:ui-monospace,monospace;font-size:.85rem;color:var(--muted);margin:0 .6rem}.mark{display:inline-block;min-width:7.5rem;font-weight:600;font-size:.85rem}
 .passed{color:var(--pass)}.failed,.kit-error{color:var(--fail)}.warning{color:var(--warn)}.not-applicable,.not-proven{color:var(--muted)}
 .note{color:var(--muted);margin-left:.5rem}pre{background:var(--soft);border-radius:.4rem;padding:.6rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.82rem;margin:.35rem 0}
+@media (max-width:40rem){body{padding:1rem}dl{grid-template-columns:repeat(3,1fr);gap:.5rem}dl div{padding:.4rem .5rem}dt{font-size:.75rem}.mark{min-width:0}.title,.note{display:block;margin:.15rem 0 0}}
+@media print{body{max-width:none;padding:0}pre{max-height:none}}
 table{border-collapse:collapse}td,th{text-align:left;padding:.2rem 1rem .2rem 0}`;
 
 /** The report as one page that needs nothing else. */
 export function htmlReport(report: Report): string {
   const { role, url, runId, startedAt, kitVersion, summary, rules, baseline, changes } = report;
-  const shown: readonly (readonly [string, number])[] = [
-    ['passed', summary.passed],
-    ['failed', summary.failed],
-    ['warnings', summary.warning],
-    ['not applicable', summary.notApplicable],
-    ['not proven', summary.notProven],
-    ['kit errors', summary.kitError],
+  const shown: readonly (readonly [name: string, count: number, mark: string])[] = [
+    ['passed', summary.passed, 'passed'],
+    ['failed', summary.failed, 'failed'],
+    ['warnings', summary.warning, 'warning'],
+    ['not applicable', summary.notApplicable, 'not-applicable'],
+    ['not proven', summary.notProven, 'not-proven'],
+    ['kit errors', summary.kitError, 'kit-error'],
   ];
   const isProblem = ({ remedy }: ReportedRule) => remedy !== undefined;
   const problems = rules.filter(isProblem);
@@ -32,7 +35,8 @@ export function htmlReport(report: Report): string {
 <title>Conformance of ${escapeMarkup(role)}</title><style>${STYLE}</style></head><body>
 <h1>Conformance of ${escapeMarkup(role)}</h1>
 <p>${escapeMarkup(url)}</p><p>Run ${escapeMarkup(runId)}, started ${escapeMarkup(startedAt)}, kit ${escapeMarkup(kitVersion)}</p>
-<dl>${shown.map(([name, count]) => `<div><dt>${name}</dt><dd>${count}</dd></div>`).join('')}</dl>
+${verdictOf(report)}
+<dl>${shown.map(([name, count, mark]) => `<div><dt>${name}</dt><dd${count === 0 ? '' : ` class="${mark}"`}>${count}</dd></div>`).join('')}</dl>
 ${problems.length === 0 ? '' : `<h2>To change</h2>${problems.map((rule) => problem(rule, baseline?.known.includes(rule.id) === true)).join('')}`}
 ${baseline === undefined ? '' : `<h2>Baseline</h2><p>${baseline.known.length} known failures, ${baseline.stale.length} stale entries${baseline.stale.length === 0 ? '' : `: ${escapeMarkup(baseline.stale.join(', '))}`}</p>`}
 ${changes === undefined ? '' : `<h2>Changes</h2>${changesTable(changes)}`}
@@ -43,12 +47,18 @@ ${rules.map((rule) => `<div class="rule">${headOf(rule)}<span class="note">${esc
 }
 
 const headOf = ({ id, outcome, title }: ReportedRule): string =>
-  `<span class="mark ${outcome}">${outcome.replace('-', ' ')}</span><span class="id">${id}</span>${escapeMarkup(title)}`;
+  `<span class="mark ${outcome}">${outcome.replace('-', ' ')}</span><span class="id">${id}</span><span class="title">${escapeMarkup(title)}</span>`;
+
+/** The result in one line: as the exit code. */
+function verdictOf(report: Report): string {
+  const isPassed = exitCodeOf(report) === 0;
+  return `<p class="verdict ${isPassed ? 'passed' : 'failed'}">${isPassed ? 'Passed' : 'Not passed'}</p>`;
+}
 
 function problem(rule: ReportedRule, isKnown: boolean): string {
   const { message = '', remedy = '', section, severity, request, response } = rule;
   const block = (name: string, text: string | undefined) =>
-    text === undefined ? '' : `<p>${name}</p><pre>${escapeMarkup(text)}</pre>`;
+    text === undefined ? '' : `<p class="label">${name}</p><pre>${escapeMarkup(text)}</pre>`;
   const answer = response === undefined ? undefined : `${response.status}\n${response.body}`;
   return `<details open><summary>${headOf(rule)}${isKnown ? '<span class="note">known</span>' : ''}</summary>
 <p>${escapeMarkup(message)}</p><p><strong>Change:</strong> ${escapeMarkup(remedy)} (section ${escapeMarkup(section)}, ${severity})</p>
