@@ -70,7 +70,14 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
     const run = await scene.sync(data);
     expect(run.counts[kind].quarantined).toBe(1);
     expect(await scene.quarantine(run.id)).toEqual([
-      { severity: 'quarantined', kind, path, reason: expect.stringContaining(reason), raw: record },
+      {
+        severity: 'quarantined',
+        kind,
+        path,
+        reason: expect.stringContaining(reason),
+        ruleId: expect.stringMatching(/^SITE-0\d\d$/),
+        raw: record,
+      },
     ]);
   });
 

@@ -238,6 +238,7 @@ describe('synchronising with a partner', () => {
       expect(await scene.quarantine(run.id)).toEqual([
         {
           severity: 'quarantined',
+          ruleId: 'SITE-034',
           kind: 'materials',
           path: 'materials[1].measureUnit',
           reason: expect.stringContaining('must be one of'),

@@ -218,6 +218,14 @@ export class QuarantinedRecord {
   })
   reason!: string;
 
+  @TextField({
+    description: 'The rule of the conformance kit that the record breaks; absent if no rule checks it',
+    max: 20,
+    optional: true,
+    example: 'SITE-034',
+  })
+  ruleId?: string;
+
   @Documented({
     description: 'The record as received, any JSON value; only its beginning, as text, if it is very long',
     anyOf: [

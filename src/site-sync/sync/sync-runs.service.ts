@@ -13,6 +13,7 @@ import type {
 } from '../../contracts/admin/sync-run.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { type PageQuery, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { siteRuleOf } from '../../contracts/site/site-rules.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
@@ -22,7 +23,7 @@ import { forEachKind } from './kinds.js';
 import { SITE_SYNC_WORK } from './site-sync.job.js';
 import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
 import { APPLY_TIMEOUT_MS } from './sync-database.js';
-import { RUN_STATES, type RunRow, SyncRunsRepository } from './sync-runs.repository.js';
+import { type IssueRow, RUN_STATES, type RunRow, SyncRunsRepository } from './sync-runs.repository.js';
 
 /** The administration of synchronisation runs. */
 @Injectable()
@@ -51,7 +52,7 @@ export class SyncRunsService {
     await this.required(id);
     const page = pageRequest(query);
     const { rows, total } = await this.runs.listIssues(id, page);
-    return { data: rows.map((row) => ({ ...row, raw: parsedRaw(row.raw) })), pagination: paginationOf(page, total) };
+    return { data: rows.map(toQuarantinedRecord), pagination: paginationOf(page, total) };
   }
 
   /** Starts a run now, also of a paused connection, and returns its id, or that of the active run (decision 36). */
@@ -186,4 +187,9 @@ function parsedRaw(raw: string): unknown {
   } catch {
     return raw;
   }
+}
+
+function toQuarantinedRecord(row: IssueRow): QuarantinedRecord {
+  const ruleId = siteRuleOf(row);
+  return { ...row, ...(ruleId === undefined ? {} : { ruleId }), raw: parsedRaw(row.raw) };
 }

@@ -1,0 +1,54 @@
+/** The rule of the conformance kit that checks each field of section 2.4a. */
+export const SITE_FIELD_RULES: Readonly<Record<string, string>> = {
+  sites: 'SITE-006',
+  kiosks: 'SITE-007',
+  materials: 'SITE-008',
+  'sites.id': 'SITE-010',
+  'sites.name': 'SITE-011',
+  'sites.address': 'SITE-012',
+  'sites.address.line1': 'SITE-013',
+  'sites.address.city': 'SITE-014',
+  'sites.address.state': 'SITE-015',
+  'sites.address.country': 'SITE-016',
+  'sites.address.zipCode': 'SITE-017',
+  'sites.active': 'SITE-018',
+  'sites.updatedAt': 'SITE-019',
+  'kiosks.id': 'SITE-020',
+  'kiosks.siteId': 'SITE-021',
+  'kiosks.name': 'SITE-022',
+  'kiosks.active': 'SITE-023',
+  'kiosks.updatedAt': 'SITE-024',
+  'materials.id': 'SITE-030',
+  'materials.siteId': 'SITE-031',
+  'materials.kioskId': 'SITE-032',
+  'materials.materialType': 'SITE-033',
+  'materials.measureUnit': 'SITE-034',
+  'materials.active': 'SITE-035',
+  'materials.updatedAt': 'SITE-036',
+};
+
+/** Faults of a record whose fields are valid, by the words of their reason. */
+const LINK_RULES: readonly (readonly [kind: string, words: RegExp, rule: string])[] = [
+  ['materials', /neither a siteId nor a kioskId/, 'SITE-037'],
+  ['sites', /id of an earlier element/, 'SITE-040'],
+  ['kiosks', /id of an earlier element/, 'SITE-041'],
+  ['materials', /id of an earlier element/, 'SITE-042'],
+  ['kiosks', /known site/, 'SITE-043'],
+  ['materials', /known site/, 'SITE-044'],
+  ['materials', /known kiosk/, 'SITE-045'],
+];
+
+export interface SiteFinding {
+  readonly severity: 'quarantined' | 'flagged';
+  readonly kind: string;
+  /** `materials[12].measureUnit` */
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** The rule that a record of a synchronisation breaks. A record is flagged only for a kiosk of another site. */
+export function siteRuleOf({ severity, kind, path, reason }: SiteFinding): string | undefined {
+  if (severity === 'flagged') return 'SITE-046';
+  const link = LINK_RULES.find(([of, words]) => of === kind && words.test(reason));
+  return link?.[2] ?? SITE_FIELD_RULES[path.replace(/\[\d+\]/g, '')];
+}
