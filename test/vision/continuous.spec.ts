@@ -486,12 +486,15 @@ describe('a deferred window', () => {
 
   test('is given up after 100 attempts, stays missing in the coverage, and is read after the connection changes', async () => {
     const { startTime } = await laidBy();
-    // Otherwise the subscription defers the minutes that passed meanwhile as another window.
-    await app.dataSource.query('UPDATE video_subscriptions SET due_at = NULL');
+    // Otherwise the subscription keeps deferring the minutes that passed meanwhile. A run that is under way would set its due time again.
+    await eventually(async () => {
+      const stopped = 'UPDATE video_subscriptions SET due_at = NULL WHERE lease_token IS NULL RETURNING id';
+      expect((await app.dataSource.query<[unknown[]]>(stopped))[0]).toHaveLength(1);
+    });
     await eventually(async () => {
       await app.dataSource.query('UPDATE video_windows SET attempts = 99 WHERE due_at IS NOT NULL');
       await hurry(app);
-      expect(await windows()).toMatchObject([{ due_at: null }]);
+      expect((await windows()).filter(({ due_at }) => due_at !== null)).toEqual([]);
     }, 10_000);
     const address = `/coverage?connectionId=${connected}&truckId=TRUCK-7&cameraId=front&from=${startTime}&to=${inHours(-3)}`;
     await eventually(async () => {
