@@ -45,7 +45,7 @@ async function inject(
   response.setHeader(SCENARIO_HEADER, scenario.name);
   const error = errorOf(scenario);
   if (error !== undefined) throw error;
-  if (scenario.name === 'slow-answer') await delay(secondsOf(scenario) * 1_000);
+  if (scenario.name === 'slow-answer') await delay(secondsOf(scenario) * 1_000, undefined, { ref: false });
   return breakResponse(scenario, response) ? NEVER : changeResponse(scenario, response, next);
 }
 

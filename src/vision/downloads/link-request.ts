@@ -72,7 +72,8 @@ function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits, cal
     request.once('socket', (socket) => {
       socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
         clearTimeout(timer);
-        timer = setTimeout(() => expire('did not answer in time'), limits.idleMs);
+        // A connection may still be established after its request was aborted.
+        if (!request.destroyed) timer = setTimeout(() => expire('did not answer in time'), limits.idleMs);
       });
     });
     // Listens during the whole body: bytes after its announced end are an error of the request, not of the response.
