@@ -21,6 +21,8 @@ const BATCH = 200;
 const GATHER_MS = 200;
 const RETRY_MS = 1_000;
 const SHUTDOWN_MS = 3_000;
+/** How long a reader waits for the exchanges that are not written yet. */
+const READER_WAIT_MS = 500;
 
 /** While the event loop is busier than this, the writer rests this many times as long as it wrote: requests come first. */
 const BUSY = 0.8;
@@ -38,6 +40,8 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Exchanges');
   private readonly queue = new BoundedQueue<ExchangeRow>(MAX_WAITING, MAX_WAITING_BYTES);
   private writing: Promise<void> | undefined;
+  /** Ends the wait for a full batch. */
+  private endGathering: () => void = () => undefined;
   private isStopping = false;
   private readonly written: Counter;
   private readonly lost: Counter<'reason'>;
@@ -79,7 +83,13 @@ export class ExchangeLog implements BeforeApplicationShutdown {
 
   /** Resolves when every exchange so far is written or lost. */
   async flush(): Promise<void> {
+    this.endGathering();
     while (this.writing !== undefined) await this.writing;
+  }
+
+  /** So that a caller finds its last call at once. A busy service shows it a moment later. */
+  async flushForReader(): Promise<void> {
+    await Promise.race([this.flush(), delay(READER_WAIT_MS, undefined, { ref: false })]);
   }
 
   /** What cannot be written within a moment is lost. */
@@ -92,8 +102,8 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   private async writeAll(): Promise<void> {
     let idle = performance.eventLoopUtilization();
     while (this.queue.length > 0) {
-      // Gathers a batch, but does not delay a shutdown.
-      if (this.queue.length < BATCH && !this.isStopping) await delay(GATHER_MS);
+      // Does not delay a shutdown.
+      if (this.queue.length < BATCH && !this.isStopping) await this.gather();
       const started = performance.now();
       await this.write(this.queue.shift(BATCH));
       const { utilization } = performance.eventLoopUtilization(idle);
@@ -103,6 +113,16 @@ export class ExchangeLog implements BeforeApplicationShutdown {
       }
       idle = performance.eventLoopUtilization();
     }
+  }
+
+  private gather(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS);
+      this.endGathering = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   private async write(rows: readonly ExchangeRow[]): Promise<void> {

@@ -16,6 +16,7 @@ import { parseReference, type Reference } from '../contracts/common/references.j
 import { isUuid } from '../contracts/common/text.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
+import { ExchangeLog } from './exchange-log.service.js';
 import { BASE64, REDACTED_FORM, TRUNCATED } from './exchange-row.js';
 import {
   type ExchangeFilter,
@@ -39,7 +40,10 @@ export interface ExchangeScope {
 export class ExchangeQueries {
   private findPushBody: FindPushBody = () => Promise.resolve(undefined);
 
-  constructor(private readonly exchanges: ExchangesRepository) {}
+  constructor(
+    private readonly exchanges: ExchangesRepository,
+    private readonly log: ExchangeLog,
+  ) {}
 
   /** The module of tickets provides the bodies that its history contains. */
   usePushBodies(find: FindPushBody): void {
@@ -52,6 +56,7 @@ export class ExchangeQueries {
     const { cursor, pageSize = DEFAULT_PAGE_SIZE } = query;
     const digest = digestOf(query, scope);
     const filter = { ...filterOf(query), ...scope, before: cursor === undefined ? undefined : idIn(cursor, digest) };
+    await this.log.flushForReader();
     const rows = await this.exchanges.find(filter, pageSize + 1);
     const data = rows.slice(0, pageSize).map(toExchange);
     const last = data.at(-1);
@@ -78,6 +83,7 @@ export class ExchangeQueries {
   }
 
   async row(id: string): Promise<FullExchangeRow> {
+    await this.log.flushForReader();
     const row = await this.exchanges.get(id);
     if (row === undefined) throw unknownExchange(id);
     return row;

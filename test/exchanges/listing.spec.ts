@@ -117,3 +117,12 @@ test('days before the retention are dropped, and the next days exist', async () 
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
   expect(kept).toContain(`exchanges_${tomorrow}`);
 });
+
+test('the list has a call as soon as its caller has the answer', async () => {
+  const { key } = await issueKey(service, ['account']);
+  for (let i = 0; i < 5; i++) {
+    const { headers } = await createAccount(key, '');
+    const address = `/exchanges?requestId=${headers.get('x-request-id')}`;
+    expect((await service.admin<{ data: unknown[] }>('GET', address)).body.data).toHaveLength(1);
+  }
+});
