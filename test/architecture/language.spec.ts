@@ -31,7 +31,6 @@ const NOT_CONVERTED: readonly string[] = [
   'test/faults/',
   'test/http/',
   'test/idempotency/',
-  'test/jobs/',
   'test/observability/',
   'test/outbound/',
   'test/partner-client/',

@@ -28,7 +28,7 @@ test.each([
   [10, 0.5, 2_560_000],
   [11, 0.5, 3_600_000],
 ])(
-  'a kind of work that says nothing begins at 5 s and ends at an hour: failure %d, chance %d',
+  'of a kind of work without its own delays is 5 s at first, and an hour at most: failure %d, chance %d',
   (attempt, random, ms) => {
     expect(backoffMs(DEFAULT_BACKOFF, attempt, random)).toBe(ms);
   },
@@ -42,8 +42,8 @@ describe('retryDelayMs', () => {
     ['retryAfterMs of years', Object.assign(new Error(), { retryAfterMs: 999_999_999_000 }), DAY_MS],
     ['retryAt in years', Object.assign(new Error(), { retryAt: new Date('2057-01-31T08:30:00Z') }), DAY_MS],
     ['retryAt in the past', Object.assign(new Error(), { retryAt: new Date('2026-01-31T08:00:00Z') }), 1_000],
-    ['retryAt that is no date', Object.assign(new Error(), { retryAt: new Date('never') }), 4_000],
-    ['retryAt that is no Date', Object.assign(new Error(), { retryAt: 'soon' }), 4_000],
-    ['something that is no error', undefined, 4_000],
+    ['a retryAt that is an invalid date', Object.assign(new Error(), { retryAt: new Date('never') }), 4_000],
+    ['a retryAt of another type', Object.assign(new Error(), { retryAt: 'soon' }), 4_000],
+    ['a value that is not an error', undefined, 4_000],
   ])('%s', (_, error, expected) => expect(retryDelayMs(error, rule, 3, now, 0.5)).toBe(expected));
 });

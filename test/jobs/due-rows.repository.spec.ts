@@ -8,7 +8,6 @@ import { LeaseLostError } from '../../src/jobs/run.js';
 import type { JobKind } from '../../src/jobs/job-kind.js';
 import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from '../support/due-table.js';
 import { eventually } from '../support/eventually.js';
-import { tell } from '../support/faults.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let database: TestDatabase;
@@ -24,7 +23,7 @@ beforeAll(async () => {
 afterEach(() => first.query('TRUNCATE parcels'));
 afterAll(() => database.drop());
 
-/** Where a lease must not end meanwhile, however busy the machine is. */
+/** For leases that must not end during a test, however busy the machine is. */
 const LONG_MS = 60_000;
 
 const dueRows = (dataSource: DataSource, kind: Partial<JobKind<Parcel>> = {}) =>
@@ -36,8 +35,8 @@ const claimOne = async (rows: DueRows): Promise<Claimed> => {
 };
 const ids = (claimed: { row: object }[]) => claimed.map(({ row }) => (row as Parcel).id);
 
-describe('claiming', () => {
-  test('takes what is due in order, no more than asked, under a lease, and counts the try', async () => {
+describe('a claim', () => {
+  test('takes due rows in order up to its limit, leases them, and counts the attempt', async () => {
     const due = await addParcels(first, 3);
     await addParcels(first, 1, { dueInMs: 60_000 });
     const claimed = await dueRows(first, { leaseMs: LONG_MS }).claim(2);
@@ -53,13 +52,13 @@ describe('claiming', () => {
     expect(ids(await dueRows(second).claim(10))).toEqual(due.slice(2));
   });
 
-  test('follows another order where the kind has one', async () => {
+  test('follows the order of the kind', async () => {
     const late = await addParcels(first, 1, { weight: 10 });
     const early = await addParcels(first, 1, { weight: 5, dueInMs: -1_000 });
     expect(ids(await dueRows(first, { order: ['weight'] }).claim(10))).toEqual([...early, ...late]);
   });
 
-  test('takes what comes first, however many there are and whenever they were added', async () => {
+  test('takes the first rows in order, whenever they were added', async () => {
     await addParcels(first, 1, { weight: 10, dueInMs: -1_000 });
     const early = await addParcels(first, 1, { weight: 20, dueInMs: -3_000 });
     await addParcels(first, 1, { weight: 10, dueInMs: -2_000 });
@@ -68,7 +67,7 @@ describe('claiming', () => {
     expect(ids(await dueRows(first, { order: ['weight'] }).claim(1))).toEqual(light);
   });
 
-  test('tells for how long the oldest row has waited', async () => {
+  test('reports how long the oldest due row has waited', async () => {
     expect(await dueRows(first).oldestDue()).toBe(0);
     await addParcels(first, 1, { dueInMs: -60_000 });
     await addParcels(first, 1, { dueInMs: -3_600_000 });
@@ -81,7 +80,7 @@ describe('claiming', () => {
   test.each([
     ['alone', {}],
     ['in groups', { group: { by: 'connection_id', concurrency: 4 } }],
-  ])('sets what the kind says, and hands the row over as it was: %s', async (_, kind) => {
+  ])('sets the columns of `setOnClaim`, and returns the row as it was before: %s', async (_, kind) => {
     const [id = ''] = await addParcels(first, 1, { weight: 5 });
     const claimed = await dueRows(first, { ...kind, setOnClaim: { weight: 't.weight * 10' } }).claim(1);
     expect(claimed[0]?.row).toEqual({ hauler_id: HAULER, id, weight: 6 });
@@ -91,7 +90,7 @@ describe('claiming', () => {
   test.each([
     ['alone', {}],
     ['in groups', { group: { by: 'connection_id', concurrency: 4 } }],
-  ])('passes over what another transaction has locked: %s', async (_, kind) => {
+  ])('skips rows that another transaction has locked: %s', async (_, kind) => {
     const [locked = '', free = ''] = await addParcels(first, 2);
     await first.transaction(async (manager) => {
       await manager.query('SELECT FROM parcels WHERE id = $1 FOR UPDATE', [locked]);
@@ -99,14 +98,14 @@ describe('claiming', () => {
     });
   });
 
-  test('leaves alone what the kind does not select, and what is never due', async () => {
+  test('skips rows that the kind does not select, and rows without a due time', async () => {
     await addParcels(first, 2);
     await first.query('UPDATE parcels SET paused = true WHERE weight = 1');
     await first.query('UPDATE parcels SET due_at = NULL WHERE weight = 2');
     expect(await dueRows(first).claim(10)).toEqual([]);
   });
 
-  test('two instances that claim at once never get the same row', async () => {
+  test('of one instance never returns a row that another instance claims at the same time', async () => {
     const due = await addParcels(first, 200);
     const claims = await Promise.all(
       Array.from({ length: 40 }, (_, i) => dueRows(i % 2 === 0 ? first : second, { leaseMs: LONG_MS }).claim(5)),
@@ -122,7 +121,7 @@ describe('groups', () => {
   const group = { by: 'connection_id', concurrency: 2 };
   const grouped = { group, order: ['weight'], concurrency: 5, leaseMs: LONG_MS };
 
-  test('a full group does not stand in the way of the others', async () => {
+  test('that are full do not delay other groups', async () => {
     const a = await addParcels(first, 50, { connection: 'a' });
     const b = await addParcels(first, 50, { connection: 'b', weight: 1_000 });
     const c = await addParcels(first, 1, { connection: 'c', weight: 2_000 });
@@ -130,20 +129,20 @@ describe('groups', () => {
     expect(await dueRows(second, grouped).claim(5)).toEqual([]);
   });
 
-  test('what comes first is taken, of whatever group it is', async () => {
+  test('do not change the order of the rows', async () => {
     await addParcels(first, 1, { connection: 'a', weight: 1_000 });
     const b = await addParcels(first, 1, { connection: 'b' });
     expect(ids(await dueRows(first, grouped).claim(1))).toEqual(b);
   });
 
-  test('what a dead owner has left takes no room, and is taken over', async () => {
+  test('do not count rows with an expired lease, and claim them again', async () => {
     const due = await addParcels(first, 3);
     expect(await dueRows(first, { ...grouped, leaseMs: 1 }).claim(5)).toHaveLength(2);
     await delay(20);
     expect(ids(await dueRows(second, grouped).claim(5))).toEqual(due.slice(0, 2));
   });
 
-  test('the limit holds over instances that claim at once', async () => {
+  test('keep their limit over instances that claim at the same time', async () => {
     await addParcels(first, 50, { connection: 'a' });
     await addParcels(first, 50, { connection: 'b' });
     const claims = await Promise.all(
@@ -152,7 +151,7 @@ describe('groups', () => {
     expect(claims.flat()).toHaveLength(4);
   });
 
-  test('a claim sees what one that is under way takes, also where another row comes first by now', async () => {
+  test('count what a concurrent claim takes, although another row has become the first', async () => {
     const due = await addParcels(first, 3, { weight: 10 });
     await first.query(`
       CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -181,7 +180,7 @@ describe('groups', () => {
     }
   });
 
-  test('room is given again by what has ended', async () => {
+  test('have room again after a row has ended', async () => {
     await addParcels(first, 5);
     const rows = dueRows(first, grouped);
     const claimed = await rows.claim(5);
@@ -197,7 +196,7 @@ describe('a claim among 200,000 waiting rows', () => {
     ['in groups, the first of them full', { group: { by: 'connection_id', concurrency: 2 }, order: ['weight'] }],
   ];
 
-  // In a database of their own: both claim among the same rows.
+  // Both tests claim from the same rows, in a database of their own.
   let crowded: TestDatabase;
   let crowd: DataSource;
   beforeAll(async () => {
@@ -210,27 +209,26 @@ describe('a claim among 200,000 waiting rows', () => {
   }, 60_000);
   afterAll(() => crowded.drop());
 
-  test.each(kinds)('%s reads a few pages', async (what, changes) => {
+  test.each(kinds)('%s reads a few pages', async (_, changes) => {
     await crowd.query('UPDATE parcels SET leased_until = NULL, lease_token = NULL, attempts = 0 WHERE attempts > 0');
     await crowd.query('ANALYZE parcels');
-    // Rows whose leases end meanwhile, as they may on a busy machine, would be read and written once more.
+    // Rows with an expired lease, which a busy machine may produce, would be read and written once more.
     const kind = { ...PARCELS, ...changes, leaseMs: LONG_MS, run: async () => 'done' } as unknown as JobKind;
     for (let i = 0; i < 5; i++) await new DueRows(crowd, kind).claim(4);
-    // What they left behind is else read for as long as any other test's transaction lasts.
+    // Otherwise their dead row versions are read as long as a transaction of another test is open.
     await crowd.query('VACUUM (INDEX_CLEANUP ON) parcels');
     const [{ 'QUERY PLAN': plan }] = await crowd.query<[{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }]>(
       `EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT JSON) ${claimSql(kind)}`,
       [4, LONG_MS, randomUUID()],
     );
     const { 'Shared Hit Blocks': hit = NaN, 'Shared Read Blocks': read = NaN } = plan[0].Plan;
-    tell(`claim ${what}`, { pages: hit + read });
-    // All rows fill several thousand.
+    // The table has several thousand pages.
     expect(hit + read).toBeLessThan(1_000);
   });
 });
 
 describe('a lease', () => {
-  test('that is renewed is not taken over; one that is not, is, and counts as a try', async () => {
+  test('that is renewed keeps its row; a row with an expired lease is claimed again, and counts an attempt', async () => {
     const [kept = '', left = ''] = await addParcels(first, 2);
     const rows = dueRows(first, { leaseMs: 1_500 });
     const claimed = await rows.claim(2);
@@ -244,14 +242,14 @@ describe('a lease', () => {
     expect((await parcel(first, kept)).lease_token).toBe(claimed[0]?.leaseToken);
   });
 
-  test('a late owner can write nothing', async () => {
+  test('that has expired lets its owner write nothing', async () => {
     const [id = ''] = await addParcels(first, 1);
     const old = await dueRows(first, { leaseMs: 1 }).claim(1);
     await delay(20);
     const [current] = await dueRows(second, { leaseMs: LONG_MS }).claim(1);
     const before = await parcel(first, id);
     const [late] = old;
-    if (late === undefined || current === undefined) throw new Error('both have claimed');
+    if (late === undefined || current === undefined) throw new Error('each must have claimed the row');
     const rows = dueRows(first);
     await expect(rows.update(late, { weight: 99 })).rejects.toThrow(LeaseLostError);
     await expect(rows.finish(late, 'done', { weight: 99 })).rejects.toThrow(LeaseLostError);
@@ -267,24 +265,24 @@ describe('a lease', () => {
     expect((after.due_at?.getTime() ?? 0) - Date.now()).toBeGreaterThan(4_000);
   });
 
-  test('a row that its own transaction has locked is still ours, and does not hold up the renewal of others', async () => {
+  test('is kept on a row that its own transaction has locked, and the renewal of other leases does not wait', async () => {
     await addParcels(first, 2);
     const rows = dueRows(first);
     const claimed = await rows.claim(2);
     const [locked] = claimed;
-    if (locked === undefined) throw new Error('claimed');
+    if (locked === undefined) throw new Error('the claim must return rows');
     await first.transaction(async (manager) => {
       await rows.hold(locked, manager);
       const started = Date.now();
       expect(await rows.renew(claimed)).toEqual(new Set(claimed));
       expect(Date.now() - started).toBeLessThan(1_000);
       await delay(500);
-      // Both leases have ended; the locked row cannot be taken all the same.
+      // Both leases have expired, but the locked row cannot be claimed.
       expect(ids(await dueRows(second).claim(10))).toEqual(ids(claimed.slice(1)));
     });
   });
 
-  test('who takes the row off the list from outside takes the lease with it', async () => {
+  test('ends when another statement takes the row off the list', async () => {
     const [id = ''] = await addParcels(first, 1);
     const rows = dueRows(first);
     const claimed = await claimOne(rows);
@@ -294,8 +292,8 @@ describe('a lease', () => {
   });
 });
 
-describe('what is recorded', () => {
-  test('a failure keeps its sentence and is due later; a success clears both', async () => {
+describe('the outcome of a run', () => {
+  test('that failed is a sentence and a later due time; a success clears both', async () => {
     const [id = ''] = await addParcels(first, 1);
     const rows = dueRows(first);
     await rows.fail(await claimOne(rows), {
@@ -317,7 +315,7 @@ describe('what is recorded', () => {
     });
   });
 
-  test('what is given back is due at once, and the try does not count', async () => {
+  test('that was released is due at once, and its attempt does not count', async () => {
     const [id = ''] = await addParcels(first, 1);
     const rows = dueRows(first, { leaseMs: LONG_MS });
     await rows.release(await rows.claim(1));

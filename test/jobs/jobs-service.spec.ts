@@ -33,7 +33,7 @@ afterAll(() => database.drop());
 
 type Work = Partial<JobKind<Parcel>> & Pick<JobKind<Parcel>, 'run'>;
 
-/** A service with one room, which registers its work as rooms do. */
+/** A service with one module that registers its kind of work. */
 async function start(work: Work, graceMs = 2_000): Promise<INestApplicationContext> {
   @Module({ imports: [JobsModule] })
   class ParcelsModule implements OnModuleInit {
@@ -51,8 +51,8 @@ async function start(work: Work, graceMs = 2_000): Promise<INestApplicationConte
   return service;
 }
 
-describe('the service of due rows', () => {
-  test('runs what is due from its start on, keeps its leases, and sees by itself what becomes due', async () => {
+describe('the jobs service', () => {
+  test('runs due rows from its start, renews their leases, and finds rows that become due', async () => {
     const [first = ''] = await addParcels(dataSource, 1);
     const service = await start({
       tickMs: 100,
@@ -68,19 +68,19 @@ describe('the service of due rows', () => {
     await service.close();
   });
 
-  test('runs a row at once at its start, and when it is woken', async () => {
+  test('runs a row at once at the start, and when `runDue` is called', async () => {
     const [early = ''] = await addParcels(dataSource, 1);
     const service = await start({ tickMs: 60_000, run: async () => 'done' });
     await eventually(async () => expect(await parcel(dataSource, early)).toMatchObject({ due_at: null }));
     const [id = ''] = await addParcels(dataSource, 1);
     service.get(JobsService).runDue('parcels');
     await eventually(async () => expect(await parcel(dataSource, id)).toMatchObject({ due_at: null }), 1_000);
-    // Work of another instance.
+    // The kind of another instance.
     expect(() => service.get(JobsService).runDue('letters')).not.toThrow();
     await service.close();
   });
 
-  test('tells how much it has in work, and at its end gives back what does not end in time', async () => {
+  test('reports how many rows it runs, and releases at its end what does not end in time', async () => {
     const ids = await addParcels(dataSource, 6);
     const service = await start({
       run: (run: Run<Parcel>) =>
@@ -95,7 +95,7 @@ describe('the service of due rows', () => {
     }
   });
 
-  test('refuses a kind of work that is registered twice or too late, and names that are no names', async () => {
+  test('refuses a kind of work that is registered twice or too late, or whose table has an invalid name', async () => {
     const service = await start({ run: async () => 'done' });
     const jobs = service.get(JobsService);
     expect(() => jobs.register<Parcel>({ ...PARCELS, run: async () => 'done' })).toThrow('registered twice');
@@ -108,7 +108,7 @@ describe('the service of due rows', () => {
 });
 
 describe('an instance that is killed', () => {
-  test('loses its rows to another when its lease ends, not before', async () => {
+  test('loses its rows to another instance when the lease ends, and not before', async () => {
     const [id = ''] = await addParcels(dataSource, 1);
     const leaseMs = 1_500;
     const worker = spawn(
@@ -118,7 +118,7 @@ describe('an instance that is killed', () => {
     );
     heldChild(worker);
     await once(worker.stdout, 'data');
-    // Longer than the lease: it is alive, so it keeps the row.
+    // Longer than the lease: the worker renews it while it lives.
     const service = await start({ tickMs: 50, leaseMs, run: async () => 'done' });
     await delay(leaseMs + 500);
     expect(await parcel(dataSource, id)).toMatchObject({ attempts: 1, lease_token: expect.any(String) });

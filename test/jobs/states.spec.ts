@@ -8,7 +8,7 @@ const REQUEST = defineStates('a video request', {
   failed: [],
 });
 
-describe('a table of allowed moves', () => {
+describe('a table of allowed transitions', () => {
   const states = ['submitting', 'processing', 'ready', 'failed'] as const satisfies StateOf<typeof REQUEST>[];
   const allowed = ['submitting>processing', 'submitting>failed', 'processing>ready', 'processing>failed'];
 
@@ -19,14 +19,14 @@ describe('a table of allowed moves', () => {
     expect(REQUEST.canTransition(from, to)).toBe(allowed.includes(`${from}>${to}`));
   });
 
-  test('what follows from it', () => {
+  test('returns all states, the final states and the predecessors of a state', () => {
     expect(REQUEST.all).toEqual(states);
     expect(states.filter((state) => REQUEST.isFinal(state))).toEqual(['ready', 'failed']);
     expect(REQUEST.predecessors('failed')).toEqual(['submitting', 'processing']);
     expect(REQUEST.predecessors('submitting')).toEqual([]);
   });
 
-  test('a state that the program does not know is refused', () => {
+  test('refuses a state that it does not have', () => {
     expect(() => REQUEST.assertTransition('gone' as 'ready', 'failed')).toThrow('cannot move from gone to failed');
   });
 });
