@@ -33,7 +33,6 @@ const NOT_CONVERTED: readonly string[] = [
   'test/idempotency/',
   'test/observability/',
   'test/outbound/',
-  'test/partner-client/',
   'test/reference-partner/',
   'test/scale/',
   'test/shared/',

@@ -7,7 +7,7 @@ import { StreamedAnswer } from '../../src/partner-client/partner-answer.js';
 
 const KEY = 'some-partner-key';
 
-/** Counts what is made fit to be read. */
+/** Counts the texts that are redacted. */
 class CountingScrubber extends KeyScrubber {
   sentences = 0;
 
@@ -28,27 +28,27 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('an answer with very many faults', () => {
+describe('a response with very many faults', () => {
   test.each([
     ['videos', videosOf, `{"success":true,"data":{"videos":${zeros}}}`],
     ['sites', siteFindings, `{"success":true,"data":{"sites":${zeros}}}`],
-  ])('of %s is read no further than what is shown', async (_, findingsOf, body) => {
+  ])('of %s is read no further than its reported findings', async (_, findingsOf, body) => {
     const scrubber = new CountingScrubber([KEY]);
     const { conforms, findings } = await findingsOf(answer(body, scrubber));
     expect(conforms).toBe(false);
     expect(findings).toHaveLength(21);
     expect(findings[20]).toBe('And 1 or more of the same kind.');
-    // Path and message of each.
+    // A path and a message for each.
     expect(scrubber.sentences).toBe(2 * 21);
   });
 
-  test('of sites is still read to its end, where it turns out to be no JSON', async () => {
+  test('of sites is still read to its end, which may show that it is not JSON', async () => {
     const body = `{"success":true,"data":{"sites":${zeros},"materials":[{]}}`;
     await expect(siteFindings(answer(body))).rejects.toMatchObject({ kind: 'notJson' });
   });
 });
 
-test('a site of more than 1 MiB is told as that, and what stands beside it as it is', async () => {
+test('a site of more than 1 MiB is reported as such, and the faults of the other records as usual', async () => {
   const huge = JSON.stringify({
     id: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10',
     name: 'huge',
@@ -66,7 +66,7 @@ const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 test.each([
   ['33 levels', nested(33)],
   ['100,000 levels', nested(100_000)],
-])('a value of %s is replaced by 0 at level 33, so that no caller walks deeper', (_, text) => {
+])('a value of %s is replaced by 0 at level 33, which bounds the recursion of every reader', (_, text) => {
   expect(JSON.stringify(new KeyScrubber([KEY]).parse(text))).toBe(`${'['.repeat(32)}0${']'.repeat(32)}`);
 });
 
@@ -74,9 +74,9 @@ test('a value of 32 levels is returned unchanged', () => {
   expect(JSON.stringify(new KeyScrubber([KEY]).parse(nested(32)))).toBe(nested(32));
 });
 
-test('of a million texts only those that have our key are made anew', () => {
+test('of many texts only those with our key are redacted', () => {
   const scrubber = new KeyScrubber([KEY]);
-  // Base64 of the key is made for each replacement.
+  // Base64 of the key is computed for each replacement.
   const made = jest.spyOn(Buffer, 'from');
   const read = scrubber.parse(`["\\n",${'"an ordinary text",'.repeat(5_000)}"${KEY}",{"a ${KEY}":"b"}]`) as unknown[];
   expect(read.slice(-3)).toEqual(['an ordinary text', '[redacted]', { 'a [redacted]': 'b' }]);
@@ -84,8 +84,8 @@ test('of a million texts only those that have our key are made anew', () => {
 });
 
 test.each([
-  ['8 characters, which could be nothing else', '12345678', '[redacted]'],
-  ['7, which could be a word', '1234567', '1234567'],
+  ['8 characters, which is no common word', '12345678', '[redacted]'],
+  ['7, which may be a common word', '1234567', '1234567'],
 ])('a key of %s: in data and in a sentence', (_, key, inData) => {
   const scrubber = new KeyScrubber([key]);
   expect(scrubber.parse(JSON.stringify({ [key]: [key, `a ${key}.`] }))).toEqual({ [inData]: [inData, `a ${inData}.`] });

@@ -26,17 +26,17 @@ const PAGE = { page: 1, pageSize: 20, totalItems: 1, totalPages: 1 };
 
 let service: TestApp;
 let partner: ScriptedPartner;
-let leave: () => void;
+let endCommands: () => void;
 let haulerId: string;
 beforeAll(async () => {
   service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
-  leave = commandsBeside(service);
+  endCommands = commandsBeside(service);
   partner = await startScriptedPartner();
   haulerId = (await service.admin<{ id: string }>('POST', '/haulers', { name: 'Green Valley' })).body.id;
 });
 afterEach(() => partner.reset());
 afterAll(async () => {
-  leave();
+  endCommands();
   await service.close();
   await partner.stop();
 });
@@ -73,29 +73,34 @@ const sites = (data: unknown, success: unknown = true) => partnerDoes.json({ suc
 const refusal = (code: string) => partnerDoes.json({ success: false, error: { code, message: 'sorry' } });
 const SITE_CASES: Case[] = [
   ['has records', sites({ sites: [SITE], materials: [] }), works, '1 sites, 0 kiosks and 0 materials'],
-  ['has none', sites({}), works, '0 sites'],
+  ['has no records', sites({}), works, '0 sites'],
   ['has no data of the hauler', partnerDoes.refuses(404, 'NOT_FOUND'), works, 'no data of this hauler'],
   ['compresses', partnerDoes.gzipped(JSON.stringify({ success: true, data: {} })), works, '0 sites'],
   ['has a bad record', sites({ sites: [SITE, { ...SITE, name: 7 }] }), breaks, 'data.sites[1].name must be text'],
   ['has one record twice', sites({ sites: [SITE, SITE] }), breaks, 'data.sites[1].id is the id of an earlier element'],
   [
-    'has a material of no place',
+    'has a material without a parent',
     sites({ materials: [{ id: SITE.id, materialType: 'Concrete', measureUnit: 'Ton' }] }),
     breaks,
     'data.materials[0] has neither a siteId nor a kioskId',
   ],
-  ['has a list that is none', sites({ sites: {} }), breaks, 'data.sites must be an array'],
-  ['says success: false', sites({}, false), breaks, 'success must be true'],
-  ['says an error with status 200', refusal('INTERNAL_ERROR'), breaks, 'status 200, and it says INTERNAL_ERROR: sorry'],
+  ['has an object in place of a list', sites({ sites: {} }), breaks, 'data.sites must be an array'],
+  ['sends success: false', sites({}, false), breaks, 'success must be true'],
+  [
+    'sends an error with status 200',
+    refusal('INTERNAL_ERROR'),
+    breaks,
+    'status 200, and it says INTERNAL_ERROR: sorry',
+  ],
   ['refuses our key with status 200', refusal('UNAUTHORIZED'), shut, 'status 200, and it says UNAUTHORIZED: sorry'],
-  ['says 404 in its own words', partnerDoes.html(404), shut, 'HTML page'],
-  ['says 404 in the words of a gateway', partnerDoes.json({ message: 'no route' }, { status: 404 }), shut, '404'],
-  ['says 404 with another code', partnerDoes.refuses(404, 'GONE'), breaks, 'error.code NOT_FOUND'],
+  ['answers 404 with a page', partnerDoes.html(404), shut, 'HTML page'],
+  ['answers 404 with the body of a gateway', partnerDoes.json({ message: 'no route' }, { status: 404 }), shut, '404'],
+  ['answers 404 with another code', partnerDoes.refuses(404, 'GONE'), breaks, 'error.code NOT_FOUND'],
   ['answers with a page', partnerDoes.html(), shut, 'HTML page'],
   ['answers with JSON of another kind', partnerDoes.json({ status: 'ok' }), shut, 'success is required'],
-  ['never says success', partnerDoes.json({ data: { materials: [] } }), breaks, 'success is required'],
+  ['leaves success out', partnerDoes.json({ data: { materials: [] } }), breaks, 'success is required'],
   ['echoes our key', sites({ sites: [{ ...SITE, id: KEY }] }), breaks, 'data.sites[0].id'],
-  ['knows no such key', partnerDoes.refuses(401, 'UNAUTHORIZED'), shut, 'does not accept our API key'],
+  ['does not accept our key', partnerDoes.refuses(401, 'UNAUTHORIZED'), shut, 'does not accept our API key'],
   ['redirects', partnerDoes.redirects('https://www.example.com'), shut, 'redirect'],
   ['fails', partnerDoes.refuses(500, 'INTERNAL_ERROR'), shut, 'status 500'],
   ['wants fewer calls', partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '9' }), shut, 'fewer calls'],
@@ -107,7 +112,7 @@ const raw = (body: string) => partnerDoes.raw(body, { headers: { 'Content-Type':
 const videos = (data: unknown) => partnerDoes.json({ success: true, data });
 const VIDEO_CASES: Case[] = [
   ['has videos', videos({ videos: [VIDEO], pagination: PAGE }), works, 'lists videos'],
-  ['calls them items', videos({ items: [VIDEO], pagination: PAGE }), works, 'data.items'],
+  ['lists them as items', videos({ items: [VIDEO], pagination: PAGE }), works, 'data.items'],
   [
     'has no pagination',
     videos({ videos: [] }),
@@ -117,31 +122,36 @@ const VIDEO_CASES: Case[] = [
   ['leaves the duration out', videos({ videos: [{ ...VIDEO, durationSeconds: undefined }] }), works, 'lists videos'],
   ['does not know the customer', partnerDoes.refuses(404, 'NOT_FOUND'), works, 'no data of this hauler or customer'],
   ['has a bad element', videos({ videos: [{ ...VIDEO, endTime: 'noon' }] }), breaks, 'data.videos[0].endTime'],
-  ['says an error with status 200', refusal('INTERNAL_ERROR'), breaks, 'status 200, and it says INTERNAL_ERROR: sorry'],
+  [
+    'sends an error with status 200',
+    refusal('INTERNAL_ERROR'),
+    breaks,
+    'status 200, and it says INTERNAL_ERROR: sorry',
+  ],
   ['refuses our key with status 200', refusal('UNAUTHORIZED'), shut, 'status 200, and it says UNAUTHORIZED: sorry'],
   ['has no list', videos({}), breaks, 'data.videos must be an array'],
   ['answers with JSON of another kind', partnerDoes.json({ status: 'ok' }), shut, 'success must be true'],
-  ['never says success', partnerDoes.json({ data: { videos: [] } }), breaks, 'success must be true'],
-  ['answers with nothing', partnerDoes.json(null), shut, 'success must be true'],
+  ['leaves success out', partnerDoes.json({ data: { videos: [] } }), breaks, 'success must be true'],
+  ['answers with null', partnerDoes.json(null), shut, 'success must be true'],
   [
-    'nests an element deeper than anyone can follow',
+    'nests an element 100,000 levels deep',
     raw(`{"success":true,"data":{"videos":["\\n",${nested(100_000)}]}}`),
     breaks,
     'data.videos[1] must be an object',
   ],
   [
-    'nests its whole answer so',
+    'nests its response a million levels deep',
     raw(`{"success":true,"x":"\\\\","data":${nested(1_000_000)}}`),
     breaks,
     'data.videos must be an array',
   ],
-  ['knows no such key', partnerDoes.refuses(401, 'UNAUTHORIZED'), shut, 'does not accept our API key'],
+  ['does not accept our key', partnerDoes.refuses(401, 'UNAUTHORIZED'), shut, 'does not accept our API key'],
 ];
 
 const verdict = ({ reachable, authorized, conforms }: ConnectionCheck) => [reachable, authorized, conforms];
 
 describe('POST /admin/v1/connections/{id}/check', () => {
-  test.each(SITE_CASES)('of a site partner that %s', async (_, reply, expected, finding) => {
+  test.each(SITE_CASES)('of a site partner that %s is reported', async (_, reply, expected, finding) => {
     partner.on(SITES, reply);
     const found = await check(await connect('site'));
     expect(verdict(found)).toEqual(expected);
@@ -150,7 +160,7 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     expect(partner.asked[0]?.headers['api-key']).toBe(KEY);
   });
 
-  test.each(VIDEO_CASES)('of a vision partner that %s', async (_, reply, expected, finding) => {
+  test.each(VIDEO_CASES)('of a Vision partner that %s is reported', async (_, reply, expected, finding) => {
     partner.on(VIDEOS, reply);
     partner.on(CONTINUOUS, continuous);
     const found = await check(await connect('vision'));
@@ -162,18 +172,21 @@ describe('POST /admin/v1/connections/{id}/check', () => {
   test.each([
     ['lists a truck', { videos: [VIDEO], pagination: PAGE }, 'VISION-101'],
     ['lists no truck', { videos: [] }, 'VISION-192'],
-  ])('of a vision partner that %s, and answers the other operations with 404', async (_, data, rule) => {
-    partner.on(VIDEOS, videos(data));
-    const { conforms, rules, findings } = await check(await connect('vision'));
-    expect(conforms).toBe(false);
-    expect(rules.find(({ id }) => id === rule)).toMatchObject({ operation: 'listContinuous', outcome: 'failed' });
-    expect(rules.find(({ id }) => id === 'VISION-201')).toMatchObject({
-      operation: 'requestVideo',
-      outcome: 'not-proven',
-    });
-    expect(findings.join()).toContain(rule);
-    expect(partner.asked.every(({ method }) => method === 'GET')).toBe(true);
-  });
+  ])(
+    'of a Vision partner that %s, and answers the other operations with 404, fails the rule',
+    async (_, data, rule) => {
+      partner.on(VIDEOS, videos(data));
+      const { conforms, rules, findings } = await check(await connect('vision'));
+      expect(conforms).toBe(false);
+      expect(rules.find(({ id }) => id === rule)).toMatchObject({ operation: 'listContinuous', outcome: 'failed' });
+      expect(rules.find(({ id }) => id === 'VISION-201')).toMatchObject({
+        operation: 'requestVideo',
+        outcome: 'not-proven',
+      });
+      expect(findings.join()).toContain(rule);
+      expect(partner.asked.every(({ method }) => method === 'GET')).toBe(true);
+    },
+  );
 
   test('of a site partner whose list has several megabytes reads every record', async () => {
     const list = Array.from({ length: 40_000 }, (_, i) => ({
@@ -196,7 +209,7 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     expect(faulty.map((rule) => rule.id)).toEqual(['SITE-008']);
   });
 
-  test('of a partner that cuts the second answer proves nothing and fails no rule', async () => {
+  test('of a partner that breaks off its second response proves nothing and fails no rule', async () => {
     const id = await connect('site');
     partner.on(SITES, sites({ sites: [SITE] }), partnerDoes.breaks('{"success":true}', 4));
     const { conforms, findings, rules } = await check(id);
@@ -206,7 +219,7 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     expect(rules.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
   });
 
-  test('of nobody', async () => {
+  test('of an address without a server reports that it refuses connections', async () => {
     const found = await check(await connect('site', 'http://127.0.0.1:1'));
     expect(found).toEqual({
       reachable: false,
@@ -228,7 +241,7 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     expect(partner.asked.slice(1).every(({ headers }) => headers['api-key'] === `${KEY}-next`)).toBe(true);
   });
 
-  test('tells no more than twenty findings of a partner that does everything wrong', async () => {
+  test('reports at most twenty findings of a partner that does everything wrong', async () => {
     partner.on(SITES, sites({ materials: Array.from({ length: 5_000 }, () => ({})) }));
     const found = await check(await connect('site'));
     expect(found.findings).toHaveLength(21);
@@ -239,7 +252,7 @@ describe('POST /admin/v1/connections/{id}/check', () => {
 describe('npm run cli -- connection', () => {
   const add = ['--base-url', 'https://partner.example.com/', '--api-key', KEY, '--enabled', 'false'];
 
-  test('add, list, change, check and remove answer as the admin API does', async () => {
+  test('add, list, change, check and remove return what the admin API returns', async () => {
     const created = await answerOf<Connection>(
       'connection',
       'add',
@@ -266,7 +279,7 @@ describe('npm run cli -- connection', () => {
     expect(await runCommand('connection', 'check', created.id)).toMatchObject({ code: 1 });
   });
 
-  test('sync makes the running service synchronise, a paused connection too', async () => {
+  test('sync runs a synchronisation, also of a paused connection', async () => {
     partner.on(SITES, sites({ sites: [SITE] }));
     const id = await connect('site');
     const { runId } = await answerOf<{ runId: string }>('connection', 'sync', id);
@@ -277,7 +290,7 @@ describe('npm run cli -- connection', () => {
     expect(await runCommand('connection', 'sync', await connect('vision'))).toMatchObject({ code: 2 });
   });
 
-  test('wrong usage names the field, and the key is nowhere', async () => {
+  test('wrong usage names the field and never the key', async () => {
     const run = await runCommand('connection', 'add', '--hauler-id', haulerId, '--interface', 'scale', ...add);
     expect(run).toMatchObject({ code: 2, out: '' });
     expect(run.err).toContain('--interface must be one of site, vision');

@@ -24,7 +24,7 @@ const site = (more: object = {}) => ({
   interface: 'site',
   baseUrl: 'https://partner.example.com',
   apiKey: KEY,
-  // No partner answers in these tests, so nothing shall run.
+  // No partner answers in these tests, so the connection is not enabled.
   enabled: false,
   ...more,
 });
@@ -50,7 +50,7 @@ const stored = async (id: string): Promise<Row | undefined> =>
   (await open.dataSource.query<Row[]>('SELECT * FROM connections WHERE id = $1', [id]))[0];
 
 describe('POST /admin/v1/connections', () => {
-  test('answers the connection with its defaults, and never its key', async () => {
+  test('returns the connection with its defaults, without its key', async () => {
     const reply = await open.admin<Connection>('POST', '/connections', site());
     expect(reply.status).toBe(201);
     expect(reply.body).toEqual({
@@ -71,7 +71,7 @@ describe('POST /admin/v1/connections', () => {
     expect((await stored(reply.body.id))?.sealed_key).toMatch(/^v1\./);
   });
 
-  test('of vision has 300 s and the hauler as the customer, unless told', async () => {
+  test('of Vision has an interval of 300 s, and the hauler as the customer, by default', async () => {
     expect(await create(vision())).toMatchObject({ intervalSeconds: 300, customerId: haulerId });
     expect(await create(vision({ customerId: 'gv', intervalSeconds: 30 }))).toMatchObject({
       intervalSeconds: 30,
@@ -79,7 +79,7 @@ describe('POST /admin/v1/connections', () => {
     });
   });
 
-  test('an enabled site connection is due at once, a vision connection has its own work', async () => {
+  test('makes an enabled site connection due at once; a Vision connection has no due time', async () => {
     const first = await create(site({ enabled: undefined, baseUrl: 'http://127.0.0.1:1' }));
     expect(first.enabled).toBe(true);
     expect(Date.parse(first.nextRunAt ?? '')).toBeLessThanOrEqual(Date.now());
@@ -91,7 +91,7 @@ describe('POST /admin/v1/connections', () => {
     ['https://partner.example.com/', 'https://partner.example.com'],
     ['https://Partner.Example.com:443/api/v2//', 'https://partner.example.com/api/v2'],
     ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
-  ])('takes the address %s as %s', async (baseUrl, kept) => {
+  ])('stores the address %s as %s', async (baseUrl, kept) => {
     expect((await create(site({ baseUrl }))).baseUrl).toBe(kept);
   });
 
@@ -134,13 +134,13 @@ describe('POST /admin/v1/connections', () => {
     'https://169.254.169.254',
     'https://localhost',
     'https://10.1.2.3:8443/api',
-  ])('refuses the address %s where only public ones are allowed', async (baseUrl) => {
+  ])('refuses the address %s if only public ones are allowed', async (baseUrl) => {
     const reply = await strict.admin('POST', '/connections', site({ baseUrl }));
     expect(reply.status).toBe(400);
     expect(paths(reply)).toEqual(['baseUrl']);
   });
 
-  test('names all that is wrong at once', async () => {
+  test('reports all violations at once', async () => {
     const reply = await open.admin(
       'POST',
       '/connections',
@@ -155,7 +155,7 @@ describe('POST /admin/v1/connections', () => {
 });
 
 describe('reading connections', () => {
-  test('one by its id, and lists by hauler and interface, newest first', async () => {
+  test('returns one by its id, and lists by hauler and interface, newest first', async () => {
     const { id: other } = (await open.admin<{ id: string }>('POST', '/haulers', { name: 'Other' })).body;
     const [a, b] = [await create(site({ haulerId: other })), await create(vision({ haulerId: other }))];
     expect((await open.admin<Connection>('GET', `/connections/${a.id}`)).body).toEqual(a);
@@ -177,20 +177,20 @@ describe('reading connections', () => {
     ['GET', '/connections/seven', 400],
     ['GET', '/connections?pageSize=101', 400],
     ['GET', '/connections?interface=scale', 400],
-  ])('%s %s is %d', async (method, path, status) => {
+  ])('%s %s returns %d', async (method, path, status) => {
     expect((await open.admin(method, path, method === 'PATCH' ? {} : undefined)).status).toBe(status);
   });
 });
 
 describe('PATCH /admin/v1/connections/{id}', () => {
-  test('changes what is named and leaves the rest', async () => {
+  test('changes the given fields only', async () => {
     const before = await create();
     const reply = await open.admin<Connection>('PATCH', `/connections/${before.id}`, { intervalSeconds: 60 });
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual({ ...before, intervalSeconds: 60, updatedAt: expect.any(String) });
   });
 
-  test('keys are sealed, and told only by whether there is a next one', async () => {
+  test('seals the keys, and shows only whether there is a next one', async () => {
     const { id } = await create();
     const before = await stored(id);
     const reply = await open.admin<Connection>('PATCH', `/connections/${id}`, { nextApiKey: `${KEY}-next` });
@@ -204,7 +204,7 @@ describe('PATCH /admin/v1/connections/{id}', () => {
     expect(after?.sealed_next_key).toBe(next?.sealed_next_key);
   });
 
-  test('a pause ends the schedule, its end makes the connection due; a mended one is due at once too', async () => {
+  test('ends the schedule with a pause; a resumed connection and a changed key are due at once', async () => {
     const { id } = await create(site({ baseUrl: 'http://127.0.0.1:1' }));
     const change = async (body: object) =>
       (await open.admin<Connection>('PATCH', `/connections/${id}`, body)).body.nextRunAt;
@@ -217,9 +217,9 @@ describe('PATCH /admin/v1/connections/{id}', () => {
     expect(await change({ enabled: false })).toBeNull();
   });
 
-  test('what is said again moves no run, nor an interval one that failures have put off; who mends begins anew', async () => {
+  test('does not move the next run for an unchanged field or an interval, but for a new key, which resets the attempts', async () => {
     const { id } = await create(site({ enabled: true, baseUrl: 'http://127.0.0.1:1' }));
-    // Its first run, which may be under way, loses its lease.
+    // Its first run, which may be in progress, loses its lease.
     await open.dataSource.query(
       `UPDATE connections SET due_at = now() + interval '1 hour', attempts = 2, leased_until = NULL, lease_token = NULL
        WHERE id = $1`,
@@ -234,7 +234,7 @@ describe('PATCH /admin/v1/connections/{id}', () => {
     await open.admin('DELETE', `/connections/${id}`);
   });
 
-  test('no change makes a vision connection due, which has its own work', async () => {
+  test('never makes a Vision connection due', async () => {
     const { id } = await create(vision());
     for (const body of [{ enabled: true }, { apiKey: `${KEY}-other` }, { intervalSeconds: 60 }]) {
       expect((await open.admin<Connection>('PATCH', `/connections/${id}`, body)).body.nextRunAt).toBeNull();
@@ -242,7 +242,7 @@ describe('PATCH /admin/v1/connections/{id}', () => {
     expect((await stored(id))?.due_at).toBeNull();
   });
 
-  test('the same address with a slash at its end is no other one', async () => {
+  test('takes the same address with a slash at its end as unchanged', async () => {
     const { id } = await create(site({ enabled: true, baseUrl: 'http://127.0.0.1:1' }));
     await open.dataSource.query(`UPDATE connections SET due_at = now() + interval '1 hour' WHERE id = $1`, [id]);
     const nextRunAfter = async (baseUrl: string) =>
@@ -266,10 +266,10 @@ describe('PATCH /admin/v1/connections/{id}', () => {
 });
 
 describe('DELETE /admin/v1/connections/{id}', () => {
-  test('takes it away for good, with its keys; only the row stays for what came through it', async () => {
+  test('deletes the keys and hides the connection; the row stays for the data that came through it', async () => {
     const { id } = await create();
     await open.admin('PATCH', `/connections/${id}`, { nextApiKey: KEY });
-    // As while a run is under way that somebody has asked for.
+    // The state during a run that an admin has requested.
     await open.dataSource.query(
       `UPDATE connections SET due_at = now() + interval '1 hour', run_requested_at = now(),
          leased_until = now() + interval '1 hour', lease_token = gen_random_uuid() WHERE id = $1`,

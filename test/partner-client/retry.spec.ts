@@ -3,7 +3,7 @@ import { type FailureKind, PartnerFailure, retryDelayMs } from '../../src/partne
 
 const now = new Date('2026-01-31T08:30:00Z');
 
-describe('the next try', () => {
+describe('the delay before a retry', () => {
   const timing = { baseMs: 500, now, random: 0.5 };
   const failure = (kind: FailureKind, retryAfterS?: number) =>
     new PartnerFailure(kind, 'no', {
@@ -15,9 +15,9 @@ describe('the next try', () => {
     ['second wait', failure('broken'), 2, 1_000],
     ['no fourth try', failure('broken'), 3, undefined],
     ['refused connections', failure('unreachable'), 1, 500],
-    ['429 without a word', failure('rateLimited'), 1, 500],
-    ['429 that says when', failure('rateLimited', 200), 1, 200_000],
-    ['429 that says at once', failure('rateLimited', 0), 1, 500],
+    ['429 without Retry-After', failure('rateLimited'), 1, 500],
+    ['429 with Retry-After', failure('rateLimited', 200), 1, 200_000],
+    ['429 with a Retry-After of 0', failure('rateLimited', 0), 1, 500],
     ['exactly 5 min', failure('rateLimited', 300), 1, 300_000],
     ['more than 5 min', failure('rateLimited', 301), 1, undefined],
     ['a millisecond more', failure('rateLimited', 300.001), 1, undefined],
@@ -29,7 +29,7 @@ describe('the next try', () => {
     ['a refused address', failure('addressRefused'), 1, undefined],
   ])('%s', (_, error, attempt, expected) => expect(retryDelayMs(error, attempt, timing)).toBe(expected));
 
-  test('is spread from half to one and a half', () => {
+  test('varies from half to one and a half', () => {
     expect(retryDelayMs(failure('broken'), 1, { ...timing, random: 0 })).toBe(250);
     expect(retryDelayMs(failure('broken'), 1, { ...timing, random: 0.999 })).toBeCloseTo(750, -1);
   });

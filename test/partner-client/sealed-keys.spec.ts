@@ -9,18 +9,18 @@ const sealed = sealKey(secret, id, 'a partner’s key');
 const changed = (at: number) => `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`;
 
 describe('a sealed key', () => {
-  test('opens for its own connection, in either case of its id', () => {
+  test('opens for its own connection, in either case of the id', () => {
     expect(openKey(secret, id, sealed)).toBe('a partner’s key');
     expect(openKey(secret, id.toUpperCase(), sealed)).toBe('a partner’s key');
   });
 
-  test('opens as long as it is stored: in the form that it has had from the first', () => {
+  test('opens in the first stored form', () => {
     const stored = 'v1.oKGio6SlpqeoqaqrzKLjpoBVVTsrAOVsE09iLYc4DEw3v2zaEIcHSnRaq7sJ';
     const key = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
     expect(openKey(key, '019a9a3e-5b7c-7def-8123-456789abcdef', stored)).toBe('a partner’s key');
   });
 
-  test('says nothing of the key, and never the same twice', () => {
+  test('does not contain the key, and is different each time', () => {
     expect(sealed).toMatch(/^v1\.[\w-]+$/);
     expect(sealKey(secret, id, 'a partner’s key')).not.toBe(sealed);
   });
@@ -28,7 +28,7 @@ describe('a sealed key', () => {
   test.each([
     ['for another connection', secret, randomUUID(), sealed],
     ['with another SECRETS_KEY', randomBytes(32), id, sealed],
-    ['of a version to come', secret, id, sealed.replace('v1', 'v2')],
+    ['of a later version', secret, id, sealed.replace('v1', 'v2')],
     ['whose nonce was changed', secret, id, changed(5)],
     ['whose tag was changed', secret, id, changed(25)],
     ['whose text was changed', secret, id, changed(45)],
@@ -38,7 +38,7 @@ describe('a sealed key', () => {
     expect(() => openKey(key, connection, text)).toThrow(SealBrokenError);
   });
 
-  test('that does not open is no surprise to a run: its sentence stands alone, without a stack', () => {
+  test('that does not open fails its run with a sentence, without a stack', () => {
     const sentence =
       'The stored API key cannot be decrypted with this SECRETS_KEY; save the key of the connection again.';
     expect(failureSentence(new SealBrokenError())).toEqual({ text: sentence, expected: true });

@@ -11,7 +11,7 @@ function failureOf(status: number, body: string, headers: Readonly<Record<string
   return statusFailure(status, Buffer.from(body), context);
 }
 
-describe('a status that is no answer', () => {
+describe('a status without a usable response', () => {
   test.each([
     [201, 'breach'],
     [299, 'breach'],
@@ -34,12 +34,12 @@ describe('a status that is no answer', () => {
     expect(failureOf(status, '')).toMatchObject({ kind, status, retryAt: undefined });
   });
 
-  test.each([400, 429, 500, 503])('says when to come back: %d', (status) => {
+  test.each([400, 429, 500, 503])('keeps the time of Retry-After: %d', (status) => {
     expect(failureOf(status, '', { 'retry-after': '90' }).retryAt).toEqual(new Date('2026-01-31T08:31:30Z'));
   });
 });
 
-describe('what a partner says of it', () => {
+describe('the error of a partner in our message', () => {
   const error = (code: unknown, message: unknown) => JSON.stringify({ success: false, error: { code, message } });
 
   test.each<[string, string, string]>([
@@ -52,16 +52,16 @@ describe('what a partner says of it', () => {
     ['other types', error(7, { no: 'no' }), ''],
     ['our key', error('some-partner-key', 'some-partner-key!'), ' [redacted]: [redacted]!'],
     ['a link', error('X', 'see https://h.example/a?sig=b'), ' X: see https://h.example/a?[redacted]'],
-    ['what no text may have', error('X', 'no\u0000 such'), ' X: no such'],
+    ['a character that no text may have', error('X', 'no\u0000 such'), ' X: no such'],
     ['a code of 101 characters', error('X'.repeat(101), 'no'), ` ${'X'.repeat(100)}: no`],
     ['a message of 501 characters', error('X', 'x'.repeat(501)), ` X: ${'x'.repeat(500)}`],
     ['an error that is inherited', '{"__proto__":{"error":{"code":"X"}}}', ''],
-    ['an error that is none', '{"error":"X"}', ''],
+    ['an error that is not an object', '{"error":"X"}', ''],
     ['null', 'null', ''],
-    ['no JSON', '<html>', ''],
+    ['another format than JSON', '<html>', ''],
     ['nothing', '', ''],
-  ])('%s', (_, body, said) => {
-    expect(failureOf(400, body).message).toBe(`partner rejected the call with status 400${said}.`);
+  ])('%s', (_, body, words) => {
+    expect(failureOf(400, body).message).toBe(`partner rejected the call with status 400${words}.`);
   });
 });
 
@@ -72,7 +72,7 @@ describe('a sentence', () => {
     [1_536, '1.5 KB'],
     [1_048_576, '1 MB'],
     [268_435_456, '256 MB'],
-  ])('tells a size of %d as %s', (bytes, text) => {
+  ])('writes a size of %d as %s', (bytes, text) => {
     expect(SENTENCES.tooLarge('partner', bytes)).toBe(`The answer of partner is larger than ${text}.`);
   });
 
@@ -81,7 +81,7 @@ describe('a sentence', () => {
     [1_000, '1 s'],
     [1_549, '1.5 s'],
     [60_000, '60 s'],
-  ])('tells %d milliseconds as %s', (ms, text) => {
+  ])('writes %d milliseconds as %s', (ms, text) => {
     expect(SENTENCES.timedOut('partner', ms)).toBe(`partner did not send its whole answer within ${text}.`);
   });
 
@@ -91,7 +91,7 @@ describe('a sentence', () => {
     ['CERT_HAS_EXPIRED', 'its certificate has expired'],
     ['EOTHER', 'the connection failed (EOTHER)'],
     [undefined, 'the connection failed'],
-  ])('tells the reason %s as: %s', (code, reason) => {
+  ])('writes the reason %s as: %s', (code, reason) => {
     expect(SENTENCES.unreachable('partner', code)).toBe(`partner could not be reached: ${reason}.`);
   });
 });
