@@ -12,7 +12,7 @@ interface Page {
 }
 
 /** `GET /sites`, `/kiosks`, `/materials` and `/sync-runs` of the admin API. */
-describe('the administration of what was synchronised', () => {
+describe('the lists of the catalog in the admin API', () => {
   let scene: SiteScene;
   let otherHauler: string;
   let runs: SyncRun[];
@@ -78,7 +78,7 @@ describe('the administration of what was synchronised', () => {
     expect(await ids(query.replaceAll(/[0-9a-f-]{36}/g, (id) => id.toUpperCase()))).toEqual(of(...expected));
   });
 
-  test('a list has pages, the newest first, and no record twice', async () => {
+  test('have pages, newest first, with each record once', async () => {
     const pages = [];
     for (const page of [1, 2, 3])
       pages.push(await list(`/materials?haulerId=${scene.haulerId}&pageSize=2&page=${page}`));
@@ -103,7 +103,7 @@ describe('the administration of what was synchronised', () => {
       },
     ],
     ['materials', 'on kiosk of b', { kioskId: idOf('kb'), ...INACTIVE, updatedAt: STAMP }],
-  ])('of %s, %s is shown with what it has, and nothing else', async (kind, name, expected) => {
+  ])('of %s: %s has its own fields only', async (kind, name, expected) => {
     const { data } = await list(`/${kind}?haulerId=${scene.haulerId}`);
     expect(data.find(({ externalId }) => externalId === idOf(name))).toEqual({
       ...{ id: expect.any(String), externalId: idOf(name), haulerId: scene.haulerId },
@@ -124,7 +124,7 @@ describe('the administration of what was synchronised', () => {
     expect((await scene.service.admin('GET', path)).status).toBe(400);
   });
 
-  test('every list wants the admin token', async () => {
+  test('need the admin token', async () => {
     for (const path of ['/sites', '/kiosks', '/materials', '/sync-runs', `/sync-runs/${randomUUID()}`]) {
       expect((await scene.service.call('GET', `/admin/v1${path}`)).status).toBe(401);
     }
@@ -133,12 +133,12 @@ describe('the administration of what was synchronised', () => {
   describe('runs', () => {
     const runsOf = async (query: string) => (await list(`/sync-runs${query}`)).data as unknown as SyncRun[];
 
-    test('the newest first, as each is read by its id', async () => {
+    test('are listed newest first, each as it is read by its id', async () => {
       expect(await runsOf('')).toEqual(runs);
       expect(await scene.run(runs[0]!.id)).toEqual(runs[0]);
     });
 
-    test('of one connection, of one status, of both', async () => {
+    test('are filtered by connection, by status and by both', async () => {
       expect(await runsOf(`?connectionId=${scene.connectionId}`)).toEqual(runs.slice(1));
       expect(await runsOf('?status=failed')).toEqual([runs[1]]);
       expect(await runsOf(`?connectionId=${scene.connectionId}&status=succeeded`)).toEqual([runs[2]]);
@@ -166,7 +166,7 @@ describe('the administration of what was synchronised', () => {
         expect(Object.keys(counts as object).sort()).toEqual(kinds.sort());
     });
 
-    test('an unknown one: 404, of its quarantine too; an unknown connection: an empty list', async () => {
+    test('an unknown run is 404, and so is its quarantine; the list of an unknown connection is empty', async () => {
       expect((await scene.service.admin('GET', `/sync-runs/${randomUUID()}`)).status).toBe(404);
       expect((await scene.service.admin('GET', `/sync-runs/${randomUUID()}/quarantine`)).status).toBe(404);
       expect(await runsOf(`?connectionId=${randomUUID()}`)).toEqual([]);

@@ -5,8 +5,8 @@ import { html } from '../support/scripted-partner.js';
 import { idOf, kiosk, site, siteData } from '../support/site-data.js';
 import { SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
-/** The removal guard of decision 35 from end to end; its arithmetic is in rules/removal-guard.spec.ts. */
-describe('removals that are held', () => {
+/** The removal guard of decision 35 from end to end; its arithmetic is tested in rules/removal-guard.spec.ts. */
+describe('held removals', () => {
   let scene: SiteScene;
   beforeAll(async () => {
     scene = await SiteScene.start();
@@ -18,7 +18,7 @@ describe('removals that are held', () => {
   const confirm = (id: string) => scene.service.admin<SyncRun>('POST', `/sync-runs/${id}/confirm`);
   const active = async () => (await scene.sites('&active=true')).length;
 
-  test('an empty list by mistake: held, the rest is applied, and each run with the same absence is held too', async () => {
+  test('of an empty list: the other changes are applied, and each further run with the same absence is held', async () => {
     await scene.sync({ ...siteData(3, 1, 4) });
     const empty = { sites: [], kiosks: siteData(3, 1, 4).kiosks, materials: siteData(3, 1, 5).materials };
     for (let i = 0; i < 3; i++) {
@@ -31,7 +31,7 @@ describe('removals that are held', () => {
     expect(await active()).toBe(3);
   });
 
-  test('a held run is no failure of the connection', async () => {
+  test('are no failure of the connection', async () => {
     await scene.sync({ sites: sites(0, 3) });
     await scene.sync({ sites: [] });
     const [row] = await scene.service.dataSource.query<unknown[]>(
@@ -41,7 +41,7 @@ describe('removals that are held', () => {
     expect(row).toEqual({ attempts: 0, last_error: null });
   });
 
-  test('held by one kind: another kind is removed as always', async () => {
+  test('of one kind do not hold those of another kind', async () => {
     await scene.sync(siteData(10, 10, 0));
     const run = await scene.sync({
       sites: siteData(10, 0, 0).sites.slice(6),
@@ -51,7 +51,7 @@ describe('removals that are held', () => {
     expect([run.counts.sites.held, run.counts.kiosks.held, run.counts.kiosks.deactivated]).toEqual([6, 0, 5]);
   });
 
-  test('held by two kinds: what comes back of one leaves those of the other standing', async () => {
+  test('of two kinds: records of one kind that are sent again do not release the other kind', async () => {
     const kiosks = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => kiosk(`k${from + i}`, 's0'));
     await scene.sync({ sites: sites(0, 2), kiosks: kiosks(0, 10) });
@@ -63,14 +63,14 @@ describe('removals that are held', () => {
     expect([status, counts.sites.held, counts.kiosks.held, counts.kiosks.deactivated]).toEqual(['held', 0, 6, 0]);
   });
 
-  test('new records beside the same absence do not let it through', async () => {
+  test('stay held when new records arrive beside the same absence', async () => {
     await scene.sync({ sites: sites(0, 10) });
     expect((await scene.sync({ sites: sites(6, 60) })).counts.sites).toMatchObject({ created: 50, held: 6 });
     const again = await scene.sync({ sites: sites(6, 60) });
     expect([again.status, again.counts.sites.held, await active()]).toEqual(['held', 6, 60]);
   });
 
-  test('a later answer that has them again clears it', async () => {
+  test('are released when the records are sent again', async () => {
     await scene.sync({ sites: sites(0, 10) });
     await scene.sync({ sites: [] });
     const run = await scene.sync({ sites: sites(0, 10) });
@@ -80,14 +80,14 @@ describe('removals that are held', () => {
     ).toEqual([]);
   });
 
-  test('a later answer that lacks only a few clears it too, and removes these', async () => {
+  test('are released when only a few records are absent, and these are removed', async () => {
     await scene.sync({ sites: sites(0, 10) });
     await scene.sync({ sites: sites(6, 10) });
     const run = await scene.sync({ sites: sites(2, 10) });
     expect([run.status, run.counts.sites.deactivated, await active()]).toEqual(['succeeded', 2, 8]);
   });
 
-  test('an answer that states nothing of the kind leaves the hold standing, and still to be confirmed', async () => {
+  test('stay held, and can be confirmed, after a response without this kind', async () => {
     await scene.sync({ sites: sites(0, 10) });
     await scene.sync({ sites: [] });
     const run = await scene.sync({ kiosks: [] });
@@ -96,20 +96,20 @@ describe('removals that are held', () => {
     expect(await active()).toBe(0);
   });
 
-  test('an answer with an id that cannot be read leaves it standing too', async () => {
+  test('stay held after a response with an unreadable id', async () => {
     await scene.sync({ sites: sites(0, 10) });
     await scene.sync({ sites: sites(6, 10) });
     const run = await scene.sync({ sites: [...sites(2, 10), site('x', { id: 'x' })] });
     expect([run.status, run.counts.sites.held, run.counts.sites.deactivated]).toEqual(['held', 6, 0]);
   });
 
-  test('active: false is a statement, outside the guard', async () => {
+  test('do not include records with active: false', async () => {
     await scene.sync({ sites: sites(0, 10) });
     const run = await scene.sync({ sites: sites(0, 10).map((record) => ({ ...record, active: false })) });
     expect([run.status, run.counts.sites.deactivated, await active()]).toEqual(['succeeded', 10, 0]);
   });
 
-  test('is not asked for conditionally while it stands', async () => {
+  test('send no If-None-Match', async () => {
     scene.answers({ sites: sites(0, 10) }, { ETag: '"ten"' });
     await scene.sync();
     scene.answers({ sites: [] }, { ETag: '"none"' });
@@ -119,7 +119,7 @@ describe('removals that are held', () => {
   });
 
   describe('POST /sync-runs/{id}/confirm', () => {
-    test('applies them, and the run has succeeded; the same answer is nothing new afterwards', async () => {
+    test('applies the removals, and the run has succeeded; the same response changes nothing afterwards', async () => {
       await scene.sync({ sites: sites(0, 10) });
       const held = await scene.sync({ sites: sites(7, 10) });
       const { status, body } = await confirm(held.id);
@@ -134,14 +134,14 @@ describe('removals that are held', () => {
       expect([next.status, next.counts.sites.held, next.counts.sites.deactivated]).toEqual(['succeeded', 0, 0]);
     });
 
-    test('counts them beside what the partner has stated itself', async () => {
+    test('adds the removals to the records that the partner deactivated itself', async () => {
       await scene.sync({ sites: sites(0, 10) });
       const held = await scene.sync({ sites: [...sites(7, 9), site('s9', { active: false })] });
       expect(held.counts.sites).toMatchObject({ held: 7, deactivated: 1 });
       expect((await confirm(held.id)).body.counts.sites).toMatchObject({ held: 0, deactivated: 8 });
     });
 
-    test('what came back meanwhile by the word of nobody stays: only what was held is removed', async () => {
+    test('removes the held records only', async () => {
       await scene.sync({ sites: sites(0, 10) });
       const held = await scene.sync({ sites: sites(7, 12) });
       await confirm(held.id);
@@ -152,7 +152,7 @@ describe('removals that are held', () => {
       );
     });
 
-    test('takes its time: what an answer of a million records may take, it may take too', async () => {
+    test('has the statement timeout of a run, because a hauler may have a million records', async () => {
       await scene.sync({ sites: sites(0, 10) });
       const held = await scene.sync({ sites: sites(7, 10) });
       const { dataSource } = scene.service;
@@ -171,14 +171,14 @@ describe('removals that are held', () => {
 
     const reason = (reply: { body: unknown }) => (reply.body as { error: { code: string } }).error.code;
 
-    test('twice: 409', async () => {
+    test('twice at the same time: one of them is 409', async () => {
       await scene.sync({ sites: sites(0, 3) });
       const held = await scene.sync({ sites: [] });
       const replies = await Promise.all([confirm(held.id), confirm(held.id)]);
       expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
     });
 
-    test('a run that is not held: 409', async () => {
+    test('of a run that is not held: 409', async () => {
       const run = await scene.sync({ sites: sites(0, 3) });
       const reply = await confirm(run.id);
       expect([reply.status, reason(reply)]).toEqual([409, 'CONFLICT']);
@@ -193,7 +193,7 @@ describe('removals that are held', () => {
           return scene.sync();
         },
       ],
-    ])('no longer the newest, after %s: 409, and nothing is removed', async (_what, next) => {
+    ])('of a run that is not the newest, after %s: 409, and nothing is removed', async (_what, next) => {
       await scene.sync({ sites: sites(0, 3) });
       const held = await scene.sync({ sites: [] });
       await next();
@@ -201,7 +201,7 @@ describe('removals that are held', () => {
       expect(await active()).toBe(3);
     });
 
-    test('of a deleted connection whose records another one has taken over: 409, and the run stays held', async () => {
+    test('of a deleted connection whose records passed to another one: 409, and the run stays held', async () => {
       const all = { sites: sites(0, 3) };
       await scene.sync(all);
       const held = await scene.sync({ sites: [] });
@@ -217,7 +217,7 @@ describe('removals that are held', () => {
       expect(await active()).toBe(3);
     });
 
-    test("another connection's newer run does not matter", async () => {
+    test('ignores newer runs of another connection', async () => {
       await scene.sync({ sites: sites(0, 3) });
       const other = await scene.connect();
       const held = await scene.sync({ sites: [] });
@@ -226,7 +226,7 @@ describe('removals that are held', () => {
       expect((await scene.sites('&active=true')).map(({ externalId }) => externalId)).toEqual([idOf('z')]);
     });
 
-    test('what another connection still states comes back with its next run, although its answer is the same', async () => {
+    test('of records that another connection sends as well: its next run restores them', async () => {
       const stated = { sites: sites(0, 1) };
       await scene.sync(stated);
       const other = await scene.connect();
@@ -238,7 +238,7 @@ describe('removals that are held', () => {
       expect(await active()).toBe(1);
     });
 
-    test('unknown: 404; no UUID: 400', async () => {
+    test('of an unknown run: 404; of an invalid id: 400', async () => {
       expect((await confirm(randomUUID())).status).toBe(404);
       expect((await confirm('x')).status).toBe(400);
     });

@@ -12,14 +12,14 @@ import { siteData } from '../support/site-data.js';
 import { answer, hurry, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
 const data = siteData(3, 6, 60);
-/** A connection of its own. */
+/** Opens a new connection. */
 async function knock(url: string): Promise<void> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');
   socket.destroy();
 }
 
-/** Sends what it is given, and resolves to all that it is answered when the connection is closed. */
+/** Sends the text, and resolves to the whole response when the connection is closed. */
 function callerWith(url: string, first: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   let text = '';
@@ -28,19 +28,18 @@ function callerWith(url: string, first: string) {
   return { socket, answered: once(socket, 'close').then(() => text) };
 }
 
-/** The run that stands still before it writes materials. */
+/** The run that waits before it writes materials. */
 const WAITING = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
   AND query LIKE '%INSERT INTO materials%'`;
 const nothing = { sites: [], kiosks: [], materials: [] };
 
-/** Nothing half applied, and the run goes on or the next one comes by itself, wherever a process dies or loses its lease. */
-describe('runs that are cut off', () => {
+describe('an interrupted run', () => {
   let scene: SiteScene;
   let started: (() => Promise<unknown>)[];
 
   beforeAll(async () => {
     scene = await SiteScene.start();
-    // This instance administers, and leaves the work to those that a test starts and kills.
+    // This instance serves the admin API only. The tests start and kill the instances that synchronise.
     scene.service.app.get(JobsService).onModuleDestroy();
   });
   afterAll(() => scene.stop());
@@ -50,7 +49,7 @@ describe('runs that are cut off', () => {
   });
   afterEach(async () => {
     for (const stop of started) await stop();
-    // What it has left over no other process takes up.
+    // Otherwise a later instance would resume its run.
     await scene.service.admin('DELETE', `/connections/${scene.connectionId}`);
   });
 
@@ -71,7 +70,7 @@ describe('runs that are cut off', () => {
     started.push(() => next.close());
     return next;
   }
-  /** Asks the process that is to do it, which begins at once. */
+  /** Asks the process that is to run it: it starts at once. */
   async function requestOf({ url }: ServiceProcess): Promise<string> {
     const headers = { Authorization: `Bearer ${scene.service.env.ADMIN_TOKEN}` };
     const reply = await fetch(`${url}/admin/v1/connections/${scene.connectionId}/sync`, { method: 'POST', headers });
@@ -89,7 +88,7 @@ describe('runs that are cut off', () => {
     await eventually(() => expect(scene.partner.asked).toHaveLength(times), 10_000);
   };
 
-  test('killed while the partner answers: taken over under the same id', async () => {
+  test('of an instance that was killed while the partner answered is resumed under the same id', async () => {
     const other = await killable();
     scene.partner.on(SITES_ROUTE, hangs());
     const runId = await requestOf(other);
@@ -105,12 +104,12 @@ describe('runs that are cut off', () => {
     expect(await scene.runs()).toHaveLength(1);
   });
 
-  test('killed while it applies: nothing is applied, and its successor applies all of it', async () => {
+  test('of an instance that was killed while it applied records has applied nothing, and is resumed', async () => {
     const other = await killable();
     scene.answers(data);
     const lock = scene.service.dataSource.createQueryRunner();
     await lock.startTransaction();
-    // Sites and kiosks can be written, materials cannot: the run stands still in the middle of its transaction.
+    // Sites and kiosks can be written, materials cannot: the run waits in the middle of its transaction.
     await lock.query('LOCK TABLE materials IN SHARE MODE');
     const runId = await requestOf(other);
     await eventually(async () => expect(await query(WAITING, [])).toHaveLength(1), 10_000);
@@ -130,7 +129,7 @@ describe('runs that are cut off', () => {
     });
   });
 
-  test('stopped in the middle: given back at once, and taken over under the same id', async () => {
+  test('of an instance that stops is released at once, and resumed under the same id', async () => {
     const other = await killable({ SHUTDOWN_GRACE: '1s' });
     scene.partner.on(SITES_ROUTE, hangs());
     const runId = await requestOf(other);
@@ -147,7 +146,7 @@ describe('runs that are cut off', () => {
     expect((await scene.ended(runId)).status).toBe('succeeded');
   });
 
-  test('stopped in the middle: nobody new is let in, and who is in is answered and let go', async () => {
+  test('does not delay the stop: no new connection is accepted, and open requests are answered', async () => {
     const other = await killable();
     scene.partner.on(SITES_ROUTE, hangs());
     await requestOf(other);
@@ -159,7 +158,7 @@ describe('runs that are cut off', () => {
       [`POST /admin/v1/haulers HTTP/1.1\r\nHost: a\r\n${admin}\r\n${json}\r\n\r\n{"na`, 'me":"Late"}'],
     ] as const;
     const callers = halves.map(([first]) => callerWith(other.url, first));
-    // What comes last, on a connection of its own, shows that the others have arrived; one that is open would be faster.
+    // This response, on a connection of its own, shows that the other requests have arrived.
     const last = callerWith(other.url, 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     expect(await last.answered).toMatch(/^HTTP\/1.1 200 /);
     other.child.kill('SIGTERM');
@@ -171,7 +170,7 @@ describe('runs that are cut off', () => {
     expect(other.child.exitCode).toBe(null);
   });
 
-  test('a late owner writes nothing: neither records, nor the end of the run', async () => {
+  test('of an owner that lost its lease writes neither records nor an end', async () => {
     const owner = await successor();
     const lost = Promise.withResolvers<void>();
     scene.partner.on(SITES_ROUTE, when(lost.promise, answer(data)));
@@ -190,7 +189,7 @@ describe('runs that are cut off', () => {
     expect(scene.partner.asked).toHaveLength(2);
   });
 
-  test('while much is applied, admins are not kept waiting: a request names the run, a change is made', async () => {
+  test('does not delay admins while records are applied: a request returns the same run, a change is stored', async () => {
     const owner = await successor();
     scene.answers(data);
     const lock = scene.service.dataSource.createQueryRunner();
@@ -208,7 +207,7 @@ describe('runs that are cut off', () => {
     expect(await scene.runs()).toHaveLength(1);
   });
 
-  test('deleted in the middle: nothing is applied, and the run is ended', async () => {
+  test('of a connection that is deleted applies nothing, and ends', async () => {
     const owner = await successor();
     const deleted = Promise.withResolvers<void>();
     scene.partner.on(SITES_ROUTE, when(deleted.promise, answer(data)));
@@ -226,7 +225,7 @@ describe('runs that are cut off', () => {
     });
   });
 
-  test('a run that its owners did not live to end three times fails, and the next comes by itself', async () => {
+  test('of three owners that died fails, and the next run is scheduled', async () => {
     const runId = await scene.request();
     await query(`UPDATE sync_runs SET status = 'running', attempts = 3 WHERE connection_id = $1`);
     scene.answers(data);
@@ -242,7 +241,7 @@ describe('runs that are cut off', () => {
     expect((await sync(owner)).status).toBe('succeeded');
   });
 
-  test('a run that lost the database counts as cut off, and is not told as a stop of the service alone', async () => {
+  test('of a lost database connection counts as interrupted, and its reason names the database', async () => {
     const owner = await successor();
     scene.answers(data);
     let runId = '';
@@ -269,7 +268,7 @@ describe('runs that are cut off', () => {
     const sweep = () => scene.service.app.get(SyncRetention).sweep();
     const statuses = async () => (await scene.runs()).map(({ status }) => status);
 
-    test('leaves alone what waits, what is leased and what will be taken over', async () => {
+    test('leaves runs that wait, that are leased and that will be resumed', async () => {
       await scene.request();
       await sweep();
       expect(await statuses()).toEqual(['queued']);
@@ -284,7 +283,7 @@ describe('runs that are cut off', () => {
       expect(await statuses()).toEqual(['running']);
     });
 
-    test('ends the run of a connection that was paused while its instance was killed; the next request begins another', async () => {
+    test('ends the run of a connection that was paused while its instance was killed; a request starts another', async () => {
       const runId = await scene.request();
       await query(`UPDATE sync_runs SET status = 'running' WHERE connection_id = $1`);
       await query('UPDATE connections SET run_requested_at = NULL, leased_until = now() WHERE id = $1');
@@ -293,7 +292,7 @@ describe('runs that are cut off', () => {
       expect(await scene.request()).not.toBe(runId);
     });
 
-    test('asked for before the sweep came, such a run is taken up', async () => {
+    test('does not end a run of a paused connection that was requested again: it is resumed', async () => {
       const runId = await scene.request();
       await query(`UPDATE sync_runs SET status = 'running' WHERE connection_id = $1`);
       await query('UPDATE connections SET run_requested_at = NULL, due_at = NULL, leased_until = NULL WHERE id = $1');
@@ -302,7 +301,7 @@ describe('runs that are cut off', () => {
       expect((await scene.ended(runId)).status).toBe('succeeded');
     });
 
-    test('removes what is older than 30 days, but not a held run that can be confirmed', async () => {
+    test('deletes runs after 30 days, but not a held run that can be confirmed', async () => {
       const owner = await successor();
       scene.answers({ sites: data.sites });
       for (let i = 0; i < 2; i++) await sync(owner);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { idOf, kiosk, material, type Plain, type PlainSiteData, site } from '../support/site-data.js';
-import { SiteScene } from '../support/site-scene.js';
+import type { QuarantinedRecord, SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import { ADDRESS, idOf, kiosk, material, type Plain, type PlainSiteData, site } from '../support/site-data.js';
+import { counts, PARTNER_KEY, SiteScene } from '../support/site-scene.js';
 
-/** An instant so many hours from now. */
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 describe('records that a run quarantines or flags (decisions 32 and 33)', () => {
@@ -92,10 +92,11 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
     ['an array', []],
     ['an object without id', { name: 'x' }],
     ['an id that is a number', site('a', { id: 7 })],
-  ])('after %s as a record nothing of its kind is removed, because its id is unknown', async (_what, element) => {
-    await scene.sync({ sites: [site('b'), site('c')] });
-    const run = await scene.sync({ sites: [element as Plain, site('b')] });
+  ])('%s as a record: nothing of its kind is removed, because the id is unknown', async (_what, element) => {
+    await scene.sync({ sites: [site('b'), site('c')], kiosks: [kiosk('k', 'b'), kiosk('l', 'b')] });
+    const run = await scene.sync({ sites: [element as Plain, site('b')], kiosks: [kiosk('k', 'b')] });
     expect(run.counts.sites).toMatchObject({ quarantined: 1, unchanged: 1, deactivated: 0 });
+    expect(run.counts.kiosks).toMatchObject({ unchanged: 1, deactivated: 1 });
   });
 
   test('the first record with an id counts, whatever its case, and even if the first is malformed', async () => {
@@ -124,7 +125,7 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
     ]);
   });
 
-  test('parents may stand behind their children in the answer', async () => {
+  test('parents may follow their children in the response', async () => {
     const data = { materials: [material('m', { kioskId: idOf('k') })], kiosks: [kiosk('k', 'a')], sites: [site('a')] };
     const run = await scene.sync(data);
     expect([run.counts.materials.created, run.counts.kiosks.created, run.counts.sites.created]).toEqual([1, 1, 1]);
@@ -136,17 +137,22 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
     const older = { updatedAt: '2026-01-14T10:00:00Z' };
 
     test.each<[string, PlainSiteData, PlainSiteData, boolean]>([
-      ['by the answer', {}, { sites, kiosks: [kiosk('k', 'b')], materials: both }, true],
-      ['by the stored kiosk', { sites, kiosks: [kiosk('k', 'b')] }, { materials: both }, true],
-      ['no longer', { sites, kiosks: [kiosk('k', 'b')] }, { kiosks: [kiosk('k', 'a')], materials: both }, false],
+      ['in the response is flagged', {}, { sites, kiosks: [kiosk('k', 'b')], materials: both }, true],
+      ['in the stored kiosk is flagged', { sites, kiosks: [kiosk('k', 'b')] }, { materials: both }, true],
       [
-        'only by a stale kiosk',
+        'no longer is not flagged',
+        { sites, kiosks: [kiosk('k', 'b')] },
+        { kiosks: [kiosk('k', 'a')], materials: both },
+        false,
+      ],
+      [
+        'in a stale kiosk only is not flagged',
         { sites, kiosks: [kiosk('k', 'a')] },
         { kiosks: [kiosk('k', 'b', older)], materials: both },
         false,
       ],
       [
-        'by the stored kiosk, while that of the answer is malformed',
+        'in the stored kiosk is flagged, although the kiosk of the response is malformed',
         { sites, kiosks: [kiosk('k', 'b')] },
         { kiosks: [kiosk('k', 'a', { name: 7 })], materials: both },
         true,
@@ -176,5 +182,134 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
       [run.id],
     );
     expect(n).toBe(10_000);
+  });
+
+  const three = () => ({
+    sites: [site('a', { address: ADDRESS }), site('b')],
+    kiosks: [kiosk('k', 'a')],
+    materials: [material('m', { kioskId: idOf('k') }), material('n', { siteId: idOf('b') })],
+  });
+
+  test('a malformed record does not fail the run, and the stored record with its id stays', async () => {
+    await scene.sync(three());
+    const before = await scene.stored();
+    const { sites, kiosks, materials } = three();
+    const bad = material('m', { kioskId: idOf('k'), measureUnit: 'Gallon', note: 'kept' });
+    const run = await scene.sync({ sites, kiosks, materials: [materials[1]!, bad] });
+    expect(run.status).toBe('succeeded');
+    expect(counts(run, 'materials')).toEqual({ received: 2, unchanged: 1, quarantined: 1 });
+    expect(await scene.stored()).toEqual(before);
+    expect(await scene.quarantine(run.id)).toEqual([
+      {
+        severity: 'quarantined',
+        ruleId: 'SITE-034',
+        kind: 'materials',
+        path: 'materials[1].measureUnit',
+        reason: expect.stringContaining('must be one of'),
+        raw: bad,
+      },
+    ]);
+  });
+
+  test('a record that is nested too deep does not fail the run; a known field at such a depth is a fault of the record', async () => {
+    const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner], 1);
+    const run = await scene.sync({ sites: [site('a', { name: deep }), site('b', { note: deep }), site('c')] });
+    expect(run.status).toBe('succeeded');
+    expect(counts(run, 'sites')).toEqual({ received: 3, created: 2, quarantined: 1 });
+    expect(await scene.quarantine(run.id)).toMatchObject([{ path: 'sites[0].name', reason: expect.any(String) }]);
+  });
+
+  test('a record of more than 1 MiB is quarantined; its id is not read, so nothing of its kind is removed', async () => {
+    await scene.sync({ sites: [site('a'), site('b')] });
+    const run = await scene.sync({ sites: [site('b', { note: 'x'.repeat(1_100_000) }), site('c')] });
+    expect(counts(run, 'sites')).toEqual({ received: 2, created: 1, quarantined: 1 });
+    const reason = 'sites[0] must not be larger than 1 MiB';
+    expect(await scene.quarantine(run.id)).toMatchObject([{ path: 'sites[0]', reason, raw: null }]);
+  });
+
+  test('the quarantine has pages, in the order of the response', async () => {
+    const run = await scene.sync({ sites: Array.from({ length: 5 }, (_, i) => site(`q${i}`, { name: i })) });
+    const path = `/sync-runs/${run.id}/quarantine?pageSize=2&page=2`;
+    const { body } = await scene.service.admin<{ data: QuarantinedRecord[]; pagination: unknown }>('GET', path);
+    expect(body.data.map((record) => record.path)).toEqual(['sites[2].name', 'sites[3].name']);
+    expect(body.pagination).toEqual({ page: 2, pageSize: 2, totalItems: 5, totalPages: 3 });
+  });
+
+  test('a child without a parent is quarantined; a stored parent counts although its new record is malformed', async () => {
+    await scene.sync({ sites: [site('a')], kiosks: [kiosk('k', 'a')] });
+    const run = await scene.sync({
+      sites: [site('a', { name: 7 })],
+      kiosks: [kiosk('k', 'a', { siteId: 'x' }), kiosk('l', 'a'), kiosk('o', 'nowhere')],
+      materials: [material('m', { kioskId: idOf('k') }), material('o', { kioskId: idOf('o') }), material('p')],
+    });
+    expect(counts(run)).toEqual({ received: 1, quarantined: 1 });
+    expect(counts(run, 'kiosks')).toEqual({ received: 3, created: 1, quarantined: 2 });
+    expect(counts(run, 'materials')).toEqual({ received: 3, created: 1, quarantined: 2 });
+    expect((await scene.quarantine(run.id)).map(({ path }) => path).sort()).toEqual([
+      'kiosks[0].siteId',
+      'kiosks[2].siteId',
+      'materials[1].kioskId',
+      'materials[2]',
+      'sites[0].name',
+    ]);
+  });
+
+  test('a quarantined child is stored once its parent is known; a parent of another hauler does not count', async () => {
+    await scene.sync({ sites: [site('a')] });
+    const [first, firstHauler] = [scene.connectionId, scene.haulerId];
+    await scene.renew();
+    const orphan = { kiosks: [kiosk('k', 'a')] };
+    expect(counts(await scene.sync(orphan), 'kiosks')).toEqual({ received: 1, quarantined: 1 });
+    expect(counts(await scene.sync({ sites: [site('a')], ...orphan }), 'kiosks')).toEqual({
+      received: 1,
+      created: 1,
+    });
+    scene.haulerId = firstHauler;
+    expect(counts(await scene.sync(orphan, first), 'kiosks')).toEqual({ received: 1, created: 1 });
+  });
+
+  test('a material whose parents contradict each other is stored and flagged until they agree', async () => {
+    const data = (siteName: string) => ({
+      sites: [site('a'), site('b')],
+      kiosks: [kiosk('k', 'a')],
+      materials: [material('m', { siteId: idOf(siteName), kioskId: idOf('k') })],
+    });
+    const run = await scene.sync(data('b'));
+    expect(counts(run, 'materials')).toEqual({ received: 1, created: 1, flagged: 1 });
+    expect(await scene.quarantine(run.id)).toMatchObject([
+      { severity: 'flagged', path: 'materials[0].kioskId', raw: data('b').materials[0] },
+    ]);
+    expect(await scene.materials()).toMatchObject([{ flaggedReason: expect.stringContaining(idOf('a')) }]);
+    expect(counts(await scene.sync(), 'materials')).toEqual({ received: 1, unchanged: 1, flagged: 1 });
+    expect(counts(await scene.sync(data('a')), 'materials')).toEqual({ received: 1, updated: 1 });
+    expect((await scene.materials())[0]).not.toHaveProperty('flaggedReason');
+  });
+
+  test.each<[string, number]>([
+    ['the same response again', 7],
+    ['another response', 8],
+  ])('the quarantine of the newest 20 runs is kept; %s deletes the oldest one', async (_what, name) => {
+    const faulty = (value: number) => ({ sites: [site('a', { name: value })] });
+    const [first, second] = [await scene.sync(faulty(7)), await scene.sync()];
+    await scene.service.dataSource.query(
+      `INSERT INTO sync_runs (id, hauler_id, connection_id, status, counts)
+       SELECT gen_random_uuid(), hauler_id, connection_id, 'failed', counts FROM sync_runs, generate_series(1, 17)
+       WHERE id = $1`,
+      [first.id],
+    );
+    const size = async (run: SyncRun) => (await scene.quarantine(run.id)).length;
+    const third = await scene.sync(faulty(7));
+    expect([await size(first), await size(second), await size(third)]).toEqual([1, 1, 1]);
+    const last = await scene.sync(faulty(name));
+    expect([await size(first), await size(second), await size(last)]).toEqual([0, 1, 1]);
+    expect(await size(await scene.sync())).toBe(1);
+  });
+
+  test('our key is not in the quarantine, wherever the partner echoes it (decision 18)', async () => {
+    const run = await scene.sync({ sites: [site('a', { name: [PARTNER_KEY], [PARTNER_KEY]: `x${PARTNER_KEY}` })] });
+    expect(counts(run)).toEqual({ received: 1, quarantined: 1 });
+    expect(JSON.stringify(await scene.quarantine(run.id))).not.toContain(PARTNER_KEY);
+    const rows = await scene.service.dataSource.query<unknown[]>('SELECT * FROM sync_issues');
+    expect(JSON.stringify(rows)).not.toContain(PARTNER_KEY);
   });
 });

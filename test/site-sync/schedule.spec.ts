@@ -10,7 +10,7 @@ import { answer, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
 const data = { sites: [site('a')] };
 
-/** Decision 36 from end to end; its arithmetic is in rules/schedule-rules.spec.ts. */
+/** Decision 36 from end to end; its arithmetic is tested in rules/schedule.rules.spec.ts. */
 describe('the schedule of synchronisation', () => {
   let scene: SiteScene;
   beforeAll(async () => {
@@ -30,9 +30,9 @@ describe('the schedule of synchronisation', () => {
     scene.connectionId = await scene.connect({ enabled: true, ...(intervalSeconds && { intervalSeconds }) });
     scene.hurry();
   };
-  const underWay = () => scene.service.app.get(JobsService).running().get(SITE_SYNC_WORK) ?? 0;
-  /** Makes it due, and another one after it: when that one has run, this one was passed over. */
-  const isPassedOver = async () => {
+  const running = () => scene.service.app.get(JobsService).running().get(SITE_SYNC_WORK) ?? 0;
+  /** Makes the connection due, and another one after it: once that one has run, this one was skipped. */
+  const isSkipped = async () => {
     await makeDue();
     const lease = () => scene.connection('due_at, attempts, lease_token');
     const before = await lease();
@@ -48,7 +48,7 @@ describe('the schedule of synchronisation', () => {
     return runs;
   };
 
-  test('a key that is mended while a run waits for its answer is tried at once, and what that run ends with is void', async () => {
+  test('starts a run at once after a change of the key, and ignores the end of the run with the former key', async () => {
     const refused = Promise.withResolvers<void>();
     let refuse = (): void => undefined;
     const right = answer(data);
@@ -57,24 +57,24 @@ describe('the schedule of synchronisation', () => {
       response.once('close', refused.resolve);
       refuse = () => refuses(401, 'UNAUTHORIZED')(response, request);
     });
-    // Of other tests, which end when they are next seen not to be wanted.
-    const others = underWay();
+    // Runs of other tests, which end when they find their connection deleted.
+    const others = running();
     await connectEnabled();
     await eventually(() => expect(scene.partner.asked).toHaveLength(1));
     await patch({ apiKey: 'the-right-key' });
     scene.hurry();
     await eventually(async () => expect((await finished(1))[0]?.status).toBe('succeeded'));
     expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
-    // What the former run is answered now changes nothing.
+    // The response to the former run changes nothing.
     refuse();
     await refused.promise;
-    await eventually(() => expect(underWay()).toBeLessThanOrEqual(others), 10_000);
+    await eventually(() => expect(running()).toBeLessThanOrEqual(others), 10_000);
     expect((await finished(1))[0]?.status).toBe('succeeded');
     expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
   });
 
-  describe('by itself', () => {
-    test('an enabled connection starts its first run when it is created, and the next after its interval, more or less', async () => {
+  describe('of an enabled connection', () => {
+    test('starts the first run at its creation, and the next one after about its interval', async () => {
       scene.connectionId = await scene.connect({ enabled: true, intervalSeconds: 600 });
       await eventually(async () => expect((await finished(1))[0]?.status).toBe('succeeded'));
       const seconds = await dueIn();
@@ -82,7 +82,7 @@ describe('the schedule of synchronisation', () => {
       expect(seconds).toBeLessThan(665);
     });
 
-    test('a shorter interval counts at once, a longer one from the next run on', async () => {
+    test('applies a shorter interval at once, and a longer one from the next run on', async () => {
       await connectEnabled(86_400);
       await eventually(async () => void (await finished(1)));
       await patch({ intervalSeconds: 600 });
@@ -92,7 +92,7 @@ describe('the schedule of synchronisation', () => {
       expect(await dueIn()).toBeLessThanOrEqual(shortened);
     });
 
-    test('an interval that is changed while a run is under way counts from that run on', async () => {
+    test('applies an interval that is changed during a run after that run', async () => {
       const patched = Promise.withResolvers<void>();
       scene.partner.on(SITES_ROUTE, when(patched.promise, answer(data)));
       await connectEnabled(86_400);
@@ -103,7 +103,7 @@ describe('the schedule of synchronisation', () => {
       expect(await dueIn()).toBeLessThan(665);
     });
 
-    test('partners that have asked to be waited for hold up nobody else', async () => {
+    test('is not delayed by partners that answer with Retry-After', async () => {
       scene.partner.on(SITES_ROUTE, refuses(503, 'INTERNAL_ERROR', 'busy', { 'Retry-After': '60' }));
       const busy = [scene.connectionId, await scene.connect(), await scene.connect()];
       const waiting = await Promise.all(busy.map((id) => scene.request(id)));
@@ -116,7 +116,7 @@ describe('the schedule of synchronisation', () => {
     test.each<[string, ScriptedReply]>([
       ['do not answer', hangs()],
       ['send the beginning of an answer', (response) => void response.writeHead(200).write('{"success":true,')],
-    ])('partners that %s hold up nobody else', async (_, reply) => {
+    ])('is not delayed by partners that %s', async (_, reply) => {
       scene.partner.on(SITES_ROUTE, reply);
       const silent = [scene.connectionId, await scene.connect(), await scene.connect()];
       const waiting = await Promise.all(silent.map((id) => scene.request(id)));
@@ -126,32 +126,32 @@ describe('the schedule of synchronisation', () => {
       for (const id of silent) await scene.service.admin('DELETE', `/connections/${id}`);
     });
 
-    test('a run that is due comes', async () => {
+    test('starts a due run', async () => {
       await connectEnabled();
       await eventually(async () => void (await finished(1)));
       await makeDue();
       await eventually(async () => void (await finished(2)));
     });
 
-    test('none of a paused connection, until it is enabled', async () => {
-      await isPassedOver();
+    test('starts no run while it is paused', async () => {
+      await isSkipped();
       expect(await scene.runs()).toEqual([]);
       await patch({ enabled: true });
       scene.hurry();
       await eventually(async () => void (await finished(1)));
     });
 
-    test('a failure comes back later each time, and a success as always', async () => {
+    test('waits longer after each failure, and as usual after a success', async () => {
       scene.partner.on(SITES_ROUTE, html());
       await connectEnabled(100);
-      for (const [failures, least, most] of [
+      for (const [failures, min, max] of [
         [1, 88, 111],
         [2, 178, 221],
         [3, 358, 441],
       ] as const) {
         await eventually(async () => void (await finished(failures)));
         const seconds = await dueIn();
-        expect([seconds > least, seconds < most]).toEqual([true, true]);
+        expect([seconds > min, seconds < max]).toEqual([true, true]);
         if (failures === 3) scene.answers(data);
         await makeDue();
         scene.hurry();
@@ -163,21 +163,21 @@ describe('the schedule of synchronisation', () => {
   });
 
   describe('POST /connections/{id}/sync', () => {
-    test('works while paused, and leaves it paused', async () => {
+    test('runs a paused connection, which stays paused', async () => {
       const run = await scene.sync();
       expect(run).toMatchObject({ status: 'succeeded', startedAt: expect.any(String) });
-      await isPassedOver();
+      await isSkipped();
       expect(await scene.runs()).toHaveLength(1);
     });
 
-    test('works while paused also where it fails, once', async () => {
+    test('runs a paused connection once if the run fails', async () => {
       scene.partner.on(SITES_ROUTE, html());
       expect((await scene.sync()).status).toBe('failed');
-      await isPassedOver();
+      await isSkipped();
       expect(await scene.runs()).toHaveLength(1);
     });
 
-    test('while a run is active, names that run; however many ask at once, one run comes of it', async () => {
+    test('returns the active run, and starts one run for any number of concurrent requests', async () => {
       const answered = Promise.withResolvers<void>();
       scene.partner.on(SITES_ROUTE, when(answered.promise, answer(data)));
       const ids = await Promise.all(Array.from({ length: 12 }, () => scene.request()));
@@ -190,14 +190,14 @@ describe('the schedule of synchronisation', () => {
       expect(await scene.request()).not.toBe(ids[0]);
     });
 
-    test('tries a partner that was down a moment ago', async () => {
+    test('calls a partner whose circuit is open', async () => {
       scene.partner.on(SITES_ROUTE, refuses(500, 'INTERNAL_ERROR'));
       for (let i = 0; i < 7; i++) await scene.sync();
       scene.answers(data);
       expect((await scene.sync()).status).toBe('succeeded');
     });
 
-    test('of a vision connection: 400; of an unknown or deleted one: 404; of no UUID: 400', async () => {
+    test('of a Vision connection: 400; of an unknown or deleted one: 404; of an invalid id: 400', async () => {
       const sync = async (id: string) => (await scene.service.admin('POST', `/connections/${id}/sync`)).status;
       const vision = await scene.service.admin<{ id: string }>('POST', '/connections', {
         haulerId: scene.haulerId,
@@ -216,18 +216,18 @@ describe('the schedule of synchronisation', () => {
   describe('several instances', () => {
     test('never run one connection at the same time, and share the work', async () => {
       const second = await startTestApp({ on: scene.service });
-      let atOnce = 0;
-      const most = new Map<string, number>();
+      let running = 0;
+      const ofHauler = new Map<string, number>();
       scene.partner.on(SITES_ROUTE, (response, request) => {
         const hauler = request.query.get('haulerId') ?? '';
-        most.set(hauler, (most.get(hauler) ?? 0) + 1);
-        atOnce++;
+        ofHauler.set(hauler, (ofHauler.get(hauler) ?? 0) + 1);
+        running++;
         setTimeout(() => {
-          atOnce--;
-          most.set(hauler, (most.get(hauler) ?? 0) - 1);
+          running--;
+          ofHauler.set(hauler, (ofHauler.get(hauler) ?? 0) - 1);
           answer(data)(response, request);
         }, 150);
-        overlaps.push([atOnce, most.get(hauler) ?? 0]);
+        overlaps.push([running, ofHauler.get(hauler) ?? 0]);
       });
       const overlaps: [number, number][] = [];
       const haulers: string[] = [];
@@ -241,12 +241,12 @@ describe('the schedule of synchronisation', () => {
         for (const id of connections) expect((await scene.runs(id)).map(({ status }) => status)).toEqual(['succeeded']);
       }, 15_000);
       expect(scene.partner.asked).toHaveLength(8);
-      expect(Math.max(...overlaps.map(([, ofHauler]) => ofHauler))).toBe(1);
+      expect(Math.max(...overlaps.map(([, one]) => one))).toBe(1);
       expect(Math.max(...overlaps.map(([all]) => all))).toBeGreaterThan(1);
       await second.close();
     });
 
-    test('two connections of one hauler that tell of the same records at once do not hurt each other', async () => {
+    test('apply two connections of one hauler with the same records at the same time', async () => {
       const sites = Array.from({ length: 300 }, (_, i) => site(`same ${i}`));
       scene.answers({ sites });
       const ids = [scene.connectionId, await scene.connect()];
@@ -255,7 +255,7 @@ describe('the schedule of synchronisation', () => {
       expect(runs.map(({ counts }) => counts.sites.created).sort()).toEqual([0, 300]);
     });
 
-    test('asked both for the same run, name the same', async () => {
+    test('return the same run for concurrent requests', async () => {
       const second = await startTestApp({ on: scene.service });
       const named = Promise.withResolvers<void>();
       scene.partner.on(SITES_ROUTE, when(named.promise, answer(data)));

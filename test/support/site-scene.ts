@@ -15,6 +15,11 @@ export const PARTNER_KEY = 'the-key-that-the-partner-issued';
 export const answer = (data: unknown, headers: Record<string, string> = {}): ScriptedReply =>
   json({ success: true, data }, { headers });
 
+/** The counts of a run that are not zero. */
+export function counts(run: SyncRun, kind: 'sites' | 'kiosks' | 'materials' = 'sites'): Record<string, number> {
+  return Object.fromEntries(Object.entries(run.counts[kind]).filter(([, count]) => count > 0));
+}
+
 interface Page<T> {
   readonly data: T[];
 }
