@@ -14,6 +14,7 @@ import { Doctor, DoctorController } from './doctor.js';
 import { ExchangesController } from './exchanges.controller.js';
 import { HaulersController } from './haulers.controller.js';
 import { HostedController } from './hosted.controller.js';
+import { OverviewController } from './overview.controller.js';
 import { RecordingsController } from './recordings.controller.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
 import { SyncRunsController } from './sync-runs.controller.js';
@@ -39,6 +40,7 @@ export class AdminModule {}
 @Module({
   imports: [AccountsModule, PartnerClientModule, ScaleModule, SiteSyncModule, VisionModule],
   controllers: [
+    OverviewController,
     TicketsController,
     ConnectionsController,
     SyncRunsController,

@@ -87,6 +87,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     description: 'HTTP exchanges in both directions',
     commands: { list: 'listExchanges', show: 'getExchange' },
   },
+  overview: { description: 'the last 24 hours in numbers', commands: { show: 'getOverview' } },
   action: { description: 'changes by admins and partners', commands: { list: 'listActions' } },
   retention: { description: 'deletion of stored video by age', commands: { run: 'runRetention' } },
   'hosted-site-data': {

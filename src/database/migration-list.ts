@@ -17,6 +17,7 @@ import { IndexCoverage1795400600000 } from '../../migrations/1795400600000-index
 import { AddClipGaps1795400600100 } from '../../migrations/1795400600100-add-clip-gaps.js';
 import { IndexLargeTables1795400600200 } from '../../migrations/1795400600200-index-large-tables.js';
 import { ReplaceDueIndex1795400600300 } from '../../migrations/1795400600300-replace-due-index.js';
+import { CountExchanges1795400700500 } from '../../migrations/1795400700500-count-exchanges.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -38,4 +39,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   AddClipGaps1795400600100,
   IndexLargeTables1795400600200,
   ReplaceDueIndex1795400600300,
+  CountExchanges1795400700500,
 ];

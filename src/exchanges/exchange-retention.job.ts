@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangesRepository } from './exchanges.repository.js';
 
 const EVERY_MS = 3_600_000;
@@ -14,6 +15,7 @@ export class ExchangeRetention implements OnApplicationBootstrap {
   constructor(
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'EXCHANGE_RETENTION_DAYS'>,
     private readonly exchanges: ExchangesRepository,
+    private readonly hours: ExchangeHours,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -26,6 +28,7 @@ export class ExchangeRetention implements OnApplicationBootstrap {
     try {
       await this.exchanges.createPartitions(DAYS_AHEAD);
       await this.exchanges.dropPartitions(this.env.EXCHANGE_RETENTION_DAYS);
+      await this.hours.deleteOld(this.env.EXCHANGE_RETENTION_DAYS);
     } catch (err) {
       this.logger.warn({ err }, 'the partitions of exchanges could not be maintained');
     }

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../contracts/common/json.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isStorableText, storableText } from '../contracts/common/text.js';
+import { tallyOf } from './exchange-hours.repository.js';
 import type { ExchangeRecord, Headers, KeptBody } from './exchange-record.js';
 import { type LinkRule, redactBody, redactHeaders, redactKnown, redactQuery } from './redaction.rules.js';
 import { referencesOf } from './references.rules.js';
@@ -50,6 +51,9 @@ export const COLUMNS = [
 
 /** Rows of both tables in the text format of COPY, without secrets. */
 export interface ExchangeRow {
+  readonly id: string;
+  /** The row of `exchange_hours` that counts it: `tallyOf`. */
+  readonly tally: string;
   readonly exchange: Buffer;
   readonly references: Buffer;
 }
@@ -99,6 +103,8 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
     response.sha256,
   ];
   return {
+    id,
+    tally: tallyOf(record, decision),
     exchange: Buffer.from(copyLine(cells)),
     references: Buffer.from(references.map(({ kind, value }: Reference) => copyLine([id, kind, value])).join('')),
   };

@@ -6,6 +6,7 @@ import { ENV, type ResolvedEnv } from '../config/env.js';
 import { CONNECT_TIMEOUT_MS } from '../database/data-source.js';
 import { sqlState, SQLSTATE } from '../database/postgres-errors.js';
 import { withTimeout } from '../errors/app-error.js';
+import { countExchanges } from './exchange-hours.repository.js';
 import { COLUMNS, type ExchangeRow } from './exchange-row.js';
 
 const STATEMENT_MS = 10_000;
@@ -63,6 +64,8 @@ async function writeOn(client: pg.PoolClient, rows: readonly ExchangeRow[]): Pro
   await copy(client, `exchanges (${COLUMNS.join(', ')})`, Buffer.concat(rows.map(({ exchange }) => exchange)));
   const references = Buffer.concat(rows.map((row) => row.references));
   if (references.length > 0) await copy(client, 'exchange_references (exchange_id, kind, value)', references);
+  // Last, because other instances wait for these rows until the commit.
+  await countExchanges(client, rows);
   await client.query('COMMIT');
 }
 

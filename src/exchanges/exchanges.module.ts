@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { OUTBOUND_LOG } from '../outbound/outbound-log.js';
+import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { ExchangeQueries } from './exchange-queries.service.js';
 import { ExchangeRetention } from './exchange-retention.job.js';
@@ -13,12 +14,13 @@ import { OutboundCapture } from './outbound-capture.js';
   providers: [
     ExchangeLog,
     ExchangeWriter,
+    ExchangeHours,
     ExchangesRepository,
     ExchangeQueries,
     ExchangeRetention,
     OutboundCapture,
     { provide: OUTBOUND_LOG, useExisting: OutboundCapture },
   ],
-  exports: [ExchangeLog, ExchangeQueries, OUTBOUND_LOG],
+  exports: [ExchangeLog, ExchangeHours, ExchangeQueries, OUTBOUND_LOG],
 })
 export class ExchangesModule {}

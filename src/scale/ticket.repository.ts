@@ -167,6 +167,9 @@ export function canRetry(error: unknown): boolean {
 /** From this number of matches on, a search reads the tickets newest first. */
 const COMMON_MATCHES = 10_000;
 
+/** A search by material reads the contents of so many tickets: no index has them, because every push would pay for it. */
+const MATERIAL_TICKETS = 200_000;
+
 /** The size of a row, read without the row. */
 export interface RowSize<Id> {
   readonly id: Id;
@@ -182,9 +185,9 @@ export async function findTicketPage(
   const matches = query.search === undefined ? undefined : await findByNumberPart(dataSource, query.search);
   const { sql, parameters } = filterSql(query, matches);
   const total = await countRows(dataSource, sql, parameters);
-  // Few tickets have a given number: those are found by the number and then sorted. All others are read in the order of their ids.
-  const isByNumber = query.ticketNumber !== undefined || matches !== undefined;
-  const materialized = isByNumber ? 'MATERIALIZED' : 'NOT MATERIALIZED';
+  // Few tickets have a given number or material: those are found first and then sorted. All others are read in the order of their ids.
+  const isSparse = query.ticketNumber !== undefined || query.material !== undefined || matches !== undefined;
+  const materialized = isSparse ? 'MATERIALIZED' : 'NOT MATERIALIZED';
   const rows = await dataSource.query<RowSize<string>[]>(
     `WITH found AS ${materialized} (${sql})
      SELECT t.id, octet_length(t.materials) + coalesce(octet_length(t.custom_fields), 0) AS bytes
@@ -222,7 +225,7 @@ export async function findKeyPrefixes(
 
 /** A SELECT of the ids of the tickets of an admin list. An id contains the time of receipt, so that no other index is needed for it. */
 export function filterSql(
-  { haulerId, siteId, ticketNumber, search, from, to }: TicketQuery,
+  { haulerId, siteId, ticketNumber, search, material, from, to }: TicketQuery,
   matches?: readonly string[],
 ): {
   readonly sql: string;
@@ -247,7 +250,13 @@ export function filterSql(
   if (from !== undefined) conditions.push(`id >= ${parameter(minIdFrom(from))}`);
   if (to !== undefined) conditions.push(`id < ${parameter(minIdFrom(to))}`);
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  return { sql: `SELECT id FROM tickets${where}`, parameters };
+  if (material === undefined) return { sql: `SELECT id FROM tickets${where}`, parameters };
+  const newest = `SELECT id, materials FROM tickets${where} ORDER BY id DESC LIMIT ${MATERIAL_TICKETS}`;
+  const term = JSON.stringify(material).slice(1, -1);
+  const name = `"name"\\s*:\\s*"([^"\\\\]|\\\\.)*${term.replace(/[^\p{L}\p{N}\s]/gu, '\\$&')}`;
+  // The pattern alone decides. Before it, the cheaper comparison excludes most tickets.
+  const found = `strpos(lower(materials), lower(${parameter(term)}::text)) > 0 AND materials ~* ${parameter(name)}::text`;
+  return { sql: `SELECT id FROM (${newest}) AS newest WHERE ${found}`, parameters };
 }
 
 const FLOW_NUMBERS = ['inbound_number', 'outbound_number'] as const;

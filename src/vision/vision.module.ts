@@ -29,6 +29,7 @@ import { RelinkService } from './downloads/relink.service.js';
 import { StoragePause } from './downloads/storage-pause.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { Recordings } from './recordings/recordings.service.js';
+import { StoredHours } from './recordings/stored-hours.js';
 import { Retention } from './recordings/retention.job.js';
 
 /** The platform side of Vision: clip requests, subscriptions, downloads, recordings and their coverage. */
@@ -48,6 +49,7 @@ import { Retention } from './recordings/retention.job.js';
     WindowReadingJob,
     RecordingsRepository,
     Recordings,
+    StoredHours,
     Retention,
     CoverageRepository,
     CoverageBuckets,
@@ -64,6 +66,15 @@ import { Retention } from './recordings/retention.job.js';
     DownloadJob,
     DownloadMetrics,
   ],
-  exports: [VisionFindings, VideoRequests, VideoSubscriptions, Recordings, CoverageService, FleetCoverage, Retention],
+  exports: [
+    VisionFindings,
+    VideoRequests,
+    VideoSubscriptions,
+    Recordings,
+    StoredHours,
+    CoverageService,
+    FleetCoverage,
+    Retention,
+  ],
 })
 export class VisionModule {}

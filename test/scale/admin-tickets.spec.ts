@@ -142,6 +142,26 @@ describe('GET /admin/v1/tickets', () => {
     expect((await list(`haulerId=${house.haulerId}&page=1000000000&pageSize=100`)).data).toEqual([]);
   });
 
+  test('finds a part of the name of a material, and no other text of it', async () => {
+    const house = await ScaleHouse.open(service);
+    const names = ['Clean "crushed" concrete', 'Béton (2-4 mm) 50 %', 'Tyres'];
+    const ids: string[] = [];
+    for (const name of names) {
+      const materials = [house.material(), house.material({ name, unitOfMeasure: 'Pound' })];
+      ids.push((await house.push(house.ticket({ materials }))).body.disposalTicketId);
+    }
+    const found = async (material: string) => {
+      const query = new URLSearchParams({ haulerId: house.haulerId, material });
+      return (await list(query.toString())).data.map(({ id }) => ids.indexOf(id));
+    };
+    expect(await found('CRUSHED" con')).toEqual([0]);
+    expect(await found('béton (2-4')).toEqual([1]);
+    expect(await found('0 %')).toEqual([1]);
+    expect(await found('re')).toEqual([2, 0]);
+    for (const other of ['pound', 'materials', '.*', '\\', 'name', house.siteId])
+      expect(await found(other)).toEqual([]);
+  });
+
   test('from and to bound the time received; a + that arrived as a blank is read', async () => {
     const house = await ScaleHouse.open(service);
     const ids: string[] = [];

@@ -35,6 +35,7 @@ import {
   HostedVideoRequestQuery,
 } from './hosted.dto.js';
 import { IdParam, listOf } from './list.dto.js';
+import { Overview } from './overview.dto.js';
 import {
   Coverage,
   CoverageBucket,
@@ -132,6 +133,17 @@ const page = <T extends object>(element: DtoClass<T>, elements: string) =>
 const read = { method: 'GET', status: 200, params: IdParam } as const;
 
 const ROUTES = {
+  getOverview: {
+    method: 'GET',
+    path: '/overview',
+    summary: 'Read the last 24 hours in numbers',
+    description:
+      'By hour (UTC), the current one last: pushes of tickets by result, stored recordings, exchanges by status; and the refused pushes by reason.',
+    status: 200,
+    response: Overview,
+    returns: 'The overview',
+  },
+
   createHauler: {
     method: 'POST',
     path: '/haulers',
@@ -741,6 +753,7 @@ export type AdminResponse<Name extends AdminRouteName> =
 
 /** The subjects of the admin API in the order in which an admin meets them: the first part of a path, and its text. */
 export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
+  ['overview', 'The last 24 hours in numbers'],
   ['haulers', 'Tenants of the platform: each has its own keys, tickets, accounts and connections'],
   ['api-keys', 'API keys that this service issues to partners: issue, rotate without an outage, revoke'],
   ['tickets', 'Disposal tickets that partners pushed, and every stored push'],

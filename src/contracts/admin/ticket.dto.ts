@@ -35,6 +35,15 @@ export class TicketQuery extends PageQuery {
   })
   search?: string;
 
+  @TextField({
+    description:
+      'Part of the name of a material, without regard to case; among the newest 200,000 tickets of the other filters',
+    min: 1,
+    max: 255,
+    optional: true,
+  })
+  material?: string;
+
   @InstantField({
     description: 'Tickets first received at this time or later',
     optional: true,
