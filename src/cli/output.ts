@@ -52,7 +52,20 @@ function renderTable(columns: readonly string[], data: readonly object[]): strin
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (Array.isArray(value)) return value.map(cellOf).join(',');
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = typeof value === 'string' ? value : (countsIn(value) ?? JSON.stringify(value));
   // Control characters of a name must not reach the terminal; JSON escapes only some of them.
   return text.replace(/\p{Cc}/gu, ' ');
+}
+
+/** `sites: received 2, created 2; kiosks: received 3, unchanged 3` for the counts of a run; undefined for other values. */
+function countsIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const groups = Object.entries(value).map(([kind, counts]) => {
+    const isCounts =
+      typeof counts === 'object' && Object.values(counts ?? {}).every((count) => Number.isInteger(count));
+    if (!isCounts) return undefined;
+    const shown = Object.entries(counts as object).filter(([, count]) => count !== 0);
+    return `${kind}: ${shown.map(([name, count]) => `${name} ${count}`).join(', ') || 'none'}`;
+  });
+  return groups.includes(undefined) || groups.length === 0 ? undefined : groups.join('; ');
 }

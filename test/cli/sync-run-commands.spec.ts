@@ -97,6 +97,13 @@ describe('sync-run', () => {
     expect(quarantine.data).toHaveLength(1);
   });
 
+  test('show prints the counts of a run in words', async () => {
+    const { out } = await runCommand('sync-run', 'show', first.id);
+    expect(out).toMatch(
+      /^counts +sites: created 2, received 3, quarantined 1; kiosks: created 1, received 1; materials: /m,
+    );
+  });
+
   test('list filters by connection and status', async () => {
     const count = async (...words: string[]) =>
       (await answerOf<{ data: SyncRun[] }>('sync-run', 'list', ...words)).data.length;
