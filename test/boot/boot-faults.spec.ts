@@ -16,14 +16,14 @@ let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));
 afterAll(() => database.drop());
 
-/** The test database's address, changed. */
+/** The address of the test database with other parts. */
 function elsewhere(parts: Partial<Record<'hostname' | 'port' | 'username' | 'pathname', string>>): string {
   return Object.assign(new URL(database.url), parts).href;
 }
 
 const at = async (hostname: string) => elsewhere({ hostname, port: String(await freePort()) });
 
-describe('a database that cannot be had is told in one sentence', () => {
+describe('a database that is not reachable is reported in one sentence', () => {
   async function expectSentence(program: string, variables: Record<string, string>, reason: RegExp): Promise<void> {
     const { code, err } = await runToEnd(program, { ...SECRETS, ...variables });
     expect([code, err.trimEnd().split('\n')]).toEqual([1, [expect.stringMatching(reason)]]);
@@ -47,7 +47,7 @@ describe('a database that cannot be had is told in one sentence', () => {
   ])('for %s', async (_, reason, address) => expectSentence(MIGRATE, { DATABASE_URL: await address() }, reason));
 });
 
-describe('an address that cannot be listened on is told in one sentence', () => {
+describe('an address that the service cannot listen on is reported in one sentence', () => {
   test('an unknown host', async () => {
     const { code, err } = await runToEnd(SERVICE, {
       ...SECRETS,
@@ -61,7 +61,7 @@ describe('an address that cannot be listened on is told in one sentence', () => 
     ]);
   }, 60_000);
 
-  test('a taken port; and the jobs end before the embedded database does, so that nobody misses it', async () => {
+  test('a used port; the jobs end before the embedded database, so that no job fails', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     held(async () => void taken.close());
     await once(taken, 'listening');
@@ -79,15 +79,15 @@ describe('an address that cannot be listened on is told in one sentence', () => 
   }, 60_000);
 });
 
-describe('what an operator has to mend is told without a stack', () => {
+describe('a fault that an operator can fix is reported without a stack', () => {
   test.each([SERVICE, MIGRATE])(
     'a role that may not create tables: %s',
     async (program) => {
       const used = await createTestDatabase({ migrated: false });
       const owner = await used.connect(1);
-      const role = `mere_${program.slice(0, 4)}_${process.pid}`;
-      await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'mere'`);
-      const url = Object.assign(new URL(used.url), { username: role, password: 'mere' }).href;
+      const role = `plain_${program.slice(0, 4)}_${process.pid}`;
+      await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'plain'`);
+      const url = Object.assign(new URL(used.url), { username: role, password: 'plain' }).href;
       const { code, err } = await runToEnd(program, { ...SECRETS, DATABASE_URL: url });
       await owner.query(`DROP ROLE ${role}`);
       await used.drop();
@@ -98,21 +98,21 @@ describe('what an operator has to mend is told without a stack', () => {
     60_000,
   );
 
-  test('a disk without room for the embedded database', async () => {
+  test('a disk without space for the embedded database', async () => {
     const folder = mkdtempSync(join(testServer().folder, 'boot-'));
     const { code, err } = await runToEnd(SERVICE, { DATA_DIR: folder }, 'ulimit -f 200');
     expect([code, err]).toEqual([1, expect.stringMatching(/^initdb ended with 1: [^]*could not write to file/)]);
     expect(err).not.toMatch(/\n {4}at /);
   }, 60_000);
 
-  test('a disk without any room', async () => {
+  test('a disk without any space', async () => {
     const folder = mkdtempSync(join(testServer().folder, 'boot-'));
     const { code, err } = await runToEnd(SERVICE, { DATA_DIR: folder }, 'ulimit -f 0');
     expect([code, err]).toEqual([1, 'EFBIG: file too large, write\n']);
   }, 60_000);
 });
 
-test('what nobody expected is told with its stack', async () => {
+test('an unexpected error at the start is reported with its stack', async () => {
   const used = await createTestDatabase({ migrated: false });
   await (await used.connect(1)).query('CREATE TABLE haulers (id int)');
   const { code, err } = await runToEnd(SERVICE, { ...SECRETS, DATABASE_URL: used.url });

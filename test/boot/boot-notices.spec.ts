@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 import { startServiceProcess } from '../support/service-process.js';
 import { createTestDatabase } from '../support/test-database.js';
 
-/** Of its log. */
+/** A line of the log. */
 interface Line {
   readonly level: number;
   readonly msg: string;
@@ -24,13 +24,15 @@ afterAll(() => service.close());
 const linesOf = (said: string): Line[] =>
   said.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
 
-test('missing migrations are told at boot, and nothing else that follows from them', async () => {
+test('missing migrations are reported at the start, without the errors that follow from them', async () => {
   const empty = await createTestDatabase({ migrated: false });
   const variables = { DATABASE_URL: empty.url, MIGRATE_ON_START: 'false', LOG_LEVEL: 'warn' };
   const { child, url, said, ended } = await startServiceProcess(service.env, variables);
-  const told = /^MIGRATE_ON_START: \d\d migrations are missing: run npm run migrate\. Until then calls fail\.$/;
+  const missing = /^MIGRATE_ON_START: \d\d migrations are missing: run npm run migrate\. Until then calls fail\.$/;
   await eventually(() =>
-    expect(linesOf(said())).toContainEqual(expect.objectContaining({ level: WARN, msg: expect.stringMatching(told) })),
+    expect(linesOf(said())).toContainEqual(
+      expect.objectContaining({ level: WARN, msg: expect.stringMatching(missing) }),
+    ),
   );
   expect((await fetch(`${url}/health/ready`)).status).toBe(503);
   expect(linesOf(said()).filter(({ msg }) => msg.includes('STORAGE_URL'))).toEqual([]);
@@ -39,7 +41,7 @@ test('missing migrations are told at boot, and nothing else that follows from th
   await empty.drop();
 }, 60_000);
 
-test('the log has one line each for start, stopping and stopped, and none of the framework and of health checks', async () => {
+test('the log has one line each for start, stopping and stopped, and none for the framework and for health checks', async () => {
   const { child, url, said, ended } = await startServiceProcess(service.env, { LOG_LEVEL: 'info' });
   for (const path of ['live', 'ready']) expect((await fetch(`${url}/health/${path}`)).status).toBe(200);
   expect((await fetch(`${url}/nothing`)).status).toBe(404);
@@ -54,7 +56,7 @@ test('the log has one line each for start, stopping and stopped, and none of the
   expect(lines[0]).toMatchObject({ version: expect.any(String), address: url, database, storage });
 }, 60_000);
 
-test('a storage that cannot be written to is told at boot, and an upload to it is 503 with its reason in the log', async () => {
+test('a storage that cannot be written is reported at the start, and an upload receives 503 with its reason in the log', async () => {
   const variables = { STORAGE_URL: 'file:/dev/null/videos', LOG_LEVEL: 'warn' };
   const { child, url, said, ended } = await startServiceProcess(service.env, variables);
   const lines = () => linesOf(said());

@@ -14,11 +14,11 @@ let migrated: Ended;
 beforeAll(async () => {
   dataDir = mkdtempSync(join(testServer().folder, 'notice-'));
   notice = `uses the embedded PostgreSQL under ${join(dataDir, 'postgres')}, since DATABASE_URL is not set`;
-  // Here, for whoever comes first finds an empty database.
+  // Only the first start finds an empty database.
   migrated = await runToEnd('migrate-main.mjs', { DATA_DIR: dataDir, DATABASE_URL: '' });
 }, 60_000);
 
-test('npm run migrate tells that it works on the embedded database', () => {
+test('npm run migrate reports that it works on the embedded database', () => {
   const { code, out } = migrated;
   expect(code).toBe(0);
   expect(out).toMatch(/^uses .*\nApplied /);
@@ -26,9 +26,9 @@ test('npm run migrate tells that it works on the embedded database', () => {
 });
 
 test.each([
-  ['npm run start:prod warns of it', { npm_lifecycle_event: 'start:prod' }, [40]],
-  ['so does a service in production', { NODE_ENV: 'production', EMBEDDED_DATABASE: 'true', DEMO: 'true' }, [40]],
-  ['npm start does not, which is made for it', { npm_lifecycle_event: 'start' }, []],
+  ['npm run start:prod warns of the embedded database', { npm_lifecycle_event: 'start:prod' }, [40]],
+  ['a service in production warns of it', { NODE_ENV: 'production', EMBEDDED_DATABASE: 'true', DEMO: 'true' }, [40]],
+  ['npm start does not warn of it', { npm_lifecycle_event: 'start' }, []],
 ])(
   '%s',
   async (_, variables, expected) => {
@@ -43,9 +43,9 @@ test.each([
     await eventually(() => expect(out).toContain('listens on'), 40_000);
     child.kill('SIGTERM');
     await ended;
-    const logged = out.split('\n').filter((line) => line.startsWith('{'));
-    const told = logged.map((line) => JSON.parse(line) as { level: number; msg: string });
-    expect(told.filter(({ msg }) => msg === notice).map(({ level }) => level)).toEqual(expected);
+    const lines = out.split('\n').filter((line) => line.startsWith('{'));
+    const logged = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
+    expect(logged.filter(({ msg }) => msg === notice).map(({ level }) => level)).toEqual(expected);
   },
   60_000,
 );

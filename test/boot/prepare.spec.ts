@@ -31,12 +31,12 @@ const json = (name: string): unknown => JSON.parse(readFileSync(join(CLONE, name
 const { scripts } = json('package.json') as { readonly scripts: object };
 const tsconfig = json('tsconfig.json') as { readonly compilerOptions: object };
 
-/** Most of the time of so small a build would go into reading what Node and the newer ECMAScript declare. */
+/** Without the declarations of Node and newer ECMAScript, which would take most of the time of so small a build. */
 const QUICK = { lib: ['es5'], types: [] };
 
 let root: string;
 
-/** A small project whose compiler is the real one. */
+/** A small project with the real compiler. */
 beforeEach(() => {
   root = mkdtempSync(join(testServer().folder, 'clone-'));
   for (const name of ['scripts/prepare.mjs', 'nest-cli.json']) cpSync(join(CLONE, name), join(root, name));
@@ -65,7 +65,7 @@ function run(command: string, ...words: string[]) {
 }
 const prepare = () => run(process.execPath, 'scripts/prepare.mjs');
 
-/** The scripts of the real package.json. */
+/** Runs a script of the real package.json. */
 const npmRun = (...words: string[]) => run('npm', 'run', '-s', ...words);
 
 async function prepareBeside() {
@@ -77,14 +77,14 @@ async function prepareBeside() {
   return { status, text };
 }
 
-describe('packages are installed', () => {
+describe('npm start installs packages', () => {
   test.each<[string, boolean, () => void]>([
-    ['where there are none', true, () => rmSync(join(root, 'node_modules'), { recursive: true })],
-    ['where an install was cut short', true, () => rmSync(join(root, 'node_modules/.package-lock.json'))],
-    ['not where they are those of the lock file', false, () => undefined],
-    ['not where the lock file is the same, but younger', false, () => age('node_modules/.package-lock.json', 1000)],
+    ['if there are none', true, () => rmSync(join(root, 'node_modules'), { recursive: true })],
+    ['if an install was interrupted', true, () => rmSync(join(root, 'node_modules/.package-lock.json'))],
+    ['not if they are those of the lock file', false, () => undefined],
+    ['not if the same lock file is newer', false, () => age('node_modules/.package-lock.json', 1000)],
     [
-      'where they are those of another lock file, though an older one',
+      'if they are those of another lock file, even of an older one',
       true,
       () => {
         write('package-lock.json', '{"other":true}');
@@ -92,7 +92,7 @@ describe('packages are installed', () => {
       },
     ],
     [
-      'where npm alone installed them before the lock file changed',
+      'if npm alone installed them before the lock file changed',
       true,
       () => {
         rmSync(join(root, 'node_modules/.haulbridge-lock'));
@@ -100,7 +100,7 @@ describe('packages are installed', () => {
       },
     ],
     [
-      'not where npm alone installed them since',
+      'not if npm alone installed them after the lock file changed',
       false,
       () => {
         rmSync(join(root, 'node_modules/.haulbridge-lock'));
@@ -112,7 +112,7 @@ describe('packages are installed', () => {
     expect(mustInstall(root)).toBe(expected);
   });
 
-  test('as locked, with npm; and what comes next decides the exit code', () => {
+  test('with npm ci, and then builds', () => {
     const packages = {
       '': { name: 'small', version: '1.0.0', dependencies: { part: 'file:part' } },
       part: { version: '1.0.0' },
@@ -131,7 +131,7 @@ describe('packages are installed', () => {
     expect(existsSync(join(root, '.prepare.lock'))).toBe(false);
   });
 
-  /** A package that brings a `node` which says what it is called, and runs nothing. */
+  /** A package with a `node` that only prints its name. */
   function nodePackage(folder: string, name: string, scripts: object = {}): void {
     write(
       `${folder}/${name}/package.json`,
@@ -149,7 +149,7 @@ describe('packages are installed', () => {
     write(`${folder}/package-lock.json`, JSON.stringify({ ...of, lockfileVersion: 3, packages }));
   }
 
-  /** Prepares where the system's linker knows these libraries. */
+  /** Runs the preparation on a system whose linker lists these libraries. */
   function prepareWith(libraries: string) {
     write('bin/ldconfig', `#!/bin/sh\necho '${libraries}'\n`);
     chmodSync(join(root, 'bin/ldconfig'), 0o755);
@@ -158,8 +158,8 @@ describe('packages are installed', () => {
   }
 
   test.each([
-    ['their own Node.js', 'libatomic.so.1 (libc6,x86-64) => /lib/libatomic.so.1', 'new-node'],
-    ['the one that stands in for it, where the system lacks its library', 'libc.so.6', 'old-node'],
+    ['the Node.js of the project', 'libatomic.so.1 (libc6,x86-64) => /lib/libatomic.so.1', 'new-node'],
+    ['the replacement of Node.js if the system lacks a library', 'libc.so.6', 'old-node'],
   ])('with %s', (_, libraries, expected) => {
     nodePackage('.', 'new-node');
     nodePackage('scripts/stand-in-node', 'old-node');
@@ -171,20 +171,20 @@ describe('packages are installed', () => {
   });
 
   test.each([
-    ['the one that stands in could not be installed', undefined],
+    ['the replacement could not be installed', undefined],
     ['a script of a package failed', 'old-node'],
-  ])('again, where %s', (_, linked) => {
+  ])('again if %s', (_, linked) => {
     nodePackage('.', 'new-node', linked === undefined ? {} : { install: 'exit 1' });
     if (linked !== undefined) nodePackage('scripts/stand-in-node', linked);
     rmSync(join(root, 'node_modules'), { recursive: true });
     expect(prepareWith('libc.so.6').status).not.toBe(0);
     expect(mustInstall(root)).toBe(true);
-    // npm would run the next preparation on it.
+    // Otherwise npm would run the next preparation with it.
     const node = join(root, 'node_modules/.bin/node');
     expect(existsSync(node) ? run(node).text : undefined).toBe(linked === undefined ? undefined : `${linked}\n`);
   });
 
-  test('or the exit code of npm is passed on', () => {
+  test('and ends with the exit code of npm if that fails', () => {
     rmSync(join(root, 'node_modules'), { recursive: true });
     rmSync(join(root, 'package-lock.json'));
     const { status, text } = prepare();
@@ -194,8 +194,8 @@ describe('packages are installed', () => {
   });
 });
 
-describe('sources are built', () => {
-  test('once, and again only when one of them changes, comes or goes', () => {
+describe('npm start builds the sources', () => {
+  test('once, and again only after a change, an addition or a deletion', () => {
     write('src/other.ts', 'export const other = 1;\n');
     expect(mustBuild(root)).toBe('all');
     expect(prepare()).toEqual({ status: 0, text: 'haulbridge: building …\n' });
@@ -223,17 +223,18 @@ describe('sources are built', () => {
     }
   });
 
-  test('or the start ends, and the next one tries again', () => {
+  test('and fails with the errors of the compiler; a lock that a killed preparation left is removed', () => {
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    write('.prepare.lock', String(pid));
     write('src/main.ts', 'export const answer: number = "42";\n');
-    for (let i = 0; i < 2; i++) {
-      const { status, text } = prepare();
-      expect(status).toBe(1);
-      expect(text).toContain("Type 'string' is not assignable to type 'number'");
-    }
-    expect(readdirSync(root).filter((name) => /^\.?dist/.test(name))).toEqual([]);
+    const { status, text } = prepare();
+    expect(status).toBe(1);
+    expect(text).toContain("Type 'string' is not assignable to type 'number'");
+    expect(mustBuild(root)).toBe('all');
+    expect(readdirSync(root).filter((name) => /^\.?(dist|prepare)/.test(name))).toEqual([]);
   });
 
-  test('beside what was built before, which stays where the new one fails', () => {
+  test('and keeps the former build if the new one fails', () => {
     expect(prepare().status).toBe(0);
     write('src/main.ts', 'export const answer: number = "43";\n');
     for (const settings of [false, true]) {
@@ -246,26 +247,15 @@ describe('sources are built', () => {
     expect(readdirSync(root).filter((name) => name.startsWith('.dist'))).toEqual([]);
   });
 
-  test('by npm run build too, which is then not built again', () => {
+  test('not after npm run build', () => {
     expect(npmRun('build')).toEqual({ status: 0, text: 'haulbridge: building …\n' });
-    expect(mustBuild(root)).toBe('none');
-    write('src/main.ts', 'export const answer: number = 43;\n');
-    expect(npmRun('build').status).toBe(0);
-    expect(readFileSync(join(root, 'dist/src/main.js'), 'utf8')).toContain('43');
     expect(mustBuild(root)).toBe('none');
   });
 
-  test('by one of two that start at once, while the other waits', async () => {
+  test('in one of two processes that start at the same time, while the other waits', async () => {
     const both = await Promise.all([prepareBeside(), prepareBeside()]);
     expect(both.map(({ status }) => status)).toEqual([0, 0]);
     expect(both.map(({ text }) => text).join('')).toBe('haulbridge: building …\n');
-    expect(readdirSync(root).filter((name) => name.startsWith('.prepare'))).toEqual([]);
-  });
-
-  test('also where a preparation was killed', () => {
-    const { pid } = spawnSync(process.execPath, ['-e', '']);
-    write('.prepare.lock', String(pid));
-    expect(prepare().status).toBe(0);
     expect(readdirSync(root).filter((name) => name.startsWith('.prepare'))).toEqual([]);
   });
 });
@@ -283,14 +273,14 @@ describe('npm run cli', () => {
     write('src/cli/main.ts', 'console.log("own", process.argv.slice(2).join());\n');
   });
 
-  test('builds where nothing is built, and again where a source has changed', () => {
+  test('builds if nothing is built, and after a change', () => {
     expect(npmRun('cli', '--', 'a', 'b')).toEqual({ status: 0, text: 'own a,b\nhaulbridge: building …\n' });
     expect(npmRun('cli')).toEqual({ status: 0, text: 'own \n' });
     write('src/cli/main.ts', 'console.log("changed");\n');
     expect(npmRun('cli')).toEqual({ status: 0, text: 'changed\nhaulbridge: building …\n' });
   });
 
-  test('installs where there are no packages', () => {
+  test('installs packages if there are none', () => {
     write('dist/src/cli/main.js', FOREIGN);
     rmSync(join(root, 'node_modules'), { recursive: true });
     rmSync(join(root, 'package-lock.json'));
@@ -299,7 +289,7 @@ describe('npm run cli', () => {
     expect(text).toContain('npm ci failed');
   });
 
-  test('touches neither packages nor build where the build is of these sources', () => {
+  test('installs and builds nothing if the build is up to date', () => {
     expect(npmRun('build').status).toBe(0);
     rmSync(join(root, 'node_modules/@nestjs'));
     rmSync(join(root, 'node_modules/.haulbridge-lock'));
@@ -308,7 +298,7 @@ describe('npm run cli', () => {
     expect(npmRun('cli')).toEqual({ status: 0, text: 'own \n' });
   });
 
-  test('runs what is built where the packages are other ones, or without a compiler', () => {
+  test('runs the existing build if the packages differ, or without a compiler', () => {
     write('dist/src/cli/main.js', FOREIGN);
     age('node_modules/.package-lock.json', 1000);
     write('node_modules/.haulbridge-lock', '{"other":true}');
@@ -318,7 +308,7 @@ describe('npm run cli', () => {
     expect(npmRun('cli', '--', 'b')).toEqual({ status: 0, text: `foreign b\n${RENEW}` });
   });
 
-  test('works where there is nothing but package.json, packages and a build, as in the container image', () => {
+  test('runs with package.json, packages and a build only, as in the container image', () => {
     write('dist/src/cli/main.js', FOREIGN);
     for (const name of ['scripts', 'src', 'migrations', 'tsconfig.json', 'nest-cli.json', 'package-lock.json'])
       rmSync(join(root, name), { recursive: true });
@@ -326,7 +316,7 @@ describe('npm run cli', () => {
   });
 });
 
-/** Its text and its time, as they were when it was built. */
+/** Restores the text and the time of a file as they were at the build. */
 function restore(name: string, text: string): void {
   const { settings } = JSON.parse(readFileSync(join(root, 'dist/.built'), 'utf8')) as { settings: string };
   write(name, text);

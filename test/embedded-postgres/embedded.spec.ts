@@ -29,7 +29,7 @@ let dataDir: string;
 let cluster: string;
 let running: ChildProcess[];
 
-/** Making or copying a cluster takes longer than most tests here, which therefore run on this one, each after the other. */
+/** Creating or copying a cluster takes longer than most of these tests. They share this one, one after the other. */
 beforeAll(async () => {
   cluster = mkdtempSync(join(testServer().folder, 'embedded-'));
   const { child, url, ended, said } = await runEmbedded(cluster);
@@ -57,7 +57,7 @@ async function start(root?: string): Promise<EmbeddedProcess & { url: string }> 
   return embedded as EmbeddedProcess & { url: string };
 }
 
-/** As `start`, on data of an earlier run. */
+/** Starts on the data of an earlier run. */
 async function startAgain(): ReturnType<typeof start> {
   dataDir = cluster;
   return start();
@@ -77,7 +77,7 @@ const kept = (url: string) =>
   onServer(url, async (client) => (await client.query<{ answer: number }>('SELECT answer FROM kept')).rows);
 
 describe('a start and a stop', () => {
-  test('keep the data, leave no process, and let nobody else in', async () => {
+  test('keep the data, leave no process, and accept connections of this machine only', async () => {
     const first = await start();
     expect(new URL(first.url)).toMatchObject({ hostname: '127.0.0.1', pathname: '/haulbridge' });
     await keep(first.url);
@@ -99,21 +99,21 @@ describe('a start and a stop', () => {
     expect(await kept((await start()).url)).toEqual([{ answer: 42 }]);
   });
 
-  test('say nothing of connections that the stop ends', async () => {
+  test('print nothing about connections that the stop ends', async () => {
     const { url, said, child, ended } = await startAgain();
     const client = new pg.Client({ connectionString: url });
-    const told: string[] = [];
-    client.on('error', ({ message }) => told.push(message));
+    const messages: string[] = [];
+    client.on('error', ({ message }) => messages.push(message));
     await client.connect();
     const before = said();
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
-    await until(() => told.length > 0);
-    expect(told[0]).toBe('terminating connection due to administrator command');
+    await until(() => messages.length > 0);
+    expect(messages[0]).toBe('terminating connection due to administrator command');
     expect(said()).toBe(before);
   });
 
-  test('commits to the disk', async () => {
+  test('commit to the disk', async () => {
     const { url } = await startAgain();
     await onServer(url, async (client) => {
       for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
@@ -122,12 +122,12 @@ describe('a start and a stop', () => {
     });
   });
 
-  // The process handles SIGTERM and SIGUSR2 itself; at the latter it exits without a word to anyone.
+  // The process handles SIGTERM and SIGUSR2 itself. At SIGUSR2 it exits without a message.
   test.each([
     ['SIGUSR2', 3],
     ['SIGINT', 'SIGINT'],
     ['SIGHUP', 'SIGHUP'],
-  ] as const)('stop the server also where the process ends without stopping it: %s', async (signal, end) => {
+  ] as const)('stop the server if the process ends without stopping it: %s', async (signal, end) => {
     const embedded = await startAgain();
     const server = serverPid(dataDir);
     embedded.child.kill(signal);
@@ -135,7 +135,7 @@ describe('a start and a stop', () => {
     await until(() => !isAlive(server));
   });
 
-  test('stop the server also where a signal comes before the service is there', async () => {
+  test('stop the server if a signal arrives before the service has started', async () => {
     const child = spawnRaw();
     await until(() => existsSync(join(dataDir, 'postgres/postmaster.pid')));
     const server = serverPid(dataDir);
@@ -145,8 +145,8 @@ describe('a start and a stop', () => {
   });
 });
 
-test('a start that fails after the server runs stops it, before another start may have the folder', async () => {
-  // With the owners that PostgreSQL insists on, which Node's own copy forgets.
+test('a start that fails after the server has started stops it before another start can use the folder', async () => {
+  // PostgreSQL checks the owners of its files; Node's cpSync does not copy them.
   execFileSync('cp', ['-a', join(cluster, 'postgres'), dataDir]);
   writeFileSync(join(dataDir, 'postgres/haulbridge.password'), 'of another folder');
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
@@ -154,8 +154,8 @@ test('a start that fails after the server runs stops it, before another start ma
   expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
 });
 
-describe('what a killed run has left', () => {
-  test('an orphan is stopped, and its data is served', async () => {
+describe('after a killed run', () => {
+  test('an orphaned server is stopped, and its data is served', async () => {
     const first = await startAgain();
     await keep(first.url);
     const orphan = serverPid(dataDir);
@@ -168,21 +168,18 @@ describe('what a killed run has left', () => {
     expect(await kept(second.url)).toEqual([{ answer: 42 }]);
   });
 
-  test('a process that was given the id of a server that is gone is left alone', async () => {
+  test('another process with the id of a former server is not stopped', async () => {
     const first = await startAgain();
     first.child.kill('SIGTERM');
     await first.ended;
-    const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
-    running.push(stranger);
-    writeFileSync(
-      join(dataDir, 'postgres/postmaster.pid'),
-      `${stranger.pid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`,
-    );
+    const other = spawn('sleep', ['60'], { stdio: 'ignore' });
+    running.push(other);
+    writeFileSync(join(dataDir, 'postgres/postmaster.pid'), `${other.pid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`);
     await start();
-    expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+    expect(other.exitCode ?? other.signalCode).toBeNull();
   });
 
-  test('a first start that was killed half way does not count', async () => {
+  test('an incomplete first start is ignored', async () => {
     const child = spawnRaw();
     await until(() => readdirSync(dataDir).some((name) => name.startsWith('postgres.new-')));
     child.kill('SIGKILL');
@@ -193,8 +190,8 @@ describe('what a killed run has left', () => {
   });
 });
 
-describe('refusals of one sentence', () => {
-  test('of a second start on the same folder', async () => {
+describe('a start is refused in one sentence', () => {
+  test('if another one runs on the same folder', async () => {
     const first = await startAgain();
     expect(await refusal()).toBe(
       `Another haulbridge (process ${first.child.pid}) already runs on DATA_DIR ${dataDir}: stop it, or start this one with another DATA_DIR.\n`,
@@ -202,26 +199,26 @@ describe('refusals of one sentence', () => {
     await keep(first.url);
   });
 
-  test('of one of two that start at once', async () => {
+  test('if another one starts on the same folder at the same time', async () => {
     const both = await Promise.all([runEmbedded(dataDir), runEmbedded(dataDir)]);
     running.push(...both.map(({ child }) => child));
     expect(both.filter(({ url }) => url !== undefined)).toHaveLength(1);
     expect(both.map(({ said }) => said()).join('')).toMatch(/^Another haulbridge.* already runs on DATA_DIR [^\n]*\n$/);
   });
 
-  test('of data of another major version, which stays as it is', async () => {
+  test('if the data is of another major version, and stays as it is', async () => {
     mkdirSync(join(dataDir, 'postgres'));
     writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '17\n');
     expect(await refusal()).toMatch(/was written by PostgreSQL 17, and this haulbridge contains PostgreSQL 18: move/);
     expect(readdirSync(join(dataDir, 'postgres'))).toEqual(['PG_VERSION']);
   });
 
-  test('of a folder that is no data folder', async () => {
+  test('if the folder is not a data folder', async () => {
     mkdirSync(join(dataDir, 'postgres'));
     expect(await refusal()).toMatch(/has no PG_VERSION: it is no data folder of haulbridge/);
   });
 
-  test('of a DATA_DIR that cannot be one', async () => {
+  test('if DATA_DIR cannot be created', async () => {
     writeFileSync(join(dataDir, 'file'), '');
     dataDir = join(dataDir, 'file', 'below');
     expect(await refusal()).toMatch(/^DATA_DIR .* cannot be made: /);
@@ -229,7 +226,7 @@ describe('refusals of one sentence', () => {
 });
 
 describe('a server that is killed', () => {
-  test('is started again, and the pool recovers; meanwhile the database is away', async () => {
+  test('is started again, and the pool recovers; until then the database is reported as unavailable', async () => {
     const { url, said } = await startAgain();
     await keep(url);
     const pool = new DataSource(createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: 2 }));
@@ -261,7 +258,7 @@ describe('as root', () => {
     expect(statSync(`/proc/${serverPid(dataDir)}`).uid).not.toBe(0);
   });
 
-  asRoot('binaries and data are reached where no other user may enter', async () => {
+  asRoot('binaries and data work below a folder that other users cannot enter', async () => {
     const locked = join(dataDir, 'locked');
     mkdirSync(locked, { mode: 0o700 });
     const root = join(import.meta.dirname, '../..');
@@ -290,6 +287,6 @@ function spawnRaw(): ChildProcess {
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 15_000; !(await condition()); await delay(10)) {
-    if (Date.now() > end) throw new Error('it has not come true within 15 s');
+    if (Date.now() > end) throw new Error('the condition was not met within 15 s');
   }
 }
