@@ -25,7 +25,7 @@ const WIDE = ['x', 'é', '中', '😀'];
 const fill = (length: number) => WIDE.map((character) => character.repeat(length));
 const email = (length: number) => `${'l'.repeat(20)}@${'d'.repeat(60)}.${'t'.repeat(length - 82)}`;
 
-/** Section 2.4, field by field: values at the bounds and of each form that is accepted, and what is refused. */
+/** Section 2.4, field by field: accepted values at the limits and of each form, and refused values. */
 const TEXT_FIELDS: [field: string, accepted: string[], refused: string[]][] = [
   ['billingAddress.street', ['', ' ', '120 Quarry Road\n2nd line', ...fill(100)], fill(101)],
   ['billingAddress.unit', ['', 'Unit 4', ...fill(20)], fill(21)],
@@ -114,7 +114,7 @@ describe('accountName', () => {
     '__proto__',
     ...fill(200),
     '\ufdfa'.repeat(200),
-  ])('%j is taken and echoed as sent', async (accountName) => {
+  ])('%j is accepted and returned as sent', async (accountName) => {
     const { status, body } = await partner.post<Created>({ accountName });
     expect(status).toBe(200);
     expect(body.accountName).toBe(accountName);
@@ -126,7 +126,7 @@ describe('accountName', () => {
     ['empty', ''],
     ['a blank', ' '],
     ['white space of many kinds', ' \t\n\u00a0\u2003\u3000\u0085\u2028'],
-    ['nothing to see', '\u200b\u2060\u00ad\ufeff'],
+    ['invisible characters', '\u200b\u2060\u00ad\ufeff'],
     ['a number', 1],
     ['a boolean', true],
     ['an array', ['x']],
@@ -142,14 +142,14 @@ describe('accountName', () => {
 describe.each(TEXT_FIELDS)('%s', (field, accepted, refused) => {
   const [object, name] = field.split('.') as ['billingAddress' | 'primaryContact', string];
 
-  test('is taken and echoed as sent, at its bounds too', async () => {
+  test('is accepted and returned as sent, at its limits too', async () => {
     for (const value of accepted) {
       const { status, body } = await partner.post<Created>(nest(field, value));
       expect([value, status, body[object]?.[name]]).toEqual([value, 200, value]);
     }
   });
 
-  test('is refused beyond its bounds and forms, by its path', async () => {
+  test('is refused beyond its limits and forms, by its path', async () => {
     for (const value of refused) {
       const reply = await partner.post(nest(field, value));
       expect([value, reply.status, reply.body.error.code]).toEqual([value, 400, 'INVALID_PAYLOAD']);
@@ -200,7 +200,7 @@ describe.each(['billingAddress', 'primaryContact'] as const)('%s', (object) => {
   });
 });
 
-test('every violation is told at once', async () => {
+test('every violation is reported', async () => {
   const reply = await partner.post({
     accountName: 5,
     billingAddress: { street: 1, state: 'tx', zip: '1', country: 'x'.repeat(51), unit: 'fine' },
@@ -223,7 +223,7 @@ test('every violation is told at once', async () => {
   }
 });
 
-test('fields that nobody knows are ignored at every depth, and not echoed', async () => {
+test('unknown fields are ignored at every depth, and not returned', async () => {
   const sent = named({
     accountId: 'mine',
     accountNumber: 'A-1',
@@ -242,7 +242,7 @@ test('fields that nobody knows are ignored at every depth, and not echoed', asyn
   expect(Object.keys(body.primaryContact ?? {}).sort()).toEqual(['contactId', 'lastName']);
 });
 
-test('of a field that is sent twice the last counts', async () => {
+test('the last of two fields with one name counts', async () => {
   const { status, body } = await partner.post<Created>('{"accountName":1,"accountName":"Sent twice"}');
   expect([status, body.accountName]).toEqual([200, 'Sent twice']);
 });

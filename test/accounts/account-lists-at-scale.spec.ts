@@ -22,10 +22,10 @@ let dataSource: DataSource;
 beforeAll(async () => {
   database = await createTestDatabase();
   dataSource = await database.connect(1);
-  // A commit that is not flushed yet would keep VACUUM from marking pages as visible to all.
+  // VACUUM can mark pages as visible to all only after the commit was flushed.
   await dataSource.query('SET synchronous_commit = on');
   for (const id of HAULERS) await dataSource.query("INSERT INTO haulers (id, name) VALUES ($1, 'h')", [id]);
-  // The index is built anew at the end, which is faster than row by row.
+  // The index is built at the end, which is faster than row by row.
   const [gin] = await dataSource.query<[{ indexdef: string }]>(
     "SELECT indexdef FROM pg_indexes WHERE indexname = 'accounts_search_idx'",
   );
@@ -63,7 +63,7 @@ async function insert(from: number, count: number): Promise<void> {
   );
 }
 
-/** How PostgreSQL carried out the statement of a page. */
+/** The plan of the statement for a page. */
 async function planOf(query: AccountQuery): Promise<string> {
   const plan: { 'QUERY PLAN': string }[] = [];
   await inTransaction(dataSource, (manager) =>

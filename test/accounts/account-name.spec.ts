@@ -32,7 +32,7 @@ describe('the same name (decision 27)', () => {
     ['Cherokee', 'Ꭰ', 'ꭰ'],
     ['beyond the basic plane', '𐐀', '𐐨'],
     ['ypogegrammeni', 'ᾳ', 'αι'],
-  ])('%s', (_what, a, b) => expect(normaliseName(a)).toBe(normaliseName(b)));
+  ])('ignores %s', (_what, a, b) => expect(normaliseName(a)).toBe(normaliseName(b)));
 
   test.each([
     ['a word more', 'Lone Star', 'Lone Star LLC'],
@@ -45,7 +45,7 @@ describe('the same name (decision 27)', () => {
     ['a zero-width joiner', 'क्\u200dष', 'क्ष'],
     ['Latin and Cyrillic A', 'A', 'А'],
     ['sharp s and one s', 'Maß', 'Mas'],
-  ])('not: %s', (_what, a, b) => expect(normaliseName(a)).not.toBe(normaliseName(b)));
+  ])('does not ignore %s', (_what, a, b) => expect(normaliseName(a)).not.toBe(normaliseName(b)));
 
   test('every character is the same as its other cases and forms', () => {
     const offenders: string[] = [];
@@ -60,7 +60,7 @@ describe('the same name (decision 27)', () => {
     expect(offenders).toEqual([]);
   });
 
-  test('what is normalised stays as it is, whatever the text', () => {
+  test('a normalised name is not changed by another normalisation', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (text) => {
         expect(normaliseName(normaliseName(text))).toBe(normaliseName(text));
@@ -70,7 +70,7 @@ describe('the same name (decision 27)', () => {
     );
   });
 
-  test('a digest is 32 bytes, however long the name becomes', () => {
+  test('a digest has 32 bytes, however long the name', () => {
     const longest = '\ufdfa'.repeat(200);
     expect(Buffer.byteLength(normaliseName(longest))).toBeGreaterThan(6000);
     expect(nameDigest(longest)).toHaveLength(32);
@@ -78,7 +78,7 @@ describe('the same name (decision 27)', () => {
     expect(nameDigest('Straße')).not.toEqual(nameDigest('Strase'));
   });
 
-  test('a digest is the one that is stored with accounts already: another would let their names in again', () => {
+  test('a digest equals the stored ones: otherwise their names could be created again', () => {
     expect(nameDigest('Straße').toString('hex')).toBe(
       'b97805af0949694d12dec848dcd294fef9d063f7965c7bb955a8c5eb51a8088f',
     );

@@ -63,7 +63,7 @@ describe('a search', () => {
     expect(gramsOf('abcabc')).toHaveLength(3);
   });
 
-  test('grams are those that are stored with accounts already: others would find none of them', () => {
+  test('grams equal the stored ones: otherwise stored accounts would not be found', () => {
     expect(gramsOf('abc😀')).toEqual([440920331, -826996234]);
   });
 });

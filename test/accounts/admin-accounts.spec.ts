@@ -35,7 +35,7 @@ const list = async (query: Record<string, string> = {}) =>
 const names = async (query: Record<string, string>) => (await list(query)).data.map(({ accountName }) => accountName);
 
 describe('GET /admin/v1/accounts', () => {
-  test('lists the newest first, in pages of 20, with the fields of 2.5 and the hauler', async () => {
+  test('returns pages of 20, newest first, with the fields of section 2.5 and the hauler', async () => {
     const { data, pagination } = await list();
     expect(pagination).toEqual({ page: 1, pageSize: 20, totalItems: 28, totalPages: 2 });
     expect(data.map(({ accountName }) => accountName).slice(0, 4)).toEqual([
@@ -56,7 +56,7 @@ describe('GET /admin/v1/accounts', () => {
     });
   });
 
-  test('by pages: every account once, and an empty page past the end', async () => {
+  test('returns every account once, and an empty page past the end', async () => {
     const seen: string[] = [];
     for (let page = 1; page <= 3; page++) {
       const { data, pagination } = await list({ page: String(page), pageSize: '10' });
@@ -70,7 +70,7 @@ describe('GET /admin/v1/accounts', () => {
     });
   });
 
-  test('of one hauler, whatever the case of its id', async () => {
+  test('filters by hauler, in either case of its id', async () => {
     expect((await list({ haulerId: first.haulerId })).pagination.totalItems).toBe(26);
     expect((await list({ haulerId: second.haulerId.toUpperCase() })).pagination.totalItems).toBe(2);
     expect(await list({ haulerId: NOBODY })).toEqual({
@@ -94,17 +94,17 @@ describe('GET /admin/v1/accounts', () => {
     ['numbered 07', ['Numbered 07']],
     ['%', []],
     ['nothing like it', []],
-    // Each three characters of it are those of an account, all of them are of none.
+    // Each three characters occur in accounts, but all of them in none.
     ['lone lone', []],
   ])('search %j', async (search, expected) => expect(await names({ search })).toEqual(expected));
 
-  test('search by the account number, or its end', async () => {
+  test('finds an account number, and its end', async () => {
     const [account] = (await list({ search: 'demolition' })).data as [Account];
     expect(await names({ search: account.accountNumber.toLowerCase() })).toEqual(['Lone Star Demolition']);
     expect(await names({ search: account.accountNumber.slice(2) })).toEqual(['Lone Star Demolition']);
   });
 
-  test('search and hauler together, in pages', async () => {
+  test('combines search and hauler, in pages', async () => {
     expect(await names({ search: 'lone star', haulerId: second.haulerId })).toEqual(['LONE  STAR Recycling']);
     const { data, pagination } = await list({
       search: 'numbered',
@@ -139,21 +139,21 @@ describe('GET /admin/v1/accounts', () => {
 });
 
 describe('GET /admin/v1/accounts/{id}', () => {
-  test('is the account, whatever the case of its id', async () => {
+  test('returns the account, in either case of its id', async () => {
     const [account] = (await list()).data as [Account];
     for (const id of [account.accountId, account.accountId.toUpperCase()]) {
       expect(await service.admin('GET', `/accounts/${id}`)).toMatchObject({ status: 200, body: account });
     }
   });
 
-  test('of nobody is 404, of no uuid 400', async () => {
+  test('returns 404 for an unknown id, and 400 for an invalid one', async () => {
     const unknown = await service.admin('GET', `/accounts/${NOBODY}`);
     expect(unknown).toMatchObject({ status: 404, body: { success: false, error: { code: 'NOT_FOUND' } } });
     const malformed = await service.admin('GET', '/accounts/x');
     expect(malformed).toMatchObject({ status: 400, body: { success: false, error: { code: 'INVALID_PAYLOAD' } } });
   });
 
-  test('without the token is 401', async () => {
+  test('returns 401 without the token', async () => {
     for (const path of ['/admin/v1/accounts', `/admin/v1/accounts/${NOBODY}`]) {
       const reply = await service.call('GET', path, { headers: { [ACCOUNT_API.keyHeader]: first.key } });
       expect(reply).toMatchObject({ status: 401, body: { success: false, error: { code: 'UNAUTHORIZED' } } });

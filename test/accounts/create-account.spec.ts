@@ -44,8 +44,8 @@ function expectTaken(reply: Reply<ErrorAnswer>, by: CreateAccountResponse): void
 
 describeApiKeys({ api: ACCOUNT_API, method: 'POST', path: PATH, body: {}, accepted: 400 }, () => service);
 
-describe('the answer (section 2.5)', () => {
-  test('of everything that can be sent', async () => {
+describe('the response (section 2.5)', () => {
+  test('contains everything that was sent', async () => {
     const request = {
       accountName: '  Löne  Star™ ',
       billingAddress: {
@@ -77,7 +77,7 @@ describe('the answer (section 2.5)', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test('of a name alone has neither address nor contact', async () => {
+  test('contains neither address nor contact for a name alone', async () => {
     expect(Object.keys(await create({ accountName: newName() }))).toEqual([
       'accountId',
       'accountNumber',
@@ -85,7 +85,7 @@ describe('the answer (section 2.5)', () => {
     ]);
   });
 
-  test('of an object that was sent empty has its id alone (decision 27)', async () => {
+  test('contains the id of an empty object (decision 27)', async () => {
     const body = await create({ accountName: newName(), billingAddress: {}, primaryContact: { email: null } });
     expect(body.billingAddress).toEqual({ addressId: expect.stringMatching(UUID7) });
     expect(body.primaryContact).toEqual({ contactId: expect.stringMatching(UUID7) });
@@ -118,7 +118,7 @@ describe('the answer (section 2.5)', () => {
 });
 
 describe('accountNumber (decision 29)', () => {
-  test('is unique in the platform, and grows', async () => {
+  test('is unique on the platform, and increases', async () => {
     const other = await callerOf(ENDPOINT, service);
     const numbers: string[] = [];
     for (let i = 0; i < 10; i++)
@@ -128,7 +128,7 @@ describe('accountNumber (decision 29)', () => {
   });
 });
 
-describe('the same name (decisions 27, 28)', () => {
+describe('an existing name (decisions 27, 28)', () => {
   test('is 409 with the id and number of the existing account, whatever its case, form and spacing', async () => {
     const first = await create({ accountName: 'Straße & Söhne Ltd' });
     const before = await stored(partner.haulerId);
@@ -138,7 +138,7 @@ describe('the same name (decisions 27, 28)', () => {
     expect(await stored(partner.haulerId)).toBe(before);
   });
 
-  test("is another hauler's own: created there, and nothing is told of the first", async () => {
+  test('of another hauler is created, and the response contains nothing of the other account', async () => {
     const accountName = newName();
     const mine = await create({ accountName });
     const other = await callerOf(ENDPOINT, service);
@@ -148,29 +148,29 @@ describe('the same name (decisions 27, 28)', () => {
     expectTaken(await other.post({ accountName }), theirs);
   });
 
-  test("is the hauler's whichever of its keys asks", async () => {
+  test('is 409 with each key of the hauler', async () => {
     const accountName = newName();
     const first = await create({ accountName });
     const { key } = await issueKey(service, ['account', 'scale'], { haulerId: partner.haulerId });
     expectTaken(await partner.post({ accountName }, { [ACCOUNT_API.keyHeader]: key }), first);
   });
 
-  test('of names that NFKC makes long beyond an index entry', async () => {
+  test('is 409 for names that NFKC expands beyond an index entry', async () => {
     const accountName = '\ufdfa'.repeat(199);
     const first = await create({ accountName });
     expectTaken(await partner.post({ accountName: `${accountName} ` }), first);
     expect((await create({ accountName: `${accountName}x` })).accountId).toMatch(UUID7);
   });
 
-  test('a refused request is checked first: 400, not 409', async () => {
+  test('is checked after the fields: 400, not 409', async () => {
     const accountName = newName();
     await create({ accountName });
     expect((await partner.post({ accountName, billingAddress: { zip: '1' } })).status).toBe(400);
   });
 });
 
-describe('at the same time', () => {
-  test('100 requests of one name, on two instances: one 200 and 99 times 409 with its id', async () => {
+describe('concurrent requests', () => {
+  test('100 with one name on two instances: one 200 and 99 times 409 with its id', async () => {
     const second = await startTestApp({ on: service });
     try {
       const of = await callerOf(ENDPOINT, service);
@@ -190,7 +190,7 @@ describe('at the same time', () => {
     }
   });
 
-  test('100 requests of one name, each with a key of its own: the same, and every answer is kept', async () => {
+  test('100 with one name, each with its own Idempotency-Key: the same, and every answer is kept', async () => {
     const of = await callerOf(ENDPOINT, service);
     const send = () =>
       Promise.all(
@@ -206,7 +206,7 @@ describe('at the same time', () => {
     expect(await stored(of.haulerId)).toBe(1);
   });
 
-  test('100 requests of 100 names over a pool of two connections: all are created', async () => {
+  test('100 with 100 names over a pool of two connections: all are created', async () => {
     const small = await startTestApp({ env: { DATABASE_POOL: 2 } });
     try {
       const of = await callerOf(ENDPOINT, small);

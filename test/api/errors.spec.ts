@@ -27,7 +27,7 @@ interface ErrorAnswer {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** What no HTTP client would send, and the whole answer to it. */
+/** Sends bytes that no HTTP client would send, and returns the whole response. */
 function sendBytes(...pieces: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
@@ -40,54 +40,55 @@ function sendBytes(...pieces: string[]): Promise<string> {
   });
 }
 
-describe('what no route answers (decisions 3, 10)', () => {
+describe('a request without a route (decisions 3, 10)', () => {
   it.each([
     ['GET', '/nope'],
     ['POST', '/platform-api/v1/unknown'],
     ['GET', '/%ff'],
     ['GET', '/platform-api/v2/tickets'],
-    // A route that is there to say that there is nothing.
+    // This path has a route that always returns 404.
     ['GET', '/docs/LICENSE'],
     ['GET', `${'/'.repeat(15_000)}x`],
-  ])('%s %s is 404 in the common body', async (method, path) => {
+  ])('%s %s: 404 in the common error body', async (method, path) => {
     const { status, body } = await service.call<ErrorAnswer>(method, path);
     expect(status).toBe(404);
     expect(body).toMatchObject({ success: false, error: { code: 'NOT_FOUND' } });
   });
 
-  it('the message names the path without its query', async () => {
+  it('is answered with a message that names the path without its query', async () => {
     const { body } = await service.call<ErrorAnswer>('GET', '/nope?token=secret');
     expect(body.error.message).toBe('there is nothing at /nope');
   });
 
-  it('a refusal leaves its connection open', async () =>
+  it('leaves its connection open', async () =>
     expect((await service.call('POST', '/nope', { body: {} })).headers.get('connection')).toBe('keep-alive'));
 
-  it('GET / leads to the documents', async () => {
+  it('is redirected from / to the documents', async () => {
     const { status, headers } = await fetch(service.url, { redirect: 'manual' });
     expect([status, headers.get('location')]).toEqual([302, '/docs']);
-    const { status: refused, headers: told } = await service.call('POST', '/');
-    expect([refused, told.get('allow')]).toEqual([405, 'GET, HEAD']);
+    const { status: refused, headers: refusedHeaders } = await service.call('POST', '/');
+    expect([refused, refusedHeaders.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
+});
 
+describe('a request that cannot be served', () => {
   it.each([
     [416, 'a range beyond the end', { Range: 'bytes=99999999-' }],
-    // No kind of failure has 412.
+    // No error kind has the status 412.
     [400, 'a condition that does not hold', { 'If-Match': '"x"' }],
-  ])("%i: %s of one of Swagger UI's files is refused, and no surprise", async (refused, _what, sent) => {
+  ])('%i: %s of a file of Swagger UI is refused, without an unexpected error', async (refused, _what, sent) => {
     const logged = jest.spyOn(Logger.prototype, 'error');
     const { status, headers, body } = await service.call<ErrorAnswer>('GET', '/docs/swagger-ui.css', { headers: sent });
     expect(status).toBe(refused);
     expect(body).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
-    // Nothing is told of the file.
-    const told = ['etag', 'last-modified', 'cache-control', 'accept-ranges'].filter((name) => headers.has(name));
-    expect(told).toEqual([]);
+    const names = ['etag', 'last-modified', 'cache-control', 'accept-ranges'];
+    expect(names.filter((name) => headers.has(name))).toEqual([]);
     expect(logged).not.toHaveBeenCalled();
     logged.mockRestore();
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'a wrong method, %s, is 405 and names the right ones',
+    'with the wrong method %s: 405 with the right ones in Allow',
     async (method) => {
       const { status, headers, body } = await service.call<ErrorAnswer>(method, '/health/live');
       expect(status).toBe(405);
@@ -96,37 +97,37 @@ describe('what no route answers (decisions 3, 10)', () => {
     },
   );
 
-  it('a wrong method of a route that has nothing to give is 405 all the same', async () => {
+  it('with a wrong method of a route that always returns 404: 405 as well', async () => {
     const { status, headers } = await service.call('POST', '/docs/LICENSE');
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     expect((await service.call('HEAD', '/docs/LICENSE')).status).toBe(404);
   });
 
-  it('what is no HTTP at all is told so in the common body', async () => {
+  it('that is not HTTP: 400 in the common error body', async () => {
     const answer = await sendBytes('\x00\x01garbage\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 (?:.*\r\n)*?X-Request-Id: [0-9a-f-]{36}\r\n/);
     expect(answer).toContain('"success":false');
   });
 
-  it('what names no host is told so in the common body, on a connection that ends; HTTP/1.0 need not', async () => {
+  it('without a Host header: 400 in the common error body, and the connection closes; HTTP/1.0 needs none', async () => {
     const answer = await sendBytes('GET /health/live HTTP/1.1\r\n\r\nGET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 (?:.*\r\n)*?X-Request-Id: /);
     expect(answer).toMatch(/"code":"INVALID_PAYLOAD","message":"a request of HTTP\/1\.1 must have a Host header"\}\}$/);
     expect(await sendBytes('GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it.each(['1.1', '1.0'])('what names a host twice is refused, by HTTP/%s too', async (version) => {
+  it.each(['1.1', '1.0'])('with two Host headers: 400, by HTTP/%s too', async (version) => {
     const answer = await sendBytes(`GET /health/live HTTP/${version}\r\nHost: x\r\nhost: y\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 400 (?:.*\r\n)*?X-Request-Id: /);
     expect(answer).toMatch(/"code":"INVALID_PAYLOAD","message":"a request must have one Host header"\}\}$/);
   });
 
-  it('what is expected and known to nobody is not refused', async () => {
+  it('is not one with an unknown Expect header, which is ignored', async () => {
     const answer = await sendBytes('GET /health/live HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 200 (?:.*\r\n)*?X-Request-Id: /);
   });
 
-  it('a body that is not there and is said to be packed is told as empty', async () => {
+  it('without a body but with a Content-Encoding: 400 for an empty body', async () => {
     const { key } = await ScaleHouse.open(service);
     const head = `POST ${TICKETS} HTTP/1.1\r\nHost: x\r\nPLATFORM-API-KEY: ${key}\r\nContent-Type: application/json`;
     const answer = await sendBytes(`${head}\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n`);
@@ -134,7 +135,7 @@ describe('what no route answers (decisions 3, 10)', () => {
     expect(answer).toContain('the body must be a JSON object, it is empty');
   });
 
-  it('a body that is announced as too large is refused before any of it comes, on a connection that ends', async () => {
+  it('with a Content-Length beyond the limit: 413 before the body arrives, and the connection closes', async () => {
     const { key } = await ScaleHouse.open(service);
     const head = `POST ${TICKETS} HTTP/1.1\r\nHost: x\r\nPLATFORM-API-KEY: ${key}\r\nContent-Type: application/json`;
     const answer = await sendBytes(`${head}\r\nContent-Length: ${service.env.HTTP_BODY_LIMIT + 1}\r\n\r\n`);
@@ -142,13 +143,13 @@ describe('what no route answers (decisions 3, 10)', () => {
     expect(answer).toContain(`the body must not be larger than ${service.env.HTTP_BODY_LIMIT} bytes`);
   });
 
-  it('headers without end are cut off', async () => {
+  it('with headers beyond 16 KiB: 431', async () => {
     const answer = await sendBytes(`GET /health/live HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(answer).toContain('"code":"INVALID_PAYLOAD"');
   });
 
-  it('more than 1,000 header lines are refused, and the answer says so', async () => {
+  it('with more than 1,000 header lines: 431 with the limit', async () => {
     const request = (lines: number) => `GET /health/live HTTP/1.1\r\nHost: x\r\n${'a:1\r\n'.repeat(lines)}`;
     expect(await sendBytes(`${request(998)}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
     const answer = await sendBytes(`${request(1_000)}\r\n`);
@@ -156,12 +157,12 @@ describe('what no route answers (decisions 3, 10)', () => {
     expect(answer).toContain('the headers must be at most 1,000 lines and 16 KiB in all');
   });
 
-  describe('what is no HTTP behind a whole request waits for its answer', () => {
+  describe('invalid bytes after whole requests', () => {
     const OK = 'GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n';
     const statuses = (answers: string) =>
       [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
 
-    it('a stored push is told as such', async () => {
+    it('do not hide the response to a stored push', async () => {
       const house = await ScaleHouse.open(service);
       const body = JSON.stringify(house.ticket());
       const head = `POST ${TICKETS} HTTP/1.1\r\nHost: x\r\nPLATFORM-API-KEY: ${house.key}\r\nContent-Type: application/json`;
@@ -171,10 +172,10 @@ describe('what no route answers (decisions 3, 10)', () => {
       expect(await house.count()).toBe(1);
     });
 
-    it('and so are all that were asked for before', async () =>
+    it('are answered after all earlier requests', async () =>
       expect(statuses(await sendBytes(`${OK}${OK}${OK}\x00`))).toEqual([200, 200, 200, 400]));
 
-    it('what comes later still is unreadable as well', async () => {
+    it('are answered once, however many follow', async () => {
       const [first, ...rest] = await Promise.all([
         sendBytes(`${OK}\x00`, 'more', 'and more'),
         sendBytes(`${OK}GET / HTTP/1.1\r\nno header\r\n`, OK),
@@ -182,7 +183,7 @@ describe('what no route answers (decisions 3, 10)', () => {
       for (const answers of [first, ...rest]) expect(statuses(answers)).toEqual([200, 400]);
     });
 
-    it('a request whose own body is unreadable is refused at once', async () => {
+    it('in the body of a request refuse that request at once', async () => {
       const head = `POST ${TICKETS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`;
       const house = await ScaleHouse.open(service);
       const answers = await sendBytes(`${OK}${head}\r\nPLATFORM-API-KEY: ${house.key}\r\n\r\n5\r\n{"a":\r\nzz\r\n`);
@@ -191,25 +192,25 @@ describe('what no route answers (decisions 3, 10)', () => {
   });
 });
 
-describe('every answer (decision 14)', () => {
+describe('every response (decision 14)', () => {
   it.each([
     ['a harmless id', 'abc-123!', true],
     ['128 characters', 'x'.repeat(128), true],
     ['129 characters', 'x'.repeat(129), false],
-    ['an empty one', '', false],
+    ['an empty id', '', false],
     ['a blank inside', 'a b', false],
     ['not ASCII', 'caf\u00e9', false],
-  ])("echoes the caller's request id: %s", async (_name, id, echoed) => {
+  ])('echoes the request id of the caller if it is valid: %s', async (_name, id, echoed) => {
     const { headers } = await service.call('GET', '/health/live', { headers: { 'X-Request-Id': id } });
     const answered = headers.get('x-request-id');
     if (echoed) expect(answered).toBe(id);
     else expect(answered).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('carries security headers and no advertisement, errors included', async () => {
+  it('has the security headers and no X-Powered-By, errors included', async () => {
     for (const path of ['/health/live', '/nope', '/platform-api/v1/tickets', '/docs/scale']) {
       const { headers } = await service.call('GET', path);
-      // One that was sent twice would be told as "nosniff, nosniff".
+      // A header that was sent twice would read "nosniff, nosniff".
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');
       expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d+; includeSubDomains$/);
@@ -226,7 +227,7 @@ describe('health', () => {
     expect((await service.call('GET', '/health/ready')).body).toEqual({ status: 'ok' });
   });
 
-  it('asks the database once for all who ask at once, and anew for who asks later', async () => {
+  it('asks the database once for concurrent requests, and again for a later one', async () => {
     const readiness = service.app.get(ReadinessService);
     const use = jest.spyOn(service.app.get(HotPathPool), 'use');
     const asked = () => use.mock.calls.length;
@@ -240,7 +241,7 @@ describe('health', () => {
     }
   });
 
-  it('is ready from the last migration on, while the database is there and the instance stays', async () => {
+  it('is ready after the last migration, as long as the database is available and the instance is not stopping', async () => {
     const database = await createTestDatabase({ migrated: false });
     const hotPath = new HotPathPool(testEnv({ DATABASE_URL: database.url }));
     const readiness = new ReadinessService(hotPath);
@@ -260,23 +261,26 @@ describe('health', () => {
   });
 });
 
-describe('the body of a failure, by the path that was asked', () => {
+describe('the body of an error, by the path of the request', () => {
   const messages = ['a', 'b', 'c', 'd', 'e'];
   const error = invalid(messages.map((message) => ({ path: message, rule: 'isText', message })));
   const CONTINUOUS = '/video-platform/v1/videos/continuous';
 
-  it.each([CONTINUOUS, `${CONTINUOUS}//`, CONTINUOUS.toUpperCase()])('%s: all in the message, no details', (path) => {
-    expect(errorReply(error, path).body.error).toEqual({ code: 'INVALID_PAYLOAD', message: messages.join('; ') });
-  });
+  it.each([CONTINUOUS, `${CONTINUOUS}//`, CONTINUOUS.toUpperCase()])(
+    '%s: all violations in the message, no details',
+    (path) => {
+      expect(errorReply(error, path).body.error).toEqual({ code: 'INVALID_PAYLOAD', message: messages.join('; ') });
+    },
+  );
 
-  it('elsewhere: a few in the message, all in the details', () => {
+  it('another path: three violations in the message, all in the details', () => {
     const { message, details } = errorReply(error, '/video-platform/v1/videos').body.error;
     expect(message).toBe('a; b; c; and 2 more');
     expect(details?.['violations']).toHaveLength(5);
   });
 
   it.each(['/platform-api/v1/tickets', '/platform-api/v1/tickets/', '/Platform-API/v1/Tickets'])(
-    '%s: with a code of the Scale API',
+    '%s: a code of the Scale API',
     (path) => {
       const { status, body } = errorReply(new AppError('ruleViolated', 'no'), path);
       expect([status, body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
@@ -284,16 +288,16 @@ describe('the body of a failure, by the path that was asked', () => {
   );
 });
 
-const SURPRISE = 'An unexpected error happened; it has been logged under the request id';
+const UNEXPECTED = 'An unexpected error happened; it has been logged under the request id';
 
 it.each([
   [409, 409, 'below', 0],
   [503, 503, 'below', 0],
-  [500, 500, SURPRISE, 1],
-  [502, 500, SURPRISE, 1],
-  // What is no refusal at all.
-  [302, 500, SURPRISE, 1],
-])('what a layer below refuses with %i is answered with %i', async (refused, answered, message, logs) => {
+  [500, 500, UNEXPECTED, 1],
+  [502, 500, UNEXPECTED, 1],
+  // A status that is not an error.
+  [302, 500, UNEXPECTED, 1],
+])('an HttpException with status %i is answered with %i', async (refused, answered, message, logs) => {
   const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
   const filter = new CommonErrorFilter(
     [],

@@ -12,12 +12,12 @@ const metrics = (token = service.env.ADMIN_TOKEN) =>
   service.call<string>('GET', '/metrics', { headers: { Authorization: `Bearer ${token}` } });
 
 describe('/metrics', () => {
-  it('takes the admin token only', async () => {
+  it('needs the admin token', async () => {
     expect((await service.call('GET', '/metrics')).status).toBe(401);
     expect((await metrics('another-token-altogether')).status).toBe(401);
   });
 
-  it('tells latency by route and status, the pool, the event loop, and what is in work', async () => {
+  it('contains latency by route and status, the pool, the event loop, and the work of the jobs', async () => {
     await service.call('GET', '/health/ready');
     await service.call('GET', '/admin/v1/haulers/019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d');
     await service.call('GET', '/nowhere/at/all');
@@ -37,10 +37,10 @@ describe('/metrics', () => {
     expect(text).toMatch(/work_running\{kind="[^"]+"\} 0/);
   });
 
-  it('tells the rest where nobody can tell for how long work has waited', async () => {
+  it('contains the other metrics if the age of due work is not available', async () => {
     const waited = /^work_oldest_due_seconds\{/m;
     expect((await metrics()).text).toMatch(waited);
-    jest.spyOn(service.app.get(JobsService), 'oldestDue').mockRejectedValueOnce(new Error('away'));
+    jest.spyOn(service.app.get(JobsService), 'oldestDue').mockRejectedValueOnce(new Error('unavailable'));
     const { status, text } = await metrics();
     expect(status).toBe(200);
     expect(text).toContain('database_pool_connections');

@@ -34,7 +34,7 @@ async function select(title: string): Promise<void> {
   await page.waitForSelector(`.swagger-ui .info .title:has-text("${title.replace(/ [\d.]+$/, '')}")`);
 }
 
-/** Opens an operation, sends its example as it stands, and gives the status that the page shows. */
+/** Opens an operation, sends its example, and returns the status that the page shows. */
 async function tryItOut(operation: string): Promise<string> {
   const block = page.locator(`.opblock[id$="-${operation}"]`);
   await block.locator('.opblock-summary-control').click();

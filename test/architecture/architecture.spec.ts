@@ -30,31 +30,31 @@ async function violations(rules: string): Promise<string[]> {
   return summary.violations.map(({ from, to, rule }) => `${rule.name}: ${from} → ${to}`);
 }
 
-describe('the house keeps its import rules', () => {
-  const folder = join('src', 'contracts', 'trespass');
-  const trespass = 'level-0-imports-no-higher-level: src/contracts/trespass/trespass.ts → src/errors/app-error.ts';
+describe('the import rules', () => {
+  const folder = join('src', 'contracts', 'forbidden');
+  const forbidden = 'level-0-imports-no-higher-level: src/contracts/forbidden/forbidden.ts → src/errors/app-error.ts';
   let found: string[];
 
-  // One look tells both: what nobody imports cannot hide a fault of the others.
+  // One run for both tests: no other file imports the forbidden one, so it cannot hide a violation.
   beforeAll(async () => {
     mkdirSync(folder, { recursive: true });
     try {
-      writeFileSync(join(folder, 'trespass.ts'), "export { AppError } from '../../errors/app-error.js';\n");
+      writeFileSync(join(folder, 'forbidden.ts'), "export { AppError } from '../../errors/app-error.js';\n");
       found = (await Promise.all([violations('dependency-rules'), violations('folder-rules')])).flat();
     } finally {
       rmSync(folder, { recursive: true });
     }
   });
 
-  it('has no violation', () => expect(found.filter((each) => each !== trespass)).toEqual([]));
+  it('are kept', () => expect(found.filter((each) => each !== forbidden)).toEqual([]));
 
-  it('would notice one', () => expect(found).toContain(trespass));
+  it('detect a violation', () => expect(found).toContain(forbidden));
 });
 
-describe('what the compiler would let pass', () => {
+describe('the compiler does not check that', () => {
   const controllers = globSync('src/**/*.controller.ts');
 
-  it('no controller imports a DTO as a type only: that would switch its validation off in silence', () => {
+  it('a controller imports each DTO as a value: a type import would switch off its validation', () => {
     expect(controllers.length).toBeGreaterThan(0);
     const offenders = controllers.filter((file) =>
       [
@@ -66,7 +66,7 @@ describe('what the compiler would let pass', () => {
     expect(offenders).toEqual([]);
   });
 
-  it('migrations are named <timestamp>-<verb>-<noun>, each timestamp once', () => {
+  it('a migration is named <timestamp>-<verb>-<noun>, with its own timestamp', () => {
     const names = globSync('migrations/*.ts').map((file) => file.replace(/^migrations[\\/]/, ''));
     for (const name of names) expect(name).toMatch(/^\d{13,14}-[a-z]+(-[a-z0-9]+)+\.ts$/);
     expect(new Set(names.map((name) => name.split('-')[0])).size).toBe(names.length);

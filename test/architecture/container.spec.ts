@@ -8,15 +8,15 @@ const ROOT = join(import.meta.dirname, '../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
 
 const [, service = ''] = read('docker-compose.yml').split(/^ {2}haulbridge:\n/m);
-/** The lines that are deeper than a key of the service. */
+/** The lines below a key of the service. */
 const under = (key: string): string[] =>
   new RegExp(`^ {4}${key}:\\n((?: {6}.*\\n)+)`, 'm').exec(service)?.[1]?.trimEnd().split('\n') ?? [];
 
-test('the container is given whatever .env says, except what it settles itself', () => {
+test('docker-compose.yml passes .env to the service, and sets six variables itself', () => {
   expect(under('env_file').map((line) => line.trim())).toEqual(['- path: .env', 'required: false']);
-  const settled = under('environment').map((line) => line.trim().split(':')[0] ?? '');
-  expect(settled).toEqual(['DATABASE_URL', 'ADMIN_TOKEN', 'SECRETS_KEY', 'HOST', 'PORT', 'DATA_DIR']);
-  expect(Object.keys(VARIABLES)).toEqual(expect.arrayContaining(settled));
+  const fixed = under('environment').map((line) => line.trim().split(':')[0] ?? '');
+  expect(fixed).toEqual(['DATABASE_URL', 'ADMIN_TOKEN', 'SECRETS_KEY', 'HOST', 'PORT', 'DATA_DIR']);
+  expect(Object.keys(VARIABLES)).toEqual(expect.arrayContaining(fixed));
 });
 
 test('the operator guide names every variable, and the credentials of S3', () => {
@@ -37,7 +37,7 @@ test('the image contains the licence and the notices of its packages', () => {
 test('the secrets in .env are neither committed nor sent to the build of the image', () => {
   for (const line of ['.env', '.env.*']) expect(read('.gitignore').split('\n')).toContain(line);
   const { status } = spawnSync('git', ['check-ignore', '--quiet', '.env'], { cwd: ROOT });
-  // 128 where this is no clone.
+  // 128 outside of a clone.
   expect([0, 128]).toContain(status);
   const sent = read('.dockerignore').split('\n');
   expect(sent).toContain('*');

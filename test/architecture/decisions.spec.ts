@@ -5,22 +5,22 @@ import { describe, expect, test } from '@jest/globals';
 const ROOT = join(import.meta.dirname, '../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
 
-/** One number, or several as a sentence has them: `3, 10`, `8, 11 and 32`, `39 to 42`. */
+/** One number, or several in the form of a sentence: `3, 10`, `8, 11 and 32`, `39 to 42`. */
 const severalOf = (one: string) => `${one}(?:,? (?:and |or |to )?${one})*`;
 const DECISIONS = new RegExp(`\\bdecisions? (${severalOf('\\d+')})`, 'gi');
-/** Not those of RFCs and other standards. */
+/** Without the sections of RFCs and other standards. */
 const SECTIONS = new RegExp(
   `(?<!(?:RFC|ISO/IEC) [\\d-]+,? )\\bsections? (${severalOf('\\d+(?:\\.\\d+)?(?:[a-z]\\b)?')})`,
   'gi',
 );
 
-/** The numbers that a text names; what a comment wraps is found too. */
+/** The numbers in a text. A number after a line break of a comment is found as well. */
 function numbersIn(text: string, pattern: RegExp): string[] {
   const line = text.replaceAll(/\s*\n\s*(?:\*(?!\/)|\/\/)?\s*/g, ' ');
   return [...line.matchAll(pattern)].flatMap(([, list = '']) => spelledOut(list));
 }
 
-/** Of a range of decisions every one, of one of sections its ends. */
+/** Every decision of a range; the first and the last section of a range. */
 function spelledOut(list: string): string[] {
   const ranged = list.replaceAll(/(?<![\d.])(\d+) to (\d+)(?![\d.])/g, (_range, first: string, last: string) =>
     Array.from({ length: Number(last) - Number(first) + 1 }, (_, i) => Number(first) + i).join(', '),
@@ -28,7 +28,7 @@ function spelledOut(list: string): string[] {
   return ranged.split(/,? (?:and |or |to )?/);
 }
 
-/** The licences of others have sections of their own. */
+/** The licences of packages have sections of their own. */
 const PAGES = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT, exclude: ['THIRD-PARTY-NOTICES.md'] });
 const CODE = globSync('{src,test,migrations}/**/*.{ts,mjs,cjs}', { cwd: ROOT });
 const FILES = [...PAGES, ...CODE].filter((file) => join(ROOT, file) !== import.meta.filename);
@@ -39,22 +39,22 @@ describe('docs/decisions.md', () => {
   test.each([
     ['decision', DECISIONS, /^(\d+)\. /gm],
     ['section', SECTIONS, /^\| ([\d.]+[a-z]?) +\|/gm],
-  ])('has every %s that is named by its number', (_what, pattern, row) => {
-    const told = new Set([...page.matchAll(row)].map(([, number]) => number));
+  ])('lists every %s that is referred to by its number', (_what, pattern, row) => {
+    const listed = new Set([...page.matchAll(row)].map(([, number]) => number));
     const named = FILES.flatMap((file) => numbersIn(read(file), pattern).map((number) => ({ number, file })));
     expect(named.length).toBeGreaterThan(60);
-    expect(named.filter(({ number }) => !told.has(number))).toEqual([]);
+    expect(named.filter(({ number }) => !listed.has(number))).toEqual([]);
   });
 
-  test('would be found to lack one in a wrapped comment, at the end of a list, within a range', () => {
-    const text = '/**\n * As told (section 2.4a, decisions 7, 8\n * and 99), by RFC 9110, section 13.1.2\n';
+  test('is searched for numbers in wrapped comments, at the end of a list and within a range', () => {
+    const text = '/**\n * See section 2.4a, decisions 7, 8\n * and 99, by RFC 9110, section 13.1.2\n';
     const more = ' * (sections 5.1 to 6; Decisions\n * 39 to 41).\n */';
     expect(numbersIn(text + more, DECISIONS)).toEqual(['7', '8', '99', '39', '40', '41']);
     expect(numbersIn(text + more, SECTIONS)).toEqual(['2.4a', '5.1', '6']);
   });
 });
 
-test.each(PAGES)('the links of %s lead to what is there', (file) => {
+test.each(PAGES)('the links of %s lead to existing files', (file) => {
   const targets = [...read(file).matchAll(/\]\((?!https?:|#)([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target);
   expect(targets.filter((target) => !existsSync(join(ROOT, dirname(file), target)))).toEqual([]);
 });

@@ -1,5 +1,5 @@
-/** Who may import whom: the levels of CONTRIBUTING.md. 2 and 3 never import a neighbour, but for what is named here. */
-const room = (...names) => `^src/(${names.join('|')})/`;
+/** The levels of CONTRIBUTING.md. Modules of level 2 and 3 never import each other, with the exceptions below. */
+const modules = (...names) => `^src/(${names.join('|')})/`;
 const L0 = ['contracts', 'config'];
 const L1 = ['chunked-work', 'conformance', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
 const L2 = ['auth', 'exchanges', 'partner-client', 'storage', 'jobs', 'idempotency', 'sandbox'];
@@ -16,11 +16,11 @@ const above = {
 
 const DATA_SOURCE = '^src/database/data-source\\.ts$';
 
-const noUpward = (level, rooms) => ({
+const noUpward = (level, names) => ({
   name: `level-${level}-imports-no-higher-level`,
   severity: 'error',
-  from: { path: room(...rooms), pathNot: DATA_SOURCE },
-  to: { path: `${room(...above[level])}|${ENTRY}` },
+  from: { path: modules(...names), pathNot: DATA_SOURCE },
+  to: { path: `${modules(...above[level])}|${ENTRY}` },
 });
 
 module.exports = {
@@ -36,13 +36,13 @@ module.exports = {
     {
       name: 'no-dev-dependencies',
       severity: 'error',
-      comment: 'the console is built into static files, with what it needs',
+      comment: 'the build of the console includes its packages',
       from: { path: '^(src|migrations)/', pathNot: '^src/console/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'migrations-import-no-live-code',
-      comment: 'what has landed must do the same for ever',
+      comment: 'a released migration must never change',
       severity: 'error',
       from: { path: '^migrations/' },
       to: { path: '^src/' },
@@ -51,7 +51,7 @@ module.exports = {
       name: 'data-source-imports-entities-alone',
       severity: 'error',
       from: { path: DATA_SOURCE },
-      to: { path: room(...above[1]), pathNot: '\\.entity\\.ts$' },
+      to: { path: modules(...above[1]), pathNot: '\\.entity\\.ts$' },
     },
     noUpward(0, L0),
     noUpward(1, L1),
@@ -60,22 +60,22 @@ module.exports = {
     {
       name: 'entry-is-the-top',
       severity: 'error',
-      from: { path: room(...L0, ...L1, ...L2, ...L3) },
+      from: { path: modules(...L0, ...L1, ...L2, ...L3) },
       to: { path: ENTRY },
     },
     {
-      name: 'level-2-rooms-are-strangers',
+      name: 'level-2-modules-are-independent',
       severity: 'error',
       from: { path: `^src/(${L2.join('|')})/` },
-      to: { path: room(...L2), pathNot: '^src/$1/' },
+      to: { path: modules(...L2), pathNot: '^src/$1/' },
     },
     {
-      name: 'level-3-rooms-are-strangers',
-      comment: "only scale asks site-sync's catalog",
+      name: 'level-3-modules-are-independent',
+      comment: 'only scale reads the catalog of site-sync',
       severity: 'error',
       from: { path: `^src/(${L3.join('|')})/` },
       to: {
-        path: room(...L3),
+        path: modules(...L3),
         pathNot: '^src/($1/|site-sync/catalog/catalog\\.repository\\.ts$)',
       },
     },
@@ -123,7 +123,7 @@ module.exports = {
     },
     {
       name: 'conformance-imports-contracts-alone',
-      comment: 'the kit is one file for anybody; the check of a connection uses its rules',
+      comment: 'the kit is published as one file; the check of a connection uses its rules',
       severity: 'error',
       from: { path: '^src/conformance/' },
       to: { path: '^src/|^node_modules/(@nestjs|typeorm|pg)/', pathNot: '^src/(conformance|contracts)/' },
@@ -142,8 +142,8 @@ module.exports = {
       to: { path: '^src/embedded-postgres/' },
     },
     {
-      name: 'entities-stay-at-home',
-      comment: 'an entity is imported in its own room and by the data source',
+      name: 'entities-stay-in-their-module',
+      comment: 'an entity is imported in its own module and by the data source',
       severity: 'error',
       from: { path: '^src/([^/]+)/', pathNot: DATA_SOURCE },
       to: { path: '^src/[^/]+/.*\\.entity\\.ts$', pathNot: '^src/$1/' },

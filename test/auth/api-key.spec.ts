@@ -4,7 +4,7 @@ import { createKey, hashKey, isWellFormedKey } from '../../src/auth/api-key.js';
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 describe('the form of a key (decision 17)', () => {
-  test('a mark, 32 random bytes and a checksum, in letters and digits, beginning with its shown prefix', () => {
+  test('is a prefix, 32 random bytes and a checksum, in letters and digits, beginning with its shown prefix', () => {
     for (let i = 0; i < 200; i++) {
       const { key, prefix, hash } = createKey();
       expect(key).toMatch(/^hb_[0-9A-Za-z]{49}$/);
@@ -16,11 +16,7 @@ describe('the form of a key (decision 17)', () => {
     }
   });
 
-  test('no two are alike', () => {
-    expect(new Set(Array.from({ length: 1000 }, () => createKey().key)).size).toBe(1000);
-  });
-
-  test('every digit of the secret part occurs in every place but the first, whose value is bounded', () => {
+  test('has every digit in every place of the secret part but the first, whose value is bounded', () => {
     const seen = Array.from({ length: 43 }, () => new Set<string>());
     for (let i = 0; i < 3000; i++) {
       const { key } = createKey();
@@ -29,7 +25,7 @@ describe('the form of a key (decision 17)', () => {
     for (const digits of seen.slice(1)) expect(digits.size).toBe(62);
   });
 
-  test('any one changed, lost, added or swapped character is noticed', () => {
+  test('detects any one changed, lost, added or swapped character', () => {
     const { key } = createKey();
     for (let place = 0; place < key.length; place++) {
       for (const digit of DIGITS) {
@@ -46,28 +42,28 @@ describe('the form of a key (decision 17)', () => {
   });
 
   test.each(['', ' ', 'hb_', `${createKey().key}\n`, ` ${createKey().key}`, createKey().key.toLowerCase()])(
-    'not a key: %j',
+    'is not %j',
     (text) => {
       expect(isWellFormedKey(text)).toBe(false);
     },
   );
 
   test.each([
-    ['another mark', `hb-${'0'.repeat(43)}`, '1k0Uvk'],
+    ['another prefix', `hb-${'0'.repeat(43)}`, '1k0Uvk'],
     ['a digit less', `hb_${'0'.repeat(42)}`, '1FLMQD'],
-    ['a character that is no digit', `hb_${'0'.repeat(42)}-`, '1ukaiR'],
-  ])('nor with %s, though the checksum is right', (_what, body, checksum) => {
+    ['a character that is not a digit', `hb_${'0'.repeat(42)}-`, '1ukaiR'],
+  ])('does not allow %s, even with the right checksum', (_what, body, checksum) => {
     expect(isWellFormedKey(body + checksum)).toBe(false);
   });
 
-  // By another program: whoever has a key, or scans for one, reckons so.
+  // Computed by another program: secret scanners compute the same checksum.
   test.each([
     [`hb_${'0'.repeat(43)}`, '0D88C2'],
     [`hb_${DIGITS.slice(-43)}`, '4OnoRY'],
     [`hb_${'z'.repeat(43)}`, '1v7r4t'],
-  ])('the checksum of %s is %s', (body, checksum) => expect(isWellFormedKey(body + checksum)).toBe(true));
+  ])('has for %s the checksum %s', (body, checksum) => expect(isWellFormedKey(body + checksum)).toBe(true));
 
-  test('the hash is the SHA-256 of the whole key', () => {
+  test('is hashed by SHA-256 as a whole', () => {
     expect(hashKey('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
   });
 });

@@ -6,7 +6,7 @@ import { createApp } from '../../src/app.setup.js';
 import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 
-test('a request is logged with its id, the shown prefix of its key, and the hauler where the key has one', async () => {
+test('a request is logged with its id, the shown prefix of its key, and the hauler of the key', async () => {
   const first = await startTestApp();
   const lines: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) });
@@ -14,7 +14,7 @@ test('a request is logged with its id, the shown prefix of its key, and the haul
   try {
     await app.listen(0, '127.0.0.1');
     const url = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
-    /** The line of that answer, which is logged behind it. */
+    /** The line of that response, which is logged after it. */
     const lineOf = (reply: Response) =>
       eventually(() => {
         const line = lines.find(({ requestId }) => requestId === reply.headers.get('x-request-id'));

@@ -14,7 +14,7 @@ afterAll(() => service.close());
 
 const APIS: readonly ApiKeyEndpoint['api'][] = [SCALE_API, ACCOUNT_API, SITE_API, VISION_API];
 
-// With nothing of what it requires, every route says 400 once the key has been found right.
+// Without its required fields, every route returns 400 for a valid key.
 for (const api of APIS) {
   for (const { method, path } of Object.values(api.routes)) {
     const body = method === 'POST' ? {} : undefined;

@@ -36,7 +36,7 @@ beforeEach(() => {
   );
 });
 
-/** Lets promises that are settled run their course. */
+/** Lets settled promises run their handlers. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 async function warm(known = key()): Promise<void> {
@@ -45,15 +45,15 @@ async function warm(known = key()): Promise<void> {
   await found;
 }
 
-describe('a key in memory', () => {
-  test('is served without asking until it is 2 s old', async () => {
+describe('a cached key', () => {
+  test('is returned without a query until it is 2 s old', async () => {
     await warm();
     now = 1999;
     expect(cache.find('h')).toEqual(key());
     expect(loads).toHaveLength(1);
   });
 
-  test('from 2 s on is read again behind the request, once', async () => {
+  test('is read again after 2 s, once, without delay for the request', async () => {
     await warm();
     now = 2000;
     for (let i = 0; i < 5; i++) expect(cache.find('h')).toEqual(key());
@@ -64,7 +64,7 @@ describe('a key in memory', () => {
     expect(loads).toHaveLength(2);
   });
 
-  test('from 4 s on is not served any more', async () => {
+  test('is not returned after 4 s', async () => {
     await warm();
     now = 4000;
     const found = cache.find('h');
@@ -73,7 +73,7 @@ describe('a key in memory', () => {
     expect(await found).toEqual(key(true));
   });
 
-  test('its age counts from the question, not from the answer', async () => {
+  test('has its age from the start of the query', async () => {
     const found = cache.find('h');
     now = 3000;
     loads[0]?.resolve(key());
@@ -82,23 +82,23 @@ describe('a key in memory', () => {
     expect(cache.find('h')).toBeInstanceOf(Promise);
   });
 
-  test('whose refresh fails is served till 4 s, then the failure is heard', async () => {
+  test('is returned until 4 s if its refresh fails; after that the request fails', async () => {
     await warm();
     now = 2500;
     expect(cache.find('h')).toEqual(key());
-    loads[1]?.reject(new Error('away'));
+    loads[1]?.reject(new Error('unavailable'));
     await settled();
     now = 3999;
     expect(cache.find('h')).toEqual(key());
-    loads[2]?.reject(new Error('away'));
+    loads[2]?.reject(new Error('unavailable'));
     await settled();
     now = 4000;
     const found = cache.find('h');
-    loads[3]?.reject(new Error('away'));
-    await expect(found).rejects.toThrow('away');
+    loads[3]?.reject(new Error('unavailable'));
+    await expect(found).rejects.toThrow('unavailable');
   });
 
-  test('that a refresh finds gone is served no more', async () => {
+  test('is not returned after a refresh has not found it', async () => {
     await warm();
     now = 2000;
     void cache.find('h');
@@ -110,7 +110,7 @@ describe('a key in memory', () => {
     expect(await found).toBeUndefined();
   });
 
-  test('that was changed while it was being read is read once more, by all who ask after that', async () => {
+  test('is read again if it changed during the query', async () => {
     const before = cache.find('h');
     cache.forget('h');
     void cache.find('h');
@@ -123,7 +123,7 @@ describe('a key in memory', () => {
     expect(cache.find('h')).toEqual(key(true));
   });
 
-  test('that was changed here is asked for anew, and an older answer is not kept', async () => {
+  test('is read again after a change on this instance, and an older result is dropped', async () => {
     await warm();
     now = 2000;
     void cache.find('h');
@@ -139,7 +139,7 @@ describe('a key in memory', () => {
 });
 
 describe('an unknown key', () => {
-  test('is asked for again: it may have been issued since', async () => {
+  test('is looked up at every request, because it may have been issued since', async () => {
     const first = cache.find('h');
     loads[0]?.resolve(undefined);
     expect(await first).toBeUndefined();
@@ -148,24 +148,24 @@ describe('an unknown key', () => {
     expect(await second).toEqual(key());
   });
 
-  test('is asked for once by all who ask at once', async () => {
+  test('is looked up once for concurrent requests', async () => {
     const found = [cache.find('h'), cache.find('h'), cache.find('h')];
     expect(loads).toHaveLength(1);
     loads[0]?.resolve(key());
     expect(await Promise.all(found.map((one) => Promise.resolve(one)))).toEqual([key(), key(), key()]);
   });
 
-  test('after a failure is asked for again', async () => {
+  test('is looked up again after a failure', async () => {
     const first = cache.find('h');
-    loads[0]?.reject(new Error('away'));
-    await expect(first).rejects.toThrow('away');
+    loads[0]?.reject(new Error('unavailable'));
+    await expect(first).rejects.toThrow('unavailable');
     const second = cache.find('h');
     loads[1]?.resolve(key());
     expect(await second).toEqual(key());
   });
 });
 
-describe('a key in memory opens', () => {
+describe('a cached key opens', () => {
   const scaleKey = (endsAt: number): KnownKey => ({
     ...key(),
     endsAt,

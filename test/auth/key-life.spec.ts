@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createKey, hashKey, isWellFormedKey } from '../../src/auth/api-key.js';
+import { createKey, hashKey } from '../../src/auth/api-key.js';
 import { KeyLookup } from '../../src/auth/key-lookup.js';
 import { LastUse } from '../../src/auth/last-use.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
@@ -34,7 +34,7 @@ async function lastUsedAt(id: string): Promise<string | null> {
   return row?.at ?? null;
 }
 
-/** The statements that look keys up, while `work` runs. */
+/** The number of statements that look up keys while `work` runs. */
 async function lookups(work: () => Promise<void>): Promise<number> {
   const query = jest.spyOn(service.dataSource, 'query');
   try {
@@ -45,8 +45,8 @@ async function lookups(work: () => Promise<void>): Promise<number> {
   }
 }
 
-describe('a key is good', () => {
-  test.concurrent('on every instance as soon as it is issued, also where it was tried before', async () => {
+describe('a key opens', () => {
+  test.concurrent('on every instance as soon as it is issued', async () => {
     for (let i = 0; i < 3; i++) {
       const { key } = await issue();
       expect(await doorOf(other, key)).toBe(OPEN);
@@ -64,7 +64,7 @@ describe('a key is good', () => {
     expect(await doorOf(other, key)).toBe(CLOSED);
   });
 
-  test.concurrent('to the moment of its expiry, though it is in memory', async () => {
+  test.concurrent('until it expires, although it is cached', async () => {
     const expires = Date.now() + 2000;
     const { key } = await issue({ expiresAt: new Date(expires).toISOString() });
     expect(await doorOf(service, key)).toBe(OPEN);
@@ -74,7 +74,7 @@ describe('a key is good', () => {
   });
 });
 
-describe('on a connection that is used again', () => {
+describe('on a connection that is reused', () => {
   let agent: Agent;
   const ports = new Set<number | undefined>();
   beforeEach(() => {
@@ -104,7 +104,7 @@ describe('on a connection that is used again', () => {
       )
     ).map(({ name }) => name);
 
-  test('each call is that of its own key', async () => {
+  test('each call has its own key', async () => {
     const [mine, theirs] = [await issueKey(service, ['account']), await issueKey(service, ['account'])];
     for (const [key, name] of [
       [mine.key, 'Shared 1'],
@@ -118,15 +118,15 @@ describe('on a connection that is used again', () => {
     expect(await accountsOf(theirs.haulerId)).toEqual(['Shared 2', 'Shared 3']);
   });
 
-  test('one wrong key does not lock the right one out, nor does a right one open for a wrong one', async () => {
+  test('an invalid key neither opens after a valid one nor locks it', async () => {
     const { key } = await issue();
     for (const wrong of [neighbour(key), `${key}x`, 'garbage', '']) {
-      expect(await create(key, `Right beside ${wrong}`)).toBe(200);
-      expect(await create(wrong, 'Wrong')).toBe(CLOSED);
+      expect(await create(key, `Valid beside ${wrong}`)).toBe(200);
+      expect(await create(wrong, 'Invalid')).toBe(CLOSED);
     }
   });
 
-  test('a key that is revoked is refused there too', async () => {
+  test('a revoked key is refused', async () => {
     const { id, key } = await issue();
     expect(await create(key, 'Before')).toBe(200);
     await service.admin('DELETE', `/api-keys/${id}`);
@@ -134,18 +134,18 @@ describe('on a connection that is used again', () => {
   });
 });
 
-describe('the database is asked', () => {
-  test('not at all for a key in use', async () => {
+describe('the lookup of keys sends', () => {
+  test('no query for a key in use', async () => {
     const { key } = await issue();
     expect(await doorOf(service, key)).toBe(OPEN);
     const asked = await lookups(async () => {
       for (let i = 0; i < 50; i++) expect(await doorOf(service, key)).toBe(OPEN);
     });
-    // One at most, where a slow machine takes longer than a key is fresh.
+    // A slow machine may take longer than a cached key is fresh.
     expect(asked).toBeLessThanOrEqual(1);
   });
 
-  test('once or twice for any number of keys at once', async () => {
+  test('fewer queries than concurrent keys', async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => issue()));
     const asked = await lookups(async () => {
       const doors = await Promise.all(keys.flatMap(({ key }) => [doorOf(service, key), doorOf(service, key)]));
@@ -154,7 +154,7 @@ describe('the database is asked', () => {
     expect(asked).toBeLessThan(keys.length);
   });
 
-  test('not for what cannot be a key', async () => {
+  test('no query for a text that is not a key', async () => {
     const asked = await lookups(async () => {
       for (const text of ['garbage', '', createKey().key.slice(1)]) expect(await doorOf(service, text)).toBe(CLOSED);
     });
@@ -164,7 +164,7 @@ describe('the database is asked', () => {
 
 const find = (key: string) => service.app.get(KeyLookup).find(hashKey(key));
 
-describe('a look-up', () => {
+describe('a lookup', () => {
   const change = (id: string, set: string) =>
     service.dataSource.query(`UPDATE api_keys SET ${set} WHERE id = $1`, [id]);
 
@@ -172,7 +172,7 @@ describe('a look-up', () => {
     ['was revoked', 'revoked_at'],
     ['has expired', 'expires_at'],
     ['has had its overlap', 'retires_at'],
-  ])('finds a key that %s as little as one that was never issued', async (_what, end) => {
+  ])('does not find a key that %s', async (_what, end) => {
     const { id, key } = await issue({ expiresAt: '2099-01-01T00:00:00Z' });
     await change(id, "retires_at = now() + interval '1 hour'");
     expect(await find(key)).toMatchObject({ principal: { keyId: id } });
@@ -180,7 +180,7 @@ describe('a look-up', () => {
     expect(await find(key)).toBeUndefined();
   });
 
-  test('answers all who ask while another one runs', async () => {
+  test('answers concurrent lookups of one key', async () => {
     const { id, key } = await issue();
     const found = await Promise.all([find(key), find(key), find(key)]);
     expect(found.map((one) => one?.principal.keyId)).toEqual([id, id, id]);
@@ -188,7 +188,7 @@ describe('a look-up', () => {
 });
 
 describe('last use', () => {
-  test.concurrent('is written behind the request, once a minute, and not for refused calls', async () => {
+  test.concurrent('is written once a minute, without delay for the request, and not for refused calls', async () => {
     const { id, key } = await issue();
     const refused = await issueKey(service, ['scale'], { haulerId });
     expect(await doorOf(service, refused.key)).toBe(CLOSED);
@@ -198,7 +198,7 @@ describe('last use', () => {
     const first = await lastUsedAt(id);
     expect(Date.parse(String(first))).toBeGreaterThanOrEqual(before);
     for (let i = 0; i < 3; i++) expect(await doorOf(service, key)).toBe(OPEN);
-    // A later use of another key: with it everything is written that was noted before.
+    // A later use of another key: all earlier uses are written with it.
     const later = await issue();
     expect(await doorOf(service, later.key)).toBe(OPEN);
     await until(async () => (await lastUsedAt(later.id)) !== null);
@@ -206,7 +206,7 @@ describe('last use', () => {
     expect(await lastUsedAt(refused.id)).toBeNull();
   });
 
-  test.concurrent('moves on after a minute', async () => {
+  test.concurrent('is written again after a minute', async () => {
     const { id, key } = await issue();
     await service.dataSource.query(`UPDATE api_keys SET last_used_at = now() - interval '61 s' WHERE id = $1`, [id]);
     const before = await lastUsedAt(id);
@@ -214,7 +214,7 @@ describe('last use', () => {
     await until(async () => (await lastUsedAt(id)) !== before);
   });
 
-  test.concurrent('is not written again within the minute, also where another instance has written it', async () => {
+  test.concurrent('is not written again within the minute, also if another instance has written it', async () => {
     const [{ id, key }, later] = [await issue(), await issue()];
     await service.dataSource.query(`UPDATE api_keys SET last_used_at = now() - interval '30 s' WHERE id = $1`, [id]);
     const before = await lastUsedAt(id);
@@ -224,11 +224,11 @@ describe('last use', () => {
     expect(await lastUsedAt(id)).toBe(before);
   });
 
-  describe('that one instance has noted', () => {
+  describe('that one instance has collected', () => {
     const NOON = Date.parse('2026-01-31T12:00:00Z');
     const LATER = Date.parse('2026-01-31T12:00:01Z');
 
-    /** A key, and how an instance that knows nothing of its earlier uses notes one and writes what it has noted. */
+    /** A key, and an instance that collects and writes its uses. */
     async function noting() {
       const { id, key } = await issue();
       const known = await find(key);
@@ -239,7 +239,7 @@ describe('last use', () => {
 
     const written = async (id: string) => Date.parse(String(await lastUsedAt(id)));
 
-    test('never takes the place of a later one', async () => {
+    test('never replaces a later one', async () => {
       const { id, note, write } = await noting();
       await service.dataSource.query('UPDATE api_keys SET last_used_at = $2 WHERE id = $1', [id, new Date(LATER)]);
       note(NOON);
@@ -256,9 +256,9 @@ describe('last use', () => {
       expect(await lastUsedAt(id)).toBeNull();
     });
 
-    test('is noted again by the next use where it could not be written', async () => {
+    test('is written with the next use if a write failed', async () => {
       const { id, note, write } = await noting();
-      const failing = jest.spyOn(service.dataSource, 'query').mockRejectedValueOnce(new Error('away'));
+      const failing = jest.spyOn(service.dataSource, 'query').mockRejectedValueOnce(new Error('unavailable'));
       note(NOON);
       await write();
       failing.mockRestore();
@@ -268,7 +268,7 @@ describe('last use', () => {
     });
   });
 
-  test('is not lost by a shutdown', async () => {
+  test('is written by a shutdown', async () => {
     const third = await startTestApp({ on: service });
     const { id, key } = await issue();
     expect(await doorOf(third, key)).toBe(OPEN);
@@ -278,7 +278,7 @@ describe('last use', () => {
 });
 
 describe('without a database', () => {
-  test('a key that cannot be checked in time is 503 with Retry-After, within 5 s, and no wrong key', async () => {
+  test('a key that cannot be checked in time is 503 with Retry-After, within 5 s, and stays valid', async () => {
     const { key } = await issue();
     await service.dataSource.transaction(async (manager) => {
       await manager.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
@@ -292,7 +292,7 @@ describe('without a database', () => {
     expect(await doorOf(service, key)).toBe(OPEN);
   });
 
-  test('a key in memory opens, any other is 503, until it is back', async () => {
+  test('a cached key opens, another one is 503 until the database is back', async () => {
     const third = await startTestApp();
     try {
       const known = await issueKey(third, ['account']);
@@ -318,33 +318,3 @@ async function allowConnections(database: string, allowed: boolean): Promise<voi
     }
   });
 }
-
-describe('a key is known by its hash alone, so that no part of a guess can be right', () => {
-  test('the hash of a key that differs in one place has nothing in common with it', async () => {
-    const { key } = await issueKey(service, ['account']);
-    const near = neighbour(key);
-    expect([near.slice(0, 45), isWellFormedKey(near)]).toEqual([key.slice(0, 45), true]);
-    const [bits, others] = [key, near].map((text) => Buffer.from(hashKey(text), 'base64url')) as [Buffer, Buffer];
-    const differing = bits.reduce(
-      (sum, byte, i) => sum + (byte ^ (others[i] ?? 0)).toString(2).replaceAll('0', '').length,
-      0,
-    );
-    // Of 256 bits half, within six standard deviations of 8.
-    expect(Math.abs(differing - 128)).toBeLessThan(48);
-    expect(await doorOf(service, near)).toBe(CLOSED);
-  });
-
-  test('the database has the hash and the shown prefix, and looks a key up by nothing but an index of the hash', async () => {
-    const { id, key } = await issueKey(service, ['account']);
-    const [row] = await service.dataSource.query<[{ hash: Buffer; text: string }]>(
-      'SELECT hash, t::text AS text FROM api_keys AS t WHERE id = $1',
-      [id],
-    );
-    expect(row.hash.toString('base64url')).toBe(hashKey(key));
-    expect(row.text).not.toContain(key.slice(0, 20));
-    const indexes = await service.dataSource.query<{ indexdef: string }[]>(
-      `SELECT indexdef FROM pg_indexes WHERE tablename = 'api_keys'`,
-    );
-    expect(indexes.some(({ indexdef }) => /UNIQUE.*\(hash\)/.test(indexdef))).toBe(true);
-  });
-});

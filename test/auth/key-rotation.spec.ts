@@ -36,11 +36,11 @@ async function shown(id: string): Promise<Shown> {
   return body.data.find((key) => key['id'] === id) ?? { expiresAt: null };
 }
 
-/** Seconds from now to the end of a key. */
+/** Seconds until the end of a key. */
 const secondsLeft = ({ expiresAt }: Shown) => (Date.parse(String(expiresAt)) - Date.now()) / 1000;
 
 describe('the new key', () => {
-  test('inherits owner, interfaces, name and expiry, and is a key of its own', async () => {
+  test('inherits owner, interfaces, name and expiry, and is another key', async () => {
     const old = await issueKey(service, ['vision', 'account'], {
       haulerId,
       customerId: 'c',
@@ -60,7 +60,7 @@ describe('the new key', () => {
     expect(next.key.startsWith(next.prefix)).toBe(true);
   });
 
-  test('is dormant: until its first use the old one is as it was', async () => {
+  test('is dormant: the old key does not change before the first use of the new one', async () => {
     const old = await issue();
     const next = await rotate(old.id, { overlapSeconds: 0 });
     expect(await doorOf(service, old.key)).toBe(OPEN);
@@ -68,7 +68,7 @@ describe('the new key', () => {
     expect(await shown(next.id)).toMatchObject({ expiresAt: null, lastUsedAt: null });
   });
 
-  test('is looked up as awake from its first use on, so that it is woken once', async () => {
+  test('is activated once, by its first use', async () => {
     const next = await rotate((await issue()).id);
     const isDormant = async () => (await service.app.get(KeyLookup).find(hashKey(next.key)))?.dormant;
     expect(await isDormant()).toBe(true);
@@ -76,7 +76,7 @@ describe('the new key', () => {
     expect(await isDormant()).toBe(false);
   });
 
-  test('is not woken by a call that it does not open', async () => {
+  test('is not activated by a call that it does not open', async () => {
     const old = await issue();
     const next = await rotate(old.id, { overlapSeconds: 0 });
     const wrongHeader = { headers: { 'API-KEY': next.key }, body: {} };
@@ -88,14 +88,14 @@ describe('the new key', () => {
   });
 });
 
-describe('from the first use on', () => {
+describe('after the first use of the new key', () => {
   test.each([
     ['by default', undefined, DAY],
     ['by default, with an empty body', {}, DAY],
     ['by default, with null', { overlapSeconds: null }, DAY],
     ['for an hour', { overlapSeconds: 3600 }, 3600],
     ['for seven days at most', { overlapSeconds: 7 * DAY }, 7 * DAY],
-  ])('the old key lives on, %s', async (_what, body, seconds) => {
+  ])('the old key stays valid, %s', async (_what, body, seconds) => {
     const old = await issue();
     const next = await rotate(old.id, body);
     expect(await doorOf(service, next.key)).toBe(OPEN);
@@ -106,7 +106,7 @@ describe('from the first use on', () => {
     expect((await shown(next.id))['lastUsedAt']).not.toBeNull();
   });
 
-  test.concurrent('without an overlap the old key ends at once here, and within 5 s elsewhere', async () => {
+  test.concurrent('without an overlap the old key ends here at once, and elsewhere within 5 s', async () => {
     const old = await issue();
     expect(await doorOf(other, old.key)).toBe(OPEN);
     const next = await rotate(old.id, { overlapSeconds: 0 });
@@ -116,7 +116,7 @@ describe('from the first use on', () => {
     expect(await doorOf(other, next.key)).toBe(OPEN);
   });
 
-  test.concurrent('when the overlap is over the old key is expired', async () => {
+  test.concurrent('the old key expires at the end of the overlap', async () => {
     const old = await issue();
     const next = await rotate(old.id, { overlapSeconds: 2 });
     expect(await doorOf(service, next.key)).toBe(OPEN);
@@ -126,19 +126,19 @@ describe('from the first use on', () => {
     expect((await service.admin('POST', `/api-keys/${old.id}/rotate`)).status).toBe(409);
   });
 
-  test.concurrent('a key that cannot be woken in time is 503, and opens later', async () => {
+  test.concurrent('a key that cannot be activated in time is 503, and opens later', async () => {
     const old = await issue();
     const next = await rotate(old.id);
     await service.dataSource.transaction(async (manager) => {
       await manager.query('SELECT FROM api_keys WHERE id = $1 FOR UPDATE', [next.id]);
-      // Not when the database gives the statement up: to look the key up may have taken as long.
+      // The lookup of the key may have taken as long as the timeout of the statement.
       const error = { message: 'the key could not be checked in time; try again shortly' };
       expect(await knock(service, next.key)).toMatchObject({ status: 503, body: { error } });
     });
     expect(await doorOf(service, next.key)).toBe(OPEN);
   });
 
-  test('the overlap never outlives the old key’s own expiry', async () => {
+  test('the overlap never outlives the expiry of the old key', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const old = await issue({ expiresAt });
     const next = await rotate(old.id);
@@ -146,7 +146,7 @@ describe('from the first use on', () => {
     expect(Date.parse(String((await shown(old.id)).expiresAt))).toBe(Date.parse(expiresAt));
   });
 
-  test('the overlap begins once, though both instances meet the new key many times at once', async () => {
+  test('the overlap starts once, although both instances receive the new key at the same time', async () => {
     const old = await issue();
     const next = await rotate(old.id, { overlapSeconds: 60 });
     const doors = await Promise.all(
@@ -165,7 +165,7 @@ describe('from the first use on', () => {
   });
 });
 
-describe('rotating again', () => {
+describe('a second rotation', () => {
   test('before the first use replaces the dormant key', async () => {
     const old = await issue();
     const lost = await rotate(old.id);
@@ -180,7 +180,7 @@ describe('rotating again', () => {
     expect(secondsLeft(await shown(old.id))).toBeLessThanOrEqual(61);
   });
 
-  test('the dormant key itself replaces it just so', async () => {
+  test('of the dormant key replaces it in the same way', async () => {
     const old = await issue();
     const lost = await rotate(old.id);
     const next = await rotate(lost.id, { overlapSeconds: 0 });
@@ -190,14 +190,14 @@ describe('rotating again', () => {
     expect(await doorOf(service, old.key)).toBe(CLOSED);
   });
 
-  test('many times at once leaves one dormant key', async () => {
+  test('at the same time as others leaves one dormant key', async () => {
     const old = await issue();
     const keys = await Promise.all(Array.from({ length: 10 }, () => rotate(old.id)));
     const states = await Promise.all(keys.map(({ id }) => shown(id)));
     expect(states.filter((state) => state['revokedAt'] === null)).toHaveLength(1);
   });
 
-  test('the key in use makes a chain', async () => {
+  test('of the key in use makes a chain', async () => {
     const first = await issue();
     const second = await rotate(first.id, { overlapSeconds: 0 });
     expect(await doorOf(service, second.key)).toBe(OPEN);
@@ -207,7 +207,7 @@ describe('rotating again', () => {
     expect(await Promise.all([first, second].map(({ key }) => doorOf(service, key)))).toEqual([CLOSED, CLOSED]);
   });
 
-  test('the old key in its overlap gives it another successor, and no longer life', async () => {
+  test('of the old key in its overlap replaces its successor, and does not extend its life', async () => {
     const old = await issue();
     const next = await rotate(old.id, { overlapSeconds: 60 });
     expect(await doorOf(service, next.key)).toBe(OPEN);
@@ -219,7 +219,7 @@ describe('rotating again', () => {
     expect(await doorOf(service, next.key)).toBe(OPEN);
   });
 
-  test('while the dormant key is used for the first time ends with one of the two', async () => {
+  test('at the same time as the first use of the dormant key ends with one of the two', async () => {
     for (let round = 0; round < 5; round++) {
       const old = await issue();
       const next = await rotate(old.id);
@@ -231,8 +231,8 @@ describe('rotating again', () => {
   });
 });
 
-describe('what cannot be rotated', () => {
-  test('a revoked key, and an expired one: 409', async () => {
+describe('a rotation is refused', () => {
+  test('for a revoked key, and for an expired one: 409', async () => {
     const revoked = await issue();
     await service.admin('DELETE', `/api-keys/${revoked.id}`);
     const expired = await issue();
@@ -244,7 +244,7 @@ describe('what cannot be rotated', () => {
     }
   });
 
-  test('an unknown key: 404', async () => {
+  test('for an unknown key: 404', async () => {
     expect((await service.admin('POST', `/api-keys/${UNKNOWN}/rotate`)).status).toBe(404);
   });
 
@@ -255,7 +255,7 @@ describe('what cannot be rotated', () => {
     expect(reply.body).toMatchObject({ error: { details: { violations: [{ path: 'overlapSeconds' }] } } });
   });
 
-  test('with such an overlap in a body that comes without a length: 400', async () => {
+  test('with such an overlap in a chunked body: 400', async () => {
     const { id } = await issue();
     const reply = await fetch(`${service.url}/admin/v1/api-keys/${id}/rotate`, {
       method: 'POST',
@@ -267,7 +267,7 @@ describe('what cannot be rotated', () => {
   });
 });
 
-test('revoking the old key leaves the dormant one its first use', async () => {
+test('revoking the old key does not affect the first use of the dormant one', async () => {
   const old = await issue();
   const next = await rotate(old.id);
   await service.admin('DELETE', `/api-keys/${old.id}`);

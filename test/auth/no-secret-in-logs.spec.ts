@@ -37,7 +37,7 @@ test('no key and no token reaches the log, whatever happens to the request', asy
     expect(log).toContain('/platform-api/v1/accounts');
     expect(log).toContain('accounts');
     expect(log).toContain('relation \\"accounts\\" does not exist');
-    // `Failing` is a value of the statement that failed.
+    // `Failing` is a parameter of the failed statement.
     for (const secret of [key, wrong, ADMIN_TOKEN, 'Failing']) expect(log).not.toContain(secret);
   } finally {
     await app.close();

@@ -12,7 +12,7 @@ describe('RATE_LIMIT_PER_MINUTE (decision 15)', () => {
   });
   afterAll(() => service.close());
 
-  test('tells each answer where its key stands, and refuses beyond the limit', async () => {
+  test('reports the quota in each response, and refuses calls beyond it', async () => {
     const { key } = await issueKey(service, ['account'], { haulerId });
     for (const left of [2, 1, 0]) {
       const { status, headers } = await knock(service, key);
@@ -31,7 +31,7 @@ describe('RATE_LIMIT_PER_MINUTE (decision 15)', () => {
     expect(body).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
   });
 
-  test('counts each key for itself, and never the calls without a right one', async () => {
+  test('counts each key on its own, and no call without a valid key', async () => {
     const { key } = await issueKey(service, ['account'], { haulerId });
     const wrong = await issueKey(service, ['scale'], { haulerId });
     for (let i = 0; i < 5; i++) {
@@ -42,12 +42,12 @@ describe('RATE_LIMIT_PER_MINUTE (decision 15)', () => {
     expect(await doorOf(service, key)).toBe(OPEN);
   });
 
-  test('does not concern the admin API', async () => {
+  test('does not apply to the admin API', async () => {
     for (let i = 0; i < 5; i++) expect((await service.admin('GET', '/haulers')).status).toBe(200);
   });
 });
 
-test('off by default: no header, no refusal', async () => {
+test('is off by default: no header, no refusal', async () => {
   const service = await startTestApp();
   try {
     const { key } = await issueKey(service, ['account']);

@@ -20,7 +20,7 @@ function faultsOf(source: NodeJS.ProcessEnv): readonly string[] {
 }
 
 describe('configuration', () => {
-  it('has a default for everything with the embedded database, and a demo', () => {
+  it('has a default for every variable with the embedded database, and a demo', () => {
     const env = readEnv({});
     expect(env).toMatchObject({
       PORT: 3000,
@@ -37,7 +37,7 @@ describe('configuration', () => {
     expect([...env.SIDES]).toEqual(['platform', 'partner']);
   });
 
-  it('has no demo with a database of its own, nor in npm run start:prod', () => {
+  it('has no demo with DATABASE_URL, nor with npm run start:prod', () => {
     expect(readEnv(production)).toMatchObject({ EMBEDDED: false, DEMO: false, OUTBOUND_ALLOW_PRIVATE: false });
     expect(readEnv({ npm_lifecycle_event: 'start:prod' }).DEMO).toBe(false);
     expect(readEnv({ ...production, DEMO: 'true' })).toMatchObject({ DEMO: true, OUTBOUND_ALLOW_PRIVATE: true });
@@ -50,15 +50,15 @@ describe('configuration', () => {
       { DEMO: false, OUTBOUND_ALLOW_PRIVATE: true },
     ],
     [
-      { STORAGE_URL: 'file:/films', DEMO: 'false' },
-      { DEMO: false, STORAGE_URL: 'file:/films' },
+      { STORAGE_URL: 'file:/videos', DEMO: 'false' },
+      { DEMO: false, STORAGE_URL: 'file:/videos' },
     ],
     [{ DATA_DIR: 'elsewhere' }, { DATA_DIR: resolve('elsewhere'), STORAGE_URL: `file:${resolve('elsewhere/videos')}` }],
-  ])('%#: what is said counts more than what follows from the rest', (source, settled) =>
-    expect(readEnv(source)).toMatchObject(settled),
+  ])('%#: an explicit value takes precedence over a derived default', (source, resolved) =>
+    expect(readEnv(source)).toMatchObject(resolved),
   );
 
-  it('takes an empty variable as absent, as compose files pass it', () => {
+  it('treats an empty variable as absent, as compose files pass it', () => {
     expect(readEnv({ PORT: '', DATABASE_URL: ' ' })).toMatchObject({ PORT: 3000, EMBEDDED: true });
   });
 
@@ -73,7 +73,7 @@ describe('configuration', () => {
     ['1.5h', 5_400_000],
     ['1ms', 1],
     ['365d', 31_536_000_000],
-    // Which is 1000.9999999999999 ms.
+    // It is 1000.9999999999999 ms.
     ['1.001', 1001],
   ])('reads the duration %s', (text, milliseconds) =>
     expect(readEnv({ VISION_LINK_TTL: text }).VISION_LINK_TTL).toBe(milliseconds),
@@ -99,7 +99,7 @@ describe('configuration', () => {
     ['1', true],
     ['false', false],
     ['0', false],
-  ])('reads the switch %s, whatever it is without', (text, value) => {
+  ])('reads the switch %s, whatever its default', (text, value) => {
     const { DEMO, MIGRATE_ON_START } = readEnv({ ...production, DEMO: text, MIGRATE_ON_START: text });
     expect([DEMO, MIGRATE_ON_START]).toEqual([value, value]);
   });
@@ -109,7 +109,7 @@ describe('configuration', () => {
     [' partner , ,platform', ['partner', 'platform']],
   ])('reads the sides %j', (text, sides) => expect([...readEnv({ SIDES: text }).SIDES]).toEqual(sides));
 
-  it('reads a choice, a token of sixteen characters and a key in capital letters', () => {
+  it('reads a choice, a token of sixteen characters and a key in upper case', () => {
     const token = `~${'x'.repeat(15)}`;
     expect(readEnv({ LOG_LEVEL: 'debug', ADMIN_TOKEN: token, SECRETS_KEY: 'AB'.repeat(32) })).toMatchObject({
       LOG_LEVEL: 'debug',
@@ -161,13 +161,13 @@ describe('configuration', () => {
         { ...production, NODE_ENV: 'production', DEMO: 'true' },
         { EMBEDDED: false, DEMO: true, OUTBOUND_ALLOW_PRIVATE: false },
       ],
-    ])('has nothing open that is not switched on by name: %#', (source, expected) =>
+    ])('opens nothing that is not switched on explicitly: %#', (source, expected) =>
       expect(readEnv(source)).toMatchObject(expected),
     );
   });
 
   it.each(Object.entries(VARIABLES).filter(([, { fallback }]) => fallback !== undefined))(
-    'takes for %s, where nothing is said, what is told as its default',
+    'has for %s the documented default',
     (_name, { parse, fallback, shownDefault }) => expect(parse(shownDefault.split(' ')[0] as string)).toEqual(fallback),
   );
 
@@ -189,7 +189,7 @@ describe('configuration', () => {
     ['STORAGE_URL', 'file://x/y'],
     ['STORAGE_URL', 's3://b?endpoint=garbage'],
     ['ADMIN_TOKEN', 'short'],
-    // Callers send other bytes for these, or none at all.
+    // Callers send other bytes for these characters, or none.
     ['ADMIN_TOKEN', 'sixteen-charäcters'],
     ['ADMIN_TOKEN', 'sixteen-\u0001characters'],
     ['SECRETS_KEY', 'xyz'],
@@ -203,7 +203,7 @@ describe('configuration', () => {
     ['PUBLIC_URL', 'https://example.com?'],
     ['PUBLIC_URL', 'https://example.com/#'],
     ['HTTP_BODY_LIMIT', '1 tb'],
-    // The package would take each of these, the last two as one byte.
+    // The package would accept each of these, the last two as one byte.
     ['HTTP_BODY_LIMIT', '+1mb'],
     ['HTTP_BODY_LIMIT', '1mbit'],
     ['HTTP_BODY_LIMIT', '1\tmb'],
@@ -221,7 +221,7 @@ describe('configuration', () => {
     ['LOG_LEVEL', 'loud'],
     ['MIGRATE_ON_START', '2'],
     ['VISION_MAX_CLIP_MINUTES', '0'],
-  ])('refuses %s=%s, naming the variable', (name, value) => {
+  ])('refuses %s=%s, and names the variable', (name, value) => {
     expect(faultsOf({ ...production, [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name} must `))]);
   });
 
@@ -240,7 +240,7 @@ describe('configuration', () => {
     ['ADMIN_TOKEN', 'x'.repeat(15), 'must have at least 16 characters'],
     ['ADMIN_TOKEN', 'sixteen-charäcters', 'must have visible ASCII characters only'],
     ['SECRETS_KEY', 'xyz', 'must be 32 bytes in hex: 64 hexadecimal digits'],
-  ])('says of %s=%s that it %s', (name, value, sentence) =>
+  ])('reports that %s=%s %s', (name, value, sentence) =>
     expect(faultsOf({ ...production, [name]: value })).toEqual([`${name} ${sentence}`]),
   );
 
@@ -260,12 +260,12 @@ describe('configuration', () => {
     ['DOWNLOAD_CONCURRENCY', '0', '1', '256', '257'],
     ['DOWNLOAD_CONCURRENCY_PER_CONNECTION', '0', '1', '64', '65'],
     ['SHUTDOWN_GRACE', '-1ms', '0ms', '1d', '86400001ms'],
-  ])('holds %s to its bounds: not %s, but %s and %s, and not %s', (name, less, lowest, highest, more) => {
+  ])('limits %s: refuses %s, accepts %s and %s, refuses %s', (name, less, lowest, highest, more) => {
     const taken = [less, lowest, highest, more].filter((value) => faultsOf({ [name]: value }).length === 0);
     expect(taken).toEqual([lowest, highest]);
   });
 
-  it('refuses what would fail only later together with all else, and repeats nothing of it', () => {
+  it('refuses all faults together, also those that would fail later, and repeats no value', () => {
     const faults = faultsOf({
       ...production,
       STORAGE_URL: 's3://hidden?endpoint=hidden',
@@ -276,19 +276,19 @@ describe('configuration', () => {
     expect(faults.join()).not.toContain('hidden');
   });
 
-  it('takes a token with a blank inside, which a header carries', () => {
+  it('accepts a token with a blank inside, which a header can carry', () => {
     expect(readEnv({ ADMIN_TOKEN: 'correct horse battery' }).ADMIN_TOKEN).toBe('correct horse battery');
   });
 
   it.each([
     ['postgres://user@/db?host=/socket', 'postgres://user@localhost/db?host=/socket'],
     ['postgresql:///db?host=/socket', 'postgresql:///db?host=/socket'],
-  ])('accepts the address of a Unix socket, where the query names the host: %s', (text, url) => {
+  ])('accepts the address of a Unix socket with the host in the query: %s', (text, url) => {
     expect(readEnv({ ...production, DATABASE_URL: text }).DATABASE_URL).toBe(url);
   });
 
   it.each(['https://example.com', 'http://127.0.0.1:8080/', 'https://example.com/behind/a/proxy'])(
-    'takes PUBLIC_URL=%s as it is',
+    'accepts PUBLIC_URL=%s unchanged',
     (address) => expect(readEnv({ PUBLIC_URL: address }).PUBLIC_URL).toBe(address),
   );
 
@@ -304,27 +304,25 @@ describe('configuration', () => {
     expect(new InvalidEnvironment(faults).message).not.toMatch(/my-secret|secret-in-url|loud/);
   });
 
-  it.each([{}, { ADMIN_TOKEN: ' ', SECRETS_KEY: '' }])(
-    'asks for both secrets with a database of its own: %j',
-    (source) =>
-      expect(faultsOf({ ...source, DATABASE_URL: production.DATABASE_URL })).toEqual([
-        'ADMIN_TOKEN is required with DATABASE_URL',
-        'SECRETS_KEY is required with DATABASE_URL',
-      ]),
+  it.each([{}, { ADMIN_TOKEN: ' ', SECRETS_KEY: '' }])('requires both secrets with DATABASE_URL: %j', (source) =>
+    expect(faultsOf({ ...source, DATABASE_URL: production.DATABASE_URL })).toEqual([
+      'ADMIN_TOKEN is required with DATABASE_URL',
+      'SECRETS_KEY is required with DATABASE_URL',
+    ]),
   );
 
   it.each([
     [['PORT must go'], 'The environment has a fault:\n  - PORT must go'],
     [['PORT must go', 'so must HOST'], 'The environment has 2 faults:\n  - PORT must go\n  - so must HOST'],
-  ])('says how many faults there are, and each in a line: %j', (faults, message) =>
+  ])('reports the number of faults, and each on its own line: %j', (faults, message) =>
     expect(new InvalidEnvironment(faults).message).toBe(message),
   );
 
-  it('stands in docs/guides/operator.md: every variable, its default and its meaning', () => {
-    const readme = readFileSync('docs/guides/operator.md', 'utf8');
-    const rows = readme.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
-    const told = rows.filter(([, name = '']) => name.slice(1, -1) in VARIABLES).map((cells) => cells.slice(1, 4));
+  it('is documented in docs/guides/operator.md: every variable, its default and its meaning', () => {
+    const page = readFileSync('docs/guides/operator.md', 'utf8');
+    const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+    const documented = rows.filter(([, name = '']) => name.slice(1, -1) in VARIABLES).map((cells) => cells.slice(1, 4));
     const declared = Object.entries(VARIABLES).map(([name, each]) => [`\`${name}\``, each.shownDefault, each.meaning]);
-    expect(told).toEqual(declared);
+    expect(documented).toEqual(declared);
   });
 });

@@ -16,7 +16,7 @@ const file = () => join(dataDir, 'secrets.json');
 const GIVEN = { ADMIN_TOKEN: 'given-by-the-operator', SECRETS_KEY: 'ab'.repeat(32) };
 
 describe('the secrets of an embedded database', () => {
-  test('are made once, readable by this user only, and found again', () => {
+  test('are created once, readable by this user only, and read again', () => {
     const first = resolveSecrets(embedded());
     expect(first.ADMIN_TOKEN.length).toBeGreaterThanOrEqual(32);
     expect(first.SECRETS_KEY).toHaveLength(32);
@@ -33,7 +33,7 @@ describe('the secrets of an embedded database', () => {
     expect(second.SECRETS_KEY).not.toEqual(first.SECRETS_KEY);
   });
 
-  test('yield to the environment, one by one, and are kept', () => {
+  test('are replaced by those of the environment, each on its own, and are kept', () => {
     const made = resolveSecrets(embedded());
     expect(resolveSecrets(embedded({ ADMIN_TOKEN: GIVEN.ADMIN_TOKEN }))).toEqual({
       ADMIN_TOKEN: GIVEN.ADMIN_TOKEN,
@@ -46,12 +46,12 @@ describe('the secrets of an embedded database', () => {
     expect(resolveSecrets(embedded())).toEqual(made);
   });
 
-  test('are not made where both are given', () => {
+  test('are not created if the environment has both', () => {
     resolveSecrets(embedded(GIVEN));
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  test('are closed to others again where someone has opened them', () => {
+  test('are made private again after someone changed their mode', () => {
     resolveSecrets(embedded());
     chmodSync(file(), 0o644);
     resolveSecrets(embedded());
@@ -59,7 +59,7 @@ describe('the secrets of an embedded database', () => {
   });
 
   test.each(['', '{', '{}', '{"adminToken":"short","secretsKey":"00"}', 'null'])(
-    'are not made anew over a damaged file: %j',
+    'do not replace a damaged file: %j',
     (text) => {
       writeFileSync(file(), text);
       expect(() => resolveSecrets(embedded())).toThrow(/secrets\.json is damaged: restore it, or set/);
@@ -69,7 +69,7 @@ describe('the secrets of an embedded database', () => {
 });
 
 describe('resolveEnv', () => {
-  test('starts nothing where DATABASE_URL is set', async () => {
+  test('starts no embedded database with DATABASE_URL', async () => {
     const source = { ...GIVEN, DATA_DIR: join(dataDir, 'untouched'), DATABASE_URL: 'postgresql://u:p@localhost/db' };
     const { env, stop } = await resolveEnv(readEnv(source), silent);
     expect(env).toMatchObject({ DATABASE_URL: source.DATABASE_URL, ADMIN_TOKEN: GIVEN.ADMIN_TOKEN });
@@ -77,7 +77,7 @@ describe('resolveEnv', () => {
     await stop();
   });
 
-  test('gives the embedded database room for all connections that the instances may open, and for some more', async () => {
+  test('starts an embedded database with room for all connections of the instances, and some more', async () => {
     const source = { ...GIVEN, WEB_CONCURRENCY: '8', DATABASE_POOL: '20' };
     const { env, stop } = await resolveEnv(embedded(source), silent);
     try {
@@ -100,11 +100,11 @@ describe('resolveEnv', () => {
     [8, 10, 157],
     [1, 100, 121],
     [64, 200, 13_325],
-  ])('%i instances of %i connections find a database of %i', (instances, pool, connections) => {
+  ])('for %i instances of %i connections, the database allows %i', (instances, pool, connections) => {
     expect(connectionsOf({ WEB_CONCURRENCY: instances, DATABASE_POOL: pool })).toBe(connections);
   });
 
-  test('stops the database again where the secrets cannot be had', async () => {
+  test('stops the database if the secrets cannot be read', async () => {
     writeFileSync(file(), 'damaged');
     await expect(resolveEnv(embedded(), silent)).rejects.toThrow('is damaged');
     expect(readdirSync(join(dataDir, 'postgres'))).not.toContain('postmaster.pid');

@@ -29,8 +29,8 @@ const examples = (operationId: string, status: string) =>
     ({ value }) => (value as { error: { code: string; details?: { reason?: string } } }).error,
   );
 
-describe('the failures that the documents tell of', () => {
-  it.each(['408', '413', '415'])('%s stands where a body is taken, and nowhere else', (status) => {
+describe('the documented errors', () => {
+  it.each(['408', '413', '415'])('%s belongs to the operations with a body', (status) => {
     for (const { operation } of operations) {
       expect([operation.operationId, status in operation.responses]).toEqual([
         operation.operationId,
@@ -39,11 +39,11 @@ describe('the failures that the documents tell of', () => {
     }
   });
 
-  it('429 stands where a key has a quota, which the admin token has not', () => {
+  it('429 belongs to the operations with an API key, because the admin token has no quota', () => {
     for (const { name, operation } of operations) expect('429' in operation.responses).toBe(name !== 'admin');
   });
 
-  it('404 of the administration stands where one thing is asked for, and in the sandbox, which may be off', () => {
+  it('404 of the admin API belongs to operations on one resource, and to the sandbox, which may be off', () => {
     const named = operations.filter(
       ({ name, path }) => name === 'admin' && (path.includes('{id}') || path.includes('/sandbox/')),
     );
@@ -52,7 +52,7 @@ describe('the failures that the documents tell of', () => {
     );
   });
 
-  it('409 of the administration stands where something can be in the way, and says what', () => {
+  it('409 of the admin API belongs to operations that can conflict, and says with what', () => {
     expect(documented('admin', '409')).toEqual([
       'POST /api-keys/{id}/rotate',
       'POST /haulers',
@@ -66,24 +66,24 @@ describe('the failures that the documents tell of', () => {
     expect(reply('rotateApiKey', '409')?.description).toContain('revoked');
   });
 
-  it('422 is for tickets alone', () => {
+  it('422 belongs to tickets only', () => {
     expect(['scale', 'account', 'site', 'vision', 'admin'].flatMap((name) => documented(name, '422'))).toEqual([
       'POST /platform-api/v1/tickets',
     ]);
   });
 
-  it('401 of the administration is about its token', () => {
+  it('401 of the admin API names the admin token', () => {
     expect(reply('listHaulers', '401')?.description).toContain('admin token');
     expect(reply('listVideos', '401')?.description).toContain('API key');
   });
 
-  it('an answer that shows a key may be kept by nobody', () => {
+  it('a response that contains a new key must not be cached', () => {
     for (const operationId of ['issueApiKey', 'rotateApiKey']) {
       expect(reply(operationId, '201')?.headers).toHaveProperty('Cache-Control.schema.enum', ['no-store']);
     }
   });
 
-  it('a film is read in parts, and not at all where it is there already', () => {
+  it('the content of a recording can be read in ranges, and conditionally', () => {
     const content = operations.find(({ path }) => path.endsWith('/content'))?.operation;
     expect(Object.keys(content?.responses ?? {})).toEqual(expect.arrayContaining(['200', '206', '304', '404', '416']));
     expect(content?.parameters?.filter((each) => each.in === 'header').map(({ name }) => name)).toEqual([
@@ -110,13 +110,14 @@ describe('the error bodies in the documents', () => {
     },
   );
 
-  it('of the continuous list have no details, and none is spoken of (section 2.1)', () => {
-    const told = operations.find(({ operation }) => operation.operationId === 'listContinuous')?.operation.responses;
-    expect(JSON.stringify(told)).not.toMatch(/details|\/ErrorResponse/);
+  it('of the continuous list have no details, and no text mentions them (section 2.1)', () => {
+    const responses = operations.find(({ operation }) => operation.operationId === 'listContinuous')?.operation
+      .responses;
+    expect(JSON.stringify(responses)).not.toMatch(/details|\/ErrorResponse/);
     expect(documents.get('vision')?.components.schemas['PlainErrorBody']?.properties).not.toHaveProperty('details');
   });
 
-  it('of a refused ticket and account tell their reasons, each by an example (decisions 16, 20, 28)', () => {
+  it('of a refused ticket and account show each reason in an example (decisions 16, 20, 28)', () => {
     expect(examples('createTicket', '422').map(({ details }) => details?.reason)).toEqual([
       undefined,
       'FLOW_CONFLICT',
@@ -149,8 +150,8 @@ describe('the error bodies in the documents', () => {
   });
 });
 
-describe('what a page can send as it stands', () => {
-  it('has no filter, and no Idempotency-Key', () => {
+describe('an operation in Swagger UI', () => {
+  it('is not prefilled with a filter or an Idempotency-Key', () => {
     const prefilled = operations.flatMap(({ operation }) =>
       (operation.parameters ?? [])
         .filter(({ required, example, schema }) => required !== true && (example ?? schema.example) !== undefined)
@@ -161,13 +162,13 @@ describe('what a page can send as it stands', () => {
 });
 
 describe('values in the documents', () => {
-  it('a state is one of the 62 codes (decision 30)', () => {
+  it('state is one of the 62 codes (decision 30)', () => {
     const codes = documents.get('account')?.components.schemas['BillingAddress']?.properties?.['state']?.enum;
     expect(codes).toHaveLength(62);
     expect(codes).toEqual(expect.arrayContaining(['TX', 'DC', 'PR', 'AE']));
   });
 
-  it.each(['VideoRequestPart', 'VideoRequest'])("a %s has room for a partner's longest id", (name) => {
+  it.each(['VideoRequestPart', 'VideoRequest'])('a %s allows the longest id of a partner', (name) => {
     const properties = documents.get('admin')?.components.schemas[name]?.properties;
     expect(properties?.['partnerRequestId']?.maxLength).toBe(MAX_REQUEST_ID_LENGTH);
   });

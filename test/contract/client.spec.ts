@@ -11,11 +11,11 @@ import { requestBecomes } from '../support/video-requests.js';
 
 let service: TestApp;
 let client: DocumentClient;
-/** What an address may name, by the word that stands before the id. */
+/** Ids for the paths, by the word before `{id}`. */
 const ids: Record<string, string> = {};
 let visionConnection = '';
 
-/** As the demo is: its hauler, its sites, a recorded minute, and connections of the service to itself. */
+/** The state of the demo: its hauler, its sites, a recorded minute, and connections of the service to itself. */
 beforeAll(async () => {
   service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, SANDBOX: true, HTTP_BODY_LIMIT: 65_536 } });
   const { haulerId } = DEMO;
@@ -58,12 +58,12 @@ function operation(id: string): Documented {
   return found;
 }
 
-/** The thing of that kind that is there, or another id. */
+/** The id of an existing resource of that kind, or a random one. */
 const pathOf = ({ path }: Documented, id = ids[/([\w-]+)\/\{id\}/.exec(path)?.[1] ?? '']) => ({
   id: id ?? randomUUID(),
 });
 
-/** An example cannot know the id of a connection. */
+/** Sets the connection, which an example cannot know. */
 const connected = (body: unknown) =>
   body !== null && typeof body === 'object' && 'connectionId' in body
     ? { ...body, connectionId: visionConnection }
@@ -71,7 +71,7 @@ const connected = (body: unknown) =>
 
 const statusesOf = async (sent: Promise<{ status: number }>[]) => (await Promise.all(sent)).map(({ status }) => status);
 
-it('a film is read in parts, which was recorded, asked for and stored', async () => {
+it('the content of a stored recording can be read in ranges', async () => {
   const content = operation('getRecordingContent');
   const path = { id: ids['recordings'] ?? '' };
   const { status, headers } = await client.send(content, { path });
@@ -85,37 +85,37 @@ it('a film is read in parts, which was recorded, asked for and stored', async ()
   const replies = await Promise.all(asked.map((each) => client.send(content, { path, headers: each })));
   expect([status, ...replies.map((reply) => reply.status)]).toEqual([200, 206, 304, 200, 416]);
   for (const reply of replies) {
-    const told = Object.keys(content.operation.responses[reply.status]?.headers ?? {}).map((name) =>
+    const documented = Object.keys(content.operation.responses[reply.status]?.headers ?? {}).map((name) =>
       name.toLowerCase(),
     );
     for (const name of ['etag', 'accept-ranges', 'content-range']) {
-      expect([reply.status, name, reply.headers.has(name)]).toEqual([reply.status, name, told.includes(name)]);
+      expect([reply.status, name, reply.headers.has(name)]).toEqual([reply.status, name, documented.includes(name)]);
     }
   }
 });
 
-it('every example of a body is taken', async () => {
+it('every example of a request body is accepted', async () => {
   let sent = 0;
   for (const each of client.operations) {
-    // 409, because the run of this test holds nothing.
+    // It returns 409, because the run of this test holds no removals.
     if (each.operation.operationId === 'rejectSyncRun') continue;
     for (const example of client.examplesOf(each)) {
       const { status, text } = await client.send(each, { path: pathOf(each), body: connected(example) });
-      expect([each.operation.operationId, status < 300 ? 'taken' : text]).toEqual([
+      expect([each.operation.operationId, status < 300 ? 'accepted' : text]).toEqual([
         each.operation.operationId,
-        'taken',
+        'accepted',
       ]);
       sent++;
     }
   }
   expect(sent).toBeGreaterThan(15);
-  // The examples start scenarios, which would change the answers to other tests.
+  // The examples start scenarios, which would change the responses of other tests.
   const { status } = await client.send(operation('endOwnScenario'), { path: {} });
   expect(status).toBe(204);
 });
 
-describe('what the documents say of answers holds', () => {
-  it('of everything that is read', async () => {
+describe('the documented responses match', () => {
+  it('those of every GET', async () => {
     for (const each of client.operations.filter(({ method }) => method === 'GET')) {
       const query: Record<string, string> =
         each.operation.operationId === 'getCoverage' ? { connectionId: visionConnection } : {};
@@ -126,7 +126,7 @@ describe('what the documents say of answers holds', () => {
     }
   });
 
-  it('of tickets and accounts that are pushed, repeated and refused', async () => {
+  it('those of tickets and accounts that are pushed, repeated and refused', async () => {
     const ticket = operation('createTicket');
     const [body] = client.examplesOf(ticket) as [{ inboundFlow: object; outboundFlow: object }];
     const other = { ...body, inboundFlow: { ...body.inboundFlow, ticketNumber: 'IN-2' }, outboundFlow: undefined };
@@ -142,7 +142,7 @@ describe('what the documents say of answers holds', () => {
       error: { details: { reason: 'IDEMPOTENCY_KEY_REUSED' } },
     });
     const account = operation('createAccount');
-    // Not the example's own, which another test creates.
+    // Another test creates the account of the example.
     const taken = { ...(client.examplesOf(account)[0] as object), accountName: 'Taken', externalId: 'TAKEN' };
     await client.send(account, { body: taken });
     const { status, body: refused } = await client.send(account, { body: taken, headers });
@@ -158,7 +158,7 @@ describe('what the documents say of answers holds', () => {
     }
   });
 
-  it('of a caller without a key, of what is malformed, and of what nobody knows', async () => {
+  it('those without a key, with malformed parameters, and with an unknown id', async () => {
     for (const each of client.operations) {
       const { path, operation: documented } = each;
       const none = { Authorization: '', 'API-KEY': '', 'PLATFORM-API-KEY': '' };
@@ -168,7 +168,7 @@ describe('what the documents say of answers holds', () => {
         : { query: { page: 'x', from: 'x', haulerId: 'x', checksums: 'x' } };
       if (documented.requestBody === undefined && (path.includes('{') || (documented.parameters ?? []).length > 0)) {
         statuses.push(...(await statusesOf([client.send(each, wrong)])));
-        // A scenario has a name for its id, and each has an example.
+        // The id of a scenario is its name, and each has an example.
         if (!path.endsWith('{name}')) expect([path, statuses]).toEqual([path, [401, 400]]);
       } else expect([path, statuses]).toEqual([path, [401]]);
       if (path.includes('{id}') && documented.requestBody === undefined) {
@@ -178,7 +178,7 @@ describe('what the documents say of answers holds', () => {
     }
   });
 
-  it('of bodies that are none, of another kind, and too large', async () => {
+  it('those to bodies that are malformed, of another content type, and too large', async () => {
     for (const each of client.operations.filter(({ operation: { requestBody } }) => requestBody !== undefined)) {
       const path = pathOf(each);
       const isJson = each.operation.requestBody?.content['application/json'] !== undefined;
@@ -191,7 +191,7 @@ describe('what the documents say of answers holds', () => {
           client.send(each, { path, query, headers: { 'Content-Type': 'text/plain' }, body: '{}' }),
         ])),
       ]).toEqual([each.path, 400, 415]);
-      // The bodies of the partner side's data may be larger than any that a test should send.
+      // Site data and recordings have larger limits than a test should send.
       if (!isJson || each.path.includes('hosted/haulers')) continue;
       expect([each.path, (await client.send(each, { path, body: `"${'x'.repeat(70_000)}"` })).status]).toEqual([
         each.path,
@@ -200,7 +200,7 @@ describe('what the documents say of answers holds', () => {
     }
   });
 
-  it('of what is in the way', async () => {
+  it('those of conflicts', async () => {
     const rotated = operation('rotateApiKey');
     const { id } = await issueKey(service, ['site'], { haulerId: DEMO.haulerId });
     await client.send(operation('revokeApiKey'), { path: { id } });
@@ -225,7 +225,7 @@ describe('what the documents say of answers holds', () => {
     ).toEqual([409, 409, 409, 409]);
   });
 
-  it('of what is ended', async () => {
+  it('those of deletions', async () => {
     const ordered = { connectionId: visionConnection, truckId: 'ENDED', startTime: new Date().toISOString() };
     const connection = {
       haulerId: DEMO.haulerId,
@@ -243,7 +243,7 @@ describe('what the documents say of answers holds', () => {
     }
   });
 
-  it.each([null, true, 1, 'text', [null], {}])('of a quarantined record, which may be %j', (raw) => {
+  it.each([null, true, 1, 'text', [null], {}])('those with a quarantined record of %j', (raw) => {
     const valid = client.validator('admin', { $ref: '#/components/schemas/QuarantinedRecord/properties/raw' });
     expect([valid(raw), valid.errors]).toEqual([true, null]);
   });

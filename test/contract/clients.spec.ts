@@ -84,7 +84,7 @@ test('sites and recordings are read from the reference partner', async () => {
   expect(await runProgram('vision', `${list} print(data.recordings?.length);`)).toBe(4);
 });
 
-/** The program has `client`, and prints one JSON value. */
+/** Runs a program with `client`, which prints one JSON value. */
 async function runPython(name: 'scale' | 'account' | 'site' | 'vision', lines: string[]): Promise<unknown> {
   const isPlatform = name === 'scale' || name === 'account';
   const [header, key] = isPlatform ? ['PLATFORM_API_KEY', scene.platformKey] : ['API_KEY', scene.partnerKey];
@@ -94,7 +94,7 @@ async function runPython(name: 'scale' | 'account' | 'site' | 'vision', lines: s
     `client = Client("${scene.service.url}", auth={"apiKey": {"${header}": "${key}"}}, timeout=20)`,
     ...lines,
   ].join('\n');
-  // No proxy of the environment stands between a test and its service.
+  // The program ignores a proxy of the environment.
   const env = { ...process.env, PYTHONPATH: join(CLIENTS, 'python'), PYTHONDONTWRITEBYTECODE: '1', NO_PROXY: '*' };
   return JSON.parse((await run('python3', ['-c', program], { env })).stdout);
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { PUBLICATIONS, SERVER_PLACEHOLDER } from '../../src/docs/documents.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
@@ -93,6 +93,22 @@ describe.each(PUBLICATIONS.map(({ api }) => [api.name, api] as const))('the %s d
     expect(status).toBe(200);
     expect(text).toMatch(/^openapi: /);
   });
+});
+
+test.each([
+  ['admin.json', 'application/json; charset=utf-8'],
+  ['admin.yaml', 'text/yaml; charset=utf-8'],
+])('/docs/%s has an entity tag, and is answered with 304 if the caller has it', async (name, type) => {
+  const [first, again] = [await service.call('GET', `/docs/${name}`), await service.call('GET', `/docs/${name}`)];
+  const etag = first.headers.get('etag') ?? '';
+  expect(etag).toMatch(/^"[\w-]{43}"$/);
+  expect([again.status, again.headers.get('etag'), again.headers.get('content-type')]).toEqual([200, etag, type]);
+  expect(again.text).toBe(first.text);
+  expect(Number(again.headers.get('content-length'))).toBe(Buffer.byteLength(first.text));
+  const known = await service.call('GET', `/docs/${name}`, { headers: { 'If-None-Match': `W/${etag}` } });
+  expect([known.status, known.text, known.headers.get('etag')]).toEqual([304, '', etag]);
+  const head = await service.call('HEAD', `/docs/${name}`);
+  expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', etag]);
 });
 
 describe('all documents', () => {

@@ -76,7 +76,7 @@ describe('date-time (decision 7)', () => {
     ['2026-01-31T08:30:00.000900Z', '2026-01-31T08:30:00Z'],
   ])('answers %s as %s', (canonical, answer) => expect(formatInstant(canonical)).toBe(answer));
 
-  it('goes to a date and back', () => {
+  it('converts to a Date and back', () => {
     const date = new Date('2026-01-31T08:30:00.120Z');
     expect(formatInstant(date)).toBe('2026-01-31T08:30:00.120Z');
     expect(instantOf(date)).toBe('2026-01-31T08:30:00.120000Z');
@@ -101,7 +101,7 @@ describe('date-time (decision 7)', () => {
     ['9998-12-31T23:59:59.999998Z', '9999-01-01T00:00:00.000000Z', 2],
   ])('from %s to %s are %i microseconds', (from, to, micros) => expect(microsBetween(from, to)).toBe(micros));
 
-  it('reads UTC by its short way as by the long one', () => {
+  it('reads UTC with its fast path as with the general one', () => {
     const two = (max: number) => fc.nat(max).map((number) => String(number).padStart(2, '0'));
     const text = fc
       .tuple(

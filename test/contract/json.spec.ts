@@ -48,14 +48,14 @@ describe('a JSON body (decision 8)', () => {
     [' \n', 'the body must be a JSON object, it is empty'],
     ['{"secret"', 'the body must be valid JSON: syntax error at line 1, column 10'],
     ['{\n"a": secret}', 'the body must be valid JSON'],
-  ])('is refused with a message that quotes nothing of it: %j', (body, message) => {
+  ])('is refused with a message that contains nothing of it: %j', (body, message) => {
     const refusal = refusalOf(() => parseJson(body));
     expect(refusal).toMatchObject({ path: '', rule: 'isJson' });
     expect(refusal.message).toBe(message);
   });
 
   it.each([
-    ['a byte of no character', [0x22, 0xff, 0x22]],
+    ['an invalid byte', [0x22, 0xff, 0x22]],
     ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
   ])('is refused because it is not UTF-8: %s', (_name, bytes) =>
     expect(refusalOf(() => decodeUtf8(Buffer.from(bytes)))).toMatchObject({ path: '', rule: 'isUtf8' }),
@@ -103,13 +103,13 @@ describe('a JSON body (decision 8)', () => {
     [100, 100],
     [101, 101],
     [5000, 101],
-  ])('of %i faults reports %i, the last of them a note where there are more', (faults, reported) => {
+  ])('of %i faults reports %i, the last of them a note if there are more', (faults, reported) => {
     const violations = violationsOf(`[${Array<string>(faults).fill('"\\u0000"').join(',')}]`);
     expect(violations).toHaveLength(reported);
     expect(violations[100]).toEqual(faults > 100 ? MORE_VIOLATIONS : undefined);
   });
 
-  it('reports at most some 64 KiB of faults with long paths', () => {
+  it('reports at most about 64 KiB of faults with long paths', () => {
     const name = JSON.stringify('\u0001'.repeat(512));
     const faults = `[${'"\\u0000",'.repeat(1000)}1]`;
     const violations = violationsOf(`{"first":${`{${name}:`.repeat(29)}{"last":${faults}}${'}'.repeat(30)}`);

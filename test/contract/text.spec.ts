@@ -50,16 +50,16 @@ const [LONG, HALF] = ['x'.repeat(512), 'x'.repeat(511)];
 
 test.each([
   ['a first key', '', 'a', 'a'],
-  ['a place', 'a', 2, 'a[2]'],
-  ['a key behind a place', 'a[2]', 'b', 'a[2].b'],
-  ['a key that is no name', 'a', 'a.b', 'a["a.b"]'],
-  ['a key that looks like a place', 'a', '2', 'a["2"]'],
-  ['the longest key that is told whole', 'a', LONG, `a.${LONG}`],
-  ['a longer one', 'a', `${LONG}y`, `a["${HALF}…"]`],
-  ['one that is cut within a character', 'a', `${'x'.repeat(510)}\u{1f69b}y`, `a["${'x'.repeat(510)}\ufffd…"]`],
+  ['an index', 'a', 2, 'a[2]'],
+  ['a key after an index', 'a[2]', 'b', 'a[2].b'],
+  ['a key that is no identifier', 'a', 'a.b', 'a["a.b"]'],
+  ['a key that looks like an index', 'a', '2', 'a["2"]'],
+  ['the longest key that is not shortened', 'a', LONG, `a.${LONG}`],
+  ['a longer key', 'a', `${LONG}y`, `a["${HALF}…"]`],
+  ['a key that is shortened within a character', 'a', `${'x'.repeat(510)}\u{1f69b}y`, `a["${'x'.repeat(510)}\ufffd…"]`],
 ])('joins a path and %s', (_, parent, key, path) => expect(joinPath(parent, key)).toBe(path));
 
-test('of a path of more than 1024 units both ends are told', () => {
+test('a path of more than 1024 code units keeps its beginning and its end', () => {
   expect(shortPath(LONG + LONG)).toBe(LONG + LONG);
   expect(shortPath(`a${LONG}${HALF}b`)).toBe(`a${'x'.repeat(510)}…${'x'.repeat(510)}b`);
 });
@@ -74,8 +74,8 @@ test.each([
   ['//a', '//a'],
 ])('%j without its final slashes is %j', (text, expected) => expect(withoutFinalSlashes(text)).toBe(expected));
 
-// A pattern that begins anew at each of them would take minutes, until long after this test's time.
-test('a million slashes within a path are looked at once', async () => {
+// A regular expression that starts again at each slash would take minutes.
+test('a path of a million slashes is scanned once', async () => {
   const { status } = errorReply(new AppError('notFound', 'there is nothing'), `${'/'.repeat(1_000_000)}x`);
   expect(status).toBe(404);
   await delay(1);

@@ -16,9 +16,9 @@ const ALL = 'SELECT FROM generate_series(1, $1::integer) AS n';
 test.each([
   ['none', ALL, 0, 0],
   ['some', ALL, 3, 3],
-  ['200,000: exact', ALL, 200_000, 200_000],
-  ['more: as many as PostgreSQL expects', ALL, 1_500_000, 1_500_000],
-  ['more, of which it expects fewer: as many as were counted', `${ALL} WHERE n > 0`, 1_500_000, 500_000],
+  ['200,000: the exact count', ALL, 200_000, 200_000],
+  ['more: the estimate of PostgreSQL', ALL, 1_500_000, 1_500_000],
+  ['more, with a lower estimate: the counted rows', `${ALL} WHERE n > 0`, 1_500_000, 500_000],
 ])('%s', async (_, query, given, rows) => {
   expect(await countRows(dataSource, query, [given])).toBe(rows);
 });

@@ -68,7 +68,7 @@ describe('migrate', () => {
     ]);
   });
 
-  test('runs a migration outside of a transaction if it says so, while another instance waits', async () => {
+  test('runs a migration with `transaction = false` outside of a transaction, while another instance waits', async () => {
     const newer = [...MIGRATIONS, IndexTickets1900000000002];
     const applied = await Promise.all([migrate(database.url, newer), migrate(database.url, newer)]);
     expect(applied.flat()).toEqual([...NAMES, 'IndexTickets1900000000002']);
@@ -78,7 +78,7 @@ describe('migrate', () => {
     expect(indexes).toEqual([{ indisvalid: true }]);
   });
 
-  test('applies what a newer version adds', async () => {
+  test('applies the migrations of a newer version', async () => {
     await migrate(database.url);
     const newer = [...MIGRATIONS, AddKept1900000000000];
     const dataSource = await database.connect();

@@ -50,7 +50,7 @@ function at(port: number, change: (url: URL) => void = () => undefined): string 
 async function listen(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   held(async () => server.close());
-  // What is never read never hears of its end either.
+  // A socket whose data nobody reads reports no end.
   server.on('connection', (socket) => held(async () => socket.destroy()));
   return (server.address() as AddressInfo).port;
 }
@@ -66,17 +66,17 @@ describe('a unique violation', () => {
   });
 });
 
-describe('the database is away or overloaded', () => {
+describe('the database is unavailable or overloaded', () => {
   test.each([
-    ['a cut connection', 'SELECT pg_terminate_backend(pg_backend_pid())'],
-    ['a statement that took too long', 'SET LOCAL statement_timeout = 20; SELECT pg_sleep(2)'],
+    ['a terminated connection', 'SELECT pg_terminate_backend(pg_backend_pid())'],
+    ['a statement timeout', 'SET LOCAL statement_timeout = 20; SELECT pg_sleep(2)'],
     ['a standby', 'DO $$ BEGIN SET TRANSACTION READ ONLY; INSERT INTO things VALUES (3); END $$'],
     ...['53300', '53200', '57P02', '57P03', '08006', '55P03'].map((state) => [
       `SQLSTATE ${state}`,
       `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${state}'; END $$`,
     ]),
   ])('after %s', async (_, sql) => {
-    // Not in the pool of all tests: a connection that is cut may still be lent to the next one.
+    // Not in the shared pool, which may use the terminated connection once more.
     const one = await pool(database.url).initialize();
     expect(isDatabaseUnavailable(await failureOf(one.query(sql ?? '')))).toBe(true);
     await one.destroy();
@@ -90,19 +90,19 @@ describe('the database is away or overloaded', () => {
     }
   });
 
-  test('when nobody listens', async () => {
+  test('if nothing listens', async () => {
     const server = createServer();
     const port = await listen(server);
     server.close();
     expect(isDatabaseUnavailable(await failureOf(pool(at(port)).initialize()))).toBe(true);
   });
 
-  test('when its name is unknown', async () => {
+  test('if its name is unknown', async () => {
     const url = at(5432, (address) => (address.hostname = 'no-such-host.invalid'));
     expect(isDatabaseUnavailable(await failureOf(pool(url).initialize()))).toBe(true);
   });
 
-  test('when it takes no more connections', async () => {
+  test('if it accepts no more connections', async () => {
     await dataSource.query("CREATE ROLE crowded LOGIN PASSWORD 'crowded' CONNECTION LIMIT 0");
     const url = at(Number(new URL(database.url).port), (address) => (address.username = address.password = 'crowded'));
     expect(isDatabaseUnavailable(await failureOf(pool(url).initialize()))).toBe(true);
@@ -110,7 +110,7 @@ describe('the database is away or overloaded', () => {
   });
 
   // One test for three waits of 3 to 5 s each.
-  test('when it does not answer: no call waits longer than 5.5 s', async () => {
+  test('if it does not answer: no call waits longer than 5.5 s', async () => {
     const start = performance.now();
     for (const error of await Promise.all([neverGreeted(), noFreeConnection(), fallenSilent()])) {
       expect(isDatabaseUnavailable(error)).toBe(true);
@@ -119,7 +119,7 @@ describe('the database is away or overloaded', () => {
   });
 });
 
-/** The server accepts the connection and says nothing. */
+/** The server accepts the connection and sends nothing. */
 async function neverGreeted(): Promise<unknown> {
   const server = createServer();
   const error = await failureOf(pool(at(await listen(server))).initialize());
@@ -127,7 +127,7 @@ async function neverGreeted(): Promise<unknown> {
   return error;
 }
 
-/** Every connection of the pool is busy. */
+/** Every connection of the pool is in use. */
 async function noFreeConnection(): Promise<unknown> {
   const one = await pool(database.url).initialize();
   const busy = one.createQueryRunner();
@@ -139,7 +139,7 @@ async function noFreeConnection(): Promise<unknown> {
   return error;
 }
 
-/** An open connection gets no answer any more; it must not be used again when the server is back. */
+/** An open connection receives no response any more. It must not be used again when the server is back. */
 async function fallenSilent(): Promise<unknown> {
   const { port, silence, close } = await proxy();
   const one = await pool(at(port)).initialize();
@@ -151,7 +151,7 @@ async function fallenSilent(): Promise<unknown> {
   return error;
 }
 
-test('what one waits for a connection is taken off the time of its statement', async () => {
+test('the time of waiting for a connection is part of the timeout of the statement', async () => {
   const one = await pool(database.url).initialize();
   const busy = one.createQueryRunner();
   await busy.connect();
@@ -167,7 +167,7 @@ test('what one waits for a connection is taken off the time of its statement', a
   await one.destroy();
 });
 
-describe('all else is not the database being away', () => {
+describe('the database is not unavailable after', () => {
   test.each(['SELECT nonsense', "INSERT INTO things VALUES (1, 'x')", 'SELECT 1 / 0'])('%s', async (sql) => {
     expect(isDatabaseUnavailable(await failing(sql))).toBe(false);
   });
@@ -192,7 +192,7 @@ describe('all else is not the database being away', () => {
   });
 });
 
-/** Stands before the database; silenced, it swallows all that comes in on the connections that it has. */
+/** A proxy in front of the database. While it is silent, it drops all data of its connections. */
 async function proxy(): Promise<{ port: number; silence: () => void; close: () => void }> {
   const { hostname, port } = new URL(database.url);
   let open: Socket[] = [];

@@ -13,7 +13,7 @@ import { upload } from '../support/hosted-vision.js';
 import type { TicketReply } from '../support/scale-house.js';
 
 let stage: DatabaseStage;
-/** Past the proxy. */
+/** Not through the proxy. */
 let direct: DataSource;
 beforeAll(async () => {
   stage = await DatabaseStage.open();
@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(() => void jest.restoreAllMocks());
 afterAll(() => stage.close());
 
-/** The server processes that wait for a lock: they do not notice meanwhile that nobody listens to them any more. */
+/** The server processes that wait for a lock. While they wait, they do not notice that their client has gone. */
 async function waiting(): Promise<Set<number>> {
   const rows = await direct.query<{ pid: number }[]>(
     "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
@@ -30,7 +30,7 @@ async function waiting(): Promise<Set<number>> {
   return new Set(rows.map(({ pid }) => pid));
 }
 
-/** Resolves when others wait than before. */
+/** Resolves when other processes wait than before. */
 const untilOthersWait = (before = new Set<number>()) =>
   eventually(async () => {
     const now = await waiting();
@@ -38,7 +38,7 @@ const untilOthersWait = (before = new Set<number>()) =>
     return now;
   });
 
-/** Nothing can be written to `table` while `work` runs; it is given what lets go early. */
+/** Blocks writes to `table` while `work` runs. `work` receives a function that ends the block early. */
 async function locked(table: string, work: (unlock: () => Promise<void>) => Promise<void>): Promise<void> {
   const runner = direct.createQueryRunner();
   await runner.startTransaction();
@@ -57,7 +57,7 @@ function expectAway({ status, headers, body }: Reply<{ readonly error?: unknown 
   expect(headers.get('Retry-After')).toMatch(/^[1-9]\d*$/);
 }
 
-describe('a connection that is reset while a statement is under way', () => {
+describe('a connection that is reset during a statement', () => {
   const SLEEP = 'SELECT pg_sleep($1)';
   const sleep = (connection: Pick<Connection, 'query'>) => connection.query(SLEEP, [3]);
   const ASLEEP = 'FROM pg_stat_activity WHERE query = $1 AND datname = current_database()';
@@ -66,7 +66,7 @@ describe('a connection that is reset while a statement is under way', () => {
     ['of the ordinary pool', () => onConnection(stage.service.dataSource, sleep)],
     ['of TypeORM', () => stage.service.dataSource.query(SLEEP, [3])],
     ['of the hot path', () => stage.service.app.get(HotPathPool).use(sleep)],
-  ])('%s: the database is away', async (_, work) => {
+  ])('%s: the database is unavailable', async (_, work) => {
     const failure = work().then(
       () => undefined,
       (error: unknown) => error,
@@ -94,7 +94,7 @@ describe('a push whose connection is reset', () => {
     ['with a flow', 2, BATCH + 1],
     ['without flows', 2, BATCH + 1],
     ['with an Idempotency-Key', 1, 0],
-  ])('%s: 503, and it is not written again, alone or in a batch', async (kind, running, stored) => {
+  ])('%s: 503, and it is written once at most, alone and in a batch', async (kind, running, stored) => {
     const submitted = jest.spyOn(stage.service.app.get(TicketService), 'create');
     const before = await stage.house.count();
     await locked('tickets', async (unlock) => {
@@ -121,7 +121,7 @@ describe('a push whose connection is reset', () => {
   });
 });
 
-describe('a recording whose connection breaks while its commit is under way keeps its file', () => {
+describe('a recording whose connection breaks during its commit keeps its file', () => {
   const COMMIT_LOCK = 4711;
   let minute = 0;
 
@@ -158,7 +158,7 @@ describe('a recording whose connection breaks while its commit is under way keep
     expect(await storage.stat(filmName('recordings', id))).toBeDefined();
   };
 
-  test('reset from outside', async () => {
+  test('from an upload of an admin', async () => {
     expectAway(await uploaded(() => stage.proxy.reset()));
     await expectKept();
   });

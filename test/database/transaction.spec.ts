@@ -24,7 +24,7 @@ const add = (manager: EntityManager, id: number) =>
 const values = async () =>
   (await dataSource.query<{ value: number }[]>('SELECT value FROM counters ORDER BY id')).map(({ value }) => value);
 
-/** Resolves for each caller once `count` have called. */
+/** Resolves for each caller once `count` callers have called it. */
 function barrier(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   return () => {
@@ -33,7 +33,7 @@ function barrier(count: number): () => Promise<void> {
   };
 }
 
-test('a transaction that waits for a paused instance is ended by the server, sooner than a lease ends', async () => {
+test('a transaction that waits for a paused instance is ended by the server before a lease ends', async () => {
   const [row] = await dataSource.query<[{ timeout: string }]>(
     "SELECT current_setting('idle_in_transaction_session_timeout') AS timeout",
   );
@@ -41,12 +41,12 @@ test('a transaction that waits for a paused instance is ended by the server, soo
 });
 
 describe('inTransaction', () => {
-  test('gives the result after the commit', async () => {
+  test('returns the result after the commit', async () => {
     expect(await inTransaction(dataSource, async (manager) => (await add(manager, 1), 'done'))).toBe('done');
     expect(await values()).toEqual([1, 0]);
   });
 
-  test('takes everything back when the work fails, and passes its error on', async () => {
+  test('rolls back if the work fails, and throws its error', async () => {
     const failure = new Error('no');
     const work = inTransaction(dataSource, async (manager) => {
       await add(manager, 1);
@@ -63,7 +63,7 @@ describe('inTransaction', () => {
     const crosswise = async (first: number, second: number) => {
       await inTransaction(dataSource, async (manager) => {
         runs++;
-        // The victim's row is free for a moment, and whoever asks first gets it: it could be in the way once more.
+        // The row of the victim is free for a moment. Without the wait, the next run could take it and deadlock once more.
         if (runs > 2) await committed.promise;
         await add(manager, first);
         await both();
@@ -76,7 +76,7 @@ describe('inTransaction', () => {
     expect(await values()).toEqual([2, 2]);
   });
 
-  test('runs again what could not be serialized', async () => {
+  test('runs again after a serialization failure', async () => {
     const both = barrier(2);
     const increment = () =>
       inTransaction(dataSource, async (manager) => {
@@ -89,7 +89,7 @@ describe('inTransaction', () => {
     expect(await values()).toEqual([2, 0]);
   });
 
-  test('gives up after five tries', async () => {
+  test('gives up after five attempts', async () => {
     let runs = 0;
     const work = inTransaction(dataSource, async (manager) => {
       runs++;
@@ -110,7 +110,7 @@ describe('inTransaction', () => {
     expect(runs).toBe(1);
   });
 
-  test('passes on the first error when the connection is lost, and the pool goes on', async () => {
+  test('throws the first error if the connection is lost, and the pool continues', async () => {
     const work = inTransaction(dataSource, (manager) => manager.query('SELECT pg_terminate_backend(pg_backend_pid())'));
     const error: unknown = await work.catch((reason: unknown) => reason);
     expect(sqlState(error)).toBe('57P01');
@@ -120,7 +120,7 @@ describe('inTransaction', () => {
   test.each<[string, (manager: EntityManager) => Promise<unknown>]>([
     ['statements', (manager) => add(manager, 2)],
     ['the last one and the commit', async () => undefined],
-  ])('tells that the database is away where the connection is lost between %s', async (_what, goOn) => {
+  ])('throws that the database is unavailable if the connection is lost between %s', async (_what, goOn) => {
     const work = inTransaction(dataSource, async (manager) => {
       await add(manager, 1);
       const [{ pid }] = await manager.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid');
@@ -133,7 +133,7 @@ describe('inTransaction', () => {
     expect(await values()).toEqual([0, 0]);
   });
 
-  test('gives every connection back', async () => {
+  test('releases every connection', async () => {
     for (let i = 0; i < 10; i++) {
       await inTransaction(dataSource, () => Promise.reject(new Error('no'))).catch(() => undefined);
     }
@@ -141,7 +141,7 @@ describe('inTransaction', () => {
     expect(await values()).toEqual([12, 0]);
   });
 
-  test('limits a statement to the time it was given, for this transaction only', async () => {
+  test('limits a statement to the given timeout, for this transaction only', async () => {
     const slow = inTransaction(dataSource, (manager) => manager.query('SELECT pg_sleep(5)'), {
       statementTimeoutMs: 50,
     });

@@ -4,7 +4,7 @@ import type * as Uuid from '../../src/database/uuid.js';
 let uuidv7: typeof Uuid.uuidv7;
 let timeOfUuidv7: typeof Uuid.timeOfUuidv7;
 let leastUuidv7Of: typeof Uuid.leastUuidv7Of;
-// Anew each time: it never steps back behind the times that another test has given it.
+// A new module for each test: its clock never goes back.
 beforeEach(async () => {
   jest.resetModules();
   ({ uuidv7, timeOfUuidv7, leastUuidv7Of } = await import('../../src/database/uuid.js'));
@@ -13,7 +13,7 @@ beforeEach(async () => {
 const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
 describe('uuidv7', () => {
-  test('has the form, version and variant of RFC 9562, and the time of its making', () => {
+  test('has the form, version and variant of RFC 9562, and the current time', () => {
     const before = Date.now();
     const id = uuidv7();
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -21,14 +21,14 @@ describe('uuidv7', () => {
     expect(timeOf(id)).toBeLessThanOrEqual(Date.now() + 1);
   });
 
-  test('grows with every call, within a millisecond too', () => {
+  test('increases with every call, within a millisecond too', () => {
     const now = Date.now() + 1000;
     const ids = Array.from({ length: 20_000 }, () => uuidv7(now));
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual([...ids].sort());
   });
 
-  test('grows also when the clock steps back', () => {
+  test('increases also if the clock goes back', () => {
     const now = Date.now() + 10_000;
     const ids = [uuidv7(now), uuidv7(now - 5000), uuidv7(now - 9000), uuidv7(now + 1)];
     expect(ids).toEqual([...ids].sort());
@@ -41,7 +41,7 @@ describe('uuidv7', () => {
   });
 });
 
-test('the time of a UUID is read out of it', () => {
+test('contains the time, which can be read', () => {
   const now = Date.now() + 20_000;
   expect(timeOfUuidv7(uuidv7(now))).toBe(now);
   expect(timeOfUuidv7('0fedcba9-8765-7fff-bfff-ffffffffffff')).toBe(0x0fed_cba9_8765);
@@ -52,6 +52,6 @@ test.each([
   [1, '00000000-0001-7000-8000-000000000000'],
   [0x0fed_cba9_8765, '0fedcba9-8765-7000-8000-000000000000'],
   [2 ** 48, 'ffffffff-ffff-7000-8000-000000000000'],
-])('the least UUID of the millisecond %d is %s', (milliseconds, id) => {
+])('the lowest UUID of the millisecond %d is %s', (milliseconds, id) => {
   expect(leastUuidv7Of(milliseconds)).toBe(id);
 });

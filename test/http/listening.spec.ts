@@ -6,7 +6,7 @@ import { createTestDatabase } from '../support/test-database.js';
 const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
 const withIpv6 = addresses.some(({ address }) => address === '::1') ? test : test.skip;
 
-withIpv6('an IPv6 address to listen on is told as an address that can be opened', async () => {
+withIpv6('the address of a service that listens on IPv6 is logged as a URL that can be opened', async () => {
   const database = await createTestDatabase();
   try {
     const service = await startService({ databaseUrl: database.url, env: { HOST: '::1' } });

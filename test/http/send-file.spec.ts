@@ -7,24 +7,24 @@ import express from 'express';
 import { sendFile } from '../../src/http/send-file.js';
 import { held } from '../support/held.js';
 
-test('a reader that goes away while the file is opened is no failure, and the file is closed', async () => {
-  const bytes = Readable.from([Buffer.from('film')]);
-  const reader = new AbortController();
-  let told: (sent: Promise<void>) => void;
-  const sending = new Promise<{ sent: Promise<void> }>((done) => (told = (sent) => done({ sent })));
-  const app = express().get('/film', (request, response) => {
+test('a caller that disconnects while the file is opened is no error, and the file is closed', async () => {
+  const bytes = Readable.from([Buffer.from('data')]);
+  const caller = new AbortController();
+  let report: (sent: Promise<void>) => void;
+  const sending = new Promise<{ sent: Promise<void> }>((done) => (report = (sent) => done({ sent })));
+  const app = express().get('/file', (request, response) => {
     const open = async () => {
-      reader.abort();
+      caller.abort();
       await once(response, 'close');
       return bytes;
     };
-    told(sendFile(request, response, { size: 4, etag: '"e"', contentType: 'video/mp4', open }));
+    report(sendFile(request, response, { size: 4, etag: '"e"', contentType: 'video/mp4', open }));
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   const stop = held(async () => void (await new Promise((done) => server.close(done))));
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  await expect(fetch(`http://127.0.0.1:${port}/film`, { signal: reader.signal })).rejects.toThrow('aborted');
+  await expect(fetch(`http://127.0.0.1:${port}/file`, { signal: caller.signal })).rejects.toThrow('aborted');
   const { sent } = await sending;
   await expect(sent).resolves.toBeUndefined();
   expect(bytes.destroyed).toBe(true);

@@ -7,7 +7,7 @@ import { SERVER_LIMITS } from '../../src/http/http-server.js';
 import { eventually } from '../support/eventually.js';
 import { SlowClient } from '../support/slow-client.js';
 
-/** More than any system keeps for a reader that is slow. */
+/** More than any system buffers for a slow reader. */
 const LARGE = Buffer.alloc(64 * 1024 * 1024, 'x');
 
 let adapter: HttpAdapter;
@@ -37,7 +37,7 @@ afterEach(() => {
 const ask = async (...paths: string[]) =>
   (await SlowClient.open(url)).send(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
 
-/** A caller who reads nothing of a large answer but its beginning. */
+/** A caller that reads only the beginning of a large response. */
 async function slowReader(): Promise<SlowClient> {
   const client = await ask('/large');
   await eventually(() => expect(client.received).toBeGreaterThan(0));
@@ -50,14 +50,14 @@ async function idle(): Promise<SlowClient> {
   return client;
 }
 
-describe('when the service stops', () => {
-  test('who waits for nothing is let go at once', async () => {
+describe('a stop of the service', () => {
+  test('closes idle connections at once', async () => {
     const client = await idle();
     await adapter.stopAccepting();
     await client.cutAfter;
   });
 
-  test('an answer that has begun goes on, and its connection is let go with its end', async () => {
+  test('completes a response that has started, and closes its connection afterwards', async () => {
     const client = await ask('/begun');
     const response = await begun.promise;
     const stopped = adapter.stopAccepting();
@@ -67,7 +67,7 @@ describe('when the service stops', () => {
     expect(client.answer).toMatch(/Connection: keep-alive\r\n(?:.*\r\n)*?\r\n5\r\nfirst\r\n4\r\nlast\r\n0\r\n\r\n$/);
   });
 
-  test('what was asked behind such an answer is answered as well', async () => {
+  test('answers a request that was pipelined after such a response', async () => {
     const client = await ask('/begun', '/small');
     const response = await begun.promise;
     const stopped = adapter.stopAccepting();
@@ -77,7 +77,7 @@ describe('when the service stops', () => {
     expect(client.answer).toMatch(/\r\nsmall$/);
   });
 
-  test('who is answered before all of a request has come is let go when it has', async () => {
+  test('closes a connection whose response came before the end of its request, after that end', async () => {
     const client = await SlowClient.open(url);
     client.send('GET /small HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab');
     await eventually(() => expect(client.answer).toMatch(/small$/));
@@ -87,7 +87,7 @@ describe('when the service stops', () => {
     await client.cutAfter;
   });
 
-  test('a slow reader is sent all of an answer that has ended', async () => {
+  test('sends a slow reader the whole of an ended response', async () => {
     const reader = await slowReader();
     const stopped = adapter.stopAccepting();
     reader.read();
@@ -96,7 +96,7 @@ describe('when the service stops', () => {
     expect(reader.received).toBeGreaterThan(LARGE.length);
   });
 
-  test('beside a slow reader others are let go when that one has all', async () => {
+  test('closes the other connections once a slow reader has received everything', async () => {
     const reader = await slowReader();
     const others = [await idle(), await ask('/begun')];
     const response = await begun.promise;
@@ -109,7 +109,7 @@ describe('when the service stops', () => {
     expect(reader.received).toBeGreaterThan(LARGE.length);
   });
 
-  test('a slow reader that goes away holds up nobody', async () => {
+  test('does not wait for a slow reader that disconnects', async () => {
     const reader = await slowReader();
     const other = await idle();
     const stopped = adapter.stopAccepting();

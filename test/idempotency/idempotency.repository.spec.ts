@@ -22,10 +22,10 @@ function claimFor(key: string, body = 'body', path = '/platform-api/v1/accounts'
   return { haulerId, path, key, fingerprint: createHash('sha256').update(body).digest() };
 }
 
-/** One try: a deadlock fails the test. */
+/** One attempt: a deadlock fails the test. */
 const tx = <T>(work: (manager: EntityManager) => Promise<T>) => dataSource.transaction(work);
 
-/** One batch: claims, keeps an answer for what it was given, and tells the outcomes. */
+/** One batch: claims, keeps an answer for each new claim, and returns the outcomes. */
 function batch(...claims: Claim[]): Promise<ClaimOutcome[]> {
   return tx(async (manager) => {
     const outcomes = await claim(manager, claims);
@@ -55,7 +55,7 @@ async function rows(key: string): Promise<number> {
 }
 
 describe('a key', () => {
-  test('is claimed once, then answered with the kept answer, byte for byte', async () => {
+  test('is claimed once, then answered with the stored answer, byte for byte', async () => {
     const one = claimFor('once');
     expect(states(await batch(one))).toEqual(['claimed']);
     expect(await batch(one)).toEqual([
@@ -74,20 +74,20 @@ describe('a key', () => {
     ]);
   });
 
-  test('with another body is reused, however small the difference', async () => {
+  test('with another body is a reused key, however small the difference', async () => {
     await batch(claimFor('reused', '{"a":1}'));
     expect(states(await batch(claimFor('reused', '{"a": 1}')))).toEqual(['reused']);
     expect(states(await batch(claimFor('reused', '{"a":1}')))).toEqual(['replay']);
   });
 
-  test('is of one hauler and one path', async () => {
+  test('belongs to one hauler and one path', async () => {
     await batch(claimFor('scope'));
     expect(states(await batch(claimFor('scope', 'other', '/platform-api/v1/tickets')))).toEqual(['claimed']);
     expect(states(await batch(claimFor('scope', 'other', undefined, randomUUID())))).toEqual(['claimed']);
     expect(states(await batch(claimFor('SCOPE', 'other')))).toEqual(['claimed']);
   });
 
-  test('has the answer of its own hauler and path, where others have the same key', async () => {
+  test('has the answer of its own hauler and path, if others have the same key', async () => {
     const claims = [
       claimFor('own'),
       claimFor('own', 'body', '/platform-api/v1/tickets'),
@@ -115,14 +115,14 @@ describe('a key', () => {
     expect(states(await batch(claimFor(key)))).toEqual(['replay']);
   });
 
-  test('taken over after 24 hours belongs to the new body', async () => {
+  test('that is claimed again after 24 hours belongs to the new body', async () => {
     await batch(claimFor('taken-over', 'old'));
     await age('taken-over', '25 hours');
     expect(states(await batch(claimFor('taken-over', 'new')))).toEqual(['claimed']);
     expect(states(await batch(claimFor('taken-over', 'old')))).toEqual(['reused']);
   });
 
-  test('that nothing was kept for is free, with an older answer too', async () => {
+  test('without a stored answer is free, with an older answer too', async () => {
     for (const body of ['first', 'second']) {
       expect(states(await tx((manager) => claim(manager, [claimFor('unkept', body)])))).toEqual(['claimed']);
     }
@@ -145,20 +145,20 @@ describe('a key', () => {
 });
 
 describe('a batch', () => {
-  test('of nothing costs nothing', async () => {
+  test('without claims sends no statement', async () => {
     const query = () => Promise.reject(new Error('no statement expected'));
     expect(await claim({ query }, [])).toEqual([]);
     await keep({ query }, []);
   });
 
-  test('holds the same key twice: the second is behind the first, whatever its body', async () => {
+  test('with the same key twice: the second is a duplicate in the batch, whatever its body', async () => {
     const first = claimFor('twice');
     const again = [first, claimFor('between'), claimFor('twice'), claimFor('twice', 'other')];
     expect(states(await batch(...again))).toEqual(['claimed', 'claimed', 'duplicateInBatch', 'duplicateInBatch']);
     expect(states(await batch(...again))).toEqual(['replay', 'replay', 'replay', 'reused']);
   });
 
-  test('of 500 mixes new and answered keys, in the order they came', async () => {
+  test('of 500 mixes new and answered keys, in their order', async () => {
     const keys = Array.from({ length: 500 }, (_, i) => `mixed-${(i * 7919) % 500}`);
     const half = keys.filter((_, i) => i % 2 === 0);
     await batch(...half.map((key) => claimFor(key)));
@@ -167,8 +167,8 @@ describe('a batch', () => {
   });
 });
 
-describe('at the same time', () => {
-  test('a second request waits for the first and gets its answer', async () => {
+describe('concurrent requests', () => {
+  test('the second waits for the first and receives its answer', async () => {
     let waited = false;
     const first = tx(async (manager) => {
       await claim(manager, [claimFor('wait')]);
@@ -182,7 +182,7 @@ describe('at the same time', () => {
     expect(states(await (await first).second)).toEqual(['replay']);
   });
 
-  test('a second request takes over when the first is rolled back', async () => {
+  test('the second claims the key if the first is rolled back', async () => {
     let second: Promise<ClaimOutcome[]> | undefined;
     const first = tx(async (manager) => {
       await claim(manager, [claimFor('wait-rollback')]);
@@ -208,7 +208,7 @@ describe('at the same time', () => {
 });
 
 describe('the sweep', () => {
-  test('removes what is older than 24 hours, in batches, from several instances at once', async () => {
+  test('deletes keys after 24 hours, in batches, from several instances at once', async () => {
     const old = Array.from({ length: 250 }, (_, i) => claimFor(`sweep-old-${i}`));
     await batch(...old, claimFor('sweep-young'));
     await dataSource.query(
@@ -221,7 +221,7 @@ describe('the sweep', () => {
     expect(await rows('sweep-young')).toBe(1);
   });
 
-  test('leaves the same key of another path and of another hauler', async () => {
+  test('keeps the same key of another path and of another hauler', async () => {
     const old = claimFor('sweep-scope');
     const others = [
       claimFor('sweep-scope', 'body', '/platform-api/v1/tickets'),
@@ -236,7 +236,7 @@ describe('the sweep', () => {
     expect(states(await batch(old, ...others))).toEqual(['claimed', 'replay', 'replay']);
   });
 
-  test('begins no further batch when the service stops', async () => {
+  test('starts no further batch when the service stops', async () => {
     await batch(claimFor('sweep-stopped'));
     await age('sweep-stopped', '25 hours');
     const stopped = new IdempotencySweep(dataSource);
@@ -246,7 +246,7 @@ describe('the sweep', () => {
     expect(await rows('sweep-stopped')).toBe(0);
   });
 
-  test('leaves a key alone that a request takes over at that moment', async () => {
+  test('does not delete a key that a request claims at that moment', async () => {
     await batch(claimFor('sweep-race'));
     await age('sweep-race', '25 hours');
     await tx(async (manager) => {

@@ -22,12 +22,12 @@ async function scrape({ service } = scene): Promise<string> {
   return (await service.call('GET', '/metrics', { headers })).text;
 }
 
-/** The series of a metric, as they stand in the text. */
+/** The series of a metric in the text. */
 const series = async (name: string, of = scene) =>
   (await scrape(of)).split('\n').filter((line) => line.startsWith(`${name}{`));
 
-describe('metrics of what the service is for', () => {
-  test('tickets by what became of them', async () => {
+describe('business metrics', () => {
+  test('count tickets by their result', async () => {
     const house = await ScaleHouse.open(scene.service);
     const flow = (second: number) => ({ ticketNumber: '1', updatedAt: `2026-01-01T00:00:0${second}Z` });
     const push = (second: number, quantity: number) =>
@@ -40,7 +40,7 @@ describe('metrics of what the service is for', () => {
     const key = { 'Idempotency-Key': 'once' };
     for (let time = 1; time <= 3; time++) await house.push(house.ticket({ customFields: { a: 'b' } }), key);
     await house.push({});
-    // Some of these are of one batch.
+    // Some of these pushes are in one batch.
     await Promise.all(Array.from({ length: 20 }, () => house.push(house.ticket())));
     expect((await series('tickets_total')).sort()).toEqual([
       'tickets_total{result="created"} 22',
@@ -52,7 +52,7 @@ describe('metrics of what the service is for', () => {
     ]);
   });
 
-  test('synchronisations by their status, and calls of partners by their outcome', async () => {
+  test('count synchronisations by their status, and calls of partners by their outcome', async () => {
     await scene.renew();
     expect((await scene.sync({ sites: [site('a')] })).status).toBe('succeeded');
     scene.partner.on(SITES_ROUTE, refuses(401, 'UNAUTHORIZED'));
@@ -71,7 +71,7 @@ describe('metrics of what the service is for', () => {
     ]);
   });
 
-  test('for how long due work has waited, by kind', async () => {
+  test('show how long due work has waited, by kind', async () => {
     const idle = await SiteScene.start();
     await idle.renew();
     const age = async () => {
@@ -82,7 +82,7 @@ describe('metrics of what the service is for', () => {
     };
     expect(await age()).toBe(0);
     const { app, dataSource } = idle.service;
-    // Nothing is claimed from now on, as where all instances have enough in work.
+    // Nothing is claimed from now on, as on instances without free capacity.
     await app.get(JobsService).beforeApplicationShutdown();
     const due = "UPDATE connections SET enabled = $2, due_at = now() - interval '1 hour' WHERE id = $1";
     await dataSource.query(due, [idle.connectionId, false]);
@@ -97,7 +97,7 @@ describe('metrics of what the service is for', () => {
 });
 
 describe('docs/grafana-dashboard.json', () => {
-  test('uses every metric by a name that a scrape has', async () => {
+  test('uses the metrics of a scrape only', async () => {
     const text = readFileSync(join(import.meta.dirname, '../../docs/grafana-dashboard.json'), 'utf8');
     const { panels } = JSON.parse(text) as { panels: { targets: { expr: string }[] }[] };
     const known = new Set([...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
@@ -117,18 +117,18 @@ describe('docs/alerts.yml', () => {
   const expressions = [...rules.matchAll(/^ +expr: (.+)$/gm)].map(([, expression]) => expression ?? '');
   const WORDS = new Set(['sum', 'max', 'rate', 'increase', 'by', 'kind', 'interface']);
 
-  test('uses no metric that a scrape does not have', async () => {
+  test('uses the metrics of a scrape only', async () => {
     expect(expressions.length).toBe([...rules.matchAll(/- alert: /g)].length);
-    const told = new Set([...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+    const known = new Set([...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
     for (const expression of expressions) {
       const bare = expression.replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, '');
       const names = [...bare.matchAll(/[a-z_]+/g)].map(([word]) => word).filter((word) => !WORDS.has(word));
       expect(names.length).toBeGreaterThan(0);
-      for (const name of names) expect(told).toContain(name.replace(/_count$/, ''));
+      for (const name of names) expect(known).toContain(name.replace(/_count$/, ''));
     }
   });
 
-  test('asks for no increase of a series that begins with its first count: it would not be seen', async () => {
+  test('uses no increase of a series that starts with its first count, which would not be seen', async () => {
     const fresh = (await new Metrics().registry.metrics()).split('\n');
     const asked = expressions.flatMap((expression) => [
       ...expression.matchAll(/increase\((\w+)\{(\w+)=~?"([\w|]+)"\}/g),
@@ -144,7 +144,7 @@ describe('docs/alerts.yml', () => {
     }
   });
 
-  test('tells of one partner that fails all the time, although failures put the next run off', () => {
+  test('fires for one partner that always fails, although failures delay the next run', () => {
     const MINUTE_MS = 60_000;
     const slowest = 1 - Number.EPSILON;
     const ended: number[] = [0];

@@ -43,7 +43,7 @@ describe('log lines', () => {
     expect(chunks.join('')).toContain(`"dropped":${output.droppedLines}`);
   });
 
-  test('do not hold up the end of the process', async () => {
+  test('do not delay the end of the process', async () => {
     output.write('a\n');
     const started = performance.now();
     await output.drain();

@@ -10,13 +10,13 @@ import { observeRequests } from '../../src/observability/request-observer.js';
 import { eventually } from '../support/eventually.js';
 import { SlowClient } from '../support/slow-client.js';
 
-/** More than any system keeps for a reader that has gone. */
+/** More than any system buffers for a caller that has gone. */
 const LARGE = Buffer.alloc(64 * 1024 * 1024, 'x');
 const SMALL = Buffer.from('all there is');
 
 const announced = (response: Response, body: Buffer) => response.set('Content-Length', String(body.length));
 
-/** Each leaves an answer in another state when its caller goes. */
+/** Each route leaves its response in another state when the caller disconnects. */
 const ROUTES: Readonly<Record<string, (response: Response) => void>> = {
   ended: (response) => announced(response, SMALL).end(SMALL),
   timed: (response) => announced(response, SMALL).end(SMALL),
@@ -57,8 +57,8 @@ beforeEach(() => {
   lines = [];
 });
 
-/** Asks, and hangs up once this much of the answer's body has come. */
-async function hangUpAfter(path: string, bytes: number): Promise<void> {
+/** Sends a request, and disconnects after that many bytes of the body. */
+async function disconnectAfter(path: string, bytes: number): Promise<void> {
   const client = (await SlowClient.open(url)).send(`GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
   if (bytes > 0)
     await eventually(() => expect(client.answer.split('\r\n\r\n')[1]?.length).toBeGreaterThanOrEqual(bytes));
@@ -67,15 +67,15 @@ async function hangUpAfter(path: string, bytes: number): Promise<void> {
 
 async function expectLogged(path: string, status: number): Promise<void> {
   await eventually(() => expect(lines).toMatchObject([{ path: `/${path}`, status }]));
-  const told = `http_request_duration_seconds_count{method="GET",route="/${path}",status="${status}"}`;
-  expect(await metrics.registry.metrics()).toContain(told);
+  const series = `http_request_duration_seconds_count{method="GET",route="/${path}",status="${status}"}`;
+  expect(await metrics.registry.metrics()).toContain(series);
 }
 
 describe('the status that is logged and counted', () => {
   test.each(['ended', 'written-not-ended', 'written-in-two'])(
-    "is the answer's where its caller goes with the last byte: %s",
+    'is that of the response if the caller disconnects after the last byte: %s',
     async (path) => {
-      await hangUpAfter(path, SMALL.length);
+      await disconnectAfter(path, SMALL.length);
       await expectLogged(path, 200);
     },
   );
@@ -84,18 +84,18 @@ describe('the status that is logged and counted', () => {
     ['nothing', 0],
     ['large-ended', 1],
     ['large-not-ended', 1],
-  ])('is 499 where its caller goes before: %s', async (path, bytes) => {
-    await hangUpAfter(path, bytes);
+  ])('is 499 if the caller disconnects before: %s', async (path, bytes) => {
+    await disconnectAfter(path, bytes);
     await expectLogged(path, 499);
   });
 
-  test('is 499 where nobody can tell whether more was to come', async () => {
-    await hangUpAfter('without-length', 1);
+  test('is 499 if the length of the response is unknown', async () => {
+    await disconnectAfter('without-length', 1);
     await expectLogged('without-length', 499);
   });
 
   test.each(['large-ended', 'large-not-ended'])(
-    'is 499 where we cut off a reader that stands still: %s',
+    'is 499 if we close the connection of a caller that stopped reading: %s',
     async (path) => {
       const client = (await SlowClient.open(url)).send(`GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
       await eventually(() => expect(client.received).toBeGreaterThan(0));
@@ -106,9 +106,9 @@ describe('the status that is logged and counted', () => {
   );
 });
 
-test('the time that is logged and counted is that of the request', async () => {
+test('the logged and counted duration is that of the request', async () => {
   const asked = performance.now();
-  await hangUpAfter('timed', SMALL.length);
+  await disconnectAfter('timed', SMALL.length);
   await expectLogged('timed', 200);
   const ms = lines[0]?.ms ?? 0;
   expect(ms).toBeGreaterThan(0);

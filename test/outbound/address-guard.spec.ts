@@ -22,7 +22,7 @@ describe('isPublicAddress', () => {
     '2606:4700:4700::1111',
     '2001:4860:4860::8888',
     '2a00:1450::1',
-    // Beside the ends of what is closed.
+    // Just outside the blocked ranges.
     '1.0.0.0',
     '9.255.255.255',
     '11.0.0.0',
@@ -94,7 +94,7 @@ describe('isPublicAddress', () => {
     'ff02::1',
     'example.com',
     '',
-    // The ends of what is closed.
+    // The ends of the blocked ranges.
     '0.255.255.255',
     '10.0.0.0',
     '10.255.255.255',
@@ -152,7 +152,7 @@ describe('urlFault', () => {
     else expect(urlFault(url, strict)).toContain(fault);
   });
 
-  test('for development http and private addresses are allowed, credentials and other schemes never', () => {
+  test('with private addresses allowed, http is allowed too, credentials and other schemes are not', () => {
     expect(urlFault('http://127.0.0.1:3000/x', open)).toBeUndefined();
     expect(urlFault('http://localhost:3000/x', open)).toBeUndefined();
     expect(urlFault('ftp://127.0.0.1/x', open)).toContain('https://');
@@ -161,20 +161,20 @@ describe('urlFault', () => {
 });
 
 describe('resolvedUrlFault', () => {
-  test('a name that leads to this machine is refused when it is saved', async () => {
+  test('refuses a name that resolves to this machine', async () => {
     const { hostname } = await import('node:os');
     await expect(resolvedUrlFault(`https://${hostname()}/`, strict)).resolves.toContain('public');
     await expect(resolvedUrlFault('https://8.8.8.8/', strict)).resolves.toBeUndefined();
     await expect(resolvedUrlFault('https://[2606:4700::1]/', strict)).resolves.toBeUndefined();
   });
-  test('what is wrong with the text is told without asking anybody', async () => {
+  test('refuses an invalid URL without resolving its name', async () => {
     await expect(resolvedUrlFault('nonsense', strict)).resolves.toContain('valid URL');
     await expect(resolvedUrlFault('ftp://no-such-host.invalid/', strict)).resolves.toContain('https://');
   });
-  test('for development a name may lead anywhere', async () => {
+  test('accepts any name if private addresses are allowed', async () => {
     await expect(resolvedUrlFault('http://localhost/', open)).resolves.toBeUndefined();
   });
-  test('a name that does not resolve is no fault: each call checks it again', async () => {
+  test('accepts a name that does not resolve, because each call checks it again', async () => {
     await expect(resolvedUrlFault('https://no-such-host.invalid/', strict)).resolves.toBeUndefined();
   });
 });
@@ -204,14 +204,14 @@ describe('guardedAgents', () => {
     });
   };
 
-  test('a name that resolves to a private address is refused before anything is sent', async () => {
+  test('refuse a name that resolves to a private address before anything is sent', async () => {
     await expect(call(strict)).resolves.toBe('ADDRESS_REFUSED');
     expect(hits).toBe(0);
     await expect(call(open)).resolves.toBe('200');
     expect(hits).toBe(1);
   });
 
-  test('over https too', async () => {
+  test('refuse it over https too', async () => {
     const { httpsAgent } = guardedAgents(strict);
     const code = await new Promise((done) => {
       request({ host: 'localhost', port: 1, agent: httpsAgent })
@@ -221,7 +221,7 @@ describe('guardedAgents', () => {
     expect(code).toBe('ADDRESS_REFUSED');
   });
 
-  test('a public address is handed on as it was asked for, one or all', async () => {
+  test('return public addresses in the requested form, one or all', async () => {
     const { lookup } = guardedAgents(strict).httpsAgent.options as { lookup: LookupFunction };
     const ask = (options: LookupOptions) =>
       new Promise((done) => lookup('8.8.8.8', options, (...answer) => done(answer)));
@@ -229,7 +229,7 @@ describe('guardedAgents', () => {
     await expect(ask({ all: true })).resolves.toEqual([null, [{ address: '8.8.8.8', family: 4 }]]);
   });
 
-  test.each([strict, open])('their other options are the given ones: %p', (policy) => {
+  test.each([strict, open])('keep their other options: %p', (policy) => {
     const { httpAgent, httpsAgent } = guardedAgents(policy, { keepAlive: true, maxFreeSockets: 3 });
     for (const agent of [httpAgent, httpsAgent]) {
       expect(agent).toMatchObject({ options: { keepAlive: true, maxFreeSockets: 3 } });

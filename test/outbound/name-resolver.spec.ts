@@ -13,13 +13,13 @@ afterAll(() => dns.close());
 const v4 = (...addresses: string[]) => addresses.map((address) => ({ address, family: 4 }));
 
 describe('a name', () => {
-  test('has the addresses that the name server tells, in any case and with a final dot', async () => {
+  test('has the addresses of the name server, in any case and with a final dot', async () => {
     dns.answer('files.example', ['93.184.216.34', '93.184.216.35']);
     expect(await resolver.resolve('files.example')).toEqual(v4('93.184.216.34', '93.184.216.35'));
     expect(await resolver.resolve('FILES.example.')).toEqual(v4('93.184.216.34', '93.184.216.35'));
   });
 
-  test('is asked for once by all who need it at the same time', async () => {
+  test('is resolved once for concurrent callers', async () => {
     dns.answer('shared.example', ['93.184.216.34']);
     await Promise.all(Array.from({ length: 20 }, () => resolver.resolve('shared.example')));
     expect(dns.asked.filter((name) => name === 'shared.example')).toHaveLength(1);

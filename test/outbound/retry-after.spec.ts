@@ -26,7 +26,7 @@ describe('Retry-After', () => {
     [undefined, undefined],
   ])('%s is %s ms', (header, expected) => expect(retryAfterMs(header, now)).toBe(expected));
 
-  test('a date is one of Greenwich, also where the service runs elsewhere', () => {
+  test('a date is read as UTC, whatever the time zone of the service', () => {
     const source = pathToFileURL(join(import.meta.dirname, '../../src/outbound/retry-after.ts')).href;
     const dates = ['Sat Jan 31 08:31:30 2026', 'Sat, 31 Jan 2026 08:31:30 GMT'];
     const script = `import { retryAfterMs } from ${JSON.stringify(source)};

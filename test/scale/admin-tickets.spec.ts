@@ -26,7 +26,7 @@ const list = async (query: string) => {
 const flow = (ticketNumber: string) => ({ ticketNumber, updatedAt: '2026-01-31T08:30:00Z' });
 
 describe('GET /admin/v1/tickets/{id}', () => {
-  test('gives the fields of 2.2, and whose it is', async () => {
+  test('returns the fields of section 2.2, and the hauler', async () => {
     const house = await ScaleHouse.open(service);
     const sent = house.ticket({
       materials: [house.material({ unitPriceCents: -0.5 })],
@@ -45,7 +45,7 @@ describe('GET /admin/v1/tickets/{id}', () => {
     });
   });
 
-  test('tells when it was created and when last changed, and leaves out what it has not', async () => {
+  test('returns when it was created and last changed, and omits absent fields', async () => {
     const house = await ScaleHouse.open(service);
     const { materials } = house.ticket();
     const id = (await house.push(house.ticket())).body.disposalTicketId;
@@ -58,14 +58,14 @@ describe('GET /admin/v1/tickets/{id}', () => {
     expect(await house.stored(id)).toEqual({ id, haulerId: house.haulerId, siteId: house.siteId, materials, ...times });
   });
 
-  test('-0 is answered as -0', async () => {
+  test('returns -0 as -0', async () => {
     const house = await ScaleHouse.open(service);
     const body = JSON.stringify(house.ticket()).replace('12.5', '-0');
     const { text } = await service.admin('GET', `/tickets/${(await house.push(body)).body.disposalTicketId}`);
     expect(text).toContain('"quantity":-0,');
   });
 
-  test.each(['', '/revisions'])('unknown: 404; no id: 400 (%j)', async (below) => {
+  test.each(['', '/revisions'])('unknown: 404; an invalid id: 400 (%j)', async (below) => {
     const unknown = await service.admin('GET', `/tickets/${randomUUID()}${below}`);
     expect([unknown.status, unknown.body]).toMatchObject([404, { success: false, error: { code: 'NOT_FOUND' } }]);
     expect((await service.admin('GET', `/tickets/7${below}`)).status).toBe(400);
@@ -78,7 +78,7 @@ describe('GET /admin/v1/tickets/{id}', () => {
 });
 
 describe('GET /admin/v1/tickets/{id}/revisions', () => {
-  test('in pages, oldest first; past the end there are none', async () => {
+  test('returns pages, oldest first; past the end an empty one', async () => {
     const house = await ScaleHouse.open(service);
     let id = '';
     for (let i = 1; i <= 5; i++) {
@@ -108,7 +108,7 @@ describe('GET /admin/v1/tickets/{id}/revisions', () => {
 });
 
 describe('GET /admin/v1/tickets', () => {
-  test('the last received first, in pages, by every filter and by several', async () => {
+  test('returns pages, the last received first, by every filter and by several', async () => {
     const house = await ScaleHouse.open(service);
     const other = await ScaleHouse.open(service);
     const catalog = new CatalogFixture(service.dataSource);
@@ -162,7 +162,7 @@ describe('GET /admin/v1/tickets', () => {
       expect(await found(other)).toEqual([]);
   });
 
-  test('from and to bound the time received; a + that arrived as a blank is read', async () => {
+  test('filters by the time received; a + that arrived as a blank is read as +', async () => {
     const house = await ScaleHouse.open(service);
     const ids: string[] = [];
     const times: string[] = [];
@@ -201,7 +201,7 @@ describe('100,000 tickets', () => {
   const HAULER = '00000000-0000-4000-8000-000000000001';
   const SITE = '00000000-0000-4000-9000-000000000001';
 
-  // On a connection without a time limit: the machine may be busy.
+  // On a connection without a statement timeout: the machine may be busy.
   beforeAll(
     () =>
       onServer(service.env.DATABASE_URL, async (client) => {
@@ -216,11 +216,11 @@ describe('100,000 tickets', () => {
              ('00000000-0000-4000-9000-' || lpad((n % 100)::text, 12, '0'))::uuid,
              1, now(), now(), '[' || repeat(' ', 300) || ']', 'IN-' || n, now()
         FROM generate_series(1, 100000) n`);
-        // As autovacuum leaves a table behind that is only ever added to; it passes over what is not on disk yet.
+        // Marks pages as visible to all, which autovacuum does later for a table with inserts only.
         await client.query('CHECKPOINT');
         await eventually(async () => {
           await client.query('VACUUM ANALYZE tickets');
-          // Nothing is marked that a transaction of the service, begun before, may not see.
+          // Pages that an open transaction of the service cannot see are not marked.
           const { rows } = await client.query(
             "SELECT relpages - relallvisible AS unmarked FROM pg_class WHERE oid = 'tickets'::regclass",
           );
@@ -235,7 +235,7 @@ describe('100,000 tickets', () => {
     ['haulerId', { haulerId: HAULER }],
     ['siteId', { siteId: SITE }],
     ['ticketNumber', { ticketNumber: 'IN-4711' }],
-    ['an unknown ticketNumber', { ticketNumber: 'nobody' }],
+    ['an unknown ticketNumber', { ticketNumber: 'none' }],
     ['ticketNumber and haulerId', { ticketNumber: 'IN-4711', haulerId: HAULER }],
     ['haulerId and siteId', { haulerId: HAULER, siteId: SITE }],
     ['from', { from: '2023-11-14T22:15:00.000000Z' }],

@@ -5,7 +5,7 @@ import { applyPush } from '../../src/scale/ticket.rules.js';
 import { DIRECTIONS, type Push, type Revision, type Ticket } from '../../src/scale/ticket.js';
 import { anyPushes, flow, push } from '../support/pushes.js';
 
-/** Tickets as a database holds them, found by looking at every one. */
+/** Stores tickets as a database does, and searches them one by one. */
 class Tickets {
   readonly tickets: Ticket[] = [];
   readonly revisions: Revision[] = [];
@@ -14,7 +14,7 @@ class Tickets {
     return this.tickets.filter((ticket) => pushes.some((one) => DIRECTIONS.some((way) => matches(ticket, one, way))));
   }
 
-  /** One push alone, without a batch. */
+  /** One push without a batch. */
   receive(one: Push): string {
     const [inbound, outbound] = DIRECTIONS.map((way) => this.tickets.find((ticket) => matches(ticket, one, way)));
     const applied = applyPush({ inbound, outbound }, one);
@@ -36,7 +36,7 @@ class Tickets {
     return `${result} ${ticket.id}`;
   }
 
-  /** All of them in one batch. */
+  /** All pushes in one batch. */
   receiveAll(pushes: readonly Push[]): string[] {
     const state = new BatchState(this.matching(pushes));
     const results = pushes.map((one) => {
@@ -81,7 +81,7 @@ function matches(ticket: Ticket, one: Push, direction: 'inbound' | 'outbound'): 
 }
 
 describe('BatchState', () => {
-  test('a batch has the same results as its pushes one after the other', () => {
+  test('returns for a batch what its pushes would return one after the other', () => {
     fc.assert(
       fc.property(fc.array(anyPushes, { maxLength: 4 }), (batches) => {
         const [alone, inBatches] = [new Tickets(), new Tickets()];
@@ -95,7 +95,7 @@ describe('BatchState', () => {
     );
   });
 
-  test('no two tickets ever hold one flow', () => {
+  test('never gives one flow to two tickets', () => {
     fc.assert(
       fc.property(anyPushes, (parts) => {
         const stored = new Tickets();
@@ -112,7 +112,7 @@ describe('BatchState', () => {
     );
   });
 
-  test('the number that a rename frees is free in the same batch (decision 20)', () => {
+  test('reuses in the same batch a number that a rename released (decision 20)', () => {
     const stored = new Tickets();
     const results = stored.receiveAll([
       push({ inbound: flow('A', 1), outbound: flow('X', 1) }),
@@ -123,7 +123,7 @@ describe('BatchState', () => {
     expect(stored.tickets.map(({ flows }) => flows.outbound?.ticketNumber).sort()).toEqual(['X', 'Y']);
   });
 
-  test('two batches write the same tickets in the same order, whatever the order of the pushes', () => {
+  test('writes the same tickets of two batches in the same order, whatever the order of the pushes', () => {
     const stored = ['A', 'B', 'C'].map((number) => ({ ...push({ inbound: flow(number, 1) }), id: `old ${number}` }));
     const first = new Tickets();
     first.receiveAll(stored);
@@ -144,7 +144,7 @@ describe('BatchState', () => {
     expect(written(pushes.toReversed())).toEqual(written(pushes));
   });
 
-  test('also new tickets that differ in one part of their key', () => {
+  test('does so for new tickets that differ in one part of their key', () => {
     const pushes = ['one hauler', 'another'].flatMap((haulerId) =>
       ['one site', 'another'].flatMap((siteId) =>
         [
@@ -165,7 +165,7 @@ describe('BatchState', () => {
     expect(written(pushes.toReversed())).toEqual(written(pushes));
   });
 
-  test('other sites and haulers, and the other direction, are other flows', () => {
+  test('distinguishes flows by site, hauler and direction', () => {
     const one = push({ inbound: flow('A', 1) });
     const others = [
       push({ inbound: flow('A', 1), siteId: 'other' }),

@@ -28,7 +28,7 @@ function gathering(limits: Partial<BatchLimits> = {}) {
 }
 
 describe('Batcher', () => {
-  test('takes what comes in one turn of the event loop together, without a timer', async () => {
+  test('collects the entries of one turn of the event loop without a timer', async () => {
     const { batcher, batches, values } = gathering();
     const results = [1, 2, 3].map((value) => batcher.submit(value, 1));
     await turn();
@@ -37,7 +37,7 @@ describe('Batcher', () => {
     expect(await Promise.all(results)).toEqual(['done 1', 'done 2', 'done 3']);
   });
 
-  test('runs two batches at most, and gathers what arrives meanwhile, in its order', async () => {
+  test('runs at most two batches, and collects the entries that arrive meanwhile in their order', async () => {
     const { batcher, batches, values } = gathering();
     for (const value of [1, 2, 3, 4]) {
       void batcher.submit(value, 1);
@@ -50,7 +50,7 @@ describe('Batcher', () => {
     expect(values()).toEqual([[1], [2], [3, 4]]);
   });
 
-  test('starts a second batch beside a running one only when it is as large', async () => {
+  test('starts a second batch beside a running one only if it is as large', async () => {
     const { batcher, batches, values } = gathering();
     for (const value of [1, 2, 3]) void batcher.submit(value, 1);
     await turn();
@@ -75,7 +75,7 @@ describe('Batcher', () => {
     expect(values()).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
   });
 
-  test('starts no second batch with what a full one has left of the same turn', async () => {
+  test('starts no second batch with the rest of the same turn after a full one', async () => {
     const { batcher, batches, values } = gathering();
     for (const value of [1, 2, 3, 4, 5]) void batcher.submit(value, 1);
     await turn();
@@ -87,7 +87,7 @@ describe('Batcher', () => {
     expect(values()).toEqual([[1, 2, 3, 4], [5]]);
   });
 
-  test('bounds a batch by entries and by bytes; one that is too large alone is a batch of its own', async () => {
+  test('limits a batch by entries and by bytes; a larger entry is a batch of its own', async () => {
     const gatheredBy = async (sizes: readonly number[]) => {
       const { batcher, batches, values } = gathering({ maxRunning: 1, maxWaitingBytes: 1000 });
       sizes.forEach((bytes, i) => void batcher.submit(i + 1, bytes));
@@ -104,7 +104,7 @@ describe('Batcher', () => {
     expect(await gatheredBy([60, 40, 1, 150, 1])).toEqual([[1, 2], [3], [4], [5]]);
   });
 
-  test('refuses at once what is too much, by entries and by bytes, and takes more when there is room', async () => {
+  test('refuses entries beyond its limits at once, and accepts more when there is room', async () => {
     const overloaded = { kind: 'unavailable', headers: { 'Retry-After': '1' } };
     const { batcher, batches } = gathering({ maxRunning: 1, maxWaiting: 2 });
     void batcher.submit(0, 1);
@@ -132,7 +132,7 @@ describe('Batcher', () => {
     expect(await all).toBe('done 4');
   });
 
-  test('who waits too long is refused, and never run if not yet begun', async () => {
+  test('refuses an entry that waited too long, and does not run it if it has not started', async () => {
     const { batcher, batches, values } = gathering({ maxRunning: 1, timeoutMs: 50 });
     const begun = batcher.submit(1, 1);
     await turn();
@@ -150,7 +150,7 @@ describe('Batcher', () => {
     expect(await late).toBe('done 3');
   });
 
-  test('a batch that fails as a whole fails each of its entries, and the next one runs', async () => {
+  test('fails each entry of a batch that fails, and runs the next one', async () => {
     const { batcher, batches } = gathering({ maxRunning: 1 });
     const results = [batcher.submit(1, 1), batcher.submit(2, 1)];
     await turn();
@@ -162,7 +162,7 @@ describe('Batcher', () => {
     expect(await next).toBe('done 3');
   });
 
-  test('does nothing while nothing waits', async () => {
+  test('does nothing without entries', async () => {
     const { batcher, batches } = gathering();
     const result = batcher.submit(1, 1);
     await turn();
@@ -180,8 +180,8 @@ describe('Batcher', () => {
   });
 });
 
-describe('Batcher, by the clock', () => {
-  // Time stands still but where a test moves it on; turns of the event loop are real.
+describe('Batcher with a fake clock', () => {
+  // A test moves the clock. Turns of the event loop are real.
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
@@ -202,7 +202,7 @@ describe('Batcher, by the clock', () => {
     expect(await soon).toBe('done 3');
   });
 
-  test('leaves no timer behind for who was answered', async () => {
+  test('leaves no timer after its entries were answered', async () => {
     const { batcher, batches } = gathering();
     const result = batcher.submit(1, 1);
     await turn();

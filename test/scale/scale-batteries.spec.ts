@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-// The keys of this battery belong to haulers without sites: past the key, the business refuses.
+// The keys of this battery belong to haulers without sites, so a ticket with a valid key is refused by a rule.
 describeApiKeys({ api: SCALE_API, method: 'POST', path: TICKETS, body: ticket(), accepted: 422 }, () => service);
 
 describeJsonBody(endpoint, () => service);

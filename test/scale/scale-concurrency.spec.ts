@@ -26,7 +26,7 @@ afterAll(async () => {
 const body = ({ inbound, outbound, contents }: PushParts) =>
   house.ticket({ inboundFlow: inbound, outboundFlow: outbound, customFields: { contents: contents ?? 'C' } });
 
-/** All at once, on both instances in turn. */
+/** Sends all pushes at once, alternating between both instances. */
 const pushAll = (parts: readonly PushParts[]) =>
   Promise.all(parts.map((part, i) => house.push(body(part), {}, i % 2 === 0 ? service : second)));
 
@@ -52,13 +52,13 @@ const rows = () =>
     [house.haulerId],
   );
 
-/** What a ticket's history comes to by the rules, one push after the other. */
+/** The state that the rules give to a ticket with this history. */
 function replay(bodies: Row['bodies']): Ticket {
   let ticket: Ticket | undefined;
   bodies.forEach(({ body: text, result, revision }, i) => {
     expect(revision).toBe(i + 1);
     const request = readerOf(CreateScaleTicketRequest)(JSON.parse(text), '', []);
-    // A ticket that matched through one flow may not have had the other: that is for the rules to merge.
+    // A ticket that matched one flow may not have had the other: the rules merge them.
     const applied = applyPush({ inbound: ticket }, toPush(request, house.haulerId, text));
     if (applied === 'conflict') throw new Error('one ticket cannot conflict');
     expect(applied.result).toBe(result);
@@ -85,8 +85,8 @@ function expectHistory(row: Row): void {
   });
 }
 
-describe('26: concurrent pushes on two instances', () => {
-  test('100 of one flow: exactly one ticket, the newest state, one of them created it', async () => {
+describe('concurrent pushes on two instances (decision 26)', () => {
+  test('100 of one flow: one ticket in the newest state, one push created it', async () => {
     const parts = Array.from({ length: 100 }, (_, i) => ({
       inbound: flow('A', (i * 37) % 100),
       contents: `of ${(i * 37) % 100}`,
@@ -102,7 +102,7 @@ describe('26: concurrent pushes on two instances', () => {
     expectHistory(row as Row);
   });
 
-  test('100 times the very same push: one is created, the others change nothing', async () => {
+  test('100 times the same push: one creates the ticket, the others change nothing', async () => {
     const replies = await pushAll(
       Array.from({ length: 100 }, () => ({ inbound: flow('A', 1), outbound: flow('X', 1) })),
     );
@@ -117,7 +117,7 @@ describe('26: concurrent pushes on two instances', () => {
     expect(await house.count()).toBe(100);
   });
 
-  test('a ticket that both its flows name at once is not made twice, and loses neither flow', async () => {
+  test('pushes that create one ticket by both its flows create one ticket with both', async () => {
     await pushAll([{ inbound: flow('A', 1), outbound: flow('X', 1), contents: 'first' }]);
     await pushAll(
       Array.from({ length: 60 }, (_, i) =>
@@ -131,7 +131,7 @@ describe('26: concurrent pushes on two instances', () => {
     expectHistory(row as Row);
   });
 
-  test('pushes of one ticket come to the same state, however they cross', async () => {
+  test('pushes of one ticket give the same state in any order', async () => {
     await fc.assert(
       fc.asyncProperty(pushesOfOneTicket, async (parts) => {
         house = await ScaleHouse.open(service);
@@ -154,7 +154,7 @@ describe('26: concurrent pushes on two instances', () => {
     );
   });
 
-  test('any pushes: no flow twice, every answer in the history, every state what its history comes to', async () => {
+  test('any pushes: no flow twice, every response in the history, every state as its history gives', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyPushes, { minLength: 1, maxLength: 3 }), async (rounds) => {
         house = await ScaleHouse.open(service);

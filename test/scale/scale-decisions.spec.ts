@@ -38,8 +38,8 @@ async function push(parts: Parts): Promise<{ id: string; result: string | null }
   return { id: reply.body.disposalTicketId, result: reply.headers.get('Ticket-Result') };
 }
 
-describe('20: the identity of a ticket', () => {
-  test('a push whose flow matches is an update, answered with the same id, whichever flow it is', async () => {
+describe('the identity of a ticket (decision 20)', () => {
+  test('a push with a known flow is an update, and returns the same id', async () => {
     const { id } = await push({ in: ['A', 1], out: ['X', 1] });
     expect(await push({ in: ['A', 2], quantity: 2 })).toEqual({ id, result: 'updated' });
     expect(await push({ out: ['X', 3], quantity: 3 })).toEqual({ id, result: 'updated' });
@@ -47,7 +47,7 @@ describe('20: the identity of a ticket', () => {
     expect(await house.count()).toBe(1);
   });
 
-  test('no match creates: other number, other direction, other site, other hauler', async () => {
+  test('a push with another number, direction, site or hauler creates a ticket', async () => {
     const { id } = await push({ in: ['A', 1] });
     const site = await catalog.site(house.haulerId);
     const materialId = await catalog.material(house.haulerId, { siteId: site });
@@ -62,7 +62,7 @@ describe('20: the identity of a ticket', () => {
     expect(new Set([id, other.body.disposalTicketId, ...others.map((one) => one.id)]).size).toBe(6);
   });
 
-  test('the other flow is renamed, and its old number is free again', async () => {
+  test('a push renames the other flow, and releases its former number', async () => {
     const { id } = await push({ in: ['A', 1], out: ['X', 1] });
     expect(await push({ in: ['A', 2], out: ['Y', 2] })).toEqual({ id, result: 'updated' });
     expect(await house.stored(id)).toMatchObject({ outboundFlow: { ticketNumber: 'Y' } });
@@ -72,7 +72,7 @@ describe('20: the identity of a ticket', () => {
     expect(freed.id).not.toBe(id);
   });
 
-  test('two flows that match two tickets: 422 with both paths, nothing written', async () => {
+  test('two flows of two tickets: 422 with both paths, nothing is written', async () => {
     const [one, two] = [await push({ in: ['A', 1] }), await push({ out: ['X', 1] })];
     const reply = await house.push(body({ in: ['A', 2], out: ['X', 2], quantity: 2 }));
     expect([reply.status, reply.body.error?.code]).toEqual([422, 'VALIDATION_ERROR']);
@@ -84,8 +84,8 @@ describe('20: the identity of a ticket', () => {
   });
 });
 
-describe('21: late and repeated pushes', () => {
-  test('a newer push replaces the contents as a set', async () => {
+describe('late and repeated pushes (decision 21)', () => {
+  test('a newer push replaces the contents as a whole', async () => {
     const first = house.ticket({ inboundFlow: flow('A', 1), customFields: { a: '1', b: '2' } });
     const { body: answer } = await house.push(first);
     const second = house.ticket({
@@ -102,20 +102,20 @@ describe('21: late and repeated pushes', () => {
     expect(await house.stored(answer.disposalTicketId)).not.toHaveProperty('customFields');
   });
 
-  test('an older one is stale: not applied, kept; microseconds count', async () => {
+  test('an older push is stale: kept in the history, not applied; microseconds count', async () => {
     const { id } = await push({ in: ['A', 2], quantity: 2 });
     expect(await push({ in: ['A', 1], quantity: 1 })).toEqual({ id, result: 'stale' });
     expect((await house.stored(id)).materials).toMatchObject([{ quantity: 2 }]);
     expect((await house.revisions(id)).map(({ result }) => result)).toEqual(['created', 'stale']);
   });
 
-  test('an equally new one is the later arrival: applied', async () => {
+  test('a push with an equal time is applied', async () => {
     const { id } = await push({ in: ['A', 1], quantity: 1 });
     expect(await push({ in: ['A', 1], quantity: 2 })).toEqual({ id, result: 'updated' });
     expect((await house.stored(id)).materials).toMatchObject([{ quantity: 2 }]);
   });
 
-  test('each flow keeps its own newest form, and one that is not carried stays', async () => {
+  test('each flow keeps its own newest form; an absent flow stays', async () => {
     const { id } = await push({ in: ['A', 5], quantity: 5 });
     expect(await push({ in: ['A', 3], out: ['X', 4], quantity: 4 })).toEqual({ id, result: 'stale' });
     const late = await house.stored(id);
@@ -125,7 +125,7 @@ describe('21: late and repeated pushes', () => {
     expect((await house.stored(id)).inboundFlow?.ticketNumber).toBe('A');
   });
 
-  test('the same again is unchanged: nothing is written, also when written otherwise', async () => {
+  test('the same content again is unchanged: nothing is written, also in another notation', async () => {
     const first = house.ticket({ inboundFlow: flow('A', 1), customFields: { a: '1', b: '2' } });
     const { body: answer } = await house.push(first);
     const before = await house.stored(answer.disposalTicketId);
@@ -153,7 +153,7 @@ describe('21: late and repeated pushes', () => {
   });
 });
 
-test('22: without a flow it is always a new ticket', async () => {
+test('a push without a flow always creates a ticket (decision 22)', async () => {
   const ids = new Set<string>();
   for (let i = 0; i < 3; i++) {
     const { id, result } = await push({});
@@ -163,7 +163,7 @@ test('22: without a flow it is always a new ticket', async () => {
   expect(ids.size).toBe(3);
 });
 
-describe('23: the history', () => {
+describe('the history (decision 23)', () => {
   test('keeps every push that was not unchanged, as it was sent', async () => {
     const raw = (microseconds: number) =>
       `  ${JSON.stringify(body({ in: ['A', microseconds] })).slice(0, -1)} ,"future":{"big":1e309,"precise":0.10000000000000000001},"é":"\\u00e9"}`;
@@ -186,7 +186,7 @@ describe('23: the history', () => {
     expect(text).toContain('{"big":1e309,"precise":0.10000000000000000001}');
   });
 
-  test('tells when a push was received', async () => {
+  test('has the time at which a push was received', async () => {
     const before = Date.now();
     const { id } = await push({ in: ['A', 1] });
     const [revision] = await house.revisions(id);
@@ -198,7 +198,7 @@ describe('23: the history', () => {
   });
 });
 
-describe('24: the business rules', () => {
+describe('the business rules (decision 24)', () => {
   const violations = async (over: Record<string, unknown>) => {
     const before = await house.count();
     const reply = await house.push(house.ticket(over));
@@ -207,7 +207,7 @@ describe('24: the business rules', () => {
     return reply.body.error?.details?.violations?.map(({ path, rule }) => `${path} ${rule}`);
   };
 
-  test('an unknown site; its materials are still held to exist', async () => {
+  test('an unknown site: its materials must still exist', async () => {
     expect(await violations({ siteId: randomUUID() })).toEqual(['siteId siteExists']);
     const materials = [house.material({ id: randomUUID() }), house.material(), house.material({ id: randomUUID() })];
     expect(await violations({ siteId: randomUUID(), materials })).toEqual([
@@ -217,7 +217,7 @@ describe('24: the business rules', () => {
     ]);
   });
 
-  test('an unknown material, a material of another site, through its kiosk too: all are listed', async () => {
+  test('an unknown material, a material of another site, also through its kiosk: all are reported', async () => {
     const other = await catalog.site(house.haulerId);
     const kiosk = await catalog.kiosk(house.haulerId, other);
     const elsewhere = await catalog.material(house.haulerId, { siteId: other });
@@ -232,7 +232,7 @@ describe('24: the business rules', () => {
     ]);
   });
 
-  test('the messages say whose ids are meant, and where they have to come from', async () => {
+  test('the messages name the system of the ids, and their source', async () => {
     const other = await catalog.site(house.haulerId);
     const elsewhere = await catalog.material(house.haulerId, { siteId: other });
     const messages = async (over: Record<string, unknown>) =>
@@ -247,13 +247,13 @@ describe('24: the business rules', () => {
   });
 
   test("another hauler's site and material do not exist (decision 1)", async () => {
-    const stranger = await ScaleHouse.open(service);
+    const otherHouse = await ScaleHouse.open(service);
     expect(
-      await violations({ siteId: stranger.siteId, materials: [house.material({ id: stranger.materialId })] }),
+      await violations({ siteId: otherHouse.siteId, materials: [house.material({ id: otherHouse.materialId })] }),
     ).toEqual(['siteId siteExists', 'materials[0].id materialExists']);
   });
 
-  test('the same material twice is two lines; through a kiosk of the site is fine; inactive ones are accepted', async () => {
+  test('the same material twice is two lines; a material of a kiosk of the site, and an inactive one are accepted', async () => {
     const closed = await catalog.site(house.haulerId, { active: false });
     const kiosk = await catalog.kiosk(house.haulerId, closed);
     const id = await catalog.material(house.haulerId, { kioskId: kiosk }, { active: false });
@@ -263,14 +263,14 @@ describe('24: the business rules', () => {
     expect((await house.stored(reply.body.disposalTicketId)).materials).toEqual(lines);
   });
 
-  test('a material that was synchronised a moment ago is known', async () => {
+  test('a material that was just synchronised is known', async () => {
     const id = randomUUID();
     expect(await violations({ materials: [house.material({ id })] })).toEqual(['materials[0].id materialExists']);
     await catalog.material(house.haulerId, { siteId: house.siteId }, { id });
     expect((await house.push(house.ticket({ materials: [house.material({ id })] }))).status).toBe(200);
   });
 
-  test('a material that has just moved is of its new site only', async () => {
+  test('a material that was just moved belongs to its new site only', async () => {
     const other = await catalog.site(house.haulerId);
     expect((await house.push(house.ticket())).status).toBe(200);
     await service.dataSource.query('UPDATE materials SET site_external_id = $1 WHERE external_id = $2', [

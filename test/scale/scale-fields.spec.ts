@@ -20,7 +20,7 @@ const material = (over: Over) => ({ materials: [house.material(), house.material
 const fields = (count: number, name = (i: number) => `name ${i}`) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [name(i), 'v']));
 
-describe('what section 2.2 requires', () => {
+describe('required fields (section 2.2)', () => {
   test.each<[string, Over, string[]]>([
     ['siteId', { siteId: undefined }, ['siteId']],
     ['materials', { materials: undefined }, ['materials']],
@@ -41,7 +41,7 @@ describe('what section 2.2 requires', () => {
     await house.expectRefused(house.ticket({ [direction]: flow({ updatedAt: null }) }), [`${direction}.updatedAt`]);
   });
 
-  test('nothing else; null is the same as absent (decision 5)', async () => {
+  test('no other field; null is the same as absent (decision 5)', async () => {
     const id = await house.expectTaken({ inboundFlow: null, outboundFlow: null, customFields: null, x: null });
     const stored = await house.stored(id);
     expect(Object.keys(stored).sort()).toEqual(['createdAt', 'haulerId', 'id', 'materials', 'siteId', 'updatedAt']);
@@ -49,7 +49,7 @@ describe('what section 2.2 requires', () => {
     expect((await house.stored(priced)).materials[1]).not.toHaveProperty('unitPriceCents');
   });
 
-  test('every violation at once, each with its path, rule and sentence (decision 11)', async () => {
+  test('every violation is reported, with its path, rule and sentence (decision 11)', async () => {
     await house.expectRefused(
       {
         siteId: 'x',
@@ -121,7 +121,7 @@ describe('identifiers (decision 6)', () => {
     await house.expectRefused(house.ticket(material({ id })), ['materials[1].id']);
   });
 
-  test('either case is read, lower case is stored and answered', async () => {
+  test('either case is accepted; lower case is stored and returned', async () => {
     const id = await house.expectTaken({
       siteId: house.siteId.toUpperCase(),
       ...material({ id: house.materialId.toUpperCase() }),
@@ -160,14 +160,14 @@ describe('times (decision 7)', () => {
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
     ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999Z'],
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00Z'],
-  ])('%s is answered as %s', async (updatedAt, answered) => {
+  ])('%s is returned as %s', async (updatedAt, answered) => {
     const id = await house.expectTaken({ outboundFlow: flow({ ticketNumber: `T ${updatedAt}`, updatedAt }) });
     expect((await house.stored(id)).outboundFlow).toEqual({ ticketNumber: `T ${updatedAt}`, updatedAt: answered });
   });
 });
 
-describe('the bounds of decision 9', () => {
-  test('1,000 materials are read, 1,001 and 10,000 are not', async () => {
+describe('the limits of decision 9', () => {
+  test('1,000 materials are accepted, 1,001 and 10,000 are not', async () => {
     const many = (count: number) => ({ materials: Array.from({ length: count }, () => house.material()) });
     const id = await house.expectTaken(many(1000));
     expect((await house.stored(id)).materials).toHaveLength(1000);
@@ -176,7 +176,7 @@ describe('the bounds of decision 9', () => {
     await house.expectRefused(house.ticket(lean), ['materials']);
   });
 
-  test('100 custom fields are read, 101 are not', async () => {
+  test('100 custom fields are accepted, 101 are not', async () => {
     const id = await house.expectTaken({ customFields: fields(100) });
     expect((await house.stored(id)).customFields).toEqual(fields(100));
     await house.expectRefused(house.ticket({ customFields: fields(101) }), ['customFields']);
@@ -186,26 +186,26 @@ describe('the bounds of decision 9', () => {
     ['a ticket number', (text) => ({ inboundFlow: flow({ ticketNumber: text }) }), 255, 'inboundFlow.ticketNumber'],
     ['a material name', (text) => material({ name: text }), 255, 'materials[1].name'],
     ['a custom value', (text) => ({ customFields: { a: text } }), 4000, 'customFields.a'],
-  ])('%s counts code points', async (_what, over, max, path) => {
+  ])('%s is limited by code points', async (_what, over, max, path) => {
     await house.expectTaken(over('x'.repeat(max)));
     await house.expectTaken(over(TRUCK.repeat(max)));
     await house.expectRefused(house.ticket(over('x'.repeat(max + 1))), [path]);
     await house.expectRefused(house.ticket(over(TRUCK.repeat(max) + 'x')), [path]);
   });
 
-  test('the name of a custom field counts code points', async () => {
+  test('the name of a custom field is limited by code points', async () => {
     const name = TRUCK.repeat(255);
     const id = await house.expectTaken({ customFields: { [name]: 'v' } });
     expect((await house.stored(id)).customFields).toEqual({ [name]: 'v' });
     await house.expectRefused(house.ticket({ customFields: { [`${name}x`]: 'v' } }), [`customFields["${name}x"]`]);
   });
 
-  test('a name that is far too long is not told at length', async () => {
+  test('a name that is far too long is shortened in the message', async () => {
     const path = `customFields["${'x'.repeat(511)}…"]`;
     await house.expectRefused(house.ticket({ customFields: { ['x'.repeat(500_000)]: 'v' } }), [path]);
   });
 
-  test('an empty ticket number is refused; an empty material name, custom name and value are read', async () => {
+  test('an empty ticket number is refused; an empty material name, custom name and value are accepted', async () => {
     await house.expectRefused(house.ticket({ inboundFlow: flow({ ticketNumber: '' }) }), ['inboundFlow.ticketNumber']);
     const id = await house.expectTaken({ ...material({ name: '' }), customFields: { '': '' } });
     expect(await house.stored(id)).toMatchObject({ materials: [{}, { name: '' }], customFields: { '': '' } });

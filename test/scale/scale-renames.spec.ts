@@ -17,7 +17,7 @@ const flow = (ticketNumber: string | undefined, second: number) =>
     ? undefined
     : { ticketNumber, updatedAt: `2026-01-01T00:00:${String(second).padStart(2, '0')}Z` };
 
-/** Pushes with the named flows; the quantity is the second, so that contents differ too. */
+/** Pushes the given flows; the quantity is the second, so that contents differ too. */
 async function push(inbound: string | undefined, outbound: string | undefined, second: number): Promise<string> {
   const { status, headers } = await house.push(
     house.ticket({
@@ -29,7 +29,7 @@ async function push(inbound: string | undefined, outbound: string | undefined, s
   return `${status} ${headers.get('ticket-result')}`;
 }
 
-/** In this order and in one batch: the two that may run are held up meanwhile, and what arrives then is the next. */
+/** In this order and in one batch: the test blocks the two batches that may run, and the pushes wait for the next one. */
 async function inOneBatch(...pushes: readonly Parameters<typeof push>[]): Promise<string[]> {
   const submit = jest.spyOn(Batcher.prototype, 'submit');
   const results: Promise<string>[] = [];
@@ -48,8 +48,8 @@ async function inOneBatch(...pushes: readonly Parameters<typeof push>[]): Promis
   return (await Promise.all(results)).slice(heldUp.length);
 }
 
-describe('numbers that change hands while many push at once (decisions 20, 26)', () => {
-  test('one renames a flow, another takes the freed number', async () => {
+describe('numbers that change hands during concurrent pushes (decisions 20, 26)', () => {
+  test('one push renames a flow, another takes the released number', async () => {
     const tickets = Array.from({ length: 40 }, (_, i) => i);
     for (const i of tickets) await push(`A${i}`, `X${i}`, 1);
     for (let round = 0; round < 3; round++) {
@@ -63,7 +63,7 @@ describe('numbers that change hands while many push at once (decisions 20, 26)',
     }
   });
 
-  test('two tickets swap a number by way of a third', async () => {
+  test('two tickets exchange a number through a third one', async () => {
     await push('P', 'PX', 1);
     await push('Q', 'QX', 1);
     expect(await inOneBatch(['R', 'PX', 2], ['P', 'QX', 2], ['Q', 'PX', 3])).toEqual(

@@ -33,12 +33,12 @@ describe('text (decision 8)', () => {
       'customFields.a',
     ],
   ];
-  test.each(places)('U+0000 and lone surrogates in %s', async (_what, body, path) => {
+  test.each(places)('U+0000 and lone surrogates in %s are refused', async (_what, body, path) => {
     for (const escape of ['\\u0000', '\\ud800', '\\udfffx', 'x\\uD83D\\u0041', '\\ude00\\ud83d'])
       await house.expectRefused(body(escape), [path]);
   });
 
-  test('is told together with all else, each path once', async () => {
+  test('every violation is reported, each path once', async () => {
     const body =
       '{"siteId":"a\\u0000","materials":[{"name":"\\ud800"}],"inboundFlow":{"ticketNumber":"\\u0000"},"customFields":{"a":"\\u0000"}}';
     await house.expectRefused(body, [
@@ -53,7 +53,7 @@ describe('text (decision 8)', () => {
     ]);
   });
 
-  test('what is no Latin comes back as it was sent, not normalised, not trimmed', async () => {
+  test('text in other scripts is returned as it was sent, not normalised and not trimmed', async () => {
     const texts = [
       'ﬁne Å',
       'Å',
@@ -98,7 +98,7 @@ describe('custom fields of any name', () => {
     '',
   ];
 
-  test('are data', async () => {
+  test('are stored as data', async () => {
     const body = `${JSON.stringify(house.ticket()).slice(0, -1)},"customFields":{${names.map((name) => `${JSON.stringify(name)}:"v"`).join(',')}}}`;
     const reply = await house.push(body);
     expect(reply.status).toBe(200);
@@ -110,7 +110,7 @@ describe('custom fields of any name', () => {
     expect(Object.keys(revision?.body['customFields'] as object).sort()).toEqual([...names].sort());
   });
 
-  test('have values that are text', async () => {
+  test('have text values', async () => {
     const body = `${JSON.stringify(house.ticket()).slice(0, -1)},"customFields":{"__proto__":{"x":1},"constructor":1}}`;
     await house.expectRefused(body, ['customFields.__proto__', 'customFields.constructor']);
   });
@@ -120,7 +120,7 @@ describe('numbers (decision 25)', () => {
   const raw = (text: string) =>
     JSON.stringify(house.ticket(material({ quantity: '@', unitPriceCents: '@' }))).replaceAll('"@"', text);
 
-  test.each(['1e309', '-1e309', '1e400', `1${'0'.repeat(400)}`])('%.12s is no double: 400', async (text) =>
+  test.each(['1e309', '-1e309', '1e400', `1${'0'.repeat(400)}`])('%.12s is not a double: 400', async (text) =>
     house.expectRefused(raw(text), ['materials[1].quantity', 'materials[1].unitPriceCents']),
   );
 
@@ -141,13 +141,13 @@ describe('numbers (decision 25)', () => {
     '9007199254740993',
     '123456789012345678901234567890',
     '1e-400',
-  ])('%s is kept and answered as that double', async (text) => {
+  ])('%s is stored and returned as that double', async (text) => {
     const { body } = await house.push(raw(text));
     const [, stored] = (await house.stored(body.disposalTicketId)).materials;
     expect(stored).toEqual({ ...house.material(), quantity: Number(text), unitPriceCents: Number(text) });
   });
 
-  test('any finite double survives, bit by bit', async () => {
+  test('any finite double is returned bit by bit', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 20, maxLength: 20 }),

@@ -23,10 +23,10 @@ const flow = (second: number, ticketNumber: string) => ({
   inboundFlow: { ticketNumber, updatedAt: new Date(Date.UTC(2026, 0, 31, 8, 0, second)).toISOString() },
 });
 
-/** Text of so many bytes, which are twice as many as its characters. */
+/** Text of that many bytes, which has half as many characters. */
 const text = (bytes: number) => 'ß'.repeat(bytes / 2);
 
-/** Pushes of one ticket, each with more than that many bytes of a field that nobody knows; the ticket's id. */
+/** Pushes one ticket several times, each with an unknown field of more than that many bytes. Returns the ticket's id. */
 async function pushes(count: number, bytes: number): Promise<string> {
   let id = '';
   for (let i = 1; i <= count; i++)
@@ -34,8 +34,8 @@ async function pushes(count: number, bytes: number): Promise<string> {
   return id;
 }
 
-/** What the database has handed over since, in bytes of texts, call by call. */
-function handedOver(): () => Promise<number[]> {
+/** Returns the bytes of text that each query has returned since the call. */
+function bytesRead(): () => Promise<number[]> {
   const find = jest.spyOn(service.dataSource.manager, 'find');
   return async () => {
     const results = await Promise.all(find.mock.results.map(({ value }) => value as Promise<object[]>));
@@ -43,11 +43,11 @@ function handedOver(): () => Promise<number[]> {
   };
 }
 
-describe('what is stored goes out unread', () => {
-  /** No reader of JSON would write it again like this. */
+describe('stored JSON is returned unchanged', () => {
+  /** No JSON parser and serialiser would write it like this. */
   const ODD = '{ "a" : [1e309, -0, 1.0, 12345678901234567890, 1E5],\n\t"a" : "\\u0041\\/", "__proto__":{ } }';
 
-  test('a push to the letter, without its byte order mark', async () => {
+  test('for a push, without its byte order mark', async () => {
     const sent = `${JSON.stringify(house.ticket(flow(0, 'odd'))).slice(0, -1)} , "p":${ODD} }`;
     const id = (await house.push(`\ufeff${sent}`)).body.disposalTicketId;
     const { text, headers } = await service.admin('GET', `/tickets/${id}/revisions`);
@@ -57,7 +57,7 @@ describe('what is stored goes out unread', () => {
     expect(() => JSON.parse(text) as unknown).not.toThrow();
   });
 
-  test('the contents of a ticket, alone and in a list', async () => {
+  test('for the contents of a ticket, alone and in a list', async () => {
     const body = JSON.stringify(house.ticket({ customFields: { a: '1' } })).replace('12.5', '-0');
     const id = (await house.push(body)).body.disposalTicketId;
     const { materials, customFields } = { materials: '[ 1e309 ]', customFields: '{ "n" : 12345678901234567890 }' };
@@ -74,15 +74,15 @@ describe('what is stored goes out unread', () => {
   });
 });
 
-describe('a page that is large', () => {
+describe('a large page', () => {
   const BYTES = 400_000;
   let id: string;
   beforeAll(async () => {
     id = await pushes(6, BYTES);
   });
 
-  test('is whole, in order, and never in memory as a whole', async () => {
-    const read = handedOver();
+  test('is complete and in order, and never in memory as a whole', async () => {
+    const read = bytesRead();
     const { body } = await service.admin<Page>('GET', `/tickets/${id}/revisions`);
     expect(body.data.map(({ revision, body: { p } }) => [revision, String(p).slice(0, 2)])).toEqual(
       [1, 2, 3, 4, 5, 6].map((n) => [n, `${n}-`]),
@@ -93,7 +93,7 @@ describe('a page that is large', () => {
     for (const bytes of pieces) expect(bytes).toBeLessThan(MAX_CHUNK_BYTES);
   });
 
-  test('of tickets is so too, by all that each holds', async () => {
+  test('of tickets is read in parts by the size of its rows', async () => {
     const other = await ScaleHouse.open(service);
     const large = JSON.stringify([text(600_000)]);
     const ids: string[] = [];
@@ -110,14 +110,14 @@ describe('a page that is large', () => {
         disposalTicketId,
       ]);
     }
-    const read = handedOver();
+    const read = bytesRead();
     const { body } = await service.admin<{ data: { id: string }[] }>('GET', `/tickets?haulerId=${other.haulerId}`);
     expect(body.data.map((ticket) => ticket.id)).toEqual(ids);
     expect(await read()).toHaveLength(3);
   });
 
-  test('is in order, however its rows lie', async () => {
-    // The first is now the last of the table; an index would put it first again, whatever is asked for.
+  test('is in order, whatever the order of its rows in the table', async () => {
+    // The first row is the last of the table now.
     await service.dataSource.query(
       'UPDATE ticket_revisions SET result = result WHERE ticket_id = $1 AND revision = 1',
       [id],
@@ -135,9 +135,9 @@ describe('a page that is large', () => {
     }
   });
 
-  test('is read as its reader takes it', async () => {
+  test('is read no faster than its caller reads it', async () => {
     const { data } = await service.app.get(TicketQueries).revisions(id, {});
-    const read = handedOver();
+    const read = bytesRead();
     const elements = data[Symbol.asyncIterator]();
     await elements.next();
     await elements.next();
@@ -148,7 +148,7 @@ describe('a page that is large', () => {
     expect(await read()).toHaveLength(2);
   });
 
-  test('asked for by HEAD has no body', async () => {
+  test('has no body for HEAD', async () => {
     const reply = await service.admin('HEAD', `/tickets/${id}/revisions`);
     expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([
       200,
@@ -157,7 +157,7 @@ describe('a page that is large', () => {
     ]);
   });
 
-  test('where the database fails at the first row, it is told; at a later one, the answer breaks off', async () => {
+  test('is 500 if the database fails at its first row, and breaks off at a later one', async () => {
     const { manager } = service.dataSource;
     const find = manager.find.bind(manager);
     const away = Object.assign(new Error('away'), { code: '57P01' });

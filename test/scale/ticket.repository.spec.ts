@@ -44,7 +44,7 @@ function writeBatchOn(on: HotPathPool, ...pushes: Push[]): Promise<Ticket[]> {
 }
 
 describe('findTickets', () => {
-  test('gives back exactly what was written', async () => {
+  test('returns what was written', async () => {
     const whole = {
       ...pushOf({
         inbound: { ticketNumber: '{"\\,}\n\u{1F69B}NULL', updatedAt: '0001-01-01T00:00:00.000001Z' },
@@ -65,7 +65,7 @@ describe('findTickets', () => {
     });
   });
 
-  test('gives back a changed ticket as it was changed, in every part', async () => {
+  test('returns a changed ticket with every change', async () => {
     await writeBatch(pushOf({ inbound: flow('A', 1), outbound: flow('X', 1) }));
     const later = pushOf({ inbound: flow('B', 3), outbound: flow('X', 2) });
     const [changed] = await writeBatch({ ...later, contents: { materials: '[2]', customFields: '{"a":"b"}' } });
@@ -74,7 +74,7 @@ describe('findTickets', () => {
     expect(await find([later])).toEqual([changed, changed]);
   });
 
-  test('finds by flow only what has that flow, of that hauler, site and direction', async () => {
+  test('finds by flow only tickets with that flow, of that hauler, site and direction', async () => {
     const [inbound, outbound] = [pushOf({ inbound: flow('A', 1) }), pushOf({ outbound: flow('A', 1) })];
     const others = [
       { ...pushOf({ inbound: flow('A', 1) }), haulerId: uuidv7() },
@@ -93,7 +93,7 @@ describe('writeChanges', () => {
   test.each<[Direction, Direction]>([
     ['inbound', 'outbound'],
     ['outbound', 'inbound'],
-  ])('one batch can hand an %s number from one ticket to another, and back', async (renamed, matched) => {
+  ])('moves an %s number from one ticket to another and back in one batch', async (renamed, matched) => {
     const parts = (number: string, match: string, version: number) =>
       pushOf({ [renamed]: flow(number, version), [matched]: flow(match, version) });
     const [one, two, bystander] = [parts('A', 'X', 1), parts('B', 'Y', 1), parts('C', 'W', 1)];
@@ -109,7 +109,7 @@ describe('writeChanges', () => {
     expect((await find([bystander])).map(({ flows }) => flows)).toEqual([bystander.flows, bystander.flows]);
   });
 
-  test('a number that is freed goes to a new ticket of the same batch', async () => {
+  test('gives a released number to a new ticket of the same batch', async () => {
     await writeBatch(pushOf({ inbound: flow('A', 1), outbound: flow('X', 1) }));
     const [fresh] = await writeBatch(
       pushOf({ inbound: flow('A', 2), outbound: flow('Y', 2) }),
@@ -121,7 +121,7 @@ describe('writeChanges', () => {
   test.each<[string, PushParts, PushParts]>([
     ['both create the ticket', { inbound: flow('A', 1) }, { inbound: flow('A', 2) }],
     ['both change it through one flow', { inbound: flow('K', 2) }, { inbound: flow('K', 3) }],
-    ['each changes it through a flow of its own', { inbound: flow('K', 2) }, { outbound: flow('X', 3) }],
+    ['each changes it through another flow', { inbound: flow('K', 2) }, { outbound: flow('X', 3) }],
     [
       'both rename to one number',
       { inbound: flow('K', 2), outbound: flow('N', 2) },
@@ -133,7 +133,7 @@ describe('writeChanges', () => {
       { outbound: flow('N', 3) },
     ],
   ])(
-    'a batch whose tickets have changed since it read them writes nothing and can be retried: %s',
+    'writes nothing if a ticket has changed since it was read, and can be retried: %s',
     async (_what, first, second) => {
       await writeBatch(pushOf({ inbound: flow('K', 1), outbound: flow('X', 1) }), pushOf({ inbound: flow('L', 1) }));
       const bystander = pushOf({ inbound: flow('bystander', 1) });
@@ -156,11 +156,11 @@ describe('writeChanges', () => {
   test.each([
     ['a deadlock', '40P01'],
     ['a serialization failure', '40001'],
-    ['a prepared statement that is not there', '26000'],
-    ['a prepared statement that is there already', '42P05'],
-  ])('after %s too', (_what, code) => expect(canRetry(Object.assign(new Error('x'), { code }))).toBe(true));
+    ['a missing prepared statement', '26000'],
+    ['an existing prepared statement', '42P05'],
+  ])('can be retried after %s', (_what, code) => expect(canRetry(Object.assign(new Error('x'), { code }))).toBe(true));
 
-  test('any other failure is not retried', () => {
+  test('is not retried after another error', () => {
     for (const error of [new Error('other'), Object.assign(new Error('x'), { code: '23505', constraint: 'other' })])
       expect(canRetry(error)).toBe(false);
   });
