@@ -11,10 +11,12 @@ import { ActionsController } from './actions.controller.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { Doctor, DoctorController } from './doctor.js';
+import { ExchangeReplay } from './exchange-replay.service.js';
 import { ExchangesController } from './exchanges.controller.js';
 import { HaulersController } from './haulers.controller.js';
 import { HostedController } from './hosted.controller.js';
 import { OverviewController } from './overview.controller.js';
+import { OutboundReplay } from './outbound-replay.service.js';
 import { RecordingsController } from './recordings.controller.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
 import { SyncRunsController } from './sync-runs.controller.js';
@@ -32,13 +34,14 @@ import { VideoRequestsController } from './video-requests.controller.js';
     DoctorController,
     SandboxController,
   ],
-  providers: [Doctor],
+  providers: [Doctor, ExchangeReplay],
+  exports: [ExchangeReplay],
 })
 export class AdminModule {}
 
 /** Administration of the platform side; loaded with that side. */
 @Module({
-  imports: [AccountsModule, PartnerClientModule, ScaleModule, SiteSyncModule, VisionModule],
+  imports: [AdminModule, AccountsModule, PartnerClientModule, ScaleModule, SiteSyncModule, VisionModule],
   controllers: [
     OverviewController,
     TicketsController,
@@ -47,6 +50,7 @@ export class AdminModule {}
     VideoRequestsController,
     RecordingsController,
   ],
+  providers: [OutboundReplay],
 })
 export class PlatformAdminModule {}
 

@@ -1,14 +1,25 @@
 import { Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
-import { ExchangeDetail, ExchangeList, ExchangeQuery } from '../contracts/admin/exchange.dto.js';
+import {
+  ExchangeDetail,
+  ExchangeList,
+  ExchangeQuery,
+  ReplayExchangesRequest,
+} from '../contracts/admin/exchange.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
+import { ReplayedExchange, ReplayedExchanges, ReplayExchangeRequest } from '../contracts/admin/replay.dto.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
+import { type BodyRequest, JsonBody } from '../http/json-body.js';
+import { ExchangeReplay } from './exchange-replay.service.js';
 
 /** HTTP exchanges in both directions. */
 @AdminController()
 export class ExchangesController {
-  constructor(private readonly exchanges: ExchangeQueries) {}
+  constructor(
+    private readonly exchanges: ExchangeQueries,
+    private readonly replays: ExchangeReplay,
+  ) {}
 
   @AdminRoute('listExchanges')
   list(@Query() query: ExchangeQuery, @Req() request: Request): Promise<ExchangeList> {
@@ -18,5 +29,21 @@ export class ExchangesController {
   @AdminRoute('getExchange')
   get(@Param() { id }: IdParam): Promise<ExchangeDetail> {
     return this.exchanges.get(id);
+  }
+
+  @AdminRoute('replayExchange')
+  replay(
+    @Param() { id }: IdParam,
+    @JsonBody({ optional: true }) { haulerId }: ReplayExchangeRequest,
+  ): Promise<ReplayedExchange> {
+    return this.replays.replay(id, haulerId);
+  }
+
+  @AdminRoute('replayExchanges')
+  replayMany(
+    @JsonBody() filter: ReplayExchangesRequest,
+    @Req() { parsedBody }: BodyRequest,
+  ): Promise<ReplayedExchanges> {
+    return this.replays.replayMany(filter, Object.keys(parsedBody as object));
   }
 }

@@ -8,10 +8,11 @@ import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js
 import { apiError, invalid } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './api-key.entity.js';
-import { issuedKey, newKeyRow, shownKey } from './api-key-row.js';
+import { endOf, issuedKey, newKeyRow, shownKey } from './api-key-row.js';
 import { HaulersService } from './haulers.service.js';
 import { issueViolations, needsHauler } from './issue-rules.js';
 import { KeyCache } from './key-cache.js';
+import type { KeyPrincipal } from './principal.js';
 
 /** Issues, lists and revokes API keys (decision 17). */
 @Injectable()
@@ -51,6 +52,21 @@ export class ApiKeyAdmin {
       take: page.pageSize,
     });
     return { data: rows.map(shownKey), pagination: paginationOf(page, total) };
+  }
+
+  /** The caller that a key stands for, also if it is revoked or has expired; undefined for an unknown id. */
+  async callerOf(id: string): Promise<KeyPrincipal | undefined> {
+    const row = await this.dataSource.manager.findOneBy(ApiKeyEntity, { id });
+    if (row === null) return undefined;
+    const { haulerId, customerId, interfaces } = row;
+    return {
+      keyId: id,
+      keyPrefix: row.prefix,
+      haulerId,
+      customerId,
+      interfaces: new Set(interfaces),
+      endsAt: endOf(row),
+    };
   }
 
   /** For good, on every instance within 5 s; a key that is revoked already stays so. */

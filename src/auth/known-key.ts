@@ -1,11 +1,11 @@
 import type { ApiContract, InterfaceName } from '../contracts/common/api-contract.js';
 import { endOf } from './api-key-row.js';
-import type { Principal } from './principal.js';
+import type { KeyPrincipal } from './principal.js';
 
 /** The part of an issued key that the hot path needs. */
 export interface KnownKey {
   readonly hash: string;
-  readonly principal: Principal;
+  readonly principal: KeyPrincipal;
   /** Epoch milliseconds at which it expires, or its overlap with a successor ends; infinite for most. */
   readonly endsAt: number;
   /** Made by a rotation and not used yet (decision 17). */

@@ -1,4 +1,5 @@
 import type { Exchange, ExchangeDetail, ExchangeMessage } from '../contracts/admin/exchange.dto.js';
+import type { ReplayAnswer, ReplayedExchange, ReplayedExchanges } from '../contracts/admin/replay.dto.js';
 
 const WIDTH = 100;
 const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu;
@@ -39,6 +40,31 @@ export function renderExchange(exchange: ExchangeDetail): string {
   ].join('\n');
 }
 
+/** Both answers of a replay, the earlier one first. */
+export function renderReplay({ exchangeId, status, earlier, now }: ReplayedExchange): string {
+  return [
+    `replayed as ${exchangeId}: ${status ?? 'no response'}`,
+    ...answerLines('earlier answer', earlier),
+    ...(now === undefined
+      ? ['', `the new answer is not stored yet: exchange show ${exchangeId}`]
+      : answerLines('answer now', now)),
+    '',
+  ].join('\n');
+}
+
+function answerLines(title: string, { status, failure, response }: ReplayAnswer): string[] {
+  const outcome = [status ?? 'no response', ...(failure === undefined ? [] : [failure])].join(', ');
+  return response === null ? ['', `${title}: ${outcome}`] : messageLines(`${title}: ${outcome}`, response);
+}
+
+export function renderReplays({ matched, replayed, skipped }: ReplayedExchanges): string {
+  const reasons = skipped.flatMap(({ exchangeId, reason }) => [
+    `skipped ${exchangeId}`,
+    ...wrapped(printable(reason), WIDTH - 2).map((line) => `  ${line}`),
+  ]);
+  return `${[...reasons, `${matched} matched, ${replayed} replayed, ${skipped.length} skipped`].join('\n')}\n`;
+}
+
 function messageLines(title: string, { headers, body }: ExchangeMessage): string[] {
   const shown = Object.entries(headers).map(([name, value]) => `  ${name}: ${printable(value)}`);
   if (body === undefined) return ['', title, ...shown];
@@ -66,11 +92,11 @@ function pretty(text: string): string {
   }
 }
 
-function wrapped(text: string): string[] {
+function wrapped(text: string, width = WIDTH): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {
     const last = lines.at(-1) ?? '';
-    if (last !== '' && last.length + word.length >= WIDTH) lines.push(word);
+    if (last !== '' && last.length + word.length >= width) lines.push(word);
     else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
   }
   return lines;

@@ -7,7 +7,8 @@ import { ADMIN_ROUTES, type AdminRoute, type AdminRouteName } from '../contracts
 import type { StorageCheck } from '../contracts/admin/storage.dto.js';
 import { summarise } from '../contracts/common/violation.js';
 import type { Exchange, ExchangeDetail, ExchangeList } from '../contracts/admin/exchange.dto.js';
-import { exchangeLine, renderExchange, renderExchanges } from './exchange-output.js';
+import type { ReplayedExchange, ReplayedExchanges } from '../contracts/admin/replay.dto.js';
+import { exchangeLine, renderExchange, renderExchanges, renderReplay, renderReplays } from './exchange-output.js';
 import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
@@ -54,7 +55,10 @@ function createProgram(streams: Streams, local: LocalService): Command {
   for (const [name, { description, commands }] of Object.entries(COMMAND_GROUPS)) {
     const group = program.command(name).description(description);
     for (const [word, route] of Object.entries(commands)) addCommand(group.command(word), route, streams, local);
-    if (name === 'exchange') addTail(group.command('tail'), streams, local);
+    if (name === 'exchange') {
+      addTail(group.command('tail'), streams, local);
+      addReplay(group.command('replay'), streams, local);
+    }
   }
   addCommand(program.command('doctor'), 'checkStorage', streams, local);
   configure(program, streams);
@@ -126,6 +130,38 @@ function addTail(command: Command, streams: Streams, local: LocalService): void 
     const show = (exchange: Exchange) => streams.out(json ? `${JSON.stringify(exchange)}\n` : exchangeLine(exchange));
     try {
       await tailExchanges(clientFor(target, local), texts(filter), follow, show);
+    } catch (error) {
+      throw error instanceof AdminCallError ? commandError(error, command) : error;
+    }
+  });
+}
+
+/** One exchange by its id, or many by filter. */
+function addReplay(command: Command, streams: Streams, local: LocalService): void {
+  const { description } = ADMIN_ROUTES.replayExchange;
+  command
+    .summary('Send requests again: of one exchange, or of all that match a filter')
+    .description(
+      `${description} Without <id>: ${ADMIN_ROUTES.replayExchanges.description} With <id>, --hauler-id is the hauler to push for.`,
+    )
+    .argument('[id]', 'Id of the exchange');
+  for (const option of optionsOf(ADMIN_ROUTES.replayExchanges)) command.addOption(option);
+  command.action(async (id?: string) => {
+    const { json = false, ...target } = command.optsWithGlobals<GlobalOptions>();
+    const options = command.opts<Record<string, unknown>>();
+    const others = Object.keys(options).filter((name) => name !== 'haulerId');
+    if (id !== undefined && others.length > 0) {
+      throw new CommandError(inCommandWords(`${others.join(', ')} cannot be used with an id`, command), USAGE);
+    }
+    try {
+      const client = clientFor(target, local);
+      const response =
+        id === undefined
+          ? await client.json('replayExchanges', { body: options })
+          : await client.json('replayExchange', { params: { id }, body: options });
+      if (json) streams.out(render(exactValue(response), true));
+      else if (id === undefined) streams.out(renderReplays(JSON.parse(response) as ReplayedExchanges));
+      else streams.out(renderReplay(JSON.parse(response) as ReplayedExchange));
     } catch (error) {
       throw error instanceof AdminCallError ? commandError(error, command) : error;
     }

@@ -73,7 +73,7 @@ export class ExchangeLog implements BeforeApplicationShutdown {
 
   add(record: ExchangeRecord): void {
     const isFailure = record.status === 0 || record.status >= 400 || record.failure !== undefined;
-    if (this.env.EXCHANGE_LOG === 'failures' && !isFailure) return;
+    if (this.env.EXCHANGE_LOG === 'failures' && !isFailure && record.replayOf === undefined) return;
     // Bytes of the rows wait, because thousands of waiting objects would keep the garbage collector busy.
     const row = toRow(record);
     const dropped = this.queue.push(row, row.exchange.length + row.references.length + ROW_BYTES);

@@ -8,6 +8,7 @@ import {
   type ExchangeList,
   ExchangeQuery,
   PartnerExchangeQuery,
+  ReplayExchangesRequest,
 } from '../contracts/admin/exchange.dto.js';
 import { fieldsOf } from '../contracts/common/fields/documented.js';
 import { epochMillis, formatInstant } from '../contracts/common/instant.js';
@@ -82,6 +83,11 @@ export class ExchangeQueries {
     };
   }
 
+  async isStored(id: string): Promise<boolean> {
+    return (await this.exchanges.get(id)) !== undefined;
+  }
+
+  /** The row as it is stored. Throws `notFound`. */
   async row(id: string): Promise<FullExchangeRow> {
     await this.log.flushForReader();
     const row = await this.exchanges.get(id);
@@ -89,10 +95,22 @@ export class ExchangeQueries {
     return row;
   }
 
-  /** The bytes of a request as they were received; undefined if they are not kept whole. */
-  async wholeRequest(row: FullExchangeRow): Promise<string | undefined> {
-    if (row.in_revision) return this.pushText(row);
-    return row.request_form === 0 ? (row.request_body ?? undefined) : undefined;
+  /** The body of a request as it was received; empty without one, undefined if it is not kept whole. */
+  async wholeRequest(row: FullExchangeRow): Promise<Buffer | undefined> {
+    const { request_body: stored, request_form: form } = row;
+    if (row.in_revision) {
+      const pushed = await this.pushText(row);
+      return pushed === undefined ? undefined : Buffer.from(pushed);
+    }
+    if (stored !== null) return form > BASE64 ? undefined : Buffer.from(stored, form === BASE64 ? 'base64' : 'utf8');
+    const { 'transfer-encoding': coding } = headersIn(row.request_headers);
+    return row.request_bytes === '0' && coding === undefined ? Buffer.alloc(0) : undefined;
+  }
+
+  /** The exchanges of a filter, newest first. `names` are the fields that the caller sent. */
+  async matching(filter: ReplayExchangesRequest, names: readonly string[], limit: number): Promise<ExchangeListRow[]> {
+    refuseUnknown(names, [...fieldsOf(ReplayExchangesRequest).keys()]);
+    return this.exchanges.find(filterOf(filter), limit);
   }
 
   private async pushBody(row: FullExchangeRow): Promise<ExchangeBody | undefined> {
@@ -203,7 +221,7 @@ function toExchange(row: ExchangeListRow): Exchange {
 const optional = <Name extends string>(name: Name, value: string | null): Partial<Record<Name, string>> =>
   value === null ? {} : ({ [name]: value } as Partial<Record<Name, string>>);
 
-const headersIn = (json: string) => JSON.parse(json) as Record<string, string>;
+export const headersIn = (json: string) => JSON.parse(json) as Record<string, string>;
 
 function bodyOf(
   stored: string | null,

@@ -42,6 +42,8 @@ export interface ExchangeRecord {
   readonly requestBytes: number;
   readonly responseBytes: number;
   readonly scenario: string | undefined;
+  /** The exchange that this one repeats. */
+  readonly replayOf?: string | undefined;
   /** Paths of ignored fields, as in the response header. */
   readonly ignoredFields?: string | undefined;
   readonly requestHeaders: Headers;

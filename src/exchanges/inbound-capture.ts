@@ -32,8 +32,9 @@ type CapturedRequest = RecordedRequest &
   FaultedRequest &
   BodyRequest &
   EncodedRequest & {
+    readonly replay?: { readonly of: string };
     readonly principal?: {
-      readonly keyId: string;
+      readonly keyId: string | null;
       readonly keyPrefix: string;
       readonly haulerId: string | null;
     };
@@ -107,17 +108,18 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
       haulerId: principal?.haulerId ?? haulerIn(request, operation),
       connectionId: null,
       apiKeyId: principal?.keyId ?? null,
-      keyPrefix: principal?.keyPrefix ?? null,
+      keyPrefix: principal?.keyId == null ? null : principal.keyPrefix,
       requestId: textOf(response.getHeader('X-Request-Id')) ?? null,
       status,
       failure: isWhole ? undefined : 'cut-off',
-      result: result ?? resultOf(operation, status, isReplay),
+      result: resultOf(operation, status, isReplay) ?? result,
       durationMs: Math.round((performance.now() - started) * 10) / 10,
       requestBytes:
         requestBody?.sizeBytes ??
         (Number(request.headers['content-length']) || (inRevision ? Buffer.byteLength(request.rawBody ?? '') : 0)),
       responseBytes: body.sizeBytes,
       scenario: request.scenario?.name,
+      replayOf: request.replay?.of,
       ignoredFields: textOf(response.getHeader(IGNORED_FIELDS_HEADER)),
       requestHeaders: request.headers,
       requestBody,

@@ -32,6 +32,7 @@ export class OutboundCapture implements OutboundLog {
     const ended = (failure?: string): void => {
       if (isEnded) return;
       isEnded = true;
+      context?.onEnd?.({ id, status, failure });
       const { host, path, query } = addressOf(call.url);
       const requestBody = call.body === undefined ? undefined : keptBody(call.body, this.log.maxBodyBytes);
       this.log.add({
@@ -53,6 +54,7 @@ export class OutboundCapture implements OutboundLog {
         requestBytes: requestBody?.sizeBytes ?? 0,
         responseBytes: body.sizeBytes,
         scenario: headers?.['sandbox-scenario']?.toString(),
+        replayOf: context?.replayOf,
         requestHeaders: { host, ...call.headers },
         requestBody,
         input: call.body === undefined ? query : parsed(call.body),

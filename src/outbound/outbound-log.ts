@@ -49,6 +49,14 @@ export interface CallContext {
   readonly references: readonly Reference[];
   readonly haulerId?: string;
   readonly connectionId?: string;
+  /** The exchange that the calls repeat. */
+  readonly replayOf?: string;
+  /** Called at the end of each call. `status` is 0 without a response. */
+  readonly onEnd?: (call: {
+    readonly id: string;
+    readonly status: number;
+    readonly failure?: string | undefined;
+  }) => void;
 }
 
 const contexts = new AsyncLocalStorage<CallContext>();

@@ -7,7 +7,7 @@ import { ExchangeDetail, ExchangeList, PartnerExchangeQuery } from '../contracts
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { KeyDescription } from '../contracts/partner/me.dto.js';
-import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
+import { ExchangeQueries, type ExchangeScope } from '../exchanges/exchange-queries.service.js';
 
 /** Describes the key of a call, and lists the calls that were made with it. */
 @PartnerController()
@@ -32,11 +32,17 @@ export class PartnerExchangesController {
 
   @PartnerRoute('listOwnExchanges')
   list(@Query() query: PartnerExchangeQuery, @Req() call: AuthenticatedRequest): Promise<ExchangeList> {
-    return this.exchanges.list(query, Object.keys(call.query), { apiKeyId: principalOf(call).keyId });
+    return this.exchanges.list(query, Object.keys(call.query), scopeOf(call));
   }
 
   @PartnerRoute('getOwnExchange')
   get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest): Promise<ExchangeDetail> {
-    return this.exchanges.get(id, { apiKeyId: principalOf(call).keyId });
+    return this.exchanges.get(id, scopeOf(call));
   }
+}
+
+function scopeOf(call: AuthenticatedRequest): ExchangeScope {
+  const { keyId } = principalOf(call);
+  if (keyId === null) throw new Error('the partner API needs a key');
+  return { apiKeyId: keyId };
 }

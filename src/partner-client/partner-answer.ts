@@ -131,6 +131,11 @@ export class StreamedAnswer extends Answer {
     return false;
   }
 
+  /** Reads the rest of the body and discards it. Throws `PartnerFailure`. */
+  async discard(): Promise<void> {
+    for await (const chunk of this.body()) void chunk;
+  }
+
   /** The whole body. Throws `PartnerFailure` of kind `tooLarge` beyond 4 MiB. */
   async whole(): Promise<PartnerAnswer> {
     const chunks: Buffer[] = [];

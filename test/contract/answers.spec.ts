@@ -55,6 +55,8 @@ describe('the documented errors', () => {
   it('409 of the admin API belongs to operations that can conflict, and says with what', () => {
     expect(documented('admin', '409')).toEqual([
       'POST /api-keys/{id}/rotate',
+      'POST /exchanges/replay',
+      'POST /exchanges/{id}/replay',
       'POST /haulers',
       'POST /hosted/recordings',
       'POST /sandbox/customers/{customerId}/clock',

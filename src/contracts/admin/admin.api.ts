@@ -21,7 +21,7 @@ import {
   NEW_CONNECTIONS,
   UpdateConnectionRequest,
 } from './connection.dto.js';
-import { ExchangeDetail, ExchangeList, ExchangeQuery } from './exchange.dto.js';
+import { ExchangeDetail, ExchangeList, ExchangeQuery, ReplayExchangesRequest } from './exchange.dto.js';
 import { CreateHaulerRequest, Hauler, HAULER_EXAMPLES } from './hauler.dto.js';
 import {
   HOSTED_RECORDING_MAX_BYTES,
@@ -36,6 +36,7 @@ import {
 } from './hosted.dto.js';
 import { IdParam, listOf } from './list.dto.js';
 import { Overview } from './overview.dto.js';
+import { REPLAY_EXAMPLES, ReplayedExchange, ReplayedExchanges, ReplayExchangeRequest } from './replay.dto.js';
 import {
   Coverage,
   CoverageBucket,
@@ -576,6 +577,36 @@ const ROUTES = {
     returns: 'The exchange',
     fails: { notFound: 'No exchange has this id, or its day is no longer kept' },
   },
+  replayExchange: {
+    method: 'POST',
+    path: '/exchanges/{id}/replay',
+    summary: 'Send the request of an exchange again',
+    description:
+      "An inbound push as it was, under a new request id and without a key, for the same hauler or another one; an `Idempotency-Key` of a push that was not refused applies again. An outbound `GET` to the connection's current address. An outbound `POST` is never sent again.",
+    params: IdParam,
+    body: ReplayExchangeRequest,
+    isBodyOptional: true,
+    status: 201,
+    response: ReplayedExchange,
+    returns: 'The new exchange',
+    fails: {
+      notFound: 'No exchange has this id, or its day is no longer kept',
+      conflict: 'The exchange cannot be replayed: the message says why',
+    },
+  },
+  replayExchanges: {
+    method: 'POST',
+    path: '/exchanges/replay',
+    summary: 'Send the requests of many exchanges again',
+    description:
+      'Of all exchanges that match the filter, the oldest first, at most 1,000. An exchange that is itself a replay, or cannot be replayed, is skipped with the reason. At least one filter is needed, except in a dry run.',
+    body: ReplayExchangesRequest,
+    examples: REPLAY_EXAMPLES,
+    status: 200,
+    response: ReplayedExchanges,
+    returns: 'What was sent',
+    fails: { conflict: 'The exchange log is off' },
+  },
 
   replaceHostedSiteData: {
     method: 'PUT',
@@ -768,7 +799,7 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['recordings', 'Recordings and clips from partners, and their files'],
   ['coverage', 'The stored, available, missing and expired video of a truck over time'],
   ['vision-findings', "Errors in partners' video lists"],
-  ['exchanges', 'HTTP exchanges in both directions: search, explanation'],
+  ['exchanges', 'HTTP exchanges in both directions: search, explanation, replay'],
   ['hosted', 'Data of the partner side, which the reference partner serves'],
   ['sandbox', 'Faults to rehearse, and the clock of the reference partner'],
   ['actions', 'The action log: who changed what, and when'],

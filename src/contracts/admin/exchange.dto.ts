@@ -1,6 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
 import { Documented } from '../common/fields/documented.js';
-import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
 import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../common/pagination.dto.js';
@@ -11,8 +11,8 @@ const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 const FORM = `kind:value with one of the kinds ${REFERENCE_KINDS.join(', ')}`;
 
-/** Filters of the exchanges of one API key. All given filters apply. */
-export class PartnerExchangeQuery {
+/** Filters of exchanges. All given filters apply. */
+export class ExchangeFilters {
   @EnumField({
     description: 'Calls to this service, or calls of this service',
     values: ['inbound', 'outbound'],
@@ -54,7 +54,10 @@ export class PartnerExchangeQuery {
 
   @InstantField({ description: 'Exchanges that began before this time', optional: true, inQuery: true })
   to?: Instant;
+}
 
+/** Filters of the exchanges of one API key. */
+export class PartnerExchangeQuery extends ExchangeFilters {
   @TextField({ description: '`next` of the page before, with the same filters', min: 1, max: 128, optional: true })
   cursor?: string;
 
@@ -69,16 +72,35 @@ export class PartnerExchangeQuery {
   pageSize?: number;
 }
 
+const HAULER = { description: 'Exchanges of this hauler only', optional: true };
+const CONNECTION = { description: 'Outbound calls of this connection only', optional: true };
+const API_KEY = { description: 'Inbound calls with this API key only', optional: true };
+
 /** Filters of all exchanges. */
 export class ExchangeQuery extends PartnerExchangeQuery {
-  @UuidField({ description: 'Exchanges of this hauler only', optional: true })
+  @UuidField(HAULER)
   haulerId?: string;
 
-  @UuidField({ description: 'Outbound calls of this connection only', optional: true })
+  @UuidField(CONNECTION)
   connectionId?: string;
 
-  @UuidField({ description: 'Inbound calls with this API key only', optional: true })
+  @UuidField(API_KEY)
   apiKeyId?: string;
+}
+
+/** Filters of the exchanges that are replayed. */
+export class ReplayExchangesRequest extends ExchangeFilters {
+  @UuidField(HAULER)
+  haulerId?: string;
+
+  @UuidField(CONNECTION)
+  connectionId?: string;
+
+  @UuidField(API_KEY)
+  apiKeyId?: string;
+
+  @BooleanField({ description: 'Send nothing, and report what would be sent', optional: true, example: true })
+  dryRun?: boolean;
 }
 
 /** A value by which the exchange is found. */

@@ -1,0 +1,165 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { Application } from 'express';
+import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
+import { HaulersService } from '../auth/haulers.service.js';
+import type { Principal, ReplayedRequest } from '../auth/principal.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type { ReplayExchangesRequest } from '../contracts/admin/exchange.dto.js';
+import {
+  MAX_REPLAYS,
+  type ReplayAnswer,
+  type ReplayedExchange,
+  type ReplayedExchanges,
+} from '../contracts/admin/replay.dto.js';
+import { apiError, AppError, invalid } from '../errors/app-error.js';
+import { ExchangeLog } from '../exchanges/exchange-log.service.js';
+import { ExchangeQueries, headersIn } from '../exchanges/exchange-queries.service.js';
+import type { FullExchangeRow } from '../exchanges/exchanges.repository.js';
+import { replayHeaders, replayRefusal } from '../exchanges/replay.rules.js';
+import { InnerServer } from '../http/inner-server.js';
+import type { RecordedRequest } from '../http/recorded-request.js';
+
+/** The exchange log writes in batches. */
+const WRITTEN_WITHIN_MS = 5_000;
+const POLL_MS = 50;
+
+/** The id of the new exchange, and the status of its response; null without one. */
+export interface Replayed {
+  readonly exchangeId: string;
+  readonly status: number | null;
+}
+
+/** Sends an outbound `GET` again. */
+export type ReplayOutbound = (row: FullExchangeRow) => Promise<Replayed>;
+
+/** Sends the requests of earlier exchanges again. */
+@Injectable()
+export class ExchangeReplay {
+  private sendOutbound: ReplayOutbound | undefined;
+
+  constructor(
+    private readonly exchanges: ExchangeQueries,
+    private readonly log: ExchangeLog,
+    private readonly keys: ApiKeyAdmin,
+    private readonly haulers: HaulersService,
+    private readonly adapter: HttpAdapterHost,
+  ) {}
+
+  /** The platform side provides the calls to partners. */
+  useOutbound(send: ReplayOutbound): void {
+    this.sendOutbound = send;
+  }
+
+  async replay(id: string, haulerId?: string): Promise<ReplayedExchange> {
+    this.assertLogged();
+    const row = await this.exchanges.row(id);
+    const body = await this.exchanges.wholeRequest(row);
+    const reason = this.refusal(row, body);
+    if (reason !== undefined) throw refused(`the exchange ${id} cannot be replayed: ${reason}`);
+    if (haulerId !== undefined) await this.assertReplayable(row, haulerId);
+    const replayed = await this.send(row, body, haulerId);
+    const now = await this.answerOf(replayed.exchangeId);
+    return { ...replayed, earlier: await this.answer(id), ...(now === undefined ? {} : { now }) };
+  }
+
+  /** `names` are the fields of the body as it was sent. */
+  async replayMany(filter: ReplayExchangesRequest, names: readonly string[]): Promise<ReplayedExchanges> {
+    this.assertLogged();
+    const { dryRun = false } = filter;
+    if (!dryRun && names.every((name) => name === 'dryRun')) throw tooMany('needsFilter', 'give at least one filter');
+    const found = await this.exchanges.matching(filter, names, MAX_REPLAYS + 1);
+    if (found.length > MAX_REPLAYS) {
+      throw tooMany('matchesFew', `more than ${MAX_REPLAYS} exchanges match: narrow the filter with from and to`);
+    }
+    const result = { matched: found.length, replayed: 0, skipped: [] as ReplayedExchanges['skipped'] };
+    for (const { id, replay_of: replayOf } of found.toReversed()) {
+      const row = await this.exchanges.row(id);
+      const body = await this.exchanges.wholeRequest(row);
+      const reason = replayOf === null ? this.refusal(row, body) : `it is a replay of ${replayOf}`;
+      if (reason !== undefined) result.skipped.push({ exchangeId: id, reason });
+      else if (!dryRun) {
+        const refusal = await this.send(row, body).then(() => undefined, messageOf);
+        if (refusal === undefined) result.replayed++;
+        else result.skipped.push({ exchangeId: id, reason: refusal });
+      }
+    }
+    return result;
+  }
+
+  private assertLogged(): void {
+    if (!this.log.isOn) throw refused('EXCHANGE_LOG is off: a replay could not be recorded');
+  }
+
+  private refusal(row: FullExchangeRow, body: Buffer | undefined): string | undefined {
+    if (row.direction === 'outbound' && this.sendOutbound === undefined) {
+      return 'this instance does not serve the platform side';
+    }
+    return replayRefusal(row, body);
+  }
+
+  private async assertReplayable({ direction }: FullExchangeRow, haulerId: string): Promise<void> {
+    const message =
+      direction === 'outbound'
+        ? 'haulerId applies to inbound exchanges only'
+        : (await this.haulers.exists(haulerId))
+          ? undefined
+          : 'haulerId must be the id of a hauler';
+    if (message !== undefined) throw invalid([{ path: 'haulerId', rule: 'isKnown', message }]);
+  }
+
+  private send(row: FullExchangeRow, body: Buffer | undefined, haulerId?: string): Promise<Replayed> {
+    return row.direction === 'outbound' && this.sendOutbound !== undefined
+      ? this.sendOutbound(row)
+      : this.sendInbound(row, body ?? Buffer.alloc(0), haulerId);
+  }
+
+  private async sendInbound(row: FullExchangeRow, body: Buffer, haulerId?: string): Promise<Replayed> {
+    const caller = await this.callerOf(row, haulerId);
+    const server = new InnerServer(this.adapter.httpAdapter.getInstance<Application>());
+    const headers = {
+      ...replayHeaders(row, headersIn(row.request_headers)),
+      'content-length': String(body.length),
+    };
+    let request: (ReplayedRequest & RecordedRequest) | undefined;
+    const status = await server.send({ method: row.method, path: row.path, headers, body }, (received) => {
+      request = received as ReplayedRequest & RecordedRequest;
+      request.replay = { of: row.id, caller };
+    });
+    const { exchangeId } = request ?? {};
+    if (exchangeId === undefined) throw new Error(`the replay of ${row.id} was not recorded`);
+    return { exchangeId, status };
+  }
+
+  /** The owner of the earlier key, whatever became of the key; another hauler has no key in this exchange. */
+  private async callerOf({ id, api_key_id: keyId }: FullExchangeRow, haulerId?: string): Promise<Principal> {
+    const owner = keyId === null ? undefined : await this.keys.callerOf(keyId);
+    if (owner === undefined) throw refused(`the API key of the exchange ${id} is unknown`);
+    if (haulerId === undefined || haulerId === owner.haulerId) return owner;
+    return { ...owner, keyId: null, keyPrefix: '', haulerId, customerId: null };
+  }
+
+  /** Undefined if the exchange is not stored in time. */
+  private async answerOf(id: string): Promise<ReplayAnswer | undefined> {
+    for (const started = performance.now(); performance.now() - started < WRITTEN_WITHIN_MS; await delay(POLL_MS)) {
+      if (await this.exchanges.isStored(id)) return this.answer(id);
+    }
+    return undefined;
+  }
+
+  private async answer(id: string): Promise<ReplayAnswer> {
+    const { status, failure, response } = await this.exchanges.get(id);
+    return { status, ...(failure === undefined ? {} : { failure }), response };
+  }
+}
+
+/** One exchange that cannot be sent must not stop the others. */
+function messageOf(error: unknown): string {
+  if (error instanceof AppError) return error.message;
+  throw error;
+}
+
+const refused = (message: string) => apiError(ADMIN_API, 'conflict', message);
+
+const tooMany = (rule: string, message: string) => invalid([{ path: '', rule, message }]);
