@@ -5,6 +5,8 @@ export type StorageTrouble = 'full' | 'failed';
 
 /** The storage cannot do its work now; the caller pauses and retries. `message` is for an admin and names no path. */
 export class StorageUnavailableError extends Error {
+  /** For the log of the jobs: a warning, not an error. */
+  readonly expected = true;
   constructor(
     readonly trouble: StorageTrouble,
     message: string,

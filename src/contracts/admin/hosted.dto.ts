@@ -87,6 +87,22 @@ export class HostedVideoRequest extends CreateVideoRequest {
   })
   message?: string;
 
+  @IntegerField({
+    description: 'Attempts to prepare the clip so far; 0 after a success',
+    min: 0,
+    max: 2_147_483_647,
+    example: 0,
+  })
+  attempts!: number;
+
+  @TextField({
+    description: 'Why the last attempt failed, for an admin: partners receive `message`',
+    optional: true,
+    max: 10_000,
+    example: 'The video storage is full: 42991616 bytes are needed, 20971520 are free for videos.',
+  })
+  lastError?: string;
+
   @InstantField({ description: 'When it was requested', example: '2026-01-31T09:00:00Z' })
   createdAt!: Instant;
 

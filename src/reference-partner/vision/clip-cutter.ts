@@ -7,6 +7,7 @@ import { ClipFolders } from './clip-folders.js';
 import { chunksOf, type Film, filmName } from './film-tables.js';
 import type { Clip } from './media/cut-clip.js';
 import { cutClipInProcess } from './media/media-process.js';
+import type { StoredChunk } from './media/media-child.js';
 
 /** The camera and the time of a clip. */
 export interface ClipRange {
@@ -28,27 +29,29 @@ export class ClipCutter {
 
   /** Cuts a clip and hands it with the path of its file to `use`; the file is removed afterwards. */
   async cut(range: ClipRange, signal: AbortSignal, use: (clip: Clip, path: string) => Promise<void>): Promise<void> {
-    const folder = await this.folders.make();
-    try {
+    const { startTime, endTime } = range;
+    const instants = { startTime: instantOf(startTime), endTime: instantOf(endTime) };
+    const chunks = (await chunksOf(this.dataSource, range, instants)).map(storedChunk);
+    await this.folders.within(likelyBytes(chunks, range), async (folder) => {
       const target = join(folder, 'clip.mp4');
-      const { startTime, endTime } = range;
-      const instants = { startTime: instantOf(startTime), endTime: instantOf(endTime) };
-      const chunks = await chunksOf(this.dataSource, range, instants);
-      const clip = await cutClipInProcess({
-        storageUrl: this.env.STORAGE_URL,
-        chunks: chunks.map(storedChunk),
-        range: { startTime, endTime },
-        target,
-        signal,
-      });
-      await use(clip, target);
-    } finally {
-      await this.folders.remove(folder);
-    }
+      const order = { storageUrl: this.env.STORAGE_URL, chunks, range: { startTime, endTime }, target, signal };
+      await use(await cutClipInProcess(order), target);
+    });
   }
 }
 
-const storedChunk = ({ id, startTime, endTime, sizeBytes }: Film) => ({
+/** The share of each chunk that is in the range, twice because the rate of a camera varies, but no more than the chunk. */
+function likelyBytes(chunks: readonly StoredChunk[], { startTime, endTime }: ClipRange): number {
+  const bytes = chunks.map((chunk) => {
+    const from = Math.max(chunk.startTime.getTime(), startTime.getTime());
+    const to = Math.min(chunk.endTime.getTime(), endTime.getTime());
+    const share = (to - from) / (chunk.endTime.getTime() - chunk.startTime.getTime());
+    return chunk.sizeBytes * Math.min(1, 2 * share);
+  });
+  return Math.ceil(bytes.reduce((sum, next) => sum + next, 0));
+}
+
+const storedChunk = ({ id, startTime, endTime, sizeBytes }: Film): StoredChunk => ({
   name: filmName('recordings', id),
   sizeBytes,
   startTime: new Date(epochMillis(startTime)),

@@ -1,52 +1,68 @@
-import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { DiskSpace } from '../../storage/disk-space.js';
+import { errorCode, fileFailure } from '../../storage/storage-errors.js';
 import { systemNow } from '../sandbox/partner-clock.js';
 
 const PREFIX = 'haulbridge-clip-';
 const EVERY_MS = 60_000;
-/** Other processes of the machine prepare theirs in the same place, and touch them at every sweep. */
+/** Other instances prepare their clips in the same place, and touch their folders at every sweep. */
 const LEFTOVER_MS = 15 * 60_000;
 
-/** Where clips are cut: a folder each among the system's temporary files. */
+/** Where clips are cut: a folder each below `DATA_DIR`, because the system's temporary files may be in memory. */
 @Injectable()
 export class ClipFolders implements OnApplicationBootstrap {
   private readonly logger = new Logger(ClipFolders.name);
   private readonly inUse = new Set<string>();
+  private readonly place: string;
+  private readonly space: DiskSpace;
 
-  /** Its owner gives it back with `remove`. */
-  async make(place = tmpdir()): Promise<string> {
-    const folder = await mkdtemp(join(place, PREFIX));
-    this.inUse.add(folder);
-    return folder;
+  constructor(@Inject(ENV) { DATA_DIR }: Pick<ResolvedEnv, 'DATA_DIR'>) {
+    this.place = join(DATA_DIR, 'scratch');
+    this.space = new DiskSpace(this.place);
   }
 
-  async remove(folder: string): Promise<void> {
-    this.inUse.delete(folder);
-    await rm(folder, { recursive: true, force: true });
+  /**
+   * Runs `work` in a new folder that has room for `bytes`, and removes the folder. Rejects with `StorageUnavailableError`
+   * where there is no room.
+   */
+  async within<T>(bytes: number, work: (folder: string) => Promise<T>): Promise<T> {
+    const folder = await this.make();
+    try {
+      const reservation = await this.space.reserve(bytes);
+      try {
+        return await work(folder);
+      } finally {
+        reservation.release();
+      }
+    } finally {
+      this.inUse.delete(folder);
+      await rm(folder, { recursive: true, force: true });
+    }
   }
 
   /** A process that a clip kills again and again would never live to the end of the first interval. */
   async onApplicationBootstrap(): Promise<void> {
     await this.sweep().catch((error: unknown) => {
-      this.logger.warn({ err: error }, 'the folders of clips that were left behind cannot be looked for');
+      this.logger.warn({ err: error }, 'cannot look for the folders of unfinished clips');
     });
   }
 
   /** Removes those of killed processes; returns how many. */
   @Interval('clip folders', EVERY_MS)
-  async sweep(place = tmpdir()): Promise<number> {
+  async sweep(): Promise<number> {
     const now = systemNow();
     for (const folder of this.inUse) await utimes(folder, now / 1_000, now / 1_000).catch(() => undefined);
     let removed = 0;
-    for (const name of await readdir(place)) {
+    for (const name of await entriesOf(this.place)) {
       if (!name.startsWith(PREFIX)) continue;
-      const path = join(place, name);
+      const path = join(this.place, name);
       const changed = await stat(path).catch(() => undefined);
       if (changed === undefined || changed.mtimeMs > now - LEFTOVER_MS) continue;
-      // Another user's stays: only he can remove it.
+      // A folder of another user stays: only that user can remove it.
       removed += await rm(path, { recursive: true, force: true }).then(
         () => 1,
         () => 0,
@@ -54,4 +70,23 @@ export class ClipFolders implements OnApplicationBootstrap {
     }
     return removed;
   }
+
+  private async make(): Promise<string> {
+    try {
+      await mkdir(this.place, { recursive: true });
+      const folder = await mkdtemp(join(this.place, PREFIX));
+      this.inUse.add(folder);
+      return folder;
+    } catch (error) {
+      throw fileFailure(error);
+    }
+  }
+}
+
+/** The place is created with the first clip. */
+async function entriesOf(place: string): Promise<string[]> {
+  return readdir(place).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
 }

@@ -6,7 +6,7 @@ import { MAX_CLIP_GAPS, type VideoStatus } from '../../contracts/vision/vision.d
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import type { Next, Run } from '../../jobs/run.js';
+import type { Changes, Next, Run } from '../../jobs/run.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { defineStates } from '../../jobs/states.js';
 import { type Published, STORAGE, type Storage } from '../../storage/storage.js';
@@ -34,6 +34,7 @@ const MAX_REASONS = 10;
 const MAX_MEDIA_ATTEMPTS = 3;
 /** With the growing delays of the jobs about four hours pass, in which a storage may come back. */
 const MAX_ATTEMPTS = 12;
+const STORAGE_FAILED = 'The clip could not be prepared: its storage did not work.';
 
 interface RequestRow {
   readonly id: string;
@@ -66,8 +67,8 @@ export class ClipPreparation implements OnModuleInit {
       concurrency: 2,
       attempts: {
         max: MAX_ATTEMPTS,
-        // The reason may name folders and servers: partners see the message, admins see the log.
-        giveUp: (run) => this.end(run, 'failed', 'The clip could not be prepared: its storage did not work.'),
+        // The reason may name folders and servers: partners see the message, admins see `last_error`.
+        giveUp: (run, reason) => this.end(run, 'failed', STORAGE_FAILED, { last_error: reason, attempts: run.attempt }),
       },
       run: (run) => this.prepare(run),
     });
@@ -128,7 +129,7 @@ export class ClipPreparation implements OnModuleInit {
           gapsOf(clip),
         ],
       );
-      await this.end(run, 'ready', messageOf(clip), manager);
+      await this.end(run, 'ready', messageOf(clip), {}, manager);
     });
   }
 
@@ -136,11 +137,12 @@ export class ClipPreparation implements OnModuleInit {
     run: Run<RequestRow>,
     status: 'ready' | 'failed',
     message: string | null,
+    set: Changes = {},
     manager?: EntityManager,
   ): Promise<void> {
     VIDEO_REQUEST_STATES.assertTransition(run.row.status, status);
     const finishedAt = new Date(await this.clock.now(run.row.customer_id));
-    await run.finish('done', { status, message, finished_at: finishedAt }, manager);
+    await run.finish('done', { status, message, finished_at: finishedAt, ...set }, manager);
   }
 }
 

@@ -17,10 +17,12 @@ import { assertClipRange } from './range-rules.js';
 
 const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
   ${instantAs('start_time', 'startTime')}, ${instantAs('end_time', 'endTime')}, status, message,
+  attempts, last_error AS "lastError",
   ${instantAs('created_at', 'createdAt')}, ${instantAs('finished_at', 'finishedAt')}`;
 
-type Row = Omit<HostedVideoRequest, 'message' | 'finishedAt'> & {
+type Row = Omit<HostedVideoRequest, 'message' | 'lastError' | 'finishedAt'> & {
   readonly message: string | null;
+  readonly lastError: string | null;
   readonly finishedAt: Instant | null;
 };
 
@@ -85,13 +87,14 @@ function delaySeconds(scenario: ClipScenario | undefined): number | null {
   return scenario?.name === 'endless-clip' ? null : (scenario?.seconds ?? 0);
 }
 
-function requestOf({ message, finishedAt, startTime, endTime, createdAt, ...row }: Row): HostedVideoRequest {
+function requestOf({ message, lastError, finishedAt, startTime, endTime, createdAt, ...row }: Row): HostedVideoRequest {
   return {
     ...row,
     startTime: formatInstant(startTime),
     endTime: formatInstant(endTime),
     createdAt: formatInstant(createdAt),
     ...(message === null ? {} : { message }),
+    ...(lastError === null ? {} : { lastError }),
     ...(finishedAt === null ? {} : { finishedAt: formatInstant(finishedAt) }),
   };
 }

@@ -118,3 +118,38 @@ describe('a clip with a damaged recording', () => {
     expect(clip).toMatchObject({ ...range(0, 60), missing: [], leftOut: [] });
   });
 });
+
+describe('a recording that the library reads and cannot write', () => {
+  it.each(['Opus', 'ac-3', 'fLaC', 'twos'])('is delivered without its sound: %s', async (codec) => {
+    const path = await changed(`${codec}.mp4`, B_FRAMES, (bytes) => {
+      bytes.write(codec, bytes.indexOf('mp4a', bytes.indexOf('stsd')), 'latin1');
+      return bytes;
+    });
+    const clip = await cut([chunk(0, 12, path)], 0, 8);
+    expect(clip).toMatchObject({
+      missing: [],
+      leftOut: [],
+      soundFaults: ['it is damaged, or of a kind that cannot be copied'],
+    });
+    const { video, audio } = await readFilm(target);
+    expect([video.length > 0, audio]).toEqual([true, []]);
+  });
+
+  it('costs a clip only its own part where the times of its frames are damaged', async () => {
+    const plain = await remux(B_FRAMES, join(folder, 'plain.mp4'), {});
+    const path = await changed('times.mp4', plain, (bytes) => {
+      // One frame is shown minutes after all others.
+      bytes.writeUInt8(153, bytes.indexOf('ctts') + 641);
+      return bytes;
+    });
+    const clip = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, path), chunk(24, 36, B_FRAMES)], 0, 36);
+    const [gap] = clip.missing;
+    expect(clip).toMatchObject({
+      ...range(0, 36),
+      missing: [{ endTime: at(24) }],
+      leftOut: ['the recording that starts at 2026-11-02T08:00:12.000Z: the film has a frame with a damaged time'],
+    });
+    const shown = 12 + (Number(gap?.startTime) - at(12).getTime()) / 1000 + 12;
+    expect((await readFilm(target)).durationSeconds).toBeCloseTo(shown, 1);
+  });
+});

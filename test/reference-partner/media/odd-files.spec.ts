@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  EncodedPacket,
   EncodedPacketSink,
   EncodedVideoPacketSource,
   FilePathSource,
@@ -15,7 +14,7 @@ import {
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import { durationOfMp4 } from '../../../src/reference-partner/vision/media/probe-mp4.js';
-import { at, B_FRAMES, chunk, demo, readFilm, remux } from './films.js';
+import { at, B_FRAMES, chunk, demo, hevcFilm, readFilm, remux } from './films.js';
 
 let folder: string;
 let target: string;
@@ -27,37 +26,6 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const cut = (source: string, from: number, to: number) =>
   cutClip({ chunks: [chunk(0, 60, source)], range: { startTime: at(from), endTime: at(to) }, target });
-
-/** The encoder settings of H.265 in the main profile, level 3.1, without parameter sets: nothing here is decoded. */
-const HEVC_SETTINGS = Buffer.from([
-  ...[1, 1, 0x60, 0, 0, 0, 0x90, 0, 0, 0, 0, 0, 93],
-  ...[0xf0, 0, 0xfc, 0xfd, 0xf8, 0xf8, 0, 0, 0x0f, 0],
-]);
-
-/** A unit of H.265 with its length before it. */
-function hevcUnit(type: number, size: number): Uint8Array {
-  const unit = Buffer.alloc(4 + size, 0x55);
-  unit.writeUInt32BE(size);
-  unit.writeUInt8(type << 1, 4);
-  unit.writeUInt8(1, 5);
-  return unit;
-}
-
-/** Ten pictures a second for ten seconds, a key frame each second. */
-async function hevcFilm(path: string): Promise<string> {
-  const output = new Output({ format: new Mp4OutputFormat(), target: new FilePathTarget(path) });
-  const source = new EncodedVideoPacketSource('hevc');
-  output.addVideoTrack(source);
-  await output.start();
-  const decoderConfig = { codec: 'hvc1.1.6.L93.90', codedWidth: 320, codedHeight: 180, description: HEVC_SETTINGS };
-  for (let i = 0; i < 100; i++) {
-    const isKey = i % 10 === 0;
-    const packet = new EncodedPacket(hevcUnit(isKey ? 19 : 1, 100 + i), isKey ? 'key' : 'delta', i / 10, 0.1);
-    await source.add(packet, { decoderConfig });
-  }
-  await output.finalize();
-  return path;
-}
 
 /** The demo's pictures, each shown longer than the one before within its second. */
 async function variableFilm(path: string): Promise<string> {

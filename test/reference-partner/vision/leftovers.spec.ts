@@ -4,7 +4,12 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DraftSweep } from '../../../src/storage/storage.module.js';
 import { ClipFolders } from '../../../src/reference-partner/vision/clip-folders.js';
+import type { HostedVideoRequest } from '../../../src/contracts/admin/hosted.dto.js';
+import type { List } from '../../../src/contracts/admin/list.dto.js';
+import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { at, CUSTOMER, TRUCK, upload } from '../../support/hosted-vision.js';
 
 const DAY_MS = 86_400_000;
 let app: TestApp;
@@ -31,25 +36,54 @@ test('an upload that a kill has left half written is swept where only the partne
 });
 
 test('so is the folder of a clip whose process has touched it no more, and at each start; one in use stays', async () => {
-  const place = await mkdtemp(join(tmpdir(), 'clip-folders-'));
-  const [mine, others] = [new ClipFolders(), new ClipFolders()];
-  const [used, dead, young, done] = [
-    await mine.make(place),
-    await others.make(place),
-    await others.make(place),
-    await mine.make(place),
-  ];
-  const strange = await mkdtemp(join(place, 'somebody-elses-'));
-  for (const path of [used, dead, strange]) await untouchedFor(path, 16 * MINUTE_MS);
-  await untouchedFor(young, 14 * MINUTE_MS);
-  await mine.remove(done);
-  expect(await mine.sweep(place)).toBe(1);
-  expect((await readdir(place)).sort()).toEqual([used, young, strange].map((path) => basename(path)).sort());
-  expect((await stat(used)).mtimeMs).toBeGreaterThan(Date.now() - MINUTE_MS);
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'clip-folders-'));
+  const place = join(DATA_DIR, 'scratch');
+  const folders = new ClipFolders({ DATA_DIR });
+  const [dead, young, strange] = ['haulbridge-clip-dead', 'haulbridge-clip-young', 'of-somebody-else'];
+  for (const name of [dead, young, strange]) await mkdir(join(place, name), { recursive: true });
+  await untouchedFor(join(place, young), 14 * MINUTE_MS);
+  for (const name of [dead, strange]) await untouchedFor(join(place, name), 16 * MINUTE_MS);
+  const used = await folders.within(0, async (folder) => {
+    await untouchedFor(folder, 16 * MINUTE_MS);
+    expect(await folders.sweep()).toBe(1);
+    expect((await stat(folder)).mtimeMs).toBeGreaterThan(Date.now() - MINUTE_MS);
+    expect((await readdir(place)).sort()).toEqual([basename(folder), strange, young].sort());
+    return folder;
+  });
+  await expect(stat(used)).rejects.toThrow('ENOENT');
 
-  const left = await others.make();
-  await untouchedFor(left, 16 * MINUTE_MS);
-  await new ClipFolders().onApplicationBootstrap();
-  await expect(stat(left)).rejects.toThrow('ENOENT');
-  await rm(place, { recursive: true });
+  await untouchedFor(join(place, young), 16 * MINUTE_MS);
+  await new ClipFolders({ DATA_DIR }).onApplicationBootstrap();
+  expect(await readdir(place)).toEqual([strange]);
+  await rm(DATA_DIR, { recursive: true });
+});
+
+test('a clip needs room below DATA_DIR before it is cut, and leaves nothing there', async () => {
+  const folders = new ClipFolders(app.env);
+  await expect(folders.within(2 ** 60, () => Promise.resolve())).rejects.toThrow(/storage is full: .* are free/);
+  expect(await readdir(join(app.env.DATA_DIR, 'scratch'))).toEqual([]);
+});
+
+test('a clip without room is tried a limited number of times; admins see why at every attempt and at the end', async () => {
+  const { key } = await issueKey(app, ['vision']);
+  expect((await upload(app, 0)).status).toBe(201);
+  const set = (sql: string) => app.dataSource.query(sql);
+  await set('UPDATE reference_recordings SET size_bytes = 1152921504606846976');
+  const body = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', startTime: at(0), endTime: at(0.5) };
+  await app.call('POST', '/video-platform/v1/videos/requests', { headers: { 'API-KEY': key }, body });
+  const shown = async () => (await app.admin<List<HostedVideoRequest>>('GET', '/hosted/video-requests')).body.data[0]!;
+  const reason = expect.stringMatching(/^The video storage is full: \d+ bytes are needed, \d+ are free for videos\./);
+  await eventually(async () =>
+    expect(await shown()).toMatchObject({ status: 'processing', attempts: 1, lastError: reason }),
+  );
+  // The test does not wait for four hours of growing delays.
+  await set('UPDATE reference_video_requests SET attempts = 11, due_at = now()');
+  await eventually(async () =>
+    expect(await shown()).toMatchObject({
+      status: 'failed',
+      attempts: 12,
+      message: 'The clip could not be prepared: its storage did not work.',
+      lastError: expect.stringMatching(/^The video storage is full: .* Gave up after 12 attempts\.$/),
+    }),
+  );
 });

@@ -6,8 +6,15 @@ import type {
   Output,
   StreamTargetChunk,
 } from 'mediabunny';
+import { errorCode } from '../../../storage/storage-errors.js';
 import type { AudioFacts, VideoFacts } from './film-facts.js';
 import { loadMediabunny } from './film.js';
+import { MediaError } from './media-error.js';
+
+/** The media library cannot write the sound. Its checks are stricter than those of a reader. */
+export class UnwritableSoundError extends Error {
+  override readonly name = 'UnwritableSoundError';
+}
 
 /** Gathered before a write; two or three of them are in memory at a time. */
 const WRITE_BYTES = 2 * 1024 * 1024;
@@ -54,14 +61,17 @@ export class ClipWriter {
         rotation: video.rotation,
         maximumPacketCount: packets.video,
       });
-      if (audioSource) {
+      if (!audioSource) return output.start();
+      try {
         output.addAudioTrack(audioSource, {
           decoderConfig: audio.facts.decoderConfig,
           primingPacket: audio.first,
           maximumPacketCount: packets.audio,
         });
+        await output.start();
+      } catch (error) {
+        soundRefused(error);
       }
-      await output.start();
     });
     return writer;
   }
@@ -70,7 +80,10 @@ export class ClipWriter {
   async addVideo(packet: EncodedPacket, seconds: number): Promise<void> {
     const timestamp = this.base + seconds;
     this.videoEnd = Math.max(this.videoEnd, timestamp + packet.duration);
-    await this.video.add(packet.clone({ timestamp }));
+    await this.video.add(packet.clone({ timestamp })).catch((error: unknown) => {
+      if (isFileError(error)) throw error;
+      throw new MediaError('unreadable', 'a frame of the film cannot be written', { cause: error });
+    });
   }
 
   /**
@@ -82,7 +95,7 @@ export class ClipWriter {
     if (wanted < this.audioEnd - packet.duration / 2) return;
     const timestamp = Math.max(wanted, this.audioEnd);
     this.audioEnd = timestamp + packet.duration;
-    await this.audio?.add(packet.clone({ timestamp }));
+    await this.audio?.add(packet.clone({ timestamp })).catch(soundRefused);
   }
 
   /** What is added from now on belongs to the next piece, which follows at once. Answers how long this one was. */
@@ -94,7 +107,7 @@ export class ClipWriter {
 
   /** Completes the file and answers its size in bytes. */
   async finish(): Promise<number> {
-    await this.output.finalize();
+    await (this.audio ? this.output.finalize().catch(soundRefused) : this.output.finalize());
     const { size } = await this.file.stat();
     await this.file.close();
     return size;
@@ -111,6 +124,14 @@ export class ClipWriter {
       throw error;
     }
   }
+}
+
+/** Of the file that is written, and not of what the recordings contain. */
+const isFileError = (error: unknown): boolean => errorCode(error) !== undefined;
+
+/** For `catch` where sound is written. */
+function soundRefused(error: unknown): never {
+  throw isFileError(error) ? error : new UnwritableSoundError('the sound is refused', { cause: error });
 }
 
 function writableFile(file: FileHandle): WritableStream<StreamTargetChunk> {

@@ -1,9 +1,12 @@
 import { choosePieces, endInFilm, inChunk, type LeftOut, type Piece, type RecordedChunk } from './choose-pieces.js';
-import { ClipWriter } from './clip-writer.js';
+import { ClipWriter, UnwritableSoundError } from './clip-writer.js';
 import type { Film } from './film.js';
 import { MediaError } from './media-error.js';
 import { audioPackets, HAIR_SECONDS, videoPackets } from './piece-packets.js';
 import { gapsIn, type Interval } from './intervals.js';
+
+/** A frame that others build on may be shown after the end of its piece, at one frame per second up to 16 s. */
+const MAX_REORDERING_SECONDS = 16;
 
 /** `endTime` excluded. */
 interface TimeRange {
@@ -46,6 +49,25 @@ export interface Clip extends TimeRange {
 export async function cutClip({ chunks, range, target, signal }: ClipOrder): Promise<Clip> {
   const wanted = { from: range.startTime.getTime(), to: range.endTime.getTime() };
   const { pieces, leftOut } = await choosePieces(chunks, wanted, signal);
+  try {
+    return await writeClip(pieces, leftOut, wanted, { target, signal });
+  } catch (error) {
+    if (!(error instanceof UnwritableSoundError)) throw error;
+    return writeClip(pieces.map(withoutSound), leftOut, wanted, { target, signal });
+  }
+}
+
+function withoutSound(piece: Piece): Piece {
+  const soundFault = piece.soundFault ?? (piece.audio && 'it is damaged, or of a kind that cannot be copied');
+  return { ...piece, audio: null, soundFault, packets: { ...piece.packets, audio: 0 } };
+}
+
+async function writeClip(
+  pieces: readonly Piece[],
+  leftOut: readonly LeftOut[],
+  wanted: Interval,
+  { target, signal }: { readonly target: string; readonly signal: AbortSignal | undefined },
+): Promise<Clip> {
   const first = pieces[0];
   if (!first) throw new MediaError('nothing-recorded', 'nothing was recorded in this time');
   const writer = await ClipWriter.create(target, {
@@ -136,6 +158,9 @@ async function copyPiece(
     signal?.throwIfAborted();
     if (sound.done || (!frame.done && frame.value.timestamp <= sound.value.timestamp)) {
       if (frame.done) break;
+      if (frame.value.timestamp > to + MAX_REORDERING_SECONDS) {
+        throw new MediaError('unreadable', 'the film has a frame with a damaged time');
+      }
       await writer.addVideo(frame.value, frame.value.timestamp - key.timestamp);
       frame = await frames.next();
     } else {

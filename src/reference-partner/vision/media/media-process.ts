@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { extname, join } from 'node:path';
-import { NotStoredError, StorageUnavailableError } from '../../../storage/storage-errors.js';
+import { fullDisk, NotStoredError, StorageUnavailableError } from '../../../storage/storage-errors.js';
 import type { Clip } from './cut-clip.js';
 import type { MediaReply, MediaTask, StoredChunk } from './media-child.js';
 import { MediaError } from './media-error.js';
@@ -105,6 +105,7 @@ function resultOf(reply: MediaReply): unknown {
     case 'not-stored':
       throw new NotStoredError(reply.file);
     case 'system':
+      if (reply.code === 'ENOSPC' || reply.code === 'EDQUOT') throw fullDisk(reply.code);
       throw Object.assign(new Error(reply.message), { code: reply.code, ...(reply.path && { path: reply.path }) });
     case 'unexpected':
       throw new MediaProcessError(`reading the recordings failed: ${reply.message}`);
