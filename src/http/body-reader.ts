@@ -85,11 +85,15 @@ export function readBytes(request: Request, response: Response, maxBytes: number
   if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
   const received = receivedBytes(request, maxBytes);
   if (received !== undefined) return received;
-  const size = Number(request.headers['content-length'] ?? maxBytes);
   const budget = request.app.get(BUDGET) as ReceivingBudget;
-  const release = budget.reserve((request as KeyedRequest).principal?.keyPrefix ?? 'admin', size);
+  const release = budget.reserve((request as KeyedRequest).principal?.keyPrefix ?? 'admin', maxSize(request, maxBytes));
   grantContinue(request);
   return awaitBytes(request, response, maxBytes).finally(release);
+}
+
+/** What a body may take in memory: a small one with a content coding may decompress to `maxBytes`. */
+function maxSize({ headers }: Request, maxBytes: number): number {
+  return headers['content-encoding'] === undefined ? Number(headers['content-length'] ?? maxBytes) : maxBytes;
 }
 
 /** The guards have accepted the caller, and the declared size is allowed: the caller may send the body. */

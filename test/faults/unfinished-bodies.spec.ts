@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type BuiltService, liveMemory, peakMemory, startService } from '../support/built-service.js';
 import { Crowd } from '../support/crowd.js';
@@ -12,8 +13,18 @@ const CALLERS = shortOrLong(300, 1_500);
 const MAX_RSS_BYTES = 700 * MIB;
 /** What may live on after all callers have gone. */
 const LIVE_MARGIN = 24 * MIB;
-/** All of the body but its last byte. */
-const BODY = Buffer.alloc(MIB - 1, ' ');
+
+interface Sent {
+  /** All of it but its last byte. */
+  readonly body: Buffer;
+  readonly size: number;
+  readonly headers: readonly string[];
+}
+
+const PLAIN: Sent = { body: Buffer.alloc(MIB - 1, ' '), size: MIB, headers: [] };
+/** The same in about a thousand bytes. */
+const COMPRESSED = gzipSync(Buffer.alloc(MIB - 1, ' '));
+const GZIP: Sent = { body: COMPRESSED.subarray(0, -1), size: COMPRESSED.length, headers: ['Content-Encoding: gzip'] };
 
 let database: TestDatabase;
 let service: BuiltService;
@@ -26,23 +37,24 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function unfinishedBody(key?: string): Promise<SlowClient> {
+async function unfinishedBody({ body, size, headers }: Sent, key?: string): Promise<SlowClient> {
   const client = await SlowClient.open(service.url);
   const own = key === undefined ? [] : [`PLATFORM-API-KEY: ${key}`];
-  const lines = ['Host: x', 'Content-Type: application/json', `Content-Length: ${MIB}`, ...own];
+  const lines = ['Host: x', 'Content-Type: application/json', `Content-Length: ${size}`, ...headers, ...own];
   client.send(`POST /platform-api/v1/tickets HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
-  return client.send(BODY);
+  return client.send(body);
 }
 
 /** Linux tells the highest memory of a process. */
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
 onLinux.each([
-  ['with one key', 503, true],
-  ['without a key', 401, false],
+  ['with one key', 503, true, PLAIN],
+  ['of gzip with one key', 503, true, GZIP],
+  ['without a key', 401, false, PLAIN],
 ])(
   'unfinished bodies of 1 MiB %s take bounded memory, and another key is served',
-  async (what, status, hasKey) => {
+  async (what, status, hasKey, sent) => {
     const db = await database.connect(2);
     const crowd = await Crowd.gather(service, db);
     const { body: hauler } = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Slow' });
@@ -50,7 +62,7 @@ onLinux.each([
     const { body: issued } = await service.admin<{ key: string }>('POST', '/api-keys', order);
     const before = await liveMemory(service);
     const clients = await Promise.all(
-      Array.from({ length: CALLERS }, () => unfinishedBody(hasKey ? issued.key : undefined)),
+      Array.from({ length: CALLERS }, () => unfinishedBody(sent, hasKey ? issued.key : undefined)),
     );
     const refused = () => clients.filter(({ answer }) => answer.startsWith(`HTTP/1.1 ${status} `)).length;
     await eventually(() => expect(refused()).toBeGreaterThanOrEqual(CALLERS - (hasKey ? 16 : 0)), 60_000);
