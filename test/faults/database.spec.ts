@@ -16,13 +16,13 @@ import { databaseUrl, onServer } from '../support/test-server.js';
 const ANSWERED_WITHIN_MS = 5_000;
 const BACK_WITHIN_MS = 10_000;
 const ROUNDS = shortOrLong(1, 5);
-/** Between two rounds of calls at a database that is away: the second meets the state that the first has left. */
+/** Between two rounds of calls while the database is unavailable: the second meets the state that the first has left. */
 const APART_MS = 500;
 
-/** For tests that run together: Jest lets nothing be imported, as a service does at its start, once one of them has ended. */
+/** For tests that run concurrently: Jest allows no import, which a service needs at its start, after one of them has ended. */
 const stages: DatabaseStage[] = [];
 
-/** Each test has a service and a database of its own: most of their time is waiting, which they do at the same time. */
+/** Each test has a service and a database of its own. They run concurrently, because most of their time is waiting. */
 async function onStage(play: (stage: DatabaseStage) => Promise<void>): Promise<void> {
   const stage = stages.pop() ?? (await DatabaseStage.open());
   try {
@@ -46,7 +46,7 @@ function expectAway(replies: readonly TimedReply[]): void {
   }
 }
 
-/** What the process knows by itself is told, and what only the database knows is not. */
+/** Health and the metrics of the process are available, and the metrics of the database are not. */
 async function expectAlive({ service }: DatabaseStage): Promise<void> {
   expect((await service.call('GET', '/health/live')).status).toBe(200);
   const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` };
@@ -61,10 +61,10 @@ type Act = (stage: DatabaseStage) => unknown;
 
 const AWAY: readonly [string, Act, Act][] = [
   ['it refuses connections', ({ proxy }) => proxy.cut(), ({ proxy }) => proxy.pass()],
-  ['it answers no more', ({ proxy }) => proxy.freeze(), ({ proxy }) => proxy.pass()],
+  ['it does not answer', ({ proxy }) => proxy.freeze(), ({ proxy }) => proxy.pass()],
   ['it takes 3 s for every message', ({ proxy }) => proxy.pass(3_000), ({ proxy }) => proxy.pass()],
   [
-    'it has no connection left',
+    'it has no free connection',
     async (stage) => {
       await asAdmin(`ALTER ROLE ${stage.role} CONNECTION LIMIT 0`);
       await stage.endSessions();
@@ -72,7 +72,7 @@ const AWAY: readonly [string, Act, Act][] = [
     ({ role }) => asAdmin(`ALTER ROLE ${role} CONNECTION LIMIT -1`),
   ],
   [
-    'it takes no connection to this database',
+    'it allows no connection to this database',
     async (stage) => {
       await asAdmin(`ALTER DATABASE ${stage.name} ALLOW_CONNECTIONS false`);
       await stage.endSessions();
@@ -81,14 +81,14 @@ const AWAY: readonly [string, Act, Act][] = [
   ],
 ];
 
-describe('a database that is away: 503 with Retry-After within 5 s, and back without a restart', () => {
+describe('an unavailable database: 503 with Retry-After within 5 s, and recovery without a restart', () => {
   beforeAll(async () => {
     stages.push(...(await Promise.all(Array.from({ length: AWAY.length + 3 }, () => DatabaseStage.open()))));
   }, 60_000);
 
   test.concurrent.each(AWAY)(
     '%s',
-    (what, breakIt, mendIt) =>
+    (what, breakIt, repair) =>
       onStage(async (stage) => {
         for (let round = 0; round < ROUNDS; round++) {
           await breakIt(stage);
@@ -100,17 +100,21 @@ describe('a database that is away: 503 with Retry-After within 5 s, and back wit
             expectAway([...first, ...second]);
             await expectAlive(stage);
           } finally {
-            await mendIt(stage);
+            await repair(stage);
           }
-          const mended = performance.now();
+          const repaired = performance.now();
           await expectWell(stage);
-          tell('database away', { case: what, lost: 0, 'ms until back': Math.round(performance.now() - mended) });
+          tell('database unavailable', {
+            case: what,
+            lost: 0,
+            'ms until recovery': Math.round(performance.now() - repaired),
+          });
         }
       }),
     120_000,
   );
 
-  test.concurrent('a slow one is waited for: 100 ms a message is no failure', () =>
+  test.concurrent('a delay of 100 ms per message is no failure', () =>
     onStage(async (stage) => {
       stage.proxy.pass(100);
       const replies = await stage.everyCall();
@@ -119,11 +123,11 @@ describe('a database that is away: 503 with Retry-After within 5 s, and back wit
     }),
   );
 
-  test.concurrent('a server that has become a standby: what writes is 503, what reads goes on', () =>
+  test.concurrent('a server that becomes a standby: writes are 503, reads continue', () =>
     onStage(async (stage) => {
       await asAdmin(`ALTER DATABASE ${stage.name} SET default_transaction_read_only = on`);
       await stage.endSessions();
-      // The first calls may meet the connections that have just been ended.
+      // The first calls may use connections that have just been terminated.
       await eventually(async () => expect((await stage.service.admin('GET', '/tickets')).status).toBe(200));
       expectAway(await Promise.all([timed(stage.pushTicket()), timed(stage.createAccount())]));
       expect((await stage.service.admin('GET', '/api-keys')).status).toBe(200);
@@ -134,7 +138,7 @@ describe('a database that is away: 503 with Retry-After within 5 s, and back wit
   );
 
   test.concurrent(
-    'it stalls: every caller is told within 5 s, also those that wait behind others; then it goes on',
+    'it stalls: every caller is answered within 5 s, also one that waits behind others, and service continues afterwards',
     () =>
       onStage(async (stage) => {
         const blocker = stage.service.dataSource.createQueryRunner();
@@ -148,7 +152,7 @@ describe('a database that is away: 503 with Retry-After within 5 s, and back wit
           }),
         );
         expectAway(waves.flat());
-        // They were waited for, and not refused out of hand.
+        // The calls waited, and were not refused at once.
         expect(performance.now() - started).toBeGreaterThan(3_000);
         await blocker.rollbackTransaction();
         await blocker.release();
@@ -157,7 +161,7 @@ describe('a database that is away: 503 with Retry-After within 5 s, and back wit
   );
 });
 
-test('fail-over to a copy of the database: what was acknowledged is there, and it goes on', () =>
+test('fail-over to a copy of the database: acknowledged data is there, and service continues', () =>
   onStage(async (stage) => {
     const [original, copy] = [stage.name, `${stage.name}_copy`];
     const before = await stage.pushTicket();
@@ -176,7 +180,7 @@ test('fail-over to a copy of the database: what was acknowledged is there, and i
 
 const CRASHES = shortOrLong(1, 8);
 
-test('a server that is stopped at once under load, and started again: nothing acknowledged is lost', async () => {
+test('an immediate stop of the server under load: nothing acknowledged is lost after its start', async () => {
   const dataDir = join(testServer().folder, `crash-${randomBytes(4).toString('hex')}`);
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
   const server = await startEmbeddedPostgres({ dataDir, log });
@@ -203,7 +207,7 @@ test('a server that is stopped at once under load, and started again: nothing ac
         await delay(300);
         const killed = serverPid(dataDir);
         process.kill(killed, 'SIGKILL');
-        // Those that serve a connection live a little longer, and go on answering; the next server waits for their end.
+        // The server processes of open connections live a little longer. The next server waits for their end.
         await eventually(() => expect(serverPid(dataDir)).not.toBe(killed), 20_000);
         const before = acknowledged.length;
         await eventually(() => expect(acknowledged.length).toBeGreaterThan(before + 20), 20_000);

@@ -20,7 +20,7 @@ import {
 } from '../support/vision-partner.js';
 
 const FILMS = 50;
-/** So many are whole when the kill comes. */
+/** The number of complete files at the kill. */
 const FIRST = 12;
 const BYTES = 200_000;
 
@@ -38,7 +38,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Files below the service's folder of videos: path and when it was written. */
+/** Files below the video folder of the service: path and time of the last write. */
 function filesOf(dataDir: string): { readonly path: string; readonly inode: bigint }[] {
   const root = join(dataDir, 'videos');
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -67,14 +67,14 @@ async function follow(running: BuiltService): Promise<void> {
   await created('/video-subscriptions', { connectionId, truckId: 'TRUCK-7', startTime: inHours(-4) });
 }
 
-test('kill -9 in the middle of 50 downloads: 50 whole files, each published once, and nothing left over', async () => {
+test('kill -9 during 50 downloads: 50 complete files, each published once, and no other file', async () => {
   const bodies = Array.from({ length: FILMS }, () => film(BYTES));
   let halted = true;
   let halves = 0;
   const chunks = bodies.map((body, n) => {
     const link = partner.link(body, (req, res) => {
       const serve = serveFile(body, { etag: `"${sha256(body)}"` });
-      // Until the kill, after the first files, hosts send a half and fall silent: a kill meets four of them so.
+      // Before the kill, hosts send half of a file and stop after the first files: the kill meets four downloads.
       if (!halted || n < FIRST) return serve(req, res);
       halves++;
       res.writeHead(200, { 'content-length': body.length, etag: `"${sha256(body)}"` });
@@ -96,7 +96,7 @@ test('kill -9 in the middle of 50 downloads: 50 whole files, each published once
   expect(before).toHaveLength(FIRST);
 
   halted = false;
-  // As if the time of a lease had passed: a killed process renews none.
+  // Ends the leases: a killed process renews none.
   await db.query('UPDATE recordings SET leased_until = now() WHERE leased_until IS NOT NULL');
   service = await startService({ databaseUrl: database.url, dataDir });
   await eventually(async () => expect(await stored()).toBe(FILMS), 20_000);
@@ -106,13 +106,13 @@ test('kill -9 in the middle of 50 downloads: 50 whole files, each published once
   );
   expect(rows.map((row) => [row.sha256, Number(row.size)])).toEqual(bodies.map((body) => [sha256(body), BYTES]));
   const after = new Map(filesOf(dataDir).map(({ path, inode }) => [path, inode]));
-  // Nothing but the files of the rows: no temporary one either.
+  // Only the files of the rows, and no temporary one.
   expect([...after.keys()].sort()).toEqual(rows.map(({ id }) => `recordings/${id.slice(-2)}/${id}.mp4`).sort());
   for (const { id, sha256: sum } of rows) {
     const bytes = readFileSync(join(dataDir, 'videos', 'recordings', id.slice(-2), `${id}.mp4`));
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(sum);
   }
-  // What was published before the kill is the same file still, and was asked for once.
+  // A file that was published before the kill is the same, and was requested once.
   expect(before.every(({ path, inode }) => after.get(path) === inode)).toBe(true);
   const asked = (n: number) =>
     partner.fetched.filter((link) => String(chunks[n]?.['downloadUrl']).endsWith(link)).length;

@@ -6,7 +6,7 @@ import { type Reply, startTestApp, type TestApp } from '../support/app.js';
 import { shortOrLong, tell } from '../support/faults.js';
 import { ScaleHouse } from '../support/scale-house.js';
 
-/** Longer than a key is served from memory, so that pushes need the database for their key as well. */
+/** Longer than a key is cached, so that pushes need the database for their key as well. */
 const LOCKED_MS = shortOrLong(5_500, 30_000);
 
 let service: TestApp;
@@ -37,7 +37,7 @@ const push = (headers: Record<string, string> = {}) => {
   return house.push(house.ticket({ inboundFlow }), headers);
 };
 
-/** Repeats a call until the time is over, each as soon as the one before has its answer. */
+/** Repeats a call until the time is over, without a pause. */
 async function repeat(until: number, call: () => Promise<Reply<unknown>>, pauseMs = 0): Promise<Reply<unknown>[]> {
   const replies: Reply<unknown>[] = [];
   while (performance.now() < until) {
@@ -54,7 +54,7 @@ const statuses = (replies: readonly Reply<unknown>[]) => [...new Set(replies.map
 
 describe('tickets and readiness', () => {
   test(
-    'do not wait for 40 callers who create accounts while the table of accounts is locked',
+    'do not wait for 40 callers that create accounts while the table of accounts is locked',
     async () => {
       const { key } = await issueKey(service, ['account'], { haulerId: house.haulerId });
       let names = 0;
@@ -79,7 +79,7 @@ describe('tickets and readiness', () => {
     LOCKED_MS + 20_000,
   );
 
-  test('and all other callers do not wait for 80 callers of admin lists', async () => {
+  test('and all other calls do not wait for 80 callers of admin lists', async () => {
     const { key } = await issueKey(service, ['account'], { haulerId: house.haulerId });
     let names = 0;
     const create = () =>
@@ -108,7 +108,7 @@ describe('tickets and readiness', () => {
     tell('fair connections: admin lists', { lists: lists.length, pushes: pushes.length, accounts: created.length });
   }, 45_000);
 
-  test('without an Idempotency-Key do not wait for one whose key another instance holds', async () => {
+  test('without an Idempotency-Key do not wait for one whose key another instance has locked', async () => {
     const key = { 'Idempotency-Key': 'held' };
     expect((await push(key)).status).toBe(200);
     lock = new pg.Client({ connectionString: service.env.DATABASE_URL });

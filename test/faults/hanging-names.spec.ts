@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const withHost = (link: string, host: string) => link.replace('127.0.0.1', host);
 
-test('while the link host of one partner hangs, other partners and the database are reached', async () => {
+test('while the link host of one partner hangs, other partners and the database are reachable', async () => {
   const dead = Array.from({ length: CHUNKS }, (_, i) => chunk(i, `http://hangs.example:8080/${i}.mp4`));
   const stuck = await hanging.follow(app, () => dead);
   await eventually(async () => expect(dns.asked).toContain('hangs.example'));

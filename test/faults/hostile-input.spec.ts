@@ -28,15 +28,15 @@ afterAll(async () => {
 
 const jsonOf = ({ bytes }: Sent) => JSON.parse(bytes?.toString('utf8') ?? '') as Record<string, never>;
 
-/** As decision 5 reads it: null is absent. */
+/** By decision 5, null is absent. */
 const withoutNulls = (value: unknown): Record<string, unknown> =>
   Object.fromEntries(Object.entries(value ?? {}).filter(([, field]) => field !== null));
 
 const pick = (value: unknown, names: readonly string[]) =>
   Object.fromEntries(Object.entries(withoutNulls(value)).filter(([name]) => names.includes(name)));
 
-describe('fuzzing of every hosted route, from its own document', () => {
-  test('tickets: what is accepted is kept and read back equal', async () => {
+describe('fuzzing of every partner-facing route, from its own document', () => {
+  test('tickets: an accepted ticket is stored and read back equal', async () => {
     await stage.fuzz(SCALE_API, 'createTicket', HOSTED_CASES * 0.3, async ({ house }, sent, reply: Reply<never>) => {
       const { disposalTicketId: id } = reply.body as { disposalTicketId: string };
       const body = jsonOf(sent);
@@ -51,7 +51,7 @@ describe('fuzzing of every hosted route, from its own document', () => {
     });
   }, 900_000);
 
-  test('accounts: what is accepted is kept and read back equal', async () => {
+  test('accounts: an accepted account is stored and read back equal', async () => {
     await stage.fuzz(ACCOUNT_API, 'createAccount', HOSTED_CASES * 0.25, async (_lane, sent, reply: Reply<never>) => {
       const answered = reply.body as Record<string, unknown>;
       const body = jsonOf(sent);
@@ -69,7 +69,7 @@ describe('fuzzing of every hosted route, from its own document', () => {
 
   test('sites', () => stage.fuzz(SITE_API, 'getSites', HOSTED_CASES * 0.1), 900_000);
 
-  test('video requests: what is accepted is known by its id', async () => {
+  test('video requests: an accepted request is found by its id', async () => {
     await stage.fuzz(VISION_API, 'requestVideo', HOSTED_CASES * 0.15, async (_lane, sent, reply: Reply<never>) => {
       const { requestId } = reply.body as { requestId: string };
       const rows = await stage.service.dataSource.query<Record<string, unknown>[]>(
@@ -100,7 +100,7 @@ const IDS = { billingAddress: 'addressId', primaryContact: 'contactId' };
 
 const ITEM = ['id', 'name', 'quantity', 'unitPriceCents', 'unitOfMeasure'];
 
-/** What the newest push decides: its materials and custom fields (decision 21). */
+/** The fields that the newest push sets: materials and custom fields (decision 21). */
 function contentsOf(ticket: StoredTicket | Record<string, unknown>) {
   return {
     siteId: String(ticket.siteId).toLowerCase(),
@@ -112,10 +112,10 @@ function contentsOf(ticket: StoredTicket | Record<string, unknown>) {
   };
 }
 
-/** Not called: what would end the fuzzing's own keys, or call addresses that the fuzzing invents. */
+/** Not called: operations that would end the keys of this test, or call addresses that the fuzzing generates. */
 const LEFT_OUT = /connections|api-keys/;
 
-test('the admin API: nothing that is sent makes it fail, every error is in the common body', async () => {
+test('the admin API: no input makes it fail, every error is in the common body', async () => {
   const document = stage.documentOf(ADMIN_API);
   const operations = Object.entries(document.paths)
     .filter(([path]) => !LEFT_OUT.test(path))

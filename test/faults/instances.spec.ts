@@ -28,10 +28,10 @@ const ROUNDS = shortOrLong(1, 4);
 const FLOWS = shortOrLong(20, 300);
 const SITES = 'GET /scale-platform/v1/sites';
 
-/** Of each instance, and of the connection over all of them: each gets its share of the downloads. */
+/** For each instance, and for the connection over all instances: each gets its share of the downloads. */
 const AT_ONCE = { DOWNLOAD_CONCURRENCY: '4', DOWNLOAD_CONCURRENCY_PER_CONNECTION: '12' };
-/** For an answer of an instance that may be asleep. */
-const PATIENCE_MS = 1_000;
+/** For the response of an instance that may be paused. */
+const ANSWER_TIMEOUT_MS = 1_000;
 
 let database: TestDatabase;
 let db: DataSource;
@@ -41,7 +41,7 @@ const running: BuiltService[] = [];
 
 type Three = readonly [BuiltService, BuiltService, BuiltService];
 
-/** On an empty database: one migrates, the others wait for it, and all serve. */
+/** On an empty database: one instance migrates, the others wait for it, and all serve. */
 async function startTogether(): Promise<Three> {
   database = await createTestDatabase({ migrated: false });
   const options = { databaseUrl: database.url, dataDir: dataDir(), env: AT_ONCE };
@@ -72,16 +72,16 @@ const created = async <T>(service: BuiltService, path: string, body: unknown): P
   return reply.body;
 };
 
-/** Rows that this instance has in work just now. */
+/** Rows that this instance has leased. */
 async function inWork({ url }: BuiltService, kind = '[^"]+'): Promise<number> {
   const response = await fetch(`${url}/metrics`, { headers: { Authorization: 'Bearer test-admin-token-0123456789' } });
   const lines = (await response.text()).matchAll(new RegExp(`^work_running{kind="${kind}"} (\\d+)$`, 'gm'));
   return [...lines].reduce((sum, [, rows]) => sum + Number(rows), 0);
 }
 
-describe('three start together; one is killed, one sleeps past its lease and wakes', () => {
+describe('three instances start together; one is killed, one is paused beyond its leases and continues', () => {
   test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
-    'one migrates, each work is done once, and the late one writes nothing (round %i)',
+    'one migrates, each row is processed once, and the late one writes nothing (round %i)',
     async () => {
       const [killed, late, survivor] = await startTogether();
       const fetched = new Map<string, number>();
@@ -97,13 +97,13 @@ describe('three start together; one is killed, one sleeps past its lease and wak
       expect(held).not.toEqual([]);
       gate.resolve();
       await pushes;
-      // What the survivor itself had in work is done by then; what is left belongs to nobody who is awake.
+      // The surviving instance has finished its own rows. The other rows belong to the killed and the paused one.
       await eventually(async () => expect(await inWork(survivor)).toBe(0), 15_000);
       if (!LONG) await endLeases(held);
       await eventually(allDone, 60_000);
       const before = await everything();
       late.child.kill('SIGCONT');
-      // What it was in the middle of comes to its end now, and finds its leases gone.
+      // The paused instance ends its runs now, and finds its leases lost.
       await eventually(async () => expect(await inWork(late)).toBe(0), 20_000);
       await eventually(async () => expect((await fetch(`${late.url}/health/ready`)).status).toBe(200), 20_000);
       expect(await everything()).toEqual(before);
@@ -112,7 +112,7 @@ describe('three start together; one is killed, one sleeps past its lease and wak
       expect(await house.tickets()).toBe(FLOWS);
       const calls = [...fetched.values()];
       expect(calls).toHaveLength(CHUNKS);
-      // Only what was cut off is fetched again, once.
+      // Only an interrupted download is fetched again, once.
       const again = calls.filter((times) => times > 1).length;
       expect(again).toBeLessThanOrEqual(held.length);
       expect(Math.max(...calls)).toBeLessThanOrEqual(2);
@@ -132,8 +132,8 @@ describe('three start together; one is killed, one sleeps past its lease and wak
 });
 
 /**
- * All that is due: downloads, which stop in their middle until the gate opens, a synchronisation, hosted clips; and a
- * scale house that is unsure which instance lives.
+ * All due rows: downloads that stop in the middle until the gate opens, a synchronisation, clips of the partner side; and a
+ * scale house that does not know which instance is alive.
  */
 async function open(service: BuiltService, fetched: Map<string, number>, gate: Promise<void>) {
   partner.reset();
@@ -177,15 +177,15 @@ async function open(service: BuiltService, fetched: Map<string, number>, gate: P
         materials: [{ id: material, name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' }],
         inboundFlow: { ticketNumber: `F${n}`, updatedAt: '2026-01-31T08:30:00Z' },
       }),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     }).then(
       ({ status }) => status,
       () => 0,
     );
   return {
     /**
-     * The same flow to all at once. The last of them takes it, if not at once: what a paused instance has locked is free
-     * when the server ends its transaction.
+     * Pushes the same flow to all instances. The last of them accepts it, perhaps later: the server ends the transaction of a
+     * paused instance, which releases its locks.
      */
     async pushEverywhere(instances: readonly BuiltService[]) {
       const taken = (flow: number) =>
@@ -204,7 +204,7 @@ async function open(service: BuiltService, fetched: Map<string, number>, gate: P
   };
 }
 
-/** A hosted recording, and requests for clips of it. */
+/** A recording of the partner side, and requests for clips of it. */
 async function film0({ url }: BuiltService, key: string): Promise<void> {
   const range = { startTime: '2026-01-31T08:30:00Z', endTime: '2026-01-31T08:31:00Z' };
   const camera = { customerId: 'c', truckId: 't', cameraId: 'front' };
@@ -237,7 +237,7 @@ async function leased(): Promise<string[]> {
   return tokens;
 }
 
-/** The time of these leases is over, as it would be 15 seconds later: the long form waits for that. */
+/** Ends the leases, as 15 seconds would: the long form waits for that. */
 async function endLeases(tokens: readonly string[]): Promise<void> {
   for (const { name } of await leaseTables()) {
     await db.query(`UPDATE ${name} SET leased_until = now() WHERE lease_token = ANY ($1)`, [tokens]);
@@ -252,7 +252,7 @@ async function allDone(): Promise<void> {
   expect(await leased()).toEqual([]);
 }
 
-/** What a late writer could spoil. */
+/** The rows that a late writer could damage. */
 const everything = async (): Promise<Record<string, unknown>> => ({
   recordings: await db.query(
     'SELECT id, status, sha256, size_bytes, stored_at, updated_at FROM recordings ORDER BY id',

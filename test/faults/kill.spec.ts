@@ -91,7 +91,7 @@ async function openLedgers(siteId: string, materialId: string): Promise<typeof l
   );
   partner.on('GET /scale-platform/v1/sites', json({ success: true, data: siteData(3, 6, 120) }));
   const shared = { baseUrl: partner.url, apiKey: 'the-partners-key', enabled: true };
-  // A hauler of its own: this synchronisation would find the ticket's site absent.
+  // Another hauler: this synchronisation would remove the site of the tickets.
   const synced = (await created<{ id: string }>('/haulers', { name: 'Synced Hauling' })).id;
   const site = await created<{ id: string }>('/connections', { haulerId: synced, interface: 'site', ...shared });
   const vision = await created<{ id: string }>('/connections', {
@@ -107,7 +107,7 @@ async function openLedgers(siteId: string, materialId: string): Promise<typeof l
   const minute = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString();
   const uploadPath = (n: number) =>
     `/admin/v1/hosted/recordings?customerId=c&truckId=t&cameraId=front&startTime=${minute(n)}&endTime=${minute(n + 1)}`;
-  // What the clips are cut from is there before the first of them is asked for.
+  // The source of the clips is stored before the first request for one.
   const first = uploadPath(0).replace('front', 'rear');
   const uploaded = await fetch(service.url + first, {
     method: 'POST',
@@ -124,7 +124,7 @@ async function openLedgers(siteId: string, materialId: string): Promise<typeof l
         body: {
           siteId,
           materials: [{ id: materialId, name: 'Debris', quantity: n, unitOfMeasure: 'Ton' }],
-          // One in three has no flow: only its key guards it against being kept twice (decision 22).
+          // One in three has no flow: only its key prevents a duplicate (decision 22).
           ...(n % 3 === 0 ? {} : { inboundFlow: { ticketNumber: `T${n}`, updatedAt: '2026-01-31T08:30:00Z' } }),
           customFields: { ref: `T${n}` },
         },
@@ -143,7 +143,7 @@ async function openLedgers(siteId: string, materialId: string): Promise<typeof l
     ),
     uploads: new Ledger(
       (n) => ({ ref: `U${n}`, path: uploadPath(n), headers: { ...bearer, 'Content-Type': 'video/mp4' }, body: bytes }),
-      // What was kept although its answer was lost is told by the conflict; which one it is, the start says.
+      // An account that was stored although its response was lost is named by the 409; its name starts with the reference.
       (body: { id?: string; error?: { code: string } }) =>
         body.id ?? (body.error?.code === 'CONFLICT' ? 'kept' : undefined),
     ),
@@ -175,7 +175,7 @@ async function underLoad(milliseconds: number, then: () => Promise<unknown>): Pr
 
 const ids = async (sql: string): Promise<string[]> => (await db.query<{ id: string }[]>(sql)).map(({ id }) => id);
 
-/** Of each thing that was sent: its ids in the database, by the reference that it carries. */
+/** For each kind, the ids in the database by the reference that was sent. */
 async function kept(kind: 'tickets' | 'accounts'): Promise<Map<string, string[]>> {
   const sql =
     kind === 'tickets'
@@ -208,7 +208,7 @@ async function compare(): Promise<{ missing: string[]; double: string[] }> {
   return { missing, double };
 }
 
-/** What is stored is there, whole: size and sum of every file that a row calls stored. */
+/** Size and SHA-256 of every file that a row calls stored. */
 async function spoilt(): Promise<string[]> {
   const videos = join(dataDir ?? '', 'videos');
   const files = new Map(
@@ -223,7 +223,7 @@ async function spoilt(): Promise<string[]> {
   return rows.filter(({ id, sha256 }) => sha256 !== sum(files.get(id) ?? '/dev/null')).map(({ id }) => id);
 }
 
-/** Tables of due rows; none may be leased for longer than a lease, and then the lease's time is over. */
+/** The tables of due rows. No lease is longer than its time, and then the leases are ended. */
 async function endLeases(): Promise<number> {
   const tables = await db.query<{ name: string }[]>(
     `SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'leased_until'`,
@@ -241,7 +241,7 @@ async function endLeases(): Promise<number> {
 }
 
 test(
-  'kill -9 at any moment under load: nothing acknowledged is missing, nothing is there twice, no file is half',
+  'kill -9 at any moment under load: nothing acknowledged is missing, nothing is stored twice, no file is incomplete',
   async () => {
     const random = seededRandom(SEED);
     let interrupted = 0;
@@ -254,7 +254,7 @@ test(
       await Promise.all(KINDS.map((kind) => ledgers[kind].settle(service.url)));
       expect(await compare()).toEqual({ missing: [], double: [] });
     }
-    // All that was begun comes to its end, once.
+    // All work that was started ends once.
     await eventually(
       async () => {
         expect(await db.query(`SELECT status, message FROM reference_video_requests WHERE status <> 'ready'`)).toEqual(

@@ -22,7 +22,7 @@ let service: BuiltService;
 let partner: Server;
 let requests = 0;
 let answerBytes = ANSWER_BYTES;
-/** The partner closes a connection on which it cannot send for so long. */
+/** The partner closes a connection on which it cannot send for that long. */
 let sendTimeoutMs = shortOrLong(15_000, 30_000);
 let brokenAnswers = 0;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** One site, and materials of some 500 bytes until the answer is as large as it should be. */
+/** One site, and materials of some 500 bytes up to the given size. */
 function* siteData(): Generator<string> {
   const site = { id: idOf('s'), name: 'Site', updatedAt: STAMP };
   yield `{"success":true,"data":{"sites":[${JSON.stringify(site)}],"materials":[`;
@@ -86,9 +86,9 @@ const ended = (runId: string): Promise<SyncRun> =>
     shortOrLong(60_000, 300_000),
   );
 
-/** Linux tells the highest memory of a process. */
+/** Only Linux reports the highest memory of a process. */
 (process.platform === 'linux' ? test : test.skip)(
-  'two large site answers at once are each asked for once and applied in bounded memory, and pushes go on',
+  'two large site responses at once are each requested once and applied in bounded memory, and pushes continue',
   async () => {
     const crowd = await Crowd.gather(service, await database.connect(2));
     const started = performance.now();
@@ -106,7 +106,7 @@ const ended = (runId: string): Promise<SyncRun> =>
   shortOrLong(120_000, 400_000),
 );
 
-test('answers that wait for their turn are asked for again when it comes, and none is broken', async () => {
+test('responses that wait for their turn are requested when it comes, and none breaks off', async () => {
   const asked = requests;
   answerBytes = QUEUED_BYTES;
   sendTimeoutMs = shortOrLong(1_000, 1_500);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   connection = await connectVision(app, 'https://partner.invalid');
   const { haulerId, id } = connection;
   const runner = app.dataSource.createQueryRunner();
-  // The counts of days are not needed here, and take most of the time.
+  // The triggers of the day counters are not needed here, and would take most of the time.
   await runner.query('SET statement_timeout = 0; SET session_replication_role = replica');
   const fill = (columns: string, values: string) =>
     runner.query(`INSERT INTO ${columns} SELECT ${values} FROM generate_series(1, ${ROWS}) AS n`);
@@ -49,7 +49,7 @@ afterAll(() => app.close());
 
 const TABLES = ['recordings', 'video_request_parts', 'vision_findings', 'accounts'];
 
-/** The rows that sequential scans have read of each table. Connections report them with a delay of a second. */
+/** The rows that sequential scans have read from each table. Connections report them with a delay of a second. */
 async function scanned(): Promise<Record<string, number>> {
   await delay(1_200);
   const rows = await app.dataSource.query<{ relname: string; rows: string }[]>(

@@ -10,25 +10,25 @@ import { SlowClient } from '../support/slow-client.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-/** More bytes at once than may wait (64 MiB), on a database that takes 40 ms for every 64 KiB. */
+/** More bytes at once than may wait (64 MiB), for a database that takes 40 ms for every 64 KiB. */
 const CALLERS = shortOrLong(250, 1_000);
 const BULK = 'x'.repeat(shortOrLong(400_000, 100_000));
 const DATABASE_DELAY_MS = 40;
-/** After a first one, in which the process grows up. */
+/** After a first wave, during which the process allocates its memory. */
 const WAVES = shortOrLong(1, 8);
 const WAVE_MS = shortOrLong(1_500, 10_000);
-/** On a busy machine it takes a while until more waits than may; those who wait for 4.5 s are refused in any case. */
-const LONGEST_WAVE_MS = WAVE_MS + 10_000;
+/** A busy machine needs a while until more waits than is allowed. An entry that waited 4.5 s is refused in any case. */
+const MAX_WAVE_MS = WAVE_MS + 10_000;
 const IDLE = shortOrLong(500, 10_000);
 const MIB = 1024 * 1024;
-/** What the service may need beyond its memory at rest, in bytes: a full queue, as bodies, as text and as parameters. */
-const MOST_GROWN = 500 * MIB;
+/** The memory beyond that at rest, in bytes: a full queue, as bodies, as text and as parameters. */
+const MAX_GROWTH_BYTES = 500 * MIB;
 /**
- * By how much the median of the later waves' peaks may exceed that of the earlier ones, in bytes; eight equal waves
- * differed by up to 60 MiB without any order. Each of them brings 2 GB: one percent of it kept would show.
+ * The median peak of the later waves may exceed that of the earlier ones by this, in bytes. Eight equal waves differed
+ * by up to 60 MiB without a trend. Each wave sends 2 GB: one percent of it would be visible.
  */
 const PEAK_MARGIN = 64 * MIB;
-/** What may live on after the last wave beyond what lived on before the first, in bytes. */
+/** The live memory after the last wave may exceed that before the first by this, in bytes. */
 const LIVE_MARGIN = 24 * MIB;
 
 let database: TestDatabase;
@@ -48,7 +48,7 @@ beforeAll(async () => {
   proxy = await startTcpProxy({ host: server.hostname, port: Number(server.port) });
   service = await start();
   crowd = await Crowd.gather(service, db);
-  // What the first use of everything allocates is no growth.
+  // Allocations of the first use are not growth.
   await crowd.pushAll(service, 16, 300);
 }, 60_000);
 afterAll(async () => {
@@ -70,7 +70,7 @@ interface Watched {
   readonly peakBytes: number;
 }
 
-/** Asks for health and memory all the while. */
+/** Reads health and memory until the wave ends. */
 function watch(): () => Promise<Watched> {
   let watching = true;
   let [asked, slowestMs, peakBytes] = [0, 0, 0];
@@ -92,45 +92,45 @@ function watch(): () => Promise<Watched> {
   };
 }
 
-/** So many callers at a database that is slow until they stop; what waits then is served. */
+/** Concurrent callers of a database that is slow until they stop; the waiting pushes are served then. */
 async function wave(): Promise<Loaded & Watched> {
   const already = await stored();
   proxy.pass(DATABASE_DELAY_MS);
   const watched = watch();
   const refusal = Promise.withResolvers<void>();
   let rolling = true;
-  const mend = Promise.race([
+  const recovery = Promise.race([
     Promise.all([delay(WAVE_MS), refusal.promise]),
-    delay(LONGEST_WAVE_MS, undefined, { ref: false }),
+    delay(MAX_WAVE_MS, undefined, { ref: false }),
   ]).then(() => {
     rolling = false;
     proxy.pass();
   });
   const loaded = await crowd.pushWhile(service, CALLERS, () => rolling, { bulk: BULK, onRefused: refusal.resolve });
-  await mend;
+  await recovery;
   const seen = await watched();
-  // 200 or 503, nothing else, nobody left without an answer.
+  // 200 or 503 only, and every caller has a response.
   expect(loaded.wrong).toEqual([]);
   expect(loaded.refused).toBeGreaterThan(0);
   expect(seen.asked).toBeGreaterThan(0);
   expect(seen.slowestMs).toBeLessThan(5_000);
-  // Whoever was told 200 is stored; of the others some may be, having lost patience a moment too early.
+  // Every push with 200 is stored. A refused one may be stored as well, if its timeout ended during the commit.
   expect((await stored()) - already).toBeGreaterThanOrEqual(loaded.acknowledged);
   return { ...loaded, ...seen };
 }
 
-describe('more load than it can serve', () => {
+describe('an overload', () => {
   test(
-    'refused early, health answers all along, and memory stays flat wave after wave',
+    'is refused early, health answers throughout, and memory does not grow from wave to wave',
     async () => {
       const [calm, calmLive] = [await residentBytes(), await liveMemory(service)];
       const waves = [await wave()];
       while (waves.length <= WAVES) waves.push(await wave());
       const peaks = waves.map(({ peakBytes }) => peakBytes);
-      expect(Math.max(...peaks) - calm).toBeLessThan(MOST_GROWN);
+      expect(Math.max(...peaks) - calm).toBeLessThan(MAX_GROWTH_BYTES);
       const [earlier, later] = [peaks.slice(1, 1 + WAVES / 2), peaks.slice(1 + WAVES / 2)];
       if (LONG) expect(median(later)).toBeLessThan(median(earlier) + PEAK_MARGIN);
-      // A batch whose callers have lost patience may still be on its way to the database.
+      // A batch whose callers have timed out may still be on its way to the database.
       const live = await eventually(async () => {
         const bytes = await liveMemory(service);
         expect(bytes).toBeLessThan(calmLive + LIVE_MARGIN);
@@ -155,13 +155,13 @@ describe('more load than it can serve', () => {
     shortOrLong(60_000, 240_000),
   );
 
-  test('afterwards nobody is refused', async () => {
+  test('is followed by normal service', async () => {
     expect(await crowd.pushAll(service, 32, 500)).toEqual({ acknowledged: 500, refused: 0, wrong: [] });
   });
 
-  /** Rates of two processes by turns, so that whatever else the machine does meets both; the medians are compared. */
+  /** Rates of two processes, measured in turns so that the load of the machine is equal; their medians are compared. */
   (LONG ? test : test.skip)(
-    'afterwards it is as fast as one that was never overloaded',
+    'does not slow the process down afterwards',
     async () => {
       const fresh = await start();
       try {
@@ -171,7 +171,7 @@ describe('more load than it can serve', () => {
             const started = performance.now();
             const { acknowledged } = await crowd.pushAll(which === 'tired' ? service : fresh, 32, 2_000);
             expect(acknowledged).toBe(2_000);
-            // Until all of it is compiled a young process is slow.
+            // A young process is slow until its code is compiled.
             if (round >= 3) rates[which].push(2_000_000 / (performance.now() - started));
           }
         }
@@ -186,7 +186,7 @@ describe('more load than it can serve', () => {
   );
 });
 
-test('idle connections are survived: everyone else is served meanwhile', async () => {
+test('by idle connections does not affect other callers', async () => {
   const before = await residentBytes();
   const idle: SlowClient[] = [];
   while (idle.length < IDLE) {

@@ -51,7 +51,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Answers as the document has them, with faults in values, in bytes, in the status and in the headers. */
+/** Responses of the document, with faults in values, in bytes, in the status and in the headers. */
 function answers(name: 'site' | 'vision', schema: string): fc.Arbitrary<Answer> {
   const valid = new Arbitraries(documents[name], {}).of({ $ref: `#/components/schemas/${schema}` });
   const json = (value: unknown) => Buffer.from(JSON.stringify(value) ?? '');
@@ -91,7 +91,7 @@ function expectChecked({ status, body }: { readonly status: number; readonly bod
   else expect(body.findings.length).toBeGreaterThan(0);
 }
 
-describe('API10 unsafe consumption of APIs: whatever a partner answers, it is judged and not suffered', () => {
+describe('API10 unsafe consumption of APIs: any response of a partner is checked', () => {
   test('checks of a site connection', async () => {
     const property = fc.asyncProperty(answers('site', 'GetSitesResponse'), async (answer) => {
       scene.partner.on(SITES_ROUTE, reply(answer));
@@ -109,7 +109,7 @@ describe('API10 unsafe consumption of APIs: whatever a partner answers, it is ju
     await fc.assert(property, { numRuns: CHECKS, seed: SEED });
   }, 900_000);
 
-  test('synchronisations end, say what was wrong, and leave a catalog whose parents exist', async () => {
+  test('synchronisations end with a reason, and leave a catalog whose parents exist', async () => {
     const good = siteData(2, 2, 10);
     await scene.sync(good);
     const property = fc.asyncProperty(answers('site', 'GetSitesResponse'), async ({ body }) => {
@@ -134,7 +134,7 @@ describe('API10 unsafe consumption of APIs: whatever a partner answers, it is ju
     expect(stored.map(({ active }) => active)).toEqual([true, true]);
   }, 900_000);
 
-  test('lists of recordings: what can be read lands, the rest is recorded, and the next list is read again', async () => {
+  test('lists of recordings: readable elements are stored, the others are recorded, and the next list is read', async () => {
     const { id: connectionId, haulerId } = await connectVision(app, partner.url);
     partner.on(CONTINUOUS, raw('{}', { headers: { 'Content-Type': 'application/json' } }));
     await app.admin('POST', '/video-subscriptions', { connectionId, truckId: 'TRUCK-7', startTime: inHours(-2) });

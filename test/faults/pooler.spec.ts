@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const version = pgbouncerVersion();
 const PUSHES = shortOrLong(300, 20_000);
 
-/** Transaction mode is what managed databases offer; where no pooler is installed there is nothing to try. */
+/** Managed databases offer transaction mode. The tests are skipped where no pooler is installed. */
 (version === undefined ? describe.skip : describe)(
   `behind a pooler in transaction mode (${version ?? 'skipped: pgbouncer is not installed'})`,
   () => {
@@ -54,7 +54,7 @@ const PUSHES = shortOrLong(300, 20_000);
       tell('behind pgbouncer', { version: version ?? '', pushes: answers.length, tickets: PUSHES, lost: 0, double: 0 });
     }, 120_000);
 
-    test('accounts, also two of one name at once', async () => {
+    test('accounts, also two with one name at the same time', async () => {
       const [service, other] = services as [TestApp, TestApp];
       const { key } = await issueKey(service, ['account']);
       const create = (instance: TestApp, accountName: string) =>

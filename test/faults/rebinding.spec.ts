@@ -6,9 +6,9 @@ import { PRIVATE, PUBLIC, type Step } from '../support/rebinding-scene.js';
 
 const support = join(import.meta.dirname, '../support');
 
-/** A real name server, a real public host and a real private one, in a network where all of them are this machine. */
+/** A real name server, a real public host and a real private one, in a network of its own on this machine. */
 (hasOwnNetwork() ? describe : describe.skip)(
-  'a name server that rebinds (skipped where the system gives no network of our own)',
+  'a name server that rebinds (skipped if the system allows no network of our own)',
   () => {
     let steps: Map<string, Step>;
     beforeAll(async () => {
@@ -25,21 +25,20 @@ const support = join(import.meta.dirname, '../support');
     };
     const REFUSED = { reachable: false, authorized: false, conforms: false };
 
-    test('a name that is private from the first is not even saved', () =>
-      expect(step('a private name is saved').told).toBe(400));
+    test('a private name is refused when it is saved', () => expect(step('a private name is saved').told).toBe(400));
 
-    test('a public one is saved and called', () => {
+    test('a public name is saved and called', () => {
       expect(step('a public name is saved').told).toBe(201);
       expect(step('and called').told).toMatchObject({ reachable: true, authorized: true });
       expect(step('and called').publicRequests).toBeGreaterThan(0);
     });
 
     test.each(['the name has turned private', 'one of its two addresses is private', 'and stays so'])(
-      'no call when %s',
+      'nothing is called: %s',
       (what) => expect(step(what).told).toMatchObject(REFUSED),
     );
 
-    test('the address that was checked is the one that is called', () => {
+    test('the checked address is the called address', () => {
       const [before, after] = [
         step('one of its two addresses is private'),
         step('it turns private once it was asked for'),
@@ -57,12 +56,12 @@ const support = join(import.meta.dirname, '../support');
       ['a link redirects to a private name', 'inner.example'],
       ['a link redirects to a private address', PRIVATE],
       ["a link's host has turned private", 'files.example'],
-    ])('%s: the download is given up with its reason', (what, host) => {
+    ])('%s: the download fails with its reason', (what, host) => {
       expect(step(what).told).toMatchObject({ status: 'failed', reason: expect.stringContaining(host) });
       expect(step(what).told).toMatchObject({ reason: expect.stringContaining('not a public one') });
     });
 
-    test('in all of it nobody ever connected to the private host', () => {
+    test('the private host receives no connection', () => {
       const last = [...steps.values()].at(-1);
       expect(last?.privateConnections).toBe(0);
       tell('rebinding', {

@@ -47,7 +47,7 @@ async function doctor(...words: string[]): Promise<{ code: number; err: string; 
 
 const videosOf = (service: TestApp) => join(service.env.DATA_DIR, 'videos');
 
-describe('doctor: storage and database that disagree', () => {
+describe('doctor compares storage and database', () => {
   let service: TestApp;
   let leave: () => void;
   let stopPartner: () => Promise<void>;
@@ -98,7 +98,7 @@ describe('doctor: storage and database that disagree', () => {
 
   const fileOf = (folder: string, id: string) => join(videosOf(service), storageName(folder, id));
 
-  test('where all is well it says so, and changes nothing', async () => {
+  test('and reports no fault and changes nothing if they agree', async () => {
     const state = () => readdirSync(videosOf(service), { recursive: true, encoding: 'utf8' }).sort();
     const before = state();
     const { code, err, found } = await doctor('--checksums');
@@ -134,7 +134,7 @@ describe('doctor: storage and database that disagree', () => {
   });
 
   test.each(['.', 'hosted-recordings', 'hosted-clips', 'recordings'])(
-    'reports a missing mount, and none of its files as lost: %s',
+    'and reports a missing mount, and none of its files as lost: %s',
     async (folder) => {
       const path = resolve(videosOf(service), folder);
       renameSync(path, `${path}.aside`);
@@ -145,7 +145,7 @@ describe('doctor: storage and database that disagree', () => {
     },
   );
 
-  test('a file that goes while it is looked at is lost, and no fault where its row goes with it', async () => {
+  test('and reports a file as lost that disappears during the check, unless its row disappears with it', async () => {
     const storage = service.app.get<Storage>(STORAGE, { strict: false });
     const file = fileOf('recordings', ids.fetched);
     const after = (happens: () => Promise<unknown>) => {
@@ -174,7 +174,7 @@ describe('doctor: storage and database that disagree', () => {
     expect(deleted.data).toEqual([]);
   });
 
-  test('a storage that cannot be asked is told in one sentence', async () => {
+  test('and reports an unavailable storage in one sentence', async () => {
     const file = fileOf('recordings', ids.fetched);
     renameSync(file, `${file}.aside`);
     symlinkSync(file, file);
@@ -215,7 +215,7 @@ describe('doctor: storage and database that disagree', () => {
   });
 });
 
-/** A scale house that pushes until it is told to stop; what was acknowledged, by ticket number. */
+/** A scale house that pushes until `stop` is called. Acknowledged ids by ticket number. */
 function pushing(house: ScaleHouse) {
   const acknowledged = new Map<string, string>();
   let running = true;
@@ -237,14 +237,14 @@ function pushing(house: ScaleHouse) {
 
 const PAUSE_MS = shortOrLong(300, 3_000);
 
-/** A busy machine may have acknowledged nothing by then. */
+/** A busy machine may not have acknowledged anything before. */
 async function wait({ acknowledged }: ReturnType<typeof pushing>): Promise<void> {
   const before = acknowledged.size;
   await delay(PAUSE_MS);
   await eventually(() => expect(acknowledged.size).toBeGreaterThan(before + 10), 20_000);
 }
 
-/** A service on a restored database knows what was acknowledged before the backup, once, and goes on. */
+/** A service on a restored database has every push that was acknowledged before the backup once, and accepts more. */
 async function expectConsistent(url: string, house: ScaleHouse, before: ReadonlyMap<string, string>): Promise<void> {
   const restored = await startTestApp({ env: { DATABASE_URL: url } });
   try {
@@ -266,7 +266,7 @@ async function expectConsistent(url: string, house: ScaleHouse, before: Readonly
   }
 }
 
-test('the files of the embedded server, after a clean stop under load, start again elsewhere', async () => {
+test('the files of the embedded server, copied after a stop under load, start elsewhere', async () => {
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
   const [from, to] = ['backup-from', 'backup-to'].map((name) => join(testServer().folder, name)) as [string, string];
   let server = await startEmbeddedPostgres({ dataDir: from, log, durable: false });
@@ -294,7 +294,7 @@ test('the files of the embedded server, after a clean stop under load, start aga
 }, 120_000);
 
 (hasSystemPostgres() ? test : test.skip)(
-  'pg_dump under load restores to a consistent service (skipped where no PostgreSQL with its tools is installed)',
+  'pg_dump under load restores to a consistent service (skipped if no PostgreSQL with its tools is installed)',
   async () => {
     const postgres = await startSystemPostgres();
     try {

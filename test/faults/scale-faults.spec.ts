@@ -24,7 +24,7 @@ const stored = async (): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** Ends the service's connections but the one that says so, and what they were doing with them. */
+/** Terminates the connections of the service except the one that runs this, and their statements. */
 const cutConnections = () =>
   service.dataSource.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -34,7 +34,7 @@ const cutConnections = () =>
 /** Statements that wait for a lock. */
 const WAITING = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-/** Makes the database refuse one row of a statement, in a way that the service knows nothing of. */
+/** Makes the database refuse one row of a statement, by a rule that the service does not know. */
 async function breaking(number: string, work: () => Promise<void>): Promise<void> {
   await service.dataSource.query(`
     CREATE FUNCTION break_one() RETURNS trigger LANGUAGE plpgsql AS
@@ -69,18 +69,18 @@ describe('a batch with an element that fails', () => {
     }),
   );
 
-  test('what it was is not remembered: once the cause is gone it is stored', async () => {
+  test('accepts the element once the cause is gone', async () => {
     await breaking('bad', async () => expect((await house.push(ticket('bad'))).status).toBe(500));
     expect((await house.push(ticket('bad'))).headers.get('Ticket-Result')).toBe('created');
   });
 });
 
-describe('a database that goes away', () => {
-  test('in the middle: whatever is acknowledged is stored, whatever is stored is there once, and it goes on', async () => {
+describe('a database that becomes unavailable', () => {
+  test('during pushes: everything acknowledged is stored, everything stored is there once, and service continues', async () => {
     const replies: { status: number; number: string; id: string }[] = [];
     let next = 0;
     let cuts = 0;
-    // A cut may find nothing under way.
+    // A cut may meet no running statement.
     const enough = () => cuts >= 6 && new Set(replies.map(({ status }) => status)).size > 1;
     const latest = Date.now() + 20_000;
     const goesOn = () => !enough() && Date.now() < latest;
@@ -103,7 +103,7 @@ describe('a database that goes away', () => {
     const ids = new Set(await stored());
     const acknowledged = replies.filter(({ status }) => status === 200);
     expect(acknowledged.filter(({ id }) => !ids.has(id))).toEqual([]);
-    // The caller of a push without an answer sends it again: no ticket comes of it twice.
+    // The caller of a push without a response sends it again: no ticket is stored twice.
     for (const { number } of replies.filter(({ status }) => status === 503)) {
       const again = await house.push(ticket(number));
       expect([again.status, again.headers.get('Ticket-Result')]).toEqual([
@@ -114,14 +114,14 @@ describe('a database that goes away', () => {
     expect(await house.count()).toBe(replies.length);
   }, 60_000);
 
-  test('cut while a statement runs: 503 with Retry-After, and nothing is written', async () => {
+  test('during a statement: 503 with Retry-After, and nothing is written', async () => {
     const blocker = service.dataSource.createQueryRunner();
     await blocker.startTransaction();
     await blocker.query('LOCK TABLE tickets IN EXCLUSIVE MODE');
     let answered = false;
     const replies = Promise.all(Array.from({ length: 20 }, (_, i) => house.push(ticket(`C${i}`))));
     void replies.finally(() => (answered = true));
-    // Also what comes after those that were cut first.
+    // Also the pushes after the first ones.
     while (!answered) {
       await delay(100);
       await service.dataSource.query(`SELECT pg_terminate_backend(pid) ${WAITING}`);
@@ -136,7 +136,7 @@ describe('a database that goes away', () => {
   });
 });
 
-test('a stop lets what is in flight be written and answered', async () => {
+test('a stop waits until pushes in progress are written and answered', async () => {
   const second = await startTestApp({ on: service });
   const blocker = service.dataSource.createQueryRunner();
   await blocker.startTransaction();
@@ -153,7 +153,7 @@ test('a stop lets what is in flight be written and answered', async () => {
   expect(await stored()).toHaveLength(1);
 });
 
-test('no request holds a connection while it waits: two serve any number of pushes', async () => {
+test('no request holds a connection while it waits: two connections serve any number of pushes', async () => {
   const small = await startTestApp({ env: { DATABASE_POOL: 2 } });
   try {
     const scaleHouse = await ScaleHouse.open(small);

@@ -25,13 +25,13 @@ let database: TestDatabase;
 let db: DataSource;
 let partner: VisionPartner;
 let service: BuiltService;
-/** Every answer of the run but those that hand a secret out on purpose. */
+/** Every response of the run except those that contain a secret on purpose. */
 const answers: string[] = [];
 let keys: readonly string[];
-/** All that a secret could be found in, once the run is over. */
+/** Every text that could contain a secret after the run. */
 let places: Readonly<Record<'logs' | 'answers' | 'database', string>>;
 
-/** What would be a line of its own, or colour a terminal, where a log takes text as it is. */
+/** Texts that would be a line of their own, or colour a terminal, if a log wrote them unchanged. */
 const FORGED = '\n{"level":60,"msg":"forged"}\r\n\u001b[31mforged\u2028\u0085\u009b31m';
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ const admin = async <T>(method: string, path: string, body?: unknown): Promise<T
   return (text === '' ? undefined : JSON.parse(text)) as T;
 };
 
-/** A run in which everything happens that could spill a secret: good calls, bad ones, a partner that echoes its key. */
+/** A run with everything that could reveal a secret: valid calls, invalid ones, a partner that echoes its key. */
 async function busyRun(): Promise<string[]> {
   const { id: haulerId } = await admin<{ id: string }>('POST', '/haulers', { name: 'Secretive Hauling' });
   const interfaces = ['scale', 'account', 'site', 'vision'];
@@ -92,7 +92,7 @@ async function busyRun(): Promise<string[]> {
   return keys;
 }
 
-/** Where a caller's own text could reach the log. */
+/** Texts of a caller that could reach the log. */
 async function forgeries(key: string): Promise<void> {
   const path = encodeURIComponent(FORGED);
   for (const url of [`/${path}`, `/platform-api/v1/tickets?x=${path}`, `/admin/v1/tickets/${path}`, `/docs/${path}`])
@@ -151,7 +151,7 @@ async function partnersThatSpill(haulerId: string): Promise<void> {
   for (const path of ['/connections', '/recordings', '/sync-runs', '/api-keys', '/sites']) await admin('GET', path);
 }
 
-/** The whole database as text, but the links of recordings: they are what a download needs, and live for hours. */
+/** The whole database as text, except the links of recordings: downloads need them, and they expire after hours. */
 async function databaseText(): Promise<string> {
   await db.query(`UPDATE recordings SET link = NULL`);
   const tables = await db.query<{ name: string }[]>(
@@ -163,18 +163,18 @@ async function databaseText(): Promise<string> {
   return texts.flatMap((rows) => rows.map(({ text }) => text)).join('\n');
 }
 
-test('no secret stands in logs, answers, metrics, the database or the documents', () => {
+test('no secret is in logs, responses, metrics, the database or the documents', () => {
   expect(places.logs.split('\n').length).toBeGreaterThan(50);
   const partners = [PARTNER_KEY, Buffer.from(PARTNER_KEY).toString('base64'), Buffer.from(PARTNER_KEY).toString('hex')];
   const secrets = [...keys, ADMIN_TOKEN, SECRETS_KEY, ...partners, LINK_SECRET, new URL(database.url).password];
   const found = Object.entries(places).flatMap(([place, text]) =>
-    // A caller who names its request by its key gets that name back, and back alone.
+    // A caller that uses its key as the id of its request receives that id, and only that.
     secrets
       .filter((secret) => withoutRequestIds(text).includes(secret))
       .map((secret) => `${secret.slice(0, 12)}… in ${place}`),
   );
   expect(found).toEqual([]);
-  // The partner did echo its key, and that was noticed.
+  // The partner did echo its key, and the service noticed it.
   expect(places.answers).toContain('[redacted]');
   expect(places.database).toContain('[redacted]');
   tell('secrets', {
@@ -184,13 +184,13 @@ test('no secret stands in logs, answers, metrics, the database or the documents'
   });
 });
 
-test('nothing that callers or partners send makes a line of the log, or a control character in it', () => {
+test('no text of callers or partners starts a line of the log, or is a control character in it', () => {
   const lines = places.logs.split('\n').filter((line) => line !== '');
   const logged = lines.filter((line) => !line.startsWith('haulbridge listens on '));
   expect(lines.length - logged.length).toBeLessThanOrEqual(1);
   const parsed = logged.map((line) => JSON.parse(line) as { level: number; msg?: string });
   expect(parsed.filter(({ level, msg }) => level === 60 || msg === 'forged')).toEqual([]);
-  // It was logged, but as text.
+  // It was logged as escaped text.
   expect(places.logs).toContain('forged');
   expect(logged.filter((line) => /[\p{Cc}\u2028\u2029]/u.test(line))).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { at, CUSTOMER, TRUCK, upload } from '../support/hosted-vision.js';
 import type { OpenApiDocument } from '../support/openapi-arbitrary.js';
 import { rawRequest } from '../support/raw-request.js';
 
-/** Of the OWASP API Security Top 10 (2023) what is about the surface as a whole; the others are in `security.spec.ts`. */
+/** The parts of the OWASP API Security Top 10 (2023) that concern all routes; the others are in `security.spec.ts`. */
 let service: TestApp;
 let visionKey: string;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ const videos = (key: string, query: string) =>
 
 describe('API8 security misconfiguration', () => {
   test.each(['TRACE', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])(
-    '%s is not allowed, and no origin is let in',
+    '%s is not allowed, and no origin has access',
     async (method) => {
       const reply = await rawRequest(`${service.url}/platform-api/v1/tickets`, method, [
         'Origin',
@@ -35,7 +35,7 @@ describe('API8 security misconfiguration', () => {
     },
   );
 
-  test('nothing that is sent comes back as a header', async () => {
+  test('no input is returned as a header', async () => {
     const evil = 'a%0d%0aSet-Cookie:%20x=1';
     for (const path of [`/${evil}`, `/platform-api/v1/${evil}`, `/media/v1/recordings/${evil}.mp4`, `/docs/${evil}`]) {
       const { headers } = await service.call('GET', path);
@@ -45,7 +45,7 @@ describe('API8 security misconfiguration', () => {
     expect(split.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('two lengths in one request, and other ways to smuggle one, are refused', async () => {
+  test('two lengths in one request, and other forms of request smuggling, are refused', async () => {
     const url = `${service.url}/platform-api/v1/tickets`;
     const both = await rawRequest(
       url,
@@ -60,7 +60,7 @@ describe('API8 security misconfiguration', () => {
     ['another file', (path: string) => path.replace(/recordings\/[^.]+/, `recordings/${randomUUID()}`), 401],
     ['another kind', (path: string) => path.replace('recordings', 'clips'), 401],
     [
-      'a longer life',
+      'a later expiry',
       (path: string) => path.replace(/expires=(\d+)/, (_, at: string) => `expires=${Number(at) + 1}`),
       401,
     ],
@@ -69,11 +69,11 @@ describe('API8 security misconfiguration', () => {
     ['two signatures', (path: string) => `${path}&signature=x`, 401],
     ['no expiry', (path: string) => path.replace(/expires=\d+&/, ''), 401],
     [
-      'a path out of the folder',
+      'a path outside of the folder',
       (path: string) => path.replace(/recordings\/[^.]+/, 'recordings/..%2f..%2f..%2fetc%2fpasswd'),
       401,
     ],
-    ['nothing changed', (path: string) => path, 200],
+    ['no change', (path: string) => path, 200],
   ])('a signed link with %s', async (_what, change, status) => {
     const list = await videos(
       visionKey,
@@ -85,7 +85,7 @@ describe('API8 security misconfiguration', () => {
   });
 
   test.each(['..%2f..%2fetc%2fpasswd', '%2e%2e', '....//', 'x%00.mp4', '%5c..%5cwindows'])(
-    'no path leaves the storage: %s',
+    'no path leads outside of the storage: %s',
     async (id) => {
       for (const path of [`/recordings/${id}/content`, `/recordings/${id}`]) {
         const { status } = await service.admin('GET', path);
@@ -95,7 +95,7 @@ describe('API8 security misconfiguration', () => {
   );
 });
 
-test('API9 improper inventory management: every route is published, or known to be open', async () => {
+test('API9 improper inventory management: every route is documented, or listed as public', async () => {
   const published = new Set<string>();
   for (const name of ['scale', 'account', 'site', 'vision', 'partner', 'admin']) {
     const { body } = await service.call<OpenApiDocument>('GET', `/docs/${name}.json`);
@@ -103,7 +103,7 @@ test('API9 improper inventory management: every route is published, or known to 
   }
   const express = service.app.getHttpAdapter().getInstance() as unknown as Application;
   const routes = express.router.stack.flatMap(({ route }) => (typeof route?.path === 'string' ? [route.path] : []));
-  // The root leads to the documents. The console has pages, files and its session: no interface for partners.
+  // The root redirects to the documents. The console has pages, files and its session, which partners do not use.
   const open = /^\/$|^\/(console|docs|health|metrics|media\/v1)(\/|\.|-|$)/;
   expect(routes.filter((path) => !published.has(path) && !open.test(path))).toEqual([]);
   expect(routes.length).toBeGreaterThan(published.size);

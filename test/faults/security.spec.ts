@@ -10,7 +10,7 @@ import { at, CUSTOMER, TRUCK, upload } from '../support/hosted-vision.js';
 import type { OpenApiDocument } from '../support/openapi-arbitrary.js';
 import { ScaleHouse } from '../support/scale-house.js';
 
-/** The ten of the OWASP API Security Top 10 (2023); the tenth, unsafe consumption of APIs, is `partner-answers.spec.ts`, the eighth and ninth `security-surface.spec.ts`; of the second the time is measured in `timing.spec.ts`, of the seventh names that change in `rebinding.spec.ts`. */
+/** The OWASP API Security Top 10 (2023). Its tenth is in `partner-answers.spec.ts`, its eighth and ninth in `security-surface.spec.ts`; `timing.spec.ts` measures the times of its second, `rebinding.spec.ts` tests the names of its seventh. */
 let service: TestApp;
 let own: ScaleHouse;
 let other: ScaleHouse;
@@ -54,7 +54,7 @@ describe('API1 broken object level authorization', () => {
     expect(theirs.body.disposalTicketId).not.toBe(mine.body.disposalTicketId);
   });
 
-  test('a key of one customer finds nothing of another, and cannot tell it from nothing', async () => {
+  test('a key of one customer finds nothing of another, and the response does not show whether it exists', async () => {
     const { key } = await issueKey(service, ['vision'], { customerId: 'someone else' });
     const body = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', startTime: at(0), endTime: at(1) };
     const asked = await service.call<{ requestId: string }>('POST', '/video-platform/v1/videos/requests', {
@@ -67,7 +67,7 @@ describe('API1 broken object level authorization', () => {
   });
 });
 
-/** Without what differs in every answer. */
+/** Without the fields that differ in every response. */
 const shapeOf = ({ status, headers, text }: Reply<unknown>) => ({
   status,
   text,
@@ -75,7 +75,7 @@ const shapeOf = ({ status, headers, text }: Reply<unknown>) => ({
 });
 
 describe('API2 broken authentication', () => {
-  test('whatever is wrong with a key, the answer is the same to the letter', async () => {
+  test('the response is the same for every kind of invalid key', async () => {
     const revoked = await issueKey(service, ['account']);
     await service.admin('DELETE', `/api-keys/${revoked.id}`);
     const expired = await issueKey(service, ['account']);
@@ -101,7 +101,7 @@ describe('API2 broken authentication', () => {
 });
 
 describe('API3 broken object property level authorization', () => {
-  test('what a caller must not set is ignored, and nothing of it is echoed', async () => {
+  test('a field that a caller must not set is ignored, and not returned', async () => {
     const stolen = { haulerId: other.haulerId, id: randomUUID(), createdAt: '2000-01-01T00:00:00Z', revision: 99 };
     const pushed = await own.push(own.ticket({ ...stolen, disposalTicketId: stolen.id, inboundFlow: flow('mass') }));
     expect(Object.keys(pushed.body).sort()).toEqual(['disposalTicketId', 'success']);
@@ -147,7 +147,7 @@ describe('API4 unrestricted resource consumption', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  test('patterns do not run away with the event loop', async () => {
+  test('no regular expression blocks the event loop', async () => {
     const { key } = await issueKey(service, ['account']);
     const evil = [
       '0'.repeat(100_000),
@@ -165,7 +165,7 @@ describe('API4 unrestricted resource consumption', () => {
     }
   });
 
-  test('pages, clips and requests of one key are bounded', async () => {
+  test('pages, clips and requests of one key are limited', async () => {
     expect((await videos(visionKey, `?customerId=${CUSTOMER}&pageSize=101`)).status).toBe(400);
     const limited = await startTestApp({ on: service, env: { RATE_LIMIT_PER_MINUTE: 5 } });
     try {
@@ -179,7 +179,7 @@ describe('API4 unrestricted resource consumption', () => {
 });
 
 describe('API5 broken function level authorization', () => {
-  test('every admin operation, and the metrics, are closed to everyone but the admin token', async () => {
+  test('every admin operation, and the metrics, need the admin token', async () => {
     const { body } = await service.call<OpenApiDocument>('GET', '/docs/admin.json');
     const operations = Object.entries(body.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => [method.toUpperCase(), path.replace(/\{[^}]+\}/g, randomUUID())] as const),
@@ -196,7 +196,7 @@ describe('API5 broken function level authorization', () => {
 });
 
 describe('API6 unrestricted access to sensitive business flows', () => {
-  test('a repeated order is not carried out twice, and none is longer than allowed', async () => {
+  test('a repeated request is not carried out twice, and none is longer than allowed', async () => {
     const headers = { 'Idempotency-Key': randomUUID() };
     const replies = await Promise.all(Array.from({ length: 20 }, () => own.push(own.ticket(), headers)));
     expect(new Set(replies.map(({ body }) => body.disposalTicketId)).size).toBe(1);
@@ -247,7 +247,7 @@ describe('API7 server side request forgery', () => {
     expect(text).toContain('baseUrl');
   });
 
-  test('a name that turned private after it was saved is not called', async () => {
+  test('a name that resolves to a private address after it was saved is not called', async () => {
     const reached: string[] = [];
     const inner = createServer((socket) => {
       reached.push('called');
@@ -257,7 +257,7 @@ describe('API7 server side request forgery', () => {
     try {
       const { status, body } = await connect('https://partner.invalid');
       expect(status).toBe(201);
-      // As a rebinding name server would do it: the name is the same, its address is not.
+      // A name server that rebinds does the same: the name stays, its address changes.
       const { port } = inner.address() as AddressInfo;
       await service.dataSource.query('UPDATE connections SET base_url = $1 WHERE id = $2', [
         `https://localhost:${port}`,

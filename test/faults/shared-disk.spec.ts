@@ -9,7 +9,7 @@ import { heldChild } from '../support/held.js';
 import { at, CUSTOMER, film, TRUCK } from '../support/hosted-vision.js';
 import { testServer } from '../support/test-database.js';
 
-/** Only root may mount a disk on which a database server of another user runs. */
+/** Only root can mount a disk for a database server of another user. */
 const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -42,7 +42,7 @@ beforeAll(async () => {
     },
   });
   heldChild(child);
-  // Its database must not outlive it.
+  // Otherwise its database would outlive it.
   stop = () => {
     const ended = once(child, 'exit');
     child.kill('SIGTERM');

@@ -8,8 +8,8 @@ import { ScaleHouse } from '../support/scale-house.js';
 import { SlowClient } from '../support/slow-client.js';
 
 /**
- * Small enough to wait for; what production gives is `SERVER_LIMITS`. The last two are far from one another and from all
- * that a busy machine adds, or the wrong one of them would cut an upload off.
+ * Short enough for a test; production has `SERVER_LIMITS`. The last two differ by more than a busy machine adds. Otherwise
+ * the wrong one could end an upload.
  */
 const LIMITS = {
   headers: 1_000,
@@ -21,14 +21,14 @@ const LIMITS = {
   silence: 4_500,
 };
 const ENOUGH_MS = 10_000;
-/** Of a JSON body, in bytes: fewer than Node.js takes in before anybody reads. */
+/** The size of a JSON body in bytes: less than Node.js buffers before it is read. */
 const LARGEST = 40_000;
 
 let service: TestApp;
 /** For a reader of a file. */
 let impatient: TestApp;
 let key: string;
-/** More than any system keeps for a reader that has stopped. */
+/** More than any system buffers for a reader that has stopped. */
 const large = Buffer.concat([film(2), Buffer.alloc(32 * 1024 * 1024)]);
 beforeAll(async () => {
   service = await startTestApp({ limits: LIMITS, env: { HTTP_BODY_LIMIT: LARGEST } });
@@ -62,29 +62,29 @@ function expectTimeout(answer: string): void {
   expect(answer).toContain('"code":"INVALID_PAYLOAD"');
 }
 
-/** At the same time: nearly all that they do is wait. */
-describe('slow senders and slow readers are cut off', () => {
-  test.concurrent('nothing is sent at all', async () => expectTimeout(await cutOff(await open())));
+/** These tests run concurrently, because most of their time is waiting. */
+describe('the connection of a slow caller is closed', () => {
+  test.concurrent('that sends nothing', async () => expectTimeout(await cutOff(await open())));
 
-  test.concurrent('headers, a byte at a time', async () => {
+  test.concurrent('that sends headers a byte at a time', async () => {
     const client = (await open()).send(head('GET', '/health/live')).sendForever('X', 20);
     expectTimeout(await cutOff(client));
   });
 
-  test.concurrent('headers of the second request on a connection', async () => {
+  test.concurrent('that sends the headers of a second request slowly', async () => {
     const client = (await open()).send(`${head('GET', '/health/live')}\r\n`);
     await eventually(() => expect(client.answer).toContain('200 OK'));
     client.send(head('GET', '/health/live')).sendForever('X', 20);
     expect(await cutOff(client)).toContain('408 Request Timeout');
   });
 
-  test.concurrent.each(['tickets', 'accounts'])('a JSON body, a byte at a time: %s', async (route) => {
+  test.concurrent.each(['tickets', 'accounts'])('that sends a JSON body a byte at a time: %s', async (route) => {
     const headers = { 'PLATFORM-API-KEY': key, ...json(LARGEST) };
     const client = (await open()).send(`${head('POST', `/platform-api/v1/${route}`, headers)}\r\n`);
     expectTimeout(await cutOff(client.sendForever(' ', 20)));
   });
 
-  test.concurrent('a JSON body without a length', async () => {
+  test.concurrent('that sends a JSON body without a length slowly', async () => {
     const headers = { 'PLATFORM-API-KEY': key, 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
     const client = (await open()).send(`${head('POST', '/platform-api/v1/tickets', headers)}\r\n`);
     expectTimeout(await cutOff(client.sendForever('1\r\n{\r\n', 20)));
@@ -97,14 +97,14 @@ describe('slow senders and slow readers are cut off', () => {
     ['of a route without a body', 'GET', '/health/live', 200, 'keep-alive', ...sized],
     ['of an unknown path', 'POST', '/nope', 404, 'close', ...sized],
     ['in chunks', 'POST', '/nope', 404, 'close', ...chunked],
-  ])('a large body that no route reads, %s: the response comes at once, then the end', async (...given) => {
+  ])('that sends a large body which no route reads, %s: the response comes at once', async (...given) => {
     const [, method, path, status, connection, headers, piece] = given;
     const client = (await open()).send(`${head(method, path, headers)}\r\n`).sendForever(piece, 20);
     await eventually(() => expect(client.answer).toContain(`HTTP/1.1 ${status} `));
     expect(await cutOff(client)).toContain(`Connection: ${connection}\r\n`);
   });
 
-  test.concurrent('an upload that pauses: 408, and nothing of it is kept', async () => {
+  test.concurrent('that pauses an upload: 408, and nothing of it is kept', async () => {
     const query = new URLSearchParams({ customerId: CUSTOMER, truckId: 'slow', cameraId: 'front' });
     const path = `/admin/v1/hosted/recordings?${query.toString()}&startTime=${at(0)}&endTime=${at(1)}`;
     const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, 'Content-Type': 'video/mp4' };
@@ -113,7 +113,7 @@ describe('slow senders and slow readers are cut off', () => {
     expect((await upload(service, 0, { truckId: 'slow' })).status).toBe(201);
   });
 
-  test.concurrent('an upload that is slow, but never stops, is taken', async () => {
+  test.concurrent('but not one that uploads slowly without a pause', async () => {
     const bytes = film(1);
     const query = new URLSearchParams({ customerId: CUSTOMER, truckId: 'steady', cameraId: 'front' });
     const path = `/admin/v1/hosted/recordings?${query.toString()}&startTime=${at(1)}&endTime=${at(2)}`;
@@ -121,9 +121,9 @@ describe('slow senders and slow readers are cut off', () => {
     const client = (await open()).send(
       `${head('POST', path, { ...headers, 'Content-Length': String(bytes.length) })}\r\n`,
     );
-    // Node.js has a time for whole requests, which no test could wait for.
+    // The timeout of Node.js for whole requests is too long for a test.
     expect(service.app.getHttpServer().requestTimeout).toBe(0);
-    // In all longer than a pause may be.
+    // Longer in total than a pause may be.
     const pieces = 16;
     const size = Math.ceil(bytes.length / pieces);
     for (let i = 0; i < pieces; i++) {
@@ -134,38 +134,35 @@ describe('slow senders and slow readers are cut off', () => {
     client.close();
   });
 
-  test.concurrent(
-    'a reader of a video that stops reading, and meanwhile a second file is refused with 503',
-    async () => {
-      const list = await service.call<{ data: { recordings: { downloadUrl: string }[] } }>(
-        'GET',
-        `/video-platform/v1/videos/continuous?customerId=${CUSTOMER}&truckId=${TRUCK}&startTime=${at(0)}&endTime=${at(9)}`,
-        { headers: { 'API-KEY': key } },
-      );
-      const { pathname, search } = new URL(list.body.data.recordings[0]?.downloadUrl ?? '');
-      const cut = new Promise((resolve) => {
-        impatient.app.getHttpServer().once('connection', (socket: Socket) => socket.once('close', resolve));
-      });
-      const reader = (await SlowClient.open(impatient.url)).send(`${head('GET', pathname + search)}\r\n`);
-      await eventually(() => expect(reader.answer).toContain('200 OK'));
-      reader.stopReading();
-      const second = () => impatient.call('GET', pathname + search, { headers: { Range: 'bytes=0-9' } });
-      await eventually(async () => {
-        const { status, headers } = await second();
-        expect([status, headers.get('retry-after')]).toEqual([503, '5']);
-      });
-      expect((await impatient.call('HEAD', pathname + search)).status).toBe(200);
-      // A reader that is cut off finds less than all when it looks again.
-      await cut;
-      reader.read();
-      await reader.cutAfter;
-      expect(reader.received).toBeLessThan(large.length);
-      await eventually(async () => expect((await second()).status).toBe(206));
-    },
-  );
+  test.concurrent('that stops reading a video; until then a second file is refused with 503', async () => {
+    const list = await service.call<{ data: { recordings: { downloadUrl: string }[] } }>(
+      'GET',
+      `/video-platform/v1/videos/continuous?customerId=${CUSTOMER}&truckId=${TRUCK}&startTime=${at(0)}&endTime=${at(9)}`,
+      { headers: { 'API-KEY': key } },
+    );
+    const { pathname, search } = new URL(list.body.data.recordings[0]?.downloadUrl ?? '');
+    const cut = new Promise((resolve) => {
+      impatient.app.getHttpServer().once('connection', (socket: Socket) => socket.once('close', resolve));
+    });
+    const reader = (await SlowClient.open(impatient.url)).send(`${head('GET', pathname + search)}\r\n`);
+    await eventually(() => expect(reader.answer).toContain('200 OK'));
+    reader.stopReading();
+    const second = () => impatient.call('GET', pathname + search, { headers: { Range: 'bytes=0-9' } });
+    await eventually(async () => {
+      const { status, headers } = await second();
+      expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+    });
+    expect((await impatient.call('HEAD', pathname + search)).status).toBe(200);
+    // A reader whose connection was closed receives less than the whole file when it reads again.
+    await cut;
+    reader.read();
+    await reader.cutAfter;
+    expect(reader.received).toBeLessThan(large.length);
+    await eventually(async () => expect((await second()).status).toBe(206));
+  });
 });
 
-describe('a body in many pieces, all of them here before its key is known,', () => {
+describe('a body in many pieces that has arrived before its key is known', () => {
   const CHUNKED = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
   const asIs = (pieces: string[]) => pieces;
   const inChunks = (pieces: string[]) => [
@@ -176,7 +173,7 @@ describe('a body in many pieces, all of them here before its key is known,', () 
   test.each([
     ['is read as a whole', json(LARGEST), asIs, LARGEST, '200 OK'],
     ['is read as a whole in chunks', CHUNKED, inChunks, LARGEST, '200 OK'],
-    ['is refused where it has a byte too many', CHUNKED, inChunks, LARGEST + 1, '413 Payload Too Large'],
+    ['is refused if it has one byte too many', CHUNKED, inChunks, LARGEST + 1, '413 Payload Too Large'],
   ])('%s', async (_what, headers, framed, size, status) => {
     const house = await ScaleHouse.open(service);
     const ticket = house.ticket({ customFields: { long: 'x'.repeat(3_000) } });

@@ -16,7 +16,7 @@ const MAX_FILE_ANSWERS = 256;
 /** The service cuts off a reader after 30 to 60 s without progress. */
 const CUT_OFF_MS = 70_000;
 const MAX_RSS_BYTES = 700 * MIB;
-/** What may live on after all readers have gone. */
+/** The live memory that may remain after all readers have gone. */
 const LIVE_MARGIN = 24 * MIB;
 
 let database: TestDatabase;
@@ -61,9 +61,9 @@ async function stoppedReader(): Promise<SlowClient> {
 
 const isRefused = ({ answer }: SlowClient) => /^HTTP\/1.1 503 (?:.*\r\n)*?Retry-After: \d+\r\n/.test(answer);
 
-/** Linux tells the highest memory of a process. */
+/** Only Linux reports the highest memory of a process. */
 (process.platform === 'linux' ? test : test.skip)(
-  'readers that stop take a bounded number of file answers and bounded memory, and all of it is given back',
+  'readers that stop use a bounded number of file answers and bounded memory, and all of it is released',
   async () => {
     const before = await liveMemory(service);
     const readers = await Promise.all(Array.from({ length: READERS }, stoppedReader));
@@ -73,7 +73,7 @@ const isRefused = ({ answer }: SlowClient) => /^HTTP\/1.1 503 (?:.*\r\n)*?Retry-
     const peak = peakMemory(service);
     const refused = readers.filter(isRefused).length;
     tell('stopped-readers', { readers: READERS, refused, peakMiB: Math.round(peak / MIB), healthMs });
-    // Others were refused before, by the database.
+    // Requests may have been refused before, by the database.
     expect(READERS - refused).toBeLessThanOrEqual(MAX_FILE_ANSWERS);
     expect(refused).toBeLessThan(READERS);
     expect(peak).toBeLessThan(MAX_RSS_BYTES);
@@ -92,7 +92,7 @@ const isRefused = ({ answer }: SlowClient) => /^HTTP\/1.1 503 (?:.*\r\n)*?Retry-
   shortOrLong(60_000, 180_000),
 );
 
-/** A reader that was cut off receives less than the whole file when it reads again. */
+/** A reader whose connection was closed receives less than the whole file when it reads again. */
 async function expectCutOff(reader: SlowClient): Promise<void> {
   reader.read();
   await reader.cutAfter;

@@ -11,11 +11,11 @@ import { probabilityOfMore, standardError } from '../support/rank.js';
 const SEED = 20_261_121;
 const TIMES = 3_000;
 /**
- * How far the chance of guessing right from one time may be from one half. Two equal distributions of 3,000 times differ
- * by less than 0.0375 in all but one of a million runs (five standard errors of 0.0075); the rest is for what this
- * process does besides, which a caller across a network would never see through.
+ * The probability of a right guess from one time may differ from one half by this. Two equal distributions of 3,000 times
+ * differ by less than 0.0375 in all but one of a million runs (five standard errors of 0.0075). The rest is for other work
+ * of this process, which a caller on a network cannot measure.
  */
-const TOLD = 0.05;
+const MAX_DIFFERENCE = 0.05;
 
 let service: TestApp;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ afterAll(() => service.close());
 
 type Kinds = Readonly<Record<string, () => Promise<unknown>>>;
 
-/** The milliseconds of each kind of call, so many times each, in random turns: whatever else happens meets all alike. */
+/** The milliseconds of each kind of call, measured in random order so that other load affects all kinds equally. */
 async function timesOf(kinds: Kinds): Promise<Record<string, number[]>> {
   const names = Object.keys(kinds);
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]]));
@@ -42,22 +42,22 @@ async function timesOf(kinds: Kinds): Promise<Record<string, number[]>> {
   return times;
 }
 
-function expectNothingTold(what: string, times: Record<string, number[]>): void {
+function expectEqualTimes(what: string, times: Record<string, number[]>): void {
   const [[first, one] = ['', []], ...others] = Object.entries(times);
   for (const [name, other] of others) {
-    const told = probabilityOfMore(one, other);
+    const probability = probabilityOfMore(one, other);
     tell(what, {
       [`${first} ms`]: median(one).toFixed(3),
       [`${name} ms`]: median(other).toFixed(3),
-      'chance of telling them apart by one time': told.toFixed(3),
+      'probability of a right guess from one time': probability.toFixed(3),
       'standard error': standardError(TIMES).toFixed(4),
     });
-    expect([name, Math.abs(told - 0.5) < TOLD]).toEqual([name, true]);
+    expect([name, Math.abs(probability - 0.5) < MAX_DIFFERENCE]).toEqual([name, true]);
   }
 }
 
-(LONG ? describe : describe.skip)('the time of an answer tells nothing', () => {
-  test('of a key: unknown, revoked, expired, or all but one digit right', async () => {
+(LONG ? describe : describe.skip)('the time of a response does not depend', () => {
+  test('on a key: unknown, revoked, expired, or all but one digit right', async () => {
     const issued = await Promise.all(Array.from({ length: 30 }, () => issueKey(service, ['account'])));
     const [revoked, expired, valid] = [issued.slice(0, 10), issued.slice(10, 20), issued.slice(20)];
     for (const { id } of revoked) await service.admin('DELETE', `/api-keys/${id}`);
@@ -74,10 +74,10 @@ function expectNothingTold(what: string, times: Record<string, number[]>): void 
       expired: next(expired.map(({ key }) => key)),
       near: next(valid.map(({ key }) => neighbour(key))),
     });
-    expectNothingTold('timing of keys', times);
+    expectEqualTimes('timing of keys', times);
   }, 120_000);
 
-  test('of what belongs to another customer, or to nobody', async () => {
+  test('on whether an unauthorised customer exists', async () => {
     const { key } = await issueKey(service, ['vision'], { customerId: 'someone else' });
     const list = (customer: string) => () =>
       service.call(
@@ -85,6 +85,6 @@ function expectNothingTold(what: string, times: Record<string, number[]>): void 
         `/video-platform/v1/videos/continuous?customerId=${encodeURIComponent(customer)}&truckId=${TRUCK}&startTime=${at(0)}&endTime=${at(1)}`,
         { headers: { 'API-KEY': key } },
       );
-    expectNothingTold('timing of customers', await timesOf({ nobody: list('NONE Hauling'), foreign: list(CUSTOMER) }));
+    expectEqualTimes('timing of customers', await timesOf({ unknown: list('NONE Hauling'), foreign: list(CUSTOMER) }));
   }, 120_000);
 });

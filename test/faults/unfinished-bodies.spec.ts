@@ -11,18 +11,18 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const MIB = 1024 * 1024;
 const CALLERS = shortOrLong(300, 1_500);
 const MAX_RSS_BYTES = 700 * MIB;
-/** What may live on after all callers have gone. */
+/** The live memory that may remain after all callers have gone. */
 const LIVE_MARGIN = 24 * MIB;
 
 interface Sent {
-  /** All of it but its last byte. */
+  /** The whole body except its last byte. */
   readonly body: Buffer;
   readonly size: number;
   readonly headers: readonly string[];
 }
 
 const PLAIN: Sent = { body: Buffer.alloc(MIB - 1, ' '), size: MIB, headers: [] };
-/** The same in about a thousand bytes. */
+/** The same body in about a thousand bytes. */
 const COMPRESSED = gzipSync(Buffer.alloc(MIB - 1, ' '));
 const GZIP: Sent = { body: COMPRESSED.subarray(0, -1), size: COMPRESSED.length, headers: ['Content-Encoding: gzip'] };
 
@@ -45,7 +45,7 @@ async function unfinishedBody({ body, size, headers }: Sent, key?: string): Prom
   return client.send(body);
 }
 
-/** Linux tells the highest memory of a process. */
+/** Only Linux reports the highest memory of a process. */
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
 onLinux.each([
@@ -81,7 +81,7 @@ test('twenty uploads that are not MP4 each receive their 400, and so does the re
   const query = new URLSearchParams({ customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', ...times });
   const headers = { Authorization: 'Bearer test-admin-token-0123456789', 'Content-Type': 'video/mp4' };
   for (let i = 0; i < 20; i++) {
-    // The pool of fetch uses a connection again where it may.
+    // fetch reuses a connection where possible.
     const response = await fetch(`${service.url}/admin/v1/hosted/recordings?${query.toString()}`, {
       method: 'POST',
       headers,

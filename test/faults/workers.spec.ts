@@ -31,7 +31,7 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
   });
 
-  test('a key that was issued through one worker opens the others', async () => {
+  test('a key that was issued through one worker is valid at the others', async () => {
     const { body: hauler } = await started.admin<{ id: string }>('POST', '/haulers', { name: 'Many' });
     const { body } = await started.admin<{ key: string }>('POST', '/api-keys', {
       haulerId: hauler.id,
@@ -40,7 +40,7 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     const push = () =>
       fetch(`${started.url}/platform-api/v1/accounts`, {
         method: 'POST',
-        // A connection of its own each time, so that another worker may get it.
+        // A new connection each time, so that another worker may receive it.
         headers: { 'platform-api-key': body.key, 'content-type': 'application/json', connection: 'close' },
         body: '{}',
       });
@@ -49,14 +49,14 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     expect([...statuses]).toEqual([400]);
   });
 
-  test('a port that is taken ends the boot with its reason', async () => {
+  test('a used port ends the start with its reason', async () => {
     const refused = start({ PORT: new URL(started.url).port });
     await expect(refused).rejects.toThrow(/EADDRINUSE/);
-    // The primary tells the end of its workers in a sentence as well.
+    // The primary reports the end of its workers in a sentence as well.
     await expect(refused).rejects.toThrow(/\na worker ended with 1 before it listened\n$/);
   });
 
-  test('a worker that dies is replaced, and the service goes on meanwhile', async () => {
+  test('a worker that dies is replaced, and service continues', async () => {
     const { child, url } = started;
     const [first, second] = childrenOf(child.pid);
     process.kill(first!, 'SIGKILL');
@@ -66,13 +66,13 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     await eventually(() => expect(started.said()).toContain('a worker has ended'));
   });
 
-  test('a worker that dies after it listened, but before all have, is replaced too', async () => {
+  test('a worker that dies while others start is replaced too', async () => {
     const before = childrenOf(process.pid);
     const port = String(await freePort());
     const starting = start({ PORT: port });
     const primary = await eventually(() => {
       const [pid] = childrenOf(process.pid).filter((child) => !before.includes(child));
-      // Not before they are programs of their own: until then the primary waits for them.
+      // The primary waits until they run programs of their own.
       expect(childrenOf(pid).filter(isWorker)).toHaveLength(2);
       return pid;
     }, 20_000);
@@ -91,13 +91,13 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
-  test('SIGTERM ends all of them with 0', async () => {
+  test('SIGTERM ends all processes with 0', async () => {
     const workers = childrenOf(started.child.pid);
     expect(await started.end('SIGTERM')).toBe(0);
     expect(workers.filter(runs)).toEqual([]);
   });
 
-  test('workers do not outlive a primary that was killed', async () => {
+  test('workers end with a killed primary', async () => {
     const workers = childrenOf(started.child.pid);
     await started.end('SIGKILL');
     await eventually(() => expect(workers.filter(runs)).toEqual([]));
