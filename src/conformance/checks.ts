@@ -68,6 +68,31 @@ export function errorBodyFault(exchange: Exchange, codes: readonly string[]): st
   return undefined;
 }
 
+/** A server with a sandbox fails on demand; any other ignores the header. */
+export const FAIL_ON_DEMAND = { 'Sandbox-Scenario': 'server-error' } as const;
+
+/** The error body of a 500 (section 7). The exchange has `FAIL_ON_DEMAND`. */
+export const internalErrorRule = (
+  id: string,
+  on: string,
+  operation: string,
+  severity: Rule['severity'] = 'must',
+): Rule => ({
+  id,
+  section: '7',
+  severity,
+  operation,
+  on,
+  title: 'the 500 for an unexpected error has the common error body with INTERNAL_ERROR',
+  remedy:
+    'Answer { "success": false, "error": { "code": "INTERNAL_ERROR", "message": "…" } } as application/json, and log the incident.',
+  check: (exchange) => {
+    if (exchange.failure !== undefined) return failed(exchange.failure);
+    if (exchange.status !== 500) return notProven(`the server did not fail, the status is ${exchange.status}`);
+    return passedUnless(errorBodyFault(exchange, ['INTERNAL_ERROR']));
+  },
+});
+
 /** A request that the server must refuse. */
 export interface Refusal {
   readonly on: string;

@@ -7,6 +7,7 @@ export interface KitRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly peekBytes?: number;
+  readonly maxBytes?: number;
 }
 
 export interface KitAnswer {

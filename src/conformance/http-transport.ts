@@ -9,7 +9,8 @@ export interface TransportLimits {
   readonly maxBytes: number;
 }
 
-export const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+/** Of an answer whose request has no `maxBytes`. As JSON in memory it takes ten times its size. */
+export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 export interface Transport {
   readonly send: Send;
@@ -31,6 +32,7 @@ function sendOnce(
   agents: Readonly<Record<'http:' | 'https:', Agent>>,
 ): Promise<KitAnswer> {
   const url = new URL(request.url);
+  const limit = request.maxBytes ?? maxBytes;
   const isTls = url.protocol === 'https:';
   return new Promise((resolve, reject) => {
     const refuse = (message: string) => {
@@ -48,13 +50,13 @@ function sendOnce(
     outgoing.on('response', (incoming) =>
       collect(
         incoming,
-        { limit: request.peekBytes ?? maxBytes, isPeek: request.peekBytes !== undefined },
+        { limit: request.peekBytes ?? limit, isPeek: request.peekBytes !== undefined },
         refuse,
         (body) => {
           clearTimeout(timer);
           if (!incoming.complete) outgoing.destroy();
           try {
-            resolve(answerOf(incoming, body, maxBytes));
+            resolve(answerOf(incoming, body, limit));
           } catch (error) {
             refuse((error as Error).message);
           }

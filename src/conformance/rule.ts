@@ -78,6 +78,8 @@ export interface Draft {
   readonly url?: string;
   /** Reads no more of the body, which is then no failure. */
   readonly peekBytes?: number;
+  /** For an answer that may be larger than a page. */
+  readonly maxBytes?: number;
 }
 
 /** One request of a role. */
@@ -104,6 +106,6 @@ export interface ServerRole {
   readonly otherHeader: string;
   readonly operations: Readonly<Record<string, Operation>>;
   readonly plans: Readonly<Record<string, RequestPlan>>;
-  /** Nothing else is evaluated when the first rule fails. */
+  /** Nothing else is evaluated when the first rule fails because the operation is not there. */
   readonly rules: readonly Rule[];
 }

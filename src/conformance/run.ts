@@ -55,6 +55,7 @@ class Evaluation implements Exchanges {
   private readonly outcomes = new Map<string, Outcome>();
   private readonly firstRules = new Map<string, string>();
   private failures = 0;
+  private isAbsent = false;
 
   constructor(
     private readonly role: ServerRole,
@@ -93,6 +94,7 @@ class Evaluation implements Exchanges {
       const made = await this.exchange(rule.on);
       if (made instanceof MissingData) return { rule, outcome: 'not-proven', message: made.message };
       exchange = made;
+      if (rule === this.role.rules[0]) this.isAbsent = isAbsent(made);
       return { rule, exchange, ...outcomeOf(rule, await rule.check(exchange, this)) };
     } catch (error) {
       const message = `the kit failed: ${(error as Error).message}`;
@@ -102,7 +104,7 @@ class Evaluation implements Exchanges {
 
   private obstacleOf({ id, on, needs = [] }: Rule): string | undefined {
     const primary = this.role.rules[0]?.id ?? '';
-    if (this.outcomes.get(primary) === 'failed') return `${primary} failed`;
+    if (this.isAbsent && this.outcomes.get(primary) === 'failed') return `${primary} failed`;
     if (this.failures >= MAX_FAILURES) return 'the server did not answer several requests';
     const first = this.firstRules.get(on) ?? id;
     const needed = [...(first === id ? [] : [first]), ...needs];
@@ -152,6 +154,7 @@ class Evaluation implements Exchanges {
       headers,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       ...(draft.peekBytes === undefined ? {} : { peekBytes: draft.peekBytes }),
+      ...(draft.maxBytes === undefined ? {} : { maxBytes: draft.maxBytes }),
     };
   }
 
@@ -170,6 +173,10 @@ class Evaluation implements Exchanges {
     }
   }
 }
+
+/** The operation is not there, or not for this key: its other answers would say nothing. */
+const isAbsent = ({ failure, status }: Exchange): boolean =>
+  failure !== undefined || (status >= 300 && status < 400) || [401, 403, 404, 405].includes(status) || status >= 500;
 
 function outcomeOf({ severity }: Rule, { outcome, message }: Verdict): { outcome: Outcome; message?: string } {
   const isWarning = outcome === 'failed' && severity === 'should';

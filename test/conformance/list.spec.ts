@@ -11,35 +11,6 @@ interface ListedRule {
   readonly remedy: string;
 }
 
-/** The sections of the specification, and whether a statement of it can be observed over HTTP. */
-const SECTIONS: Readonly<Record<string, boolean>> = {
-  // Purposes and workflows: the rules stand at the sections of the operations.
-  '1': false,
-  // The common error body is checked with the code of section 7.
-  '2.1': false,
-  '2.2': true,
-  '2.3': true,
-  '2.4': true,
-  '2.5': true,
-  '2.4a': true,
-  '2.5a': true,
-  '2.6': true,
-  '3': true,
-  '4': true,
-  '4.1': true,
-  '4.2': true,
-  '4.3': true,
-  '4.4': true,
-  '4.5': true,
-  '4.6': true,
-  '5': true,
-  '6': true,
-  '7': true,
-  '8': true,
-  // The versions are parts of the paths, which the rules of the operations call.
-  '9': false,
-};
-
 async function list(...words: string[]) {
   let text = '';
   const out = (each: string) => void (text += each);
@@ -51,19 +22,6 @@ const rules = JSON.parse(await list('--format', 'json')) as ListedRule[];
 const SERVERS = ['site-server', 'vision-server', 'scale-server', 'account-server'];
 
 describe('--list', () => {
-  test('has no rule of an unknown section', () => {
-    expect(rules.filter(({ section }) => !(section in SECTIONS)).map(({ id, section }) => `${id} ${section}`)).toEqual(
-      [],
-    );
-  });
-
-  test.each(Object.keys(SECTIONS).filter((section) => SECTIONS[section] === true))(
-    'has a rule of section %s',
-    (section) => {
-      expect(rules.some((rule) => rule.section === section)).toBe(true);
-    },
-  );
-
   test('has the rules of six roles, each with an id of its own, a title and a remedy', () => {
     expect([...new Set(rules.map(({ role }) => role))].sort()).toEqual(
       [...SERVERS, 'partner-client', 'platform-client'].sort(),

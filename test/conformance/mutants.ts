@@ -129,6 +129,9 @@ const SITE: Mutant[] = on('list', [
   ['SITE-040', json((body) => void body.data.sites.push(body.data.sites[0]))],
   ['SITE-041', json((body) => void body.data.kiosks.push(body.data.kiosks[0]))],
   ['SITE-042', json((body) => void body.data.materials.push(body.data.materials[0]))],
+  ['SITE-047', added('sites', 'updatedAt', '2099-01-15T08:00:00Z')],
+  ['SITE-048', added('kiosks', 'updatedAt', '2099-01-15T08:00:00+01:00')],
+  ['SITE-049', added('materials', 'updatedAt', '2099-01-15T08:00:00Z')],
   ['SITE-043', added('kiosks', 'siteId', OTHER_ID)],
   ['SITE-044', added('materials', 'siteId', OTHER_ID)],
   ['SITE-045', added('materials', 'kioskId', OTHER_ID)],
@@ -139,6 +142,14 @@ const SITE: Mutant[] = on('list', [
     ),
   ],
 ]);
+
+/** The second list of the same data. */
+const AGAIN: Mutant[] = on('again', [
+  ['SITE-071', json((body) => void body.data.materials.forEach((each: Body, i: number) => (each.id = otherId(i))))],
+  ['SITE-071', json((body) => void body.data.sites.forEach((each: Body, i: number) => (each.id = otherId(i))))],
+  ['SITE-072', json((body) => void (body.data.kiosks[0].updatedAt = '2026-02-01T00:00:00Z'))],
+]);
+const otherId = (i: number) => `3f2b8c1e-5d4a-4f6b-9c7d-${String(i).padStart(12, '0')}`;
 
 const listOf = (body: Body): Body[] => body.data.videos ?? body.data.recordings;
 const lastElement = (path: string, value: unknown): Change =>
@@ -179,6 +190,28 @@ function listMutants(name: string, first: number, hasPagination: boolean): Mutan
         ] as const)
       : []),
   ]);
+}
+
+/** Mutants of two pages of one element each. */
+function pageMutants(list: string, first: number): Mutant[] {
+  const id = (offset: number) => `VISION-${String(first + offset).padStart(3, '0')}`;
+  const idIn = (answer: KitAnswer | undefined) => /"id":"[^"]*"/.exec(answer?.body.toString('utf8') ?? '')?.[0] ?? '';
+  return [
+    ...on(`${list}Page1`, [
+      [id(1), json((body) => void listOf(body).push({ ...listOf(body)[0], id: 'second' }))],
+      [id(2), member('data.pagination.pageSize', 20)],
+    ]),
+    ...on(`${list}Page2`, [
+      [
+        id(5),
+        (answer, others) => ({
+          ...answer,
+          body: Buffer.from(answer.body.toString('utf8').replace(/"id":"[^"]*"/, idIn(others.get(`${list}Page1`)))),
+        }),
+      ],
+      [id(4), member('data.pagination.page', 1)],
+    ]),
+  ];
 }
 
 const VISION: Mutant[] = [
@@ -235,28 +268,11 @@ const VISION: Mutant[] = [
       }),
     ],
   ]),
+  ...pageMutants('videos', 80),
+  ...pageMutants('continuous', 144),
+  ...on('videosFullPage', [['VISION-044', member('data.pagination.pageSize', 50)]]),
+  ...on('continuousFullPage', [['VISION-151', member('data.pagination.pageSize', 50)]]),
   ...on('continuousOfCamera', [['VISION-142', lastElement('cameraId', 'rear')]]),
-  ...on('continuousPage1', [
-    ['VISION-145', json((body) => void body.data.recordings.push({ ...body.data.recordings[0], id: 'second' }))],
-    ['VISION-146', json((body) => void (body.data.pagination.pageSize = 20))],
-  ]),
-  ...on('continuousPage2', [
-    [
-      'VISION-149',
-      (answer, others) => ({
-        ...answer,
-        body: Buffer.from(
-          answer.body
-            .toString('utf8')
-            .replace(
-              /"id":"[^"]*"/,
-              /"id":"[^"]*"/.exec(others.get('continuousPage1')?.body.toString('utf8') ?? '')?.[0] ?? '',
-            ),
-        ),
-      }),
-    ],
-    ['VISION-148', json((body) => void (body.data.pagination.page = 1))],
-  ]),
   ...on('continuousLargePage', [
     [
       'VISION-150',
@@ -281,6 +297,7 @@ const VISION: Mutant[] = [
     ['VISION-205', member('requestId', 7)],
     ['VISION-206', member('status', 'queued')],
     ['VISION-207', member('message', 7)],
+    ['VISION-208', member('status', 'ready')],
   ]),
   ...on('clip', [
     ['VISION-306', lastElement('requestId', 'other')],
@@ -333,7 +350,7 @@ const ACCOUNT: Mutant[] = [
 ];
 
 const TABLES: Readonly<Record<string, Mutant[]>> = {
-  'site-server': SITE,
+  'site-server': [...SITE, ...AGAIN],
   'vision-server': VISION,
   'scale-server': SCALE,
   'account-server': ACCOUNT,

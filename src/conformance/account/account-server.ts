@@ -1,5 +1,16 @@
 import { ACCOUNT_API } from '../../contracts/account/account.api.js';
-import { hasStatus, isDeclaredJson, isJson, member, ownField, type Refusal, refusalRules, shown } from '../checks.js';
+import {
+  FAIL_ON_DEMAND,
+  hasStatus,
+  internalErrorRule,
+  isDeclaredJson,
+  isJson,
+  member,
+  ownField,
+  type Refusal,
+  refusalRules,
+  shown,
+} from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { type Exchanges, failed, passed, type RequestPlan, type Rule, type ServerRole, type Verdict } from '../rule.js';
 
@@ -30,7 +41,9 @@ const create = (name: string, change: Account | ((base: string) => Account) = {}
 const address = (change: object) => ({ billingAddress: { ...ADDRESS, ...change } });
 const contact = (change: object) => ({ primaryContact: { ...CONTACT, ...change } });
 
-const INVALID: readonly (readonly [on: string, of: string, change: Account | ((base: string) => Account)])[] = [
+type Invalid = readonly [on: string, of: string, change: Account | ((base: string) => Account)];
+
+const INVALID: readonly Invalid[] = [
   ['emptyName', 'an empty accountName', { accountName: '' }],
   ['longName', 'an accountName of 201 characters', (base) => ({ accountName: base.padEnd(201, 'x') })],
   ['nameNumber', 'an accountName that is a number', { accountName: 7 }],
@@ -49,8 +62,13 @@ const INVALID: readonly (readonly [on: string, of: string, change: Account | ((b
   ['malformedEmail', 'an email without an @', contact({ email: 'dana.example.com' })],
   ['longEmail', 'an email of 101 characters', contact({ email: `${'x'.repeat(50)}@${'y'.repeat(46)}.com` })],
   ['lettersInPhone', 'a phone with letters', contact({ phone: '555-HAUL' })],
+  // The numbers of the rules follow from the order: add at the end.
   ['innerPlus', 'a phone with a plus sign that does not lead it', contact({ phone: '512+5550142' })],
+  ...Object.keys(ADDRESS).map((name): Invalid => [`${name}Number`, `${name} as a number`, address({ [name]: 7 })]),
+  ...Object.keys(CONTACT).map((name): Invalid => [`${name}Number`, `${name} as a number`, contact({ [name]: 7 })]),
 ];
+/** Two upper-case letters that are no code of a state. */
+const UNKNOWN_STATE: Invalid = ['unknownState', 'a state in two letters that is no US state', address({ state: 'ZZ' })];
 
 const LIMITS: readonly (readonly [on: string, title: string, change: Account | ((base: string) => Account)])[] = [
   ['limitName', 'an accountName of 200 characters', (base) => ({ accountName: base.padEnd(200, 'x') })],
@@ -62,6 +80,7 @@ const LIMITS: readonly (readonly [on: string, title: string, change: Account | (
   ['limitFirstName', 'a firstName of 50 characters', contact({ firstName: 'x'.repeat(50) })],
   ['limitLastName', 'a lastName of 50 characters', contact({ lastName: 'x'.repeat(50) })],
   ['plainPhone', 'a phone of digits alone', contact({ phone: '5125550142' })],
+  ['limitEmail', 'an email of 100 characters', contact({ email: `${'x'.repeat(50)}@${'y'.repeat(45)}.com` })],
 ];
 
 const EMPTY: RequestPlan = { operation: OPERATION, draft: () => ({ body: {} }) };
@@ -72,10 +91,12 @@ const PLANS: Readonly<Record<string, RequestPlan>> = {
   withoutKey: { ...EMPTY, credentials: 'none' },
   wrongKey: { ...EMPTY, credentials: 'wrong-key' },
   otherHeader: { ...EMPTY, credentials: 'other-header' },
+  serverError: { operation: OPERATION, draft: () => ({ body: {}, headers: FAIL_ON_DEMAND }) },
   create: create('minimal'),
   again: create('minimal'),
+  partial: create('partial', { billingAddress: { city: 'Austin' }, primaryContact: { firstName: 'Dana' } }),
   full: create('full', { ...address({}), ...contact({}) }),
-  ...Object.fromEntries([...LIMITS, ...INVALID].map(([on, , change]) => [on, create(on, change)])),
+  ...Object.fromEntries([...LIMITS, ...INVALID, UNKNOWN_STATE].map(([on, , change]) => [on, create(on, change)])),
 };
 
 const isText = (value: unknown) => typeof value === 'string' && value !== '';
@@ -202,6 +223,14 @@ const ACCEPTED: readonly Row[] = [
     member('primaryContact.contactId', isText, 'text'),
     JSON_FULL,
   ],
+  [
+    'ACCOUNT-080',
+    '2.4',
+    'partial',
+    'an address of a city alone and a contact of a first name alone are accepted',
+    ACCEPT,
+    hasStatus(200),
+  ],
   ...LIMITS.map(([on, title], i): Row => [`ACCOUNT-06${i}`, '2.4', on, `${title} is accepted`, ACCEPT, hasStatus(200)]),
 ];
 
@@ -264,6 +293,8 @@ export const ACCOUNT_SERVER: ServerRole = {
     ...refusalRules([
       { ...refusal('again', 70, 'an account with a name that exists', CONFLICT), needs: ['ACCOUNT-020'] },
       ...INVALID.map(([on, of], i) => ({ ...refusal(on, 100 + 2 * i, of, INVALID_PAYLOAD), section: '2.4' })),
+      { ...refusal(UNKNOWN_STATE[0], 162, UNKNOWN_STATE[1], INVALID_PAYLOAD), section: '2.4', severity: 'should' },
     ]),
+    internalErrorRule('ACCOUNT-164', 'serverError', OPERATION, 'should'),
   ],
 };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Call, Peer, PeerAnswer, Received } from './call.js';
+import { type Call, type Peer, type PeerAnswer, type Received, refusal } from './call.js';
 
 export interface ListenOptions {
   readonly host: string;
@@ -15,8 +15,9 @@ export interface ListenOptions {
 
 /** Larger bodies are cut: the rules then see that they are not JSON. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** A run ends with so many calls, whatever the client does. */
+/** A run ends with so many calls or so many bytes of bodies, whatever the client does. */
 const MAX_CALLS = 20_000;
+const MAX_TOTAL_BYTES = 128 * 1024 * 1024;
 
 /** Plays `peer` until no call arrives any more, and returns the calls. */
 export async function recordCalls(peerOf: (url: string) => Peer, options: ListenOptions): Promise<Call[]> {
@@ -26,6 +27,7 @@ export async function recordCalls(peerOf: (url: string) => Peer, options: Listen
   await once(server, 'listening');
   const url = urlOf(server, options.host);
   const peer = peerOf(url);
+  let totalBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   const ended = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, options.idleMs);
@@ -33,8 +35,9 @@ export async function recordCalls(peerOf: (url: string) => Peer, options: Listen
     server.on('request', (incoming, response) => {
       clearTimeout(timer);
       timer = setTimeout(resolve, options.idleMs);
-      void handle(peer, calls, incoming, response).then(() => {
-        if (calls.length >= MAX_CALLS) resolve();
+      void handle(peer, calls, incoming, response).then((bytes) => {
+        totalBytes += bytes;
+        if (calls.length >= MAX_CALLS || totalBytes >= MAX_TOTAL_BYTES) resolve();
       });
     });
   });
@@ -51,13 +54,24 @@ function urlOf(server: Server, host: string): string {
   return `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
 }
 
-async function handle(peer: Peer, calls: Call[], incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+/** Returns the size of the body. */
+async function handle(peer: Peer, calls: Call[], incoming: IncomingMessage, response: ServerResponse): Promise<number> {
   const at = Date.now();
   const body = await bodyOf(incoming);
   const received = receivedOf(peer, incoming, body, at);
-  const answer = peer.answer(received, calls);
+  const answer = answerOf(peer, received, calls);
   calls.push({ ...received, answer });
   send(response, answer);
+  return body.length;
+}
+
+/** A call that the kit cannot answer must not end the run. */
+function answerOf(peer: Peer, received: Received, earlier: readonly Call[]): PeerAnswer {
+  try {
+    return peer.answer(received, earlier);
+  } catch (error) {
+    return refusal(500, 'INTERNAL_ERROR', `the kit failed: ${(error as Error).message}`, { scenario: 'kit-error' });
+  }
 }
 
 /** Of a body that breaks off: the part that arrived. */

@@ -25,6 +25,8 @@ const LINK_MS = 3_600_000;
 /** Chunks of constant duration; 24 hours of them need more than one page of 100. */
 const CHUNK_MS = 840_000;
 const MAX_CHUNKS = 500;
+/** The last time that a `Date` has. */
+const MAX_TIME = 8.64e15;
 /** A slow clip is listed from this poll on. */
 const SLOW_POLLS = 3;
 
@@ -211,10 +213,13 @@ function temporaryFault(scenario: string): PeerAnswer | undefined {
   }
 }
 
+/** A `Date` exists of every chunk. */
+const bounded = (time = NaN): number => Math.max(CHUNK_MS - MAX_TIME, Math.min(time, MAX_TIME - CHUNK_MS));
+
 /** The chunks that overlap a range; each has the same id in every list. */
 function chunksOf(from: number | undefined, to: number | undefined): Element[] {
   const chunks: Element[] = [];
-  const [start = NaN, end = NaN] = [from, to];
+  const [start = NaN, end = NaN] = [from, to].map(bounded);
   for (let at = Math.floor(start / CHUNK_MS) * CHUNK_MS; at < end && chunks.length < MAX_CHUNKS; at += CHUNK_MS) {
     const [startTime, endTime] = [at, at + CHUNK_MS].map((ms) => new Date(ms).toISOString());
     chunks.push({ id: `chunk-${at / CHUNK_MS}`, startTime: startTime ?? '', endTime: endTime ?? '' });

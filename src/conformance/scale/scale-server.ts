@@ -1,7 +1,18 @@
 import { isUuid } from '../../contracts/common/text.js';
 import { SCALE_API } from '../../contracts/scale/scale.api.js';
 import { UNITS_OF_MEASURE } from '../../contracts/scale/scale.dto.js';
-import { hasStatus, isDeclaredJson, isJson, member, ownField, type Refusal, refusalRules, shown } from '../checks.js';
+import {
+  FAIL_ON_DEMAND,
+  hasStatus,
+  internalErrorRule,
+  isDeclaredJson,
+  isJson,
+  member,
+  ownField,
+  type Refusal,
+  refusalRules,
+  shown,
+} from '../checks.js';
 import {
   type Exchanges,
   failed,
@@ -50,6 +61,10 @@ const withFlow = (change: object) => (ticket: Ticket) => ({
   ...ticket,
   inboundFlow: { ...(ticket['inboundFlow'] as object), ...change },
 });
+const withOutbound = (change: object) => (ticket: Ticket) => ({
+  ...ticket,
+  outboundFlow: { ...(ticket['inboundFlow'] as object), ...change },
+});
 /** A field that is undefined is absent from the JSON. */
 const withFields = (change: object) => (ticket: Ticket) => ({ ...ticket, ...change });
 const withoutFlow = withFields({ inboundFlow: undefined });
@@ -79,7 +94,18 @@ const INVALID: readonly (readonly [on: string, of: string, change: (ticket: Tick
     withFields({ outboundFlow: { updatedAt: FIRST_UPDATE } }),
   ],
   ['customFieldsArray', 'customFields that are an array', withFields({ customFields: ['42'] })],
+  // The numbers of the rules follow from the order: add at the end.
   ['customFieldNumber', 'a value of customFields that is a number', withFields({ customFields: { truckNumber: 42 } })],
+  ['outboundNotObject', 'an outboundFlow that is text', withFields({ outboundFlow: 'OUT-1' })],
+  ['outboundNumberNotText', 'an outboundFlow with a ticketNumber that is a number', withOutbound({ ticketNumber: 7 })],
+  ['outboundWithoutTime', 'an outboundFlow without updatedAt', withOutbound({ updatedAt: undefined })],
+  [
+    'outboundMalformedTime',
+    'an outboundFlow with an updatedAt that is not a date-time',
+    withOutbound({ updatedAt: '31/01/2026' }),
+  ],
+  ['materialsNotArray', 'materials that are an object', (ticket) => ({ ...ticket, materials: firstMaterial(ticket) })],
+  ['materialNotObject', 'a material that is text', withFields({ materials: ['debris'] })],
 ];
 
 const every = (ticket: Ticket): Ticket => ({
@@ -97,6 +123,7 @@ const EMPTY: RequestPlan = { operation: OPERATION, draft: () => ({ body: {} }) }
 const PLANS: Readonly<Record<string, RequestPlan>> = {
   empty: EMPTY,
   malformedJson: { operation: OPERATION, draft: () => ({ body: '{"siteId":' }) },
+  serverError: { operation: OPERATION, draft: () => ({ body: {}, headers: FAIL_ON_DEMAND }) },
   withoutKey: { ...EMPTY, credentials: 'none' },
   wrongKey: { ...EMPTY, credentials: 'wrong-key' },
   otherHeader: { ...EMPTY, credentials: 'other-header' },
@@ -286,5 +313,6 @@ export const SCALE_SERVER: ServerRole = {
     })),
     SAME_TICKET,
     ...WRITTEN_REFUSALS,
+    internalErrorRule('SCALE-164', 'serverError', OPERATION),
   ],
 };

@@ -1,3 +1,4 @@
+import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { type DtoClass } from '../../contracts/common/reader.js';
 import { isUuid } from '../../contracts/common/text.js';
 import { isWithoutParent } from '../../contracts/site/material-parents.js';
@@ -12,6 +13,9 @@ export const SITE_LISTS: Readonly<Record<string, DtoClass<object>>> = {
   'data.materials': Material,
 };
 
+/** Clocks differ. */
+const MAX_SKEW_MS = 300_000;
+
 interface Link {
   readonly path: string;
   readonly siteId?: string;
@@ -20,6 +24,7 @@ interface Link {
 
 /** Facts about the records of one answer of `GET /sites` (section 2.4a). `add` each record, then `link`. */
 export class SiteFacts extends RecordFacts {
+  private readonly now = Date.now();
   private readonly siteIds = new Set<string>();
   /** The site of each kiosk. */
   private readonly kioskSites = new Map<string, string | undefined>();
@@ -39,6 +44,7 @@ export class SiteFacts extends RecordFacts {
     ) {
       this.addFault(`${path}.$parent`, `${path} has neither a siteId nor a kioskId`);
     }
+    this.addFutureFault(path, ownField(value, 'updatedAt'));
     if (list === 'data.sites' || (siteId === undefined && kioskId === undefined)) return;
     this.links.push({
       path,
@@ -63,6 +69,12 @@ export class SiteFacts extends RecordFacts {
       }
     }
     return this;
+  }
+
+  private addFutureFault(path: string, updatedAt: unknown): void {
+    const instant = typeof updatedAt === 'string' ? parseInstant(updatedAt) : undefined;
+    if (instant !== undefined && epochMillis(instant) > this.now + MAX_SKEW_MS)
+      this.addFault(`${path}.$future`, `${path}.updatedAt is ${updatedAt as string}`);
   }
 
   private remember(list: string, path: string, id: string, siteId: string | undefined): void {

@@ -97,6 +97,17 @@ const LINKS: readonly (readonly [
     'the kioskId of a material names a kiosk of the answer',
     'Send the parent kiosk of each material.',
   ],
+  ...(['sites', 'kiosks', 'materials'] as const).map(
+    (list, i) =>
+      [
+        `SITE-04${7 + i}`,
+        list,
+        '$future',
+        'should',
+        `no updatedAt of ${list} is in the future`,
+        'Send the time of the last change, with the right offset.',
+      ] as const,
+  ),
   [
     'SITE-046',
     'materials',

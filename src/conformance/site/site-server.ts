@@ -1,27 +1,60 @@
 import { isJsonObject } from '../../contracts/common/json.js';
 import { SITE_API } from '../../contracts/site/site.api.js';
-import { errorBodyFault, isDeclaredJson, isJson, member, refusalRules, statusFault } from '../checks.js';
+import {
+  errorBodyFault,
+  FAIL_ON_DEMAND,
+  internalErrorRule,
+  isDeclaredJson,
+  isJson,
+  member,
+  refusalRules,
+  statusFault,
+} from '../checks.js';
 import { failed, MissingData, notProven, passed, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
+import { MAX_ANSWER_BYTES } from '../http-transport.js';
 import { SITE_RECORD_RULES } from './site-records.js';
+import { SITE_REPEAT_RULES } from './site-repeat.js';
 
 const OPERATION = 'getSites';
 /** A hauler that no server has: version and variant of the UUID are those of RFC 9562, the rest is fixed. */
 const UNKNOWN_HAULER = 'c0ffee00-0000-4000-8000-00000000dead';
 
+/** The list of sites has no pages. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+/** The limit of an answer that is no such list. */
+const MAX_COMPARED_BYTES = MAX_ANSWER_BYTES;
+const NO_HAULER = new MissingData('no hauler is known: pass --hauler-id');
+
 const listOf = (credentials?: RequestPlan['credentials']): RequestPlan => ({
   operation: OPERATION,
   ...(credentials === undefined ? {} : { credentials }),
-  draft: ({ fixtures: { haulerId } }) =>
-    haulerId === undefined ? new MissingData('no hauler is known: pass --hauler-id') : { query: { haulerId } },
+  draft: ({ fixtures: { haulerId } }) => (haulerId === undefined ? NO_HAULER : { query: { haulerId } }),
 });
 
 const PLANS: Readonly<Record<string, RequestPlan>> = {
-  list: listOf(),
+  list: {
+    operation: OPERATION,
+    draft: ({ fixtures: { haulerId } }) =>
+      haulerId === undefined ? NO_HAULER : { query: { haulerId }, maxBytes: MAX_LIST_BYTES },
+  },
   withoutKey: listOf('none'),
   wrongKey: listOf('wrong-key'),
   otherHeader: listOf('other-header'),
   withoutHauler: { operation: OPERATION, draft: () => ({}) },
   malformedHauler: { operation: OPERATION, draft: () => ({ query: { haulerId: 'not-a-uuid' } }) },
+  again: {
+    operation: OPERATION,
+    draft: async (run) => {
+      const first = await run.exchange('list');
+      if (first instanceof MissingData) return first;
+      const isLarge = (first.answer?.body.length ?? 0) > MAX_COMPARED_BYTES;
+      return isLarge ? new MissingData('the list is too large to be compared with a second one') : listOf().draft(run);
+    },
+  },
+  serverError: {
+    operation: OPERATION,
+    draft: ({ fixtures: { haulerId = '' } }) => ({ query: { haulerId }, headers: FAIL_ON_DEMAND }),
+  },
   unknownHauler: { operation: OPERATION, draft: () => ({ query: { haulerId: UNKNOWN_HAULER } }) },
 };
 
@@ -159,5 +192,11 @@ export const SITE_SERVER: ServerRole = {
   otherHeader: 'PLATFORM-API-KEY',
   operations: { [OPERATION]: { method: 'GET', path: `${SITE_API.prefix}${SITE_API.routes.getSites.path}` } },
   plans: PLANS,
-  rules: [...ENVELOPE, ...SITE_RECORD_RULES, ...REFUSALS],
+  rules: [
+    ...ENVELOPE,
+    ...SITE_RECORD_RULES,
+    ...SITE_REPEAT_RULES,
+    ...REFUSALS,
+    internalErrorRule('SITE-066', 'serverError', OPERATION),
+  ],
 };

@@ -1,6 +1,6 @@
 import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { hasStatus, isDeclaredJson, isJson, member, ownField, shown } from '../checks.js';
+import { isDeclaredJson, isJson, member, ownField, shown } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import {
   type Exchanges,
@@ -266,7 +266,7 @@ export function everyElement(exchange: Exchange, faultOf: (element: Recording) =
   return passed;
 }
 
-const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
+export const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
 
 /** Numbers 30 to 35 of a block: pagination of a list without `page` and `pageSize`. */
 export function paginationRules({ on, operation, first }: ListNames): Rule[] {
@@ -353,26 +353,4 @@ export function paginationRules({ on, operation, first }: ListNames): Rule[] {
       },
     ),
   ];
-}
-
-/** A page with a pageSize above the maximum: it is refused, or cut to 100. */
-export function largePageRule(id: string, on: string, operation: ListNames['operation']): Rule {
-  return {
-    id,
-    on,
-    operation,
-    section: '8',
-    severity: 'must',
-    title: 'a pageSize above 100 is answered with 400, or with at most 100 elements',
-    remedy: 'Limit pageSize to 100.',
-    check: (exchange) => {
-      if (exchange.status === 400) return passed;
-      const other = hasStatus(200, 400)(exchange);
-      if (other.outcome !== 'passed') return other;
-      const { length } = elementsOf(exchange);
-      const pageSize = ownField(paginationOf(exchange), 'pageSize');
-      if (length > 100) return failed(`the page has ${length} elements`);
-      return isCount(pageSize) && pageSize > 100 ? failed(`pagination.pageSize is ${pageSize}`) : passed;
-    },
-  };
 }

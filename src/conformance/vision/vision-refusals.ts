@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../contracts/common/json.js';
-import { ownField, type Refusal, refusalRules } from '../checks.js';
+import { internalErrorRule, ownField, type Refusal, refusalRules } from '../checks.js';
 import { passedUnless, type Rule } from '../rule.js';
 import { visionId } from './vision-lists.js';
 
@@ -24,11 +24,14 @@ const UNAUTHORIZED: readonly Row[] = [
 const INVALID: readonly Row[] = [
   ['videosWithoutCustomer', 60, 'a list of videos without customerId'],
   ['videosMalformedTime', 62, 'a list of videos with a startTime that is not a time'],
+  ['videosMalformedEnd', 64, 'a list of videos with an endTime that is not a time'],
+  ['videosReversed', 66, 'a list of videos with startTime after endTime'],
   ['continuousWithoutCustomer', 190, 'a list of recordings without customerId'],
   ['continuousWithoutTruck', 192, 'a list of recordings without truckId'],
   ['continuousWithoutStart', 194, 'a list of recordings without startTime'],
   ['continuousWithoutEnd', 196, 'a list of recordings without endTime'],
   ['continuousMalformedTime', 198, 'a list of recordings with a startTime that is not a time'],
+  ['continuousMalformedEnd', 186, 'a list of recordings with an endTime that is not a time'],
   ['continuousReversed', 170, 'a list of recordings with startTime after endTime'],
   ['requestEmpty', 220, 'a video request with an empty object'],
   ['requestMalformedJson', 222, 'a video request whose body is not JSON'],
@@ -39,11 +42,22 @@ const INVALID: readonly Row[] = [
   ['requestWithoutEnd', 238, 'a video request without endTime'],
   ['requestMalformedTime', 240, 'a video request with a startTime that is not a time'],
   ['requestReversed', 242, 'a video request with startTime after endTime'],
+  ['requestMalformedEnd', 244, 'a video request with an endTime that is not a time'],
+  ['requestCustomerNumber', 246, 'a video request with a customerId that is a number'],
+  ['requestTruckNumber', 248, 'a video request with a truckId that is a number'],
+  ['requestCameraObject', 256, 'a video request with a cameraId that is an object'],
+];
+
+/** A page that is no number is malformed, and the specification names no status for it. */
+const MALFORMED_PAGES: readonly Row[] = [
+  ['videosMalformedPage', 68, 'a list of videos with a page that is not a number'],
+  ['continuousMalformedPage', 188, 'a list of recordings with a page that is not a number'],
 ];
 
 const NOT_FOUND: readonly Row[] = [
   ['videosUnknownCustomer', 70, 'a list of videos of an unknown customer'],
   ['videosUnknownTruck', 72, 'a list of videos of an unknown truck'],
+  ['videosUnknownCamera', 74, 'a list of videos of an unknown camera'],
   ['continuousUnknownCustomer', 172, 'a list of recordings of an unknown customer'],
   ['continuousUnknownTruck', 174, 'a list of recordings of an unknown truck'],
   ['continuousUnknownCamera', 176, 'a list of recordings of an unknown camera'],
@@ -93,9 +107,16 @@ export const VISION_REFUSALS: readonly Rule[] = [
     ...INVALID.map((row) =>
       refusal(row, 400, 'INVALID_PAYLOAD', '7', 'Check the required fields and their form, and answer 400.'),
     ),
+    ...MALFORMED_PAGES.map((row): Refusal => ({
+      ...refusal(row, 400, 'INVALID_PAYLOAD', '8', 'Check page and pageSize, and answer 400.'),
+      severity: 'should',
+    })),
     ...NOT_FOUND.map((row) =>
       refusal(row, 404, 'NOT_FOUND', '7', 'Answer 404 where the customer, the truck or the camera is unknown.'),
     ),
   ]),
   PLAIN_ERRORS,
+  internalErrorRule('VISION-076', 'videosError', 'listVideos'),
+  internalErrorRule('VISION-179', 'continuousError', 'listContinuous'),
+  internalErrorRule('VISION-258', 'requestError', 'requestVideo'),
 ];

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { ownField } from '../checks.js';
+import { FAIL_ON_DEMAND, ownField } from '../checks.js';
 import { type Draft, type Exchanges, MissingData, type RequestPlan } from '../rule.js';
 import { elementsOf, listOf } from './vision-facts.js';
 
@@ -50,7 +50,6 @@ const secondsOnly = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 async function continuousQuery(run: Exchanges, changes: Values): Promise<Draft | MissingData> {
   const customerId = customerOf(run);
   if (customerId instanceof MissingData) return customerId;
-  // A request that is refused for another reason needs no known truck.
   const truckId = 'truckId' in changes ? '' : await truckOf(run);
   if (truckId instanceof MissingData) return truckId;
   return { query: defined({ customerId, truckId, ...rangeOf(run), ...changes }) };
@@ -95,7 +94,7 @@ const fieldOfFirst =
   };
 
 /** A clip of a minute at most, at the start of the first recording. */
-async function clipRequest(run: Exchanges, changes: Values): Promise<Draft | MissingData> {
+async function clipRequest(run: Exchanges, changes: Readonly<Record<string, unknown>>): Promise<Draft | MissingData> {
   const customerId = customerOf(run);
   if (customerId instanceof MissingData) return customerId;
   const first = await firstOf(run, 'continuous');
@@ -111,16 +110,17 @@ async function clipRequest(run: Exchanges, changes: Values): Promise<Draft | Mis
     startTime: new Date(start).toISOString(),
     endTime: new Date(end).toISOString(),
   };
-  return { body: defined({ ...body, ...changes }) };
+  // A field that is undefined is absent from the JSON.
+  return { body: { ...body, ...changes } };
 }
 
-const request = (changes: Values = {}): RequestPlan => ({
+const request = (changes: Readonly<Record<string, unknown>> = {}): RequestPlan => ({
   operation: 'requestVideo',
   writes: true,
   draft: (run) => clipRequest(run, changes),
 });
 
-const reversed = async (run: Exchanges): Promise<Values> => {
+const reversed = (run: Exchanges): Values => {
   const { startTime, endTime } = rangeOf(run);
   return { startTime: endTime, endTime: startTime };
 };
@@ -159,17 +159,41 @@ const withCredentials = (plan: RequestPlan, credentials: 'none' | 'wrong-key' | 
   ...plan,
   credentials,
 });
+const failing = (plan: RequestPlan): RequestPlan => ({
+  ...plan,
+  draft: async (run) => {
+    const draft = await plan.draft(run);
+    return draft instanceof MissingData ? draft : { ...draft, headers: FAIL_ON_DEMAND };
+  },
+});
 const emptyRequest: RequestPlan = { operation: 'requestVideo', draft: () => ({ body: {} }) };
-const anyTruck = { truckId: UNKNOWN };
+/** A request that is refused for another reason needs no known truck; a server may look for the truck first. */
+const ofAnyTruck = (changes: Values | ((run: Exchanges) => Values) = {}): RequestPlan =>
+  continuous(async (run) => {
+    const truckId = await truckOf(run);
+    const given = typeof changes === 'function' ? changes(run) : changes;
+    return { truckId: truckId instanceof MissingData ? UNKNOWN : truckId, ...given };
+  });
 
 export const PLANS: Readonly<Record<string, RequestPlan>> = {
   videos: videos(),
   videosOfTruck: videos(fieldOfFirst('videos', 'truckId')),
   videosOfCamera: videos(fieldOfFirst('videos', 'truckId', 'cameraId')),
   videosInRange: videos(fieldOfFirst('videos', 'startTime', 'endTime')),
+  videosPage1: videos({ page: '1', pageSize: '1' }),
+  videosPage2: videos({ page: '2', pageSize: '1' }),
+  videosFullPage: videos({ pageSize: '100' }),
   videosLargePage: videos({ pageSize: '101' }),
+  videosMalformedPage: videos({ page: 'first' }),
   videosWithoutCustomer: { operation: 'listVideos', draft: () => ({}) },
   videosMalformedTime: videos({ startTime: 'noon' }),
+  videosMalformedEnd: videos({ endTime: 'noon' }),
+  videosReversed: videos((run) => Promise.resolve(reversed(run))),
+  videosError: failing(videos()),
+  videosUnknownCamera: videos(async (run) => {
+    const truckId = await truckOf(run);
+    return truckId instanceof MissingData ? truckId : { truckId, cameraId: UNKNOWN };
+  }),
   videosUnknownCustomer: videos({ customerId: UNKNOWN }),
   videosUnknownTruck: videos({ truckId: UNKNOWN }),
   videosWithoutKey: withCredentials(videos(), 'none'),
@@ -179,22 +203,27 @@ export const PLANS: Readonly<Record<string, RequestPlan>> = {
   continuousOfCamera: continuous(fieldOfFirst('continuous', 'cameraId')),
   continuousPage1: continuous({ page: '1', pageSize: '1' }),
   continuousPage2: continuous({ page: '2', pageSize: '1' }),
+  continuousFullPage: continuous({ pageSize: '100' }),
   continuousLargePage: continuous({ pageSize: '101' }),
-  continuousWithoutCustomer: continuous({ ...anyTruck, customerId: undefined }),
+  continuousMalformedPage: ofAnyTruck({ page: 'first' }),
+  continuousError: failing(ofAnyTruck()),
+  continuousWithoutCustomer: ofAnyTruck({ customerId: undefined }),
   continuousWithoutTruck: continuous({ truckId: undefined }),
-  continuousWithoutStart: continuous({ ...anyTruck, startTime: undefined }),
-  continuousWithoutEnd: continuous({ ...anyTruck, endTime: undefined }),
-  continuousMalformedTime: continuous({ ...anyTruck, startTime: 'noon' }),
-  continuousReversed: continuous(async (run) => ({ ...anyTruck, ...(await reversed(run)) })),
-  continuousUnknownCustomer: continuous({ ...anyTruck, customerId: UNKNOWN }),
+  continuousWithoutStart: ofAnyTruck({ startTime: undefined }),
+  continuousWithoutEnd: ofAnyTruck({ endTime: undefined }),
+  continuousMalformedTime: ofAnyTruck({ startTime: 'noon' }),
+  continuousMalformedEnd: ofAnyTruck({ endTime: 'noon' }),
+  continuousReversed: ofAnyTruck(reversed),
+  continuousUnknownCustomer: ofAnyTruck({ customerId: UNKNOWN }),
   continuousUnknownTruck: continuous({ truckId: UNKNOWN }),
   continuousUnknownCamera: continuous({ cameraId: UNKNOWN }),
-  continuousWithoutKey: withCredentials(continuous(anyTruck), 'none'),
-  continuousWrongKey: withCredentials(continuous(anyTruck), 'wrong-key'),
-  continuousOtherHeader: withCredentials(continuous(anyTruck), 'other-header'),
+  continuousWithoutKey: withCredentials(ofAnyTruck(), 'none'),
+  continuousWrongKey: withCredentials(ofAnyTruck(), 'wrong-key'),
+  continuousOtherHeader: withCredentials(ofAnyTruck(), 'other-header'),
   download: download('continuous'),
   downloadPart: download('continuous', { Range: 'bytes=0-99' }),
   requestEmpty: emptyRequest,
+  requestError: failing(emptyRequest),
   requestMalformedJson: { operation: 'requestVideo', draft: () => ({ body: '{"customerId":' }) },
   requestWithoutKey: withCredentials(emptyRequest, 'none'),
   requestWrongKey: withCredentials(emptyRequest, 'wrong-key'),
@@ -205,6 +234,10 @@ export const PLANS: Readonly<Record<string, RequestPlan>> = {
   requestWithoutStart: request({ startTime: undefined }),
   requestWithoutEnd: request({ endTime: undefined }),
   requestMalformedTime: request({ startTime: 'noon' }),
+  requestMalformedEnd: request({ endTime: 'noon' }),
+  requestCustomerNumber: request({ customerId: 7 }),
+  requestTruckNumber: request({ truckId: 7 }),
+  requestCameraObject: request({ cameraId: { name: 'front' } }),
   requestReversed,
   requestUnknownCustomer: request({ customerId: UNKNOWN }),
   requestUnknownTruck: request({ truckId: UNKNOWN }),

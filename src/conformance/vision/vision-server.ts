@@ -5,10 +5,8 @@ import { VIDEO_STATUSES } from '../../contracts/vision/vision.dto.js';
 import { errorBodyFault, hasStatus, isDeclaredJson, isJson, member, ownField, shown, statusFault } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import {
-  type Exchanges,
   failed,
   MissingData,
-  notApplicable,
   notProven,
   passed,
   passedUnless,
@@ -23,10 +21,10 @@ import {
   elementRules,
   envelopeRules,
   everyElement,
-  largePageRule,
   paginationRules,
   valueRules,
 } from './vision-lists.js';
+import { fullPageRule, largePageRule, pageRules } from './vision-pages.js';
 import { VISION_REFUSALS } from './vision-refusals.js';
 import { OPERATIONS, PLANS } from './vision-requests.js';
 
@@ -176,46 +174,11 @@ const VIDEO_RULES: readonly Rule[] = [
     ],
   ]),
   largePageRule('VISION-043', 'videosLargePage', 'listVideos'),
+  fullPageRule('VISION-044', 'videosFullPage', 'listVideos'),
+  ...pageRules({ on: 'videos', operation: 'listVideos', first: 80, section: '4.5' }),
 ];
 
 const isCameraOfTruck = isOf('cameraId');
-
-/** The two pages of one element each. */
-async function pages(exchange: Exchange, run: Exchanges): Promise<Verdict | readonly [Exchange, Exchange]> {
-  const second = await run.exchange('continuousPage2');
-  if (second instanceof MissingData) return notProven(second.message);
-  return [exchange, second];
-}
-
-const areDistinct: Check = async (exchange, run) => {
-  const both = await pages(exchange, run);
-  if ('outcome' in both) return both;
-  const [first, second] = both.map((page) => elementsOf(page).map((element) => ownField(element, 'id')));
-  if (first === undefined || second === undefined || first.length === 0 || second.length === 0)
-    return notProven('there are fewer than two recordings');
-  return passedUnless(
-    second.some((id) => first.includes(id)) ? `the second page repeats ${shown(second[0])} of the first` : undefined,
-  );
-};
-
-const hasOneElement: Check = (exchange) => {
-  const { length } = elementsOf(exchange);
-  return length === 0
-    ? notProven('there is no recording')
-    : passedUnless(length === 1 ? undefined : `the page has ${length} elements, expected 1`);
-};
-
-const returnsPage =
-  (page: number): Check =>
-  (exchange) => {
-    const pagination = paginationOf(exchange);
-    if (!isJsonObject(pagination)) return notApplicable('the answer has no pagination');
-    const { page: returned, pageSize } = pagination;
-    if (returned != null && returned !== page) return failed(`pagination.page is ${shown(returned)}, expected ${page}`);
-    return passedUnless(
-      pageSize == null || pageSize === 1 ? undefined : `pagination.pageSize is ${shown(pageSize)}, expected 1`,
-    );
-  };
 
 /** The last chunk of a camera, and one before a gap, may be shorter. */
 const isConstant: Check = (exchange) => {
@@ -286,58 +249,9 @@ const CONTINUOUS_RULES: readonly Rule[] = [
     ],
     'should',
   ),
-  ...rules('listContinuous', [
-    [
-      'VISION-144',
-      '4.6',
-      'continuousPage1',
-      'a page of one recording is answered with 200',
-      'Accept page and pageSize.',
-      hasStatus(200),
-    ],
-    [
-      'VISION-145',
-      '4.6',
-      'continuousPage1',
-      'pageSize limits the elements of a page',
-      'Return at most pageSize elements.',
-      hasOneElement,
-    ],
-    [
-      'VISION-146',
-      '2.6',
-      'continuousPage1',
-      'the pagination repeats page and pageSize of the request',
-      'Return the page and the pageSize that were asked for.',
-      returnsPage(1),
-    ],
-    [
-      'VISION-147',
-      '4.6',
-      'continuousPage2',
-      'the second page is answered with 200',
-      'Accept page and pageSize.',
-      hasStatus(200),
-    ],
-    [
-      'VISION-148',
-      '2.6',
-      'continuousPage2',
-      'the pagination of the second page names page 2',
-      'Return the page that was asked for.',
-      returnsPage(2),
-    ],
-    [
-      'VISION-149',
-      '4.6',
-      'continuousPage1',
-      'the second page has other elements than the first',
-      'Use a stable order, and skip the elements of earlier pages.',
-      areDistinct,
-      ['VISION-145', 'VISION-147'],
-    ],
-  ]),
+  ...pageRules({ on: 'continuous', operation: 'listContinuous', first: 144, section: '4.6' }),
   largePageRule('VISION-150', 'continuousLargePage', 'listContinuous'),
+  fullPageRule('VISION-151', 'continuousFullPage', 'listContinuous'),
 ];
 
 const isMp4 = (exchange: Exchange): Verdict => {
@@ -510,6 +424,21 @@ const REQUEST_RULES: readonly Rule[] = [
       ['VISION-203'],
     ],
   ]),
+  ...rules(
+    'requestVideo',
+    [
+      [
+        'VISION-208',
+        '4.4',
+        'request',
+        'the status of an accepted request is processing',
+        'Send processing, and show the end in the list; the platform understands ready and failed as well.',
+        member('status', (value) => value !== 'ready' && value !== 'failed', 'processing'),
+        ['VISION-206'],
+      ],
+    ],
+    'should',
+  ),
   ...rules('listVideos', [
     [
       'VISION-301',

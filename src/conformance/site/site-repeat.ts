@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject } from '../../contracts/common/json.js';
+import { hasStatus, ownField, shown } from '../checks.js';
+import type { Exchange } from '../exchange.js';
+import { failed, MissingData, notProven, passed, type Rule } from '../rule.js';
+import { SITE_LISTS } from './site-facts.js';
+
+/** Rules that compare a list with a second one: the platform recognises records and changes by `id` and `updatedAt`. */
+
+interface Stamped {
+  readonly path: string;
+  readonly updatedAt: unknown;
+  /** Of everything but `updatedAt`. */
+  readonly digest: string;
+}
+
+const LISTS = Object.keys(SITE_LISTS);
+
+/** The records of one list by their id. Of a repeated id the first counts. */
+function recordsOf({ json }: Exchange, list: string): ReadonlyMap<string, Stamped> {
+  const records = list.split('.').reduce<unknown>(ownField, json);
+  const found = new Map<string, Stamped>();
+  for (const [i, record] of (Array.isArray(records) ? records : []).entries()) {
+    if (!isJsonObject(record) || typeof record['id'] !== 'string') continue;
+    const { updatedAt, ...content } = record;
+    const id = record['id'].toLowerCase();
+    if (!found.has(id)) found.set(id, { path: `${list}[${i}]`, updatedAt, digest: digestOf(content) });
+  }
+  return found;
+}
+
+/** Members of an object have no order. */
+const digestOf = (content: object): string =>
+  createHash('sha256')
+    .update(
+      JSON.stringify(content, (_, value: unknown) =>
+        isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
+      ),
+    )
+    .digest('base64');
+
+/** Compares the records of both lists. */
+const compared =
+  (
+    faultOf: (
+      before: ReadonlyMap<string, Stamped>,
+      after: ReadonlyMap<string, Stamped>,
+      list: string,
+    ) => string | undefined,
+  ): Rule['check'] =>
+  async (exchange, run) => {
+    const first = await run.exchange('list');
+    if (first instanceof MissingData) return notProven(first.message);
+    let isCompared = false;
+    for (const list of LISTS) {
+      const [before, after] = [recordsOf(first, list), recordsOf(exchange, list)];
+      if (before.size === 0 || after.size === 0) continue;
+      isCompared = true;
+      const fault = faultOf(before, after, list);
+      if (fault !== undefined) return failed(fault);
+    }
+    return isCompared ? passed : notProven('the lists have no records');
+  };
+
+const common = { operation: 'getSites', on: 'again', needs: ['SITE-005'] } as const;
+
+export const SITE_REPEAT_RULES: readonly Rule[] = [
+  {
+    ...common,
+    id: 'SITE-070',
+    section: '4.3',
+    severity: 'must',
+    title: 'the list can be read again at once',
+    remedy: 'Answer each GET alike: the platform reads the whole list each time.',
+    check: hasStatus(200),
+  },
+  {
+    ...common,
+    id: 'SITE-071',
+    section: '2.4a',
+    severity: 'must',
+    title: 'records keep their ids from one list to the next',
+    remedy: 'Store the id of each record: do not create it for the answer.',
+    check: compared((before, after, list) =>
+      [...before.keys()].some((id) => after.has(id)) ? undefined : `no id of ${list} is in the second list`,
+    ),
+  },
+  {
+    ...common,
+    id: 'SITE-072',
+    section: '1',
+    severity: 'should',
+    title: 'a record that has not changed keeps its updatedAt',
+    remedy: 'Send the time of the last change of the record, not the time of the answer.',
+    check: compared((before, after) => {
+      for (const [id, { path, updatedAt, digest }] of before) {
+        const next = after.get(id);
+        if (next?.digest === digest && next.updatedAt !== updatedAt)
+          return `${path}.updatedAt was ${shown(updatedAt)}, it is ${shown(next.updatedAt)} in the second list`;
+      }
+      return undefined;
+    }),
+  },
+];
