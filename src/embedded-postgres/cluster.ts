@@ -14,8 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Binaries } from './binaries.js';
-import type { Owner } from './owner.js';
-import { placeOf } from './place.js';
+import { type Owner, spawnSetup } from './owner.js';
 import { StartupError } from '../config/startup-error.js';
 
 export const DATABASE_USER = 'haulbridge';
@@ -23,8 +22,8 @@ export const DATABASE_USER = 'haulbridge';
 const PASSWORD_FILE = 'haulbridge.password';
 
 /**
- * Makes the data folder unless it is there, and returns the password of its only user. A folder that appears is whole:
- * it is made beside its place and renamed, so that a killed first start leaves nothing half made.
+ * Creates the data folder if it is missing, and returns the password of its only user. The folder is created under another
+ * name and renamed when it is complete, so that a killed first start leaves no partial folder.
  */
 export async function openCluster(
   folder: string,
@@ -43,7 +42,7 @@ export async function openCluster(
   return readPassword(folder);
 }
 
-/** The password of the data folder's only user. */
+/** The password of the only database user. */
 export function readPassword(folder: string): string {
   return read(folder, PASSWORD_FILE);
 }
@@ -69,7 +68,7 @@ async function createCluster(
   }
 }
 
-/** The collation is PostgreSQL's own C.UTF-8: the same order on every machine, whatever locales it has installed. */
+/** The builtin collation C.UTF-8 gives the same order on every machine, independent of the installed locales. */
 async function initdb(
   folder: string,
   passwordFile: string,
@@ -77,13 +76,13 @@ async function initdb(
   owner: Owner | undefined,
   durable: boolean,
 ): Promise<void> {
-  const place = placeOf(folder, owner);
+  const setup = spawnSetup(folder, owner);
   const password = openSync(passwordFile, 'r');
   try {
     const child = spawn(
       binaries.initdb,
       [
-        `--pgdata=${place.folder}`,
+        `--pgdata=${setup.folder}`,
         `--username=${DATABASE_USER}`,
         `--pwfile=${process.platform === 'linux' ? '/proc/self/fd/3' : passwordFile}`,
         '--auth=scram-sha-256',
@@ -94,7 +93,7 @@ async function initdb(
         '--no-instructions',
         ...(durable ? [] : ['--no-sync']),
       ],
-      { ...place.options, stdio: ['ignore', 'ignore', 'pipe', password] },
+      { ...setup.options, stdio: ['ignore', 'ignore', 'pipe', password] },
     );
     await finished(child, 'initdb');
   } finally {
@@ -117,7 +116,7 @@ function finished(child: ChildProcess, name: string): Promise<void> {
 function removeDrafts(folder: string): void {
   for (const entry of readdirSync(dirname(folder), { withFileTypes: true })) {
     const path = join(dirname(folder), entry.name);
-    // The initdb of a start that was killed may go on for a moment, and put files where others were just removed.
+    // The initdb of a killed start may still run for a moment and write files into the folder that is being removed.
     if (path.startsWith(`${folder}.new-`))
       rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartupError } from '../config/startup-error.js';
 
-/** Another process of haulbridge holds the folder. */
+/** Another haulbridge process holds the lock. */
 export class FolderInUse extends StartupError {}
 
 export interface FolderLock {
@@ -12,13 +12,13 @@ export interface FolderLock {
 
 const SQLITE_BUSY = 5;
 
-/** Two processes that start at the same moment see each other's first step. Without a timeout both would refuse. */
+/** Two processes that start at the same moment collide briefly. Without a timeout both would fail. */
 const TIMEOUT_MS = 250;
 
 /**
- * Holds a folder for this process, or refuses in one sentence.
- * The lock is the kernel's, taken through SQLite since Node has no call for it: it ends with the process, however that
- * ends, so that no lock is ever stale and a process id that was given out again fools nobody.
+ * Locks a folder for this process, or throws `FolderInUse`.
+ * It is a lock of the kernel, acquired through SQLite because Node.js has no API for it. It ends with the process, so it
+ * is never stale.
  */
 export function lockFolder(folder: string): FolderLock {
   const holder = join(folder, 'lock.pid');

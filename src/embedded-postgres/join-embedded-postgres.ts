@@ -11,12 +11,12 @@ import {
   startEmbeddedPostgres,
 } from './start-embedded-postgres.js';
 
-/** A service that holds the folder may be starting: making a new data folder takes some seconds. */
+/** The service that holds the lock may still be starting: creating a data folder takes some seconds. */
 const TIMEOUT_MS = 30_000;
 
 /**
- * For a command beside the service: uses the PostgreSQL that another haulbridge runs on `dataDir`, or starts it where
- * none does. `stop` stops only what was started here.
+ * For commands that run beside the service: connects to the PostgreSQL that another haulbridge runs on `dataDir`, or starts
+ * one. `stop` stops only a server that was started here.
  */
 export async function joinEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   try {

@@ -9,9 +9,8 @@ export interface Owner {
 }
 
 /**
- * Undefined for an ordinary user, who runs PostgreSQL himself. As root: whoever owns the data already, else `postgres`
- * where the machine has that user, else `nobody`, which every machine has. None is created: `npm start` changes nothing
- * in the machine's list of users.
+ * The user to run PostgreSQL as. Undefined for an ordinary user, who runs it as himself. For root: the owner of the
+ * existing data, else the user `postgres`, else `nobody`. `npm start` creates no user.
  */
 export function chooseOwner(dataFolder: string): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -29,7 +28,7 @@ export function chooseOwner(dataFolder: string): Owner | undefined {
   );
 }
 
-/** Whether a user may read a path: every folder above it can be entered, and it is readable itself. By mode bits alone. */
+/** Whether a user may read a path and enter every folder above it. Checks the mode bits only. */
 export function mayRead(owner: Owner, path: string): boolean {
   if (!allows(owner, path, statSync(path).isDirectory() ? 0o5 : 0o4)) return false;
   for (let folder = dirname(path); ; folder = dirname(folder)) {
@@ -42,4 +41,22 @@ function allows(owner: Owner, path: string, wanted: number): boolean {
   const { mode, uid, gid } = statSync(path);
   const shift = uid === owner.uid ? 6 : gid === owner.gid ? 3 : 0;
   return ((mode >> shift) & wanted) === wanted;
+}
+
+/** Options to spawn a program of PostgreSQL, and the path under which it reaches the data folder. */
+export interface SpawnSetup {
+  readonly folder: string;
+  readonly options: { cwd: string; env: Record<string, string>; uid?: number; gid?: number };
+}
+
+/**
+ * On Linux the program starts inside its folder and reaches it as `/proc/self/cwd`. Node.js enters the folder before it
+ * switches to the other user. So the database works in a clone or a DATA_DIR of mode 700 that this user may not enter.
+ * The environment has only the necessary variables, because that of the service contains secrets.
+ */
+export function spawnSetup(folder: string, owner: Owner | undefined): SpawnSetup {
+  return {
+    folder: process.platform === 'linux' ? '/proc/self/cwd' : folder,
+    options: { cwd: folder, env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }, ...owner },
+  };
 }

@@ -25,15 +25,15 @@ export function readPostmaster(folder: string): Postmaster | undefined {
 }
 
 /**
- * Stops the server that a killed haulbridge left on this folder, and returns its process id. Only call it while
- * holding the folder's lock: then no other haulbridge can own that server. It is stopped and not adopted, for only a
- * child tells when it ends and where its log goes; with nobody connected that takes some hundredths of a second.
+ * Stops the server that a killed haulbridge left on this folder, and returns its process id. The caller must hold the
+ * lock of the folder, so that no other haulbridge owns that server. The server is not adopted, because Node.js reports the
+ * end and the log only of a child process. Without connections it stops within milliseconds.
  */
 export async function stopOrphan(folder: string): Promise<number | undefined> {
   const pid = readPostmaster(folder)?.pid;
   if (pid === undefined) return undefined;
   if (!serves(pid, folder)) {
-    // Else PostgreSQL would take any process that has been given this id since for a server.
+    // Another process may have the id by now, and PostgreSQL would take it for a server.
     rmSync(join(folder, 'postmaster.pid'), { force: true });
     return undefined;
   }
@@ -47,25 +47,25 @@ export async function stopOrphan(folder: string): Promise<number | undefined> {
   throw new StartupError(`the PostgreSQL of process ${pid} on ${folder} does not end`);
 }
 
-/** Fast, then immediate shutdown (PostgreSQL manual, 18.5), then by force; with the time that each is given. */
+/** Fast shutdown, immediate shutdown (PostgreSQL manual, 18.5), kill; each with its timeout. */
 export const STOP_SIGNALS: readonly (readonly [NodeJS.Signals, number])[] = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 5_000],
   ['SIGKILL', 2_000],
 ];
 
-/** The name that a server of this folder is started with, by which it is known again: unique on this machine. */
+/** The `cluster_name` of the server of this folder, unique on this machine. It identifies the process later. */
 export function clusterName(folder: string): string {
   const { dev, ino } = statSync(folder);
   return `haulbridge-${dev.toString(36)}-${ino.toString(36)}`;
 }
 
-/** Whether the process is alive and really the server of this very folder, and not one that was given its id since. */
+/** Whether the process is alive and is the server of this folder, and not another process with the same id. */
 function serves(pid: number, folder: string): boolean {
   return commandOf(pid).includes(`cluster_name=${clusterName(folder)}`);
 }
 
-/** The command line of a live process. Root needs no special right for it, as it would for the process's folder. */
+/** The command line of a running process, or an empty text. */
 function commandOf(pid: number): string {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { placeOf } from './place.js';
 import { clusterName, readPostmaster, STOP_SIGNALS } from './postmaster.js';
-import type { Owner } from './owner.js';
+import { type Owner, spawnSetup } from './owner.js';
 import { StartupError } from '../config/startup-error.js';
 
-/** Where the supervisor says what it does; a pino logger fits. */
+/** The log of the supervisor, for example a pino logger. */
 export interface SupervisorLog {
   debug(message: string): void;
   info(message: string): void;
@@ -26,32 +25,32 @@ const DEADLY_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const START_TIMEOUT_MS = 60_000;
 const MAX_PAUSE_MS = 5_000;
 
-/** One PostgreSQL server as a child of this process: started, started again whenever it dies, stopped. */
+/** One PostgreSQL server as a child process. Restarts it if it ends unexpectedly. */
 export class Server {
   private child: ChildProcess | undefined;
   private output = '';
   private stopping = false;
   private readonly killChild = () => void this.child?.kill('SIGINT');
-  private readonly onSignal = (signal: NodeJS.Signals) => this.endBy(signal);
+  private readonly onSignal = (signal: NodeJS.Signals) => this.onDeadlySignal(signal);
 
   constructor(private readonly options: ServerOptions) {}
 
-  /** Resolves when connections are accepted; rejects with the server's own words. */
+  /** Resolves when the server accepts connections. Rejects with the output of the server. */
   async start(): Promise<void> {
-    // For an end that nobody planned: the server would else be left behind.
+    // If this process ends unexpectedly, the server must end too.
     process.on('exit', this.killChild);
     for (const signal of DEADLY_SIGNALS) process.on(signal, this.onSignal);
     try {
       await this.launch();
     } catch (error) {
-      this.unguard();
+      this.removeHandlers();
       throw error;
     }
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
-    this.unguard();
+    this.removeHandlers();
     for (const [signal, timeoutMs] of STOP_SIGNALS) {
       const child = this.child;
       if (child === undefined) return;
@@ -60,15 +59,15 @@ export class Server {
     }
   }
 
-  /** A signal that the service itself handles is the service's; one that it does not, or not yet, ends both. */
-  private endBy(signal: NodeJS.Signals): void {
+  /** Ends server and process, unless the service handles the signal itself. */
+  private onDeadlySignal(signal: NodeJS.Signals): void {
     if (process.listenerCount(signal) > 1) return;
     this.killChild();
-    this.unguard();
+    this.removeHandlers();
     process.kill(process.pid, signal);
   }
 
-  private unguard(): void {
+  private removeHandlers(): void {
     process.removeListener('exit', this.killChild);
     for (const signal of DEADLY_SIGNALS) process.removeListener(signal, this.onSignal);
   }
@@ -92,13 +91,13 @@ export class Server {
 
   private spawn(): ChildProcess {
     const { program, folder, owner, port, settings } = this.options;
-    const place = placeOf(folder, owner);
+    const setup = spawnSetup(folder, owner);
     const parameters = Object.entries({ ...settings, cluster_name: clusterName(folder) });
     const child = spawn(
       program,
-      ['-D', place.folder, '-p', String(port), ...parameters.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-      // A process group of its own: Ctrl-C in a terminal must reach this process only, which has requests to finish first.
-      { ...place.options, stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+      ['-D', setup.folder, '-p', String(port), ...parameters.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      // Its own process group, so that Ctrl-C in a terminal reaches only the service, which finishes its requests first.
+      { ...setup.options, stdio: ['ignore', 'ignore', 'pipe'], detached: true },
     );
     this.output = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => this.record(text));
@@ -107,7 +106,7 @@ export class Server {
     return child;
   }
 
-  /** Looks until it is ready, or has ended and `failed` says why. */
+  /** Polls until the server is ready. Rejects with `failed` if it has ended. */
   private async ready(child: ChildProcess, failed: Promise<never>): Promise<void> {
     for (const end = Date.now() + START_TIMEOUT_MS; Date.now() < end; await delay(5)) {
       const postmaster = readPostmaster(this.options.folder);
@@ -134,13 +133,13 @@ export class Server {
   private record(text: string): void {
     this.output = (this.output + text).slice(-4000);
     for (const line of text.split('\n')) {
-      if (this.alarms(line)) this.options.log.warn(`PostgreSQL: ${line}`);
+      if (this.isAlarming(line)) this.options.log.warn(`PostgreSQL: ${line}`);
       else if (line !== '') this.options.log.debug(`PostgreSQL: ${line}`);
     }
   }
 
-  /** FATAL is the end of one connection: of all that are left when the server is stopped, as they should. */
-  private alarms(line: string): boolean {
+  /** FATAL ends one connection, which is normal while the server stops. */
+  private isAlarming(line: string): boolean {
     return / PANIC: /.test(line) || (/ FATAL: /.test(line) && !this.stopping);
   }
 }

@@ -21,20 +21,20 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** With user and password, of the database `haulbridge`. */
+  /** URL of the database `haulbridge`, with user and password. */
   readonly url: string;
   readonly stop: () => Promise<void>;
 }
 
 export const DATABASE = 'haulbridge';
 
-// Such data does not live long enough to be vacuumed: a worker would look at each of a test run's hundreds of databases.
+// Test data is short-lived. Autovacuum would visit each of the hundreds of databases of a test run.
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '1h' };
 
 /**
  * Starts PostgreSQL on `dataDir/postgres`, listening on a free port of 127.0.0.1 only, and keeps it running until
- * `stop()`. What an earlier, killed run left is stopped first.
- * Throws `StartupError` where the operator has to act.
+ * `stop()`. First stops a server that a killed run left.
+ * Throws `StartupError` if the operator has to act.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, log, durable = true, maxConnections = 100 } = options;
@@ -53,7 +53,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       max_connections: String(maxConnections),
       timezone: 'UTC',
       jit: 'off',
-      // Errors of statements come back to the service, which expects some of them; values never go to the log.
+      // The service receives the errors of statements and expects some of them. Values must not be logged.
       log_min_messages: 'log',
       log_min_error_statement: 'panic',
       ...walLimits(dataDir),
@@ -79,9 +79,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 const MIB = 1024 * 1024;
-/** Two segments: PostgreSQL accepts no less. */
+/** Two segments: the minimum that PostgreSQL accepts. */
 const MIN_WAL_MIB = 32;
-/** PostgreSQL's own defaults. */
+/** The defaults of PostgreSQL. */
 const DEFAULT_WAL_MIB = { min: 80, max: 1024 };
 
 /** The write-ahead log must fit into half of the space that videos leave free: PostgreSQL stops when its disk is full. */
@@ -96,11 +96,11 @@ function makeFolder(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true });
   } catch (error) {
-    throw new StartupError(`DATA_DIR ${dataDir} cannot be made: ${(error as Error).message}.`, { cause: error });
+    throw new StartupError(`DATA_DIR ${dataDir} cannot be created: ${(error as Error).message}.`, { cause: error });
   }
 }
 
-/** Another program may take the port between finding and using it: then the next one is tried. */
+/** Another program may take the port between `freePort` and the start; then the next port is tried. */
 async function startOnFreePort(options: Omit<ServerOptions, 'port'>): Promise<{ server: Server; port: number }> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();

@@ -221,7 +221,7 @@ describe('a start is refused in one sentence', () => {
   test('if DATA_DIR cannot be created', async () => {
     writeFileSync(join(dataDir, 'file'), '');
     dataDir = join(dataDir, 'file', 'below');
-    expect(await refusal()).toMatch(/^DATA_DIR .* cannot be made: /);
+    expect(await refusal()).toMatch(/^DATA_DIR .* cannot be created: /);
   });
 });
 
