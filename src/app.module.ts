@@ -13,15 +13,15 @@ import { ObservabilityModule } from './observability/metrics.js';
 import { PartnerApiModule, PartnerClockModule } from './partner-api/partner-api.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 import { ScaleModule } from './scale/scale.module.js';
-import { HostedSitesModule } from './reference-partner/site/hosted-sites.module.js';
-import { HostedVisionModule } from './reference-partner/vision/hosted-vision.module.js';
+import { ReferenceSiteModule } from './reference-partner/site/reference-site.module.js';
+import { ReferenceVisionModule } from './reference-partner/vision/reference-vision.module.js';
 
 type Modules = NonNullable<DynamicModule['imports']>;
 
 /** The modules of one side only. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
   platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule],
-  partner: [HostedSitesModule, HostedVisionModule, PartnerAdminModule, PartnerClockModule],
+  partner: [ReferenceSiteModule, ReferenceVisionModule, PartnerAdminModule, PartnerClockModule],
 };
 
 @Module({})

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
-import { HostedSitesModule } from '../reference-partner/site/hosted-sites.module.js';
-import { HostedVisionModule } from '../reference-partner/vision/hosted-vision.module.js';
+import { ReferenceSiteModule } from '../reference-partner/site/reference-site.module.js';
+import { ReferenceVisionModule } from '../reference-partner/vision/reference-vision.module.js';
 import { ScaleModule } from '../scale/scale.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { StorageModule } from '../storage/storage.module.js';
@@ -55,5 +55,8 @@ export class AdminModule {}
 export class PlatformAdminModule {}
 
 /** Administration of the partner side; loaded with that side. */
-@Module({ imports: [HostedSitesModule, HostedVisionModule], controllers: [HostedController, SandboxClockController] })
+@Module({
+  imports: [ReferenceSiteModule, ReferenceVisionModule],
+  controllers: [HostedController, SandboxClockController],
+})
 export class PartnerAdminModule {}

@@ -9,7 +9,7 @@ import {
   type StorageFinding,
 } from '../contracts/admin/storage.dto.js';
 import { unavailable } from '../errors/app-error.js';
-import { hostedInventories } from '../reference-partner/vision/film-tables.js';
+import { referenceInventories } from '../reference-partner/vision/stored-videos.repository.js';
 import type { Inventory, InventoryFile } from '../storage/inventory.js';
 import { ifNotStored, StorageUnavailableError } from '../storage/storage-errors.js';
 import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
@@ -32,7 +32,7 @@ export class Doctor {
     dataSource: DataSource,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {
-    this.inventories = [...hostedInventories(dataSource), recordingInventory(dataSource)];
+    this.inventories = [...referenceInventories(dataSource), recordingInventory(dataSource)];
   }
 
   async examine({ checksums = false }: StorageCheckQuery = {}): Promise<StorageCheck> {

@@ -14,19 +14,19 @@ import {
 import { List } from '../contracts/admin/list.dto.js';
 import { readVideo } from '../http/body-reader.js';
 import { JsonBody, JsonBytes } from '../http/json-body.js';
-import { HostedSiteData } from '../reference-partner/site/site-data.service.js';
-import { HostedCameras } from '../reference-partner/vision/cameras.js';
-import { HostedRecordings } from '../reference-partner/vision/recordings.service.js';
-import { HostedVideoRequests } from '../reference-partner/vision/video-requests.store.js';
+import { ReferenceSiteData } from '../reference-partner/site/site-data.service.js';
+import { ReferenceCameras } from '../reference-partner/vision/cameras.service.js';
+import { ReferenceRecordings } from '../reference-partner/vision/recordings.service.js';
+import { ReferenceVideoRequests } from '../reference-partner/vision/video-requests.service.js';
 
 /** The data of the reference partner. */
 @AdminController()
 export class HostedController {
   constructor(
-    private readonly siteData: HostedSiteData,
-    private readonly cameras: HostedCameras,
-    private readonly recordings: HostedRecordings,
-    private readonly requests: HostedVideoRequests,
+    private readonly siteData: ReferenceSiteData,
+    private readonly cameras: ReferenceCameras,
+    private readonly recordings: ReferenceRecordings,
+    private readonly requests: ReferenceVideoRequests,
   ) {}
 
   @AdminRoute('replaceHostedSiteData')

@@ -3,26 +3,26 @@ import type { Instant } from '../contracts/common/instant.js';
 import type { PageRequest } from '../contracts/common/pagination.dto.js';
 
 /**
- * A table of intervals in time, beside a table that counts its rows by day (UTC) and filter columns. With the counts a
- * page is found by skipping whole days, so a deep page of ten million rows costs what the first one does; and the total
- * is their sum. All names are constants of the code.
+ * A table of time intervals, and a table that counts its rows by day (UTC) and filter columns. A query finds its page by
+ * skipping whole days, so that a deep page of ten million rows takes as long as the first; the total is the sum of the
+ * counts. All names are constants of the code.
  */
 export interface DayCounted {
   readonly table: string;
-  /** `<filter columns>, day date, rows bigint`; kept true by triggers (migrations/sql/count-days.ts). */
+  /** Columns: `<filter columns>, day date, rows bigint`. Triggers maintain it (migrations/sql/count-days.ts). */
   readonly days: string;
-  /** What may be filtered by; each value of a filter is an equality. */
+  /** Columns that a query may filter by equality. */
   readonly filters: readonly string[];
   readonly columns: readonly string[];
   readonly direction: 'ASC' | 'DESC';
-  /** `overlap`: what touches `[from, to)`, an interval being at most `longest` long. `start`: what begins in it. */
+  /** `overlap`: intervals that overlap `[from, to)`. `start`: intervals that begin in it. */
   readonly range: 'overlap' | 'start';
 }
 
 export interface DayCountedQuery {
-  /** Column to value, or to several values; undefined means any. */
+  /** A value or several values for each column; undefined means any. */
   readonly where: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Columns, and the values of which theirs together must be one row; or else one column's own value. */
+  /** The columns together must equal one of the rows, or the column of `orElse` must equal its value. */
   readonly oneOf?:
     | {
         readonly columns: readonly string[];
@@ -34,19 +34,19 @@ export interface DayCountedQuery {
   readonly to?: Instant | undefined;
 }
 
-/** No interval of such a table is longer: how far back one may begin that still overlaps. */
-export const LONGEST_INTERVAL = '24 hours';
-export const LONGEST_INTERVAL_MS = 86_400_000;
+/** Maximum length of an interval, so that a query for overlaps knows how far back to look. */
+export const MAX_INTERVAL = '24 hours';
+export const MAX_INTERVAL_MS = 86_400_000;
 
-/** Instants as PostgreSQL's text: a JavaScript date would lose their microseconds. */
-interface Place {
+/** The day on which the page begins. Instants are text of PostgreSQL, because a `Date` would lose microseconds. */
+interface PageDay {
   readonly since: string | null;
   readonly until: string | null;
   readonly before: string;
   readonly total: string;
 }
 
-/** One page in order of `start_time, id`, and how many rows there are in all. */
+/** One page in the order of `start_time, id`, and the total number of rows. */
 export async function dayCountedPage<Row>(
   dataSource: DataSource,
   list: DayCounted,
@@ -55,17 +55,17 @@ export async function dayCountedPage<Row>(
 ): Promise<{ rows: Row[]; total: number }> {
   const parameters: unknown[] = [query.from ?? null, query.to ?? null];
   const filter = filterSql(list, query, parameters);
-  const [place] = await dataSource.query<Place[]>(placeSql(list, filter, parameters.length), [
+  const [day] = await dataSource.query<PageDay[]>(pageDaySql(list, filter, parameters.length), [
     ...parameters,
     page.offset,
   ]);
-  const total = Number(place?.total ?? 0);
-  if (place === undefined || page.offset >= total) return { rows: [], total };
+  const total = Number(day?.total ?? 0);
+  if (day === undefined || page.offset >= total) return { rows: [], total };
   const rows = await dataSource.query<Row[]>(pageSql(list, filter, parameters.length), [
     ...parameters,
-    place.since,
-    place.until,
-    page.offset - Number(place.before),
+    day.since,
+    day.until,
+    page.offset - Number(day.before),
     page.pageSize,
   ]);
   return { rows, total };
@@ -79,8 +79,8 @@ function filterSql(list: DayCounted, { where, oneOf }: DayCountedQuery, paramete
   const conditions = Object.entries(where).flatMap(([column, value]) => {
     if (value === undefined) return [];
     parameters.push(value);
-    const place = `$${parameters.length}`;
-    return [typeof value === 'string' ? `${counted(column)} = ${place}` : `${counted(column)} = ANY(${place})`];
+    const parameter = `$${parameters.length}`;
+    return [typeof value === 'string' ? `${counted(column)} = ${parameter}` : `${counted(column)} = ANY(${parameter})`];
   });
   if (oneOf !== undefined) {
     const values = oneOf.columns.map((_, i) => `$${parameters.push(oneOf.rows.map((row) => row[i]))}::text[]`);
@@ -96,16 +96,16 @@ function filterSql(list: DayCounted, { where, oneOf }: DayCountedQuery, paramete
 const DAY_OF = (instant: string) => `(${instant} AT TIME ZONE 'UTC')::date`;
 const START_OF = (day: string) => `(${day})::timestamp AT TIME ZONE 'UTC'`;
 
-/** $1 from, $2 to, then the filter's, then the offset. Days that lie wholly in the range are counted already. */
-function placeSql({ table, days, direction, range }: DayCounted, filter: string, before: number): string {
+/** Parameters: $1 from, $2 to, those of the filter, the offset. Only days that are partly in the range are counted here. */
+function pageDaySql({ table, days, direction, range }: DayCounted, filter: string, before: number): string {
   const offset = `$${before + 1}`;
   return `
     WITH bounds AS (SELECT $1::timestamptz AS lower, $2::timestamptz AS upper),
     counted (since, until, rows) AS (
       ${
         range === 'overlap'
-          ? `SELECT lower - interval '${LONGEST_INTERVAL}' AS since, lower AS until, (
-               SELECT count(*) FROM ${table} WHERE ${filter} AND start_time >= lower - interval '${LONGEST_INTERVAL}'
+          ? `SELECT lower - interval '${MAX_INTERVAL}' AS since, lower AS until, (
+               SELECT count(*) FROM ${table} WHERE ${filter} AND start_time >= lower - interval '${MAX_INTERVAL}'
                AND start_time < lower AND end_time > lower AND (upper IS NULL OR lower < upper)) AS rows
              FROM bounds WHERE lower IS NOT NULL UNION ALL`
           : ''
@@ -129,15 +129,15 @@ function placeSql({ table, days, direction, range }: DayCounted, filter: string,
     ORDER BY placed.before DESC LIMIT 1`;
 }
 
-/** $1 from, $2 to, then the filter's, then where the page's day begins and ends, rows to skip in it, rows to take. */
+/** Parameters: $1 from, $2 to, those of the filter, start and end of the day, rows to skip in it, page size. */
 function pageSql({ table, columns, direction, range }: DayCounted, filter: string, before: number): string {
   const [since, until, skip, take] = [1, 2, 3, 4].map((n) => `$${before + n}`);
   const onwards = direction === 'ASC' ? `start_time >= ${since}::timestamptz` : `start_time < ${until}::timestamptz`;
-  // The bound that this direction does not need is mentioned all the same: PostgreSQL must learn its parameter's type.
+  // The unused bound appears too, because PostgreSQL must infer the type of its parameter.
   const used = direction === 'ASC' ? `${until}::timestamptz` : `${since}::timestamptz`;
   const lower =
     range === 'overlap'
-      ? `(start_time >= $1::timestamptz OR (end_time > $1::timestamptz AND start_time >= $1::timestamptz - interval '${LONGEST_INTERVAL}'))`
+      ? `(start_time >= $1::timestamptz OR (end_time > $1::timestamptz AND start_time >= $1::timestamptz - interval '${MAX_INTERVAL}'))`
       : 'start_time >= $1::timestamptz';
   return `
     SELECT ${columns.join(', ')} FROM ${table}

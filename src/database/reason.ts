@@ -6,8 +6,8 @@ import { isDatabaseSlow, isDatabaseUnavailable } from './postgres-errors.js';
 type ErrorType = abstract new (...input: never[]) => Error;
 
 /**
- * What to tell an operator of an error: one sentence where it is expected, all of it where it is not. What else than a
- * refused start or a failure of the system is expected is for the program to say.
+ * Describes an error for an operator: one sentence if the error is expected, else with its stack. Startup errors and system
+ * errors are expected; the caller can add other classes.
  */
 export function reasonOf(error: unknown, ...expected: readonly ErrorType[]): string {
   if (!(error instanceof Error)) return String(error);
@@ -20,7 +20,7 @@ export function reasonOf(error: unknown, ...expected: readonly ErrorType[]): str
 /** An error of the system that Node.js describes in a sentence: `ENOSPC: no space left on device, write`. */
 const isOfTheSystem = (error: Error): boolean => 'errno' in error && 'syscall' in error;
 
-/** One sentence that names the variable, where the database is what failed. */
+/** One sentence that names the variable, if the database failed. */
 function databaseAway(error: unknown): string | undefined {
   if (!isDatabaseUnavailable(error)) return undefined;
   const what = isDatabaseSlow(error) ? 'did not answer in time' : 'cannot be reached';
@@ -30,7 +30,7 @@ function databaseAway(error: unknown): string | undefined {
 function innermost(error: Error): string {
   const cause: unknown = error instanceof QueryFailedError ? error.driverError : error.cause;
   if (cause instanceof Error) return innermost(cause);
-  // A name with several addresses, none of which took the connection: the sum of them has no message.
+  // A host with several addresses that all refused the connection: the AggregateError itself has no message.
   if (error instanceof AggregateError) return error.errors.map((each) => innermost(each as Error)).join(', ');
   return error.message;
 }

@@ -1,16 +1,17 @@
 import { isUtf8 } from 'node:buffer';
-import {
-  BACKSLASH,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COLON,
-  COMMA,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-  SHAPE,
-} from '../contracts/common/json-codes.js';
 import { withoutByteOrderMark } from '../contracts/common/json.js';
+
+// JSON consists of ASCII characters outside of texts, so that bytes of UTF-8 can be compared with these codes.
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+/** `[` and `{` differ only in this bit, and so do `]` and `}`. */
+const SHAPE = 0x20;
 
 /** Limit of one record, and of the document without its records: each is parsed in one call of `JSON.parse`. */
 export const MAX_RECORD_BYTES = 1_048_576;

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { HostedVisionModule } from '../reference-partner/vision/hosted-vision.module.js';
+import { ReferenceVisionModule } from '../reference-partner/vision/reference-vision.module.js';
 import { PartnerExchangesController } from './partner-exchanges.controller.js';
 import { PartnerClockController, PartnerScenariosController } from './partner-sandbox.controller.js';
 import { PartnerSandbox } from './partner-sandbox.service.js';
@@ -13,5 +13,5 @@ import { PartnerSandbox } from './partner-sandbox.service.js';
 export class PartnerApiModule {}
 
 /** The part that needs the reference partner; loaded with the partner side. */
-@Module({ imports: [PartnerApiModule, HostedVisionModule], controllers: [PartnerClockController] })
+@Module({ imports: [PartnerApiModule, ReferenceVisionModule], controllers: [PartnerClockController] })
 export class PartnerClockModule {}

@@ -38,7 +38,7 @@ const UNREACHABLE_KINDS: ReadonlySet<FailureKind> = new Set([
   'unreachable',
   'broken',
   'timedOut',
-  'withdrawn',
+  'connectionChanged',
 ]);
 
 /** Calls a partner once, to show an admin whether a connection works. */

@@ -25,7 +25,7 @@ export class ConnectionKeys {
 
   /**
    * The current key, then the next one if there is one. They are read for each attempt, because a job may run for hours.
-   * Throws `SealBrokenError`, and `PartnerFailure` of kind `withdrawn` if the connection was deleted or its address
+   * Throws `SealBrokenError`, and `PartnerFailure` of kind `connectionChanged` if the connection was deleted or its address
    * changed: a key is sent only to the address that it was saved with.
    */
   async slots({ id, haulerId, baseUrl }: PartnerConnection): Promise<KeySlot[]> {
@@ -34,7 +34,7 @@ export class ConnectionKeys {
        WHERE hauler_id = $1 AND id = $2 AND base_url = $3 AND deleted_at IS NULL`,
       [haulerId, id, baseUrl],
     );
-    if (row === undefined) throw new PartnerFailure('withdrawn', SENTENCES.withdrawn());
+    if (row === undefined) throw new PartnerFailure('connectionChanged', SENTENCES.connectionChanged());
     return [row.sealed_key, row.sealed_next_key]
       .filter((sealed) => sealed !== null)
       .map((sealed) => ({ sealed, key: openKey(this.env.SECRETS_KEY, id, sealed) }));

@@ -40,7 +40,7 @@ const PASSING: ReadonlySet<FailureKind> = new Set([
   'timedOut',
   'tooLarge',
   'rateLimited',
-  'withdrawn',
+  'connectionChanged',
 ]);
 
 export interface RuleFindings {
@@ -116,21 +116,21 @@ async function answerOf(answer: StreamedAnswer, request: KitRequest): Promise<Ki
 
 const jsonOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
-/** A list of any size, in constant memory: its records are checked as they arrive, and its body is the rest. */
+/** Checks a list of any size in constant memory: records are checked as they arrive; the body is the rest. */
 async function siteAnswer(answer: StreamedAnswer, headers: Record<string, string>): Promise<KitAnswer> {
   const facts = new SiteFacts();
-  const strange = new Map<string, unknown>();
+  const notObjects = new Map<string, unknown>();
   for await (const records of answer.records(Object.keys(SITE_LISTS))) {
     for (const { list, index, value, text } of records) {
       // A record that is too large to be read says nothing about its fields.
       if (text === undefined) continue;
       if (isJsonObject(value)) facts.addRecord(list, index, value);
-      else strange.set(list, value);
+      else notObjects.set(list, value);
     }
   }
   const { envelope, status } = answer;
   const listOf = (path: string) => path.split('.').reduce<unknown>(ownField, envelope);
-  for (const [list, value] of strange) (listOf(list) as unknown[]).push(value);
+  for (const [list, value] of notObjects) (listOf(list) as unknown[]).push(value);
   facts.link((list) => Array.isArray(listOf(list)));
   return rememberSiteFacts({ status, headers, body: jsonOf(envelope) }, facts);
 }

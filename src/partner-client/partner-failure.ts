@@ -33,7 +33,7 @@ const RULES = {
   /** The partner was not called, because it failed several times in a row. */
   circuitOpen: {},
   /** The partner was not called, because an admin deleted the connection or changed its address. */
-  withdrawn: {},
+  connectionChanged: {},
 } as const satisfies Record<string, FailureRule>;
 
 /** Every expected failure of a call to a partner. */
@@ -163,5 +163,5 @@ export const SENTENCES = {
   failed: (host: string, status: number, detail: string) => `${host} failed with status ${status}${detail}.`,
   circuitOpen: (host: string, until: Date) =>
     `${host} failed several times in a row: circuit open until ${until.toISOString().slice(0, 19)}Z.`,
-  withdrawn: () => 'The connection was deleted or its address was changed before the partner was called.',
+  connectionChanged: () => 'The connection was deleted or its address was changed before the partner was called.',
 } as const;

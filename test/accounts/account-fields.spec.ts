@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
-import { callerOf, type Caller, pathsOf } from '../shared/hosted-endpoint.js';
+import { callerOf, type Caller, pathsOf } from '../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
 interface Created {

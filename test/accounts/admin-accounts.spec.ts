@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import type { Account } from '../../src/contracts/admin/account.dto.js';
-import { callerOf, type Caller, type ErrorAnswer, pathsOf } from '../shared/hosted-endpoint.js';
+import { callerOf, type Caller, type ErrorAnswer, pathsOf } from '../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
 interface Accounts {

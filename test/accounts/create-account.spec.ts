@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import type { CreateAccountResponse } from '../../src/contracts/account/account.dto.js';
 import { describeApiKeys } from '../shared/api-key.battery.js';
-import { callerOf, type Caller, type ErrorAnswer } from '../shared/hosted-endpoint.js';
+import { callerOf, type Caller, type ErrorAnswer } from '../shared/post-endpoint.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type Reply, type TestApp } from '../support/app.js';
 

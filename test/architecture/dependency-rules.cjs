@@ -1,7 +1,7 @@
 /** The levels of CONTRIBUTING.md. Modules of level 2 and 3 never import each other, with the exceptions below. */
 const modules = (...names) => `^src/(${names.join('|')})/`;
 const L0 = ['contracts', 'config'];
-const L1 = ['chunked-work', 'conformance', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
+const L1 = ['conformance', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
 const L2 = ['auth', 'exchanges', 'partner-client', 'storage', 'jobs', 'idempotency', 'sandbox'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
 const L4 = ['admin', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console'];

@@ -3,20 +3,6 @@ import { findIdiom, findIdiomIn, scannedFiles } from './language.js';
 
 /** Not converted yet: remove an entry when `npm run language -- <entry>` finds nothing. */
 const NOT_CONVERTED: readonly string[] = [
-  'scripts/prepare.mjs',
-  'src/admin/',
-  'src/chunked-work/',
-  'src/contracts/common/',
-  'src/contracts/site/',
-  'src/database/',
-  'src/embedded-postgres/',
-  'src/jobs/',
-  'src/partner-client/',
-  'src/reference-partner/site/',
-  'src/reference-partner/vision/',
-  'src/scale/',
-  'src/vision/',
-  'src/vision/clips/',
   'test/bench/',
   'test/boot/',
   'test/contract/',

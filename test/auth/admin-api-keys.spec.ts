@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
-import type { ErrorAnswer } from '../shared/hosted-endpoint.js';
+import type { ErrorAnswer } from '../shared/post-endpoint.js';
 import { issueViolations } from '../../src/auth/issue-rules.js';
 import type { IssueApiKeyRequest } from '../../src/contracts/admin/api-key.dto.js';
 import { createHauler, issueKey } from '../support/api-keys.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ErrorAnswer } from '../shared/hosted-endpoint.js';
+import type { ErrorAnswer } from '../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
 interface Hauler {

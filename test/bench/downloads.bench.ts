@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startS3Server } from '../support/s3-server.js';
 import { atEnd } from './cleanup.js';
 import { type BenchDatabase, startDatabase } from './database.js';
-import { FilmFetcher, type Measured } from './film-fetcher.js';
+import { VideoFetcher, type Measured } from './video-fetcher.js';
 import { startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
 import { median } from './statistics.js';
@@ -35,7 +35,7 @@ async function measureMany(
   atOnce: number,
 ): Promise<Row[]> {
   const service = await startService(database, { ...ENV, DOWNLOAD_CONCURRENCY_PER_CONNECTION: String(atOnce) });
-  const fetcher = new FilmFetcher(database, service, partnerUrl, atOnce);
+  const fetcher = new VideoFetcher(database, service, partnerUrl, atOnce);
   const measured: Record<Runner, Measured[]> = {
     service: [],
     'curl --parallel': [],
@@ -72,7 +72,7 @@ async function measureLarge(database: BenchDatabase, partnerUrl: string): Promis
   const rows: Row[] = [['one film of 2 GiB', 's', 'MB/s', 'RSS before, MB', 'RSS +MB', 'target']];
   for (const [storage, env] of Object.entries(storages)) {
     const service = await startService(database, { ...ENV, ...env });
-    const fetcher = new FilmFetcher(database, service, partnerUrl, 4);
+    const fetcher = new VideoFetcher(database, service, partnerUrl, 4);
     await fetcher.follow('many', FILES, FILE_BYTES);
     await delay(1_000);
     const { ms, rssBeforeMb, rssGrowthMb } = await fetcher.follow('large', 1, LARGE_BYTES);

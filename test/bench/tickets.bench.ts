@@ -5,7 +5,7 @@ import pg from 'pg';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { collectGarbage, type Outcome, push } from './load.js';
 import { CREATE_TABLE, upsertOf } from './peers/upsert.mjs';
-import { steadyRounds } from './pace.js';
+import { steadyRounds } from './steady-rounds.js';
 import { awaken, processorMs, putToSleep, ROOT, rssMb, type Service, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
 import { openScaleHouse, type ScaleHouse } from './scale-house.js';

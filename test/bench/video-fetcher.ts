@@ -32,7 +32,7 @@ interface StoredRow {
 }
 
 /** Fetches the partner's films, by the service and by curl, and looks at what came of it. */
-export class FilmFetcher {
+export class VideoFetcher {
   constructor(
     private readonly database: BenchDatabase,
     private readonly service: Service,

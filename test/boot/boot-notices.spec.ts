@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { at, CUSTOMER, film, TRUCK } from '../support/hosted-vision.js';
+import { at, CUSTOMER, demoVideo, TRUCK } from '../support/reference-vision.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { startServiceProcess } from '../support/service-process.js';
@@ -71,7 +71,7 @@ test('a storage that cannot be written is reported at the start, and an upload r
   const response = await fetch(`${url}/admin/v1/hosted/recordings?${new URLSearchParams(of).toString()}`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, 'Content-Type': 'video/mp4' },
-    body: film(0),
+    body: demoVideo(0),
   });
   expect(response.status).toBe(503);
   expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);

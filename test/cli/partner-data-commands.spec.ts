@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import type { CreateAccountResponse } from '../../src/contracts/account/account.dto.js';
-import { callerOf } from '../shared/hosted-endpoint.js';
+import { callerOf } from '../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf as answer, commandsBeside, runCommand as run } from '../support/command-line.js';
 import { CLOSED, doorOf, OPEN } from '../support/knock.js';

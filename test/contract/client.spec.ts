@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { DocumentClient } from '../support/document-client.js';
 import type { Documented } from '../support/documents.js';
 import { eventually } from '../support/eventually.js';
-import { at, film, upload } from '../support/hosted-vision.js';
+import { at, demoVideo, upload } from '../support/reference-vision.js';
 import { requestBecomes } from '../support/video-requests.js';
 
 let service: TestApp;
@@ -218,7 +218,7 @@ describe('the documented responses match', () => {
         client.send(operation('confirmSyncRun'), { path: { id: ids['sync-runs'] ?? '' } }),
         client.send(operation('uploadHostedRecording'), {
           query,
-          body: film(0),
+          body: demoVideo(0),
           headers: { 'Content-Type': 'video/mp4' },
         }),
       ]),

@@ -5,11 +5,11 @@ import { HotPathPool } from '../../src/database/hot-path-pool.js';
 import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
 import { TicketService } from '../../src/scale/ticket.service.js';
 import { STORAGE, type Storage } from '../../src/storage/storage.js';
-import { filmName } from '../../src/reference-partner/vision/film-tables.js';
+import { videoFileName } from '../../src/reference-partner/vision/stored-videos.repository.js';
 import type { Reply } from '../support/app.js';
 import { DatabaseStage } from '../support/database-stage.js';
 import { eventually } from '../support/eventually.js';
-import { upload } from '../support/hosted-vision.js';
+import { upload } from '../support/reference-vision.js';
 import type { TicketReply } from '../support/scale-house.js';
 
 let stage: DatabaseStage;
@@ -155,7 +155,7 @@ describe('a recording whose connection breaks during its commit keeps its file',
       return ids[0]!;
     });
     const storage = stage.service.app.get<Storage>(STORAGE, { strict: false });
-    expect(await storage.stat(filmName('recordings', id))).toBeDefined();
+    expect(await storage.stat(videoFileName('recordings', id))).toBeDefined();
   };
 
   test('from an upload of an admin', async () => {

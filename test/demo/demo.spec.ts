@@ -6,7 +6,7 @@ import { type Demo, demoClient, seedDemo } from '../../src/demo/seed.js';
 import { welcome } from '../../src/demo/welcome.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { ByteRangeReader } from '../../src/reference-partner/vision/media/byte-range-reader.js';
-import { withFilm } from '../../src/reference-partner/vision/media/film.js';
+import { withMp4Input } from '../../src/reference-partner/vision/media/mp4-input.js';
 import { durationOfMp4 } from '../../src/reference-partner/vision/media/probe-mp4.js';
 import { eventually } from '../support/eventually.js';
 
@@ -120,7 +120,7 @@ describe('the demo', () => {
     });
     const bytes = Buffer.from(await content.arrayBuffer());
     const stored: ByteRangeReader = { size: bytes.length, read: (start, end) => bytes.subarray(start, end) };
-    expect(await withFilm(stored, ({ video }) => Promise.resolve(video))).not.toBeNull();
+    expect(await withMp4Input(stored, ({ video }) => Promise.resolve(video))).not.toBeNull();
     const seconds = (Date.parse(body.endTime) - Date.parse(body.startTime)) / 1_000;
     expect(Math.abs((await durationOfMp4(stored)) - seconds)).toBeLessThan(1);
     const inside = ({ startTime }: { startTime: string }) => startTime > body.startTime && startTime < body.endTime;

@@ -8,7 +8,7 @@ import { chunk } from '../support/download-scene.js';
 import { eventually } from '../support/eventually.js';
 import { tell } from '../support/faults.js';
 import { serveFile } from '../support/file-host.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import {
   CONTINUOUS,
@@ -68,7 +68,7 @@ async function follow(running: BuiltService): Promise<void> {
 }
 
 test('kill -9 during 50 downloads: 50 complete files, each published once, and no other file', async () => {
-  const bodies = Array.from({ length: FILMS }, () => film(BYTES));
+  const bodies = Array.from({ length: FILMS }, () => sampleVideo(BYTES));
   let halted = true;
   let halves = 0;
   const chunks = bodies.map((body, n) => {

@@ -5,7 +5,7 @@ import { chunk, DownloadScene, recordings } from '../support/download-scene.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, tell } from '../support/faults.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { testServer } from '../support/test-database.js';
 import { onServer } from '../support/test-server.js';
 
@@ -40,7 +40,7 @@ test('while the link host of one partner hangs, other partners and the database 
   const started = performance.now();
   const { partner } = healthy;
   const good = Array.from({ length: CHUNKS }, (_, i) =>
-    chunk(i, withHost(partner.link(film(20_000)), 'healthy.example')),
+    chunk(i, withHost(partner.link(sampleVideo(20_000)), 'healthy.example')),
   );
   const id = await healthy.follow(app, () => good);
   await eventually(async () => {

@@ -9,7 +9,7 @@ import { type BuiltService, startService } from '../support/built-service.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';
 import { LONG, shortOrLong, tell } from '../support/faults.js';
-import { film as demoFilm } from '../support/hosted-vision.js';
+import { demoVideo } from '../support/reference-vision.js';
 import { after, json } from '../support/scripted-partner.js';
 import { siteData } from '../support/site-data.js';
 import { createTestDatabase, type TestDatabase, testServer } from '../support/test-database.js';
@@ -21,7 +21,7 @@ import {
   startVisionPartner,
   type VisionPartner,
 } from '../support/vision-partner.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 
 const CHUNKS = shortOrLong(24, 120);
 const ROUNDS = shortOrLong(1, 4);
@@ -137,7 +137,7 @@ describe('three instances start together; one is killed, one is paused beyond it
  */
 async function open(service: BuiltService, fetched: Map<string, number>, gate: Promise<void>) {
   partner.reset();
-  const body = film(40_000);
+  const body = sampleVideo(40_000);
   const chunks = Array.from({ length: CHUNKS }, (_, i) => {
     const id = `chunk-${i}`;
     const downloadUrl = partner.link(body, (_request, response) => {
@@ -210,7 +210,7 @@ async function film0({ url }: BuiltService, key: string): Promise<void> {
   const camera = { customerId: 'c', truckId: 't', cameraId: 'front' };
   const query = new URLSearchParams({ ...camera, ...range }).toString();
   const headers = { Authorization: 'Bearer test-admin-token-0123456789', 'Content-Type': 'video/mp4' };
-  await fetch(`${url}/admin/v1/hosted/recordings?${query}`, { method: 'POST', headers, body: demoFilm(0) });
+  await fetch(`${url}/admin/v1/hosted/recordings?${query}`, { method: 'POST', headers, body: demoVideo(0) });
   for (let i = 0; i < 6; i++) {
     const { status } = await fetch(`${url}/video-platform/v1/videos/requests`, {
       method: 'POST',

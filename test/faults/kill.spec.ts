@@ -7,7 +7,7 @@ import type { DataSource } from 'typeorm';
 import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';
 import { seededRandom, shortOrLong, tell } from '../support/faults.js';
-import { film as demoFilm } from '../support/hosted-vision.js';
+import { demoVideo } from '../support/reference-vision.js';
 import { Ledger } from '../support/ledger.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { siteData } from '../support/site-data.js';
@@ -20,7 +20,7 @@ import {
   startVisionPartner,
   type VisionPartner,
 } from '../support/vision-partner.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { json } from '../support/scripted-partner.js';
 
 const KILLS = shortOrLong(2, 20);
@@ -68,7 +68,7 @@ afterAll(async () => {
 
 /** Every file takes a while, so that kills meet downloads. */
 function partnersChunks() {
-  const body = film(60_000);
+  const body = sampleVideo(60_000);
   return Array.from({ length: CHUNKS }, (_, i) =>
     element({
       startTime: inHours(-5 + i / 100),
@@ -103,7 +103,7 @@ async function openLedgers(siteId: string, materialId: string): Promise<typeof l
   await created('/video-subscriptions', { connectionId: vision.id, truckId: 'TRUCK-7', startTime: inHours(-6) });
   const platform = (extra: Record<string, string> = {}) => ({ 'PLATFORM-API-KEY': key, ...extra });
   const bearer = { Authorization: 'Bearer test-admin-token-0123456789' };
-  const bytes = demoFilm(0);
+  const bytes = demoVideo(0);
   const minute = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString();
   const uploadPath = (n: number) =>
     `/admin/v1/hosted/recordings?customerId=c&truckId=t&cameraId=front&startTime=${minute(n)}&endTime=${minute(n + 1)}`;

@@ -4,7 +4,7 @@ import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, tell } from '../support/faults.js';
-import { at, CUSTOMER, TRUCK, upload } from '../support/hosted-vision.js';
+import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import { type Pgbouncer, pgbouncerVersion, startPgbouncer } from '../support/pgbouncer.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

@@ -23,7 +23,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { commandsBeside, runCommand } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, tell } from '../support/faults.js';
-import { at, CUSTOMER, film, TRUCK, upload } from '../support/hosted-vision.js';
+import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vision.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { hasSystemPostgres, startSystemPostgres } from '../support/system-postgres.js';
 import { testServer } from '../support/test-database.js';
@@ -59,7 +59,7 @@ describe('doctor compares storage and database', () => {
     ids.clips = await preparedClip();
     const partner = await startVisionPartner();
     stopPartner = () => partner.stop();
-    const chunk = element({ startTime: inHours(-2), endTime: inHours(-1.9), downloadUrl: partner.link(film(0)) });
+    const chunk = element({ startTime: inHours(-2), endTime: inHours(-1.9), downloadUrl: partner.link(demoVideo(0)) });
     partner.on(
       CONTINUOUS,
       lists('recordings', () => [chunk]),

@@ -5,11 +5,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { ListVideosResponse } from '../../src/contracts/vision/vision.dto.js';
-import { hevcFilm } from '../reference-partner/media/films.js';
+import { hevcVideo } from '../reference-partner/media/sample-files.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, tell } from '../support/faults.js';
 import { heldChild } from '../support/held.js';
-import { at, CUSTOMER, TRUCK } from '../support/hosted-vision.js';
+import { at, CUSTOMER, TRUCK } from '../support/reference-vision.js';
 import { createTestDatabase, testServer } from '../support/test-database.js';
 
 const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
@@ -48,7 +48,7 @@ const PICTURE_BYTES = 100_000;
       url = /listens on (http:\S+)/.exec(String(text))?.[1] ?? '';
       if (url !== '') break;
     }
-    const film = await hevcFilm(join(folder, 'film.mp4'), { pictures: PICTURES, pictureBytes: PICTURE_BYTES });
+    const film = await hevcVideo(join(folder, 'film.mp4'), { pictures: PICTURES, pictureBytes: PICTURE_BYTES });
     const camera = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front' };
     const query = new URLSearchParams({ ...camera, startTime: at(0), endTime: at(1) });
     const uploaded = await fetch(`${url}/admin/v1/hosted/recordings?${query.toString()}`, {

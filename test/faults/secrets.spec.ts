@@ -4,7 +4,7 @@ import { type BuiltService, startService } from '../support/built-service.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';
 import { tell } from '../support/faults.js';
-import { film } from '../support/hosted-vision.js';
+import { demoVideo } from '../support/reference-vision.js';
 import { html, raw } from '../support/scripted-partner.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import {
@@ -128,7 +128,7 @@ async function partnersThatSpill(haulerId: string): Promise<void> {
     await admin('GET', `/sync-runs/${runId}/quarantine`);
   }
   const bad = element({ startTime: echoed });
-  const good = element({ startTime: inHours(-2), endTime: inHours(-1.9), downloadUrl: partner.link(film(0)) });
+  const good = element({ startTime: inHours(-2), endTime: inHours(-1.9), downloadUrl: partner.link(demoVideo(0)) });
   const dead = element({
     startTime: inHours(-1.9),
     endTime: inHours(-1.8),

@@ -3,7 +3,7 @@ import type { Application } from 'express';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { at, CUSTOMER, TRUCK, upload } from '../support/hosted-vision.js';
+import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import type { OpenApiDocument } from '../support/openapi-arbitrary.js';
 import { rawRequest } from '../support/raw-request.js';
 

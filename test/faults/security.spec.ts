@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey } from '../../src/auth/api-key.js';
 import { issueKey } from '../support/api-keys.js';
 import { type Reply, startTestApp, type TestApp } from '../support/app.js';
-import { at, CUSTOMER, TRUCK, upload } from '../support/hosted-vision.js';
+import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import type { OpenApiDocument } from '../support/openapi-arbitrary.js';
 import { ScaleHouse } from '../support/scale-house.js';
 

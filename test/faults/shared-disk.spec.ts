@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { shortOrLong, tell } from '../support/faults.js';
 import { heldChild } from '../support/held.js';
-import { at, CUSTOMER, film, TRUCK } from '../support/hosted-vision.js';
+import { at, CUSTOMER, demoVideo, TRUCK } from '../support/reference-vision.js';
 import { testServer } from '../support/test-database.js';
 
 /** Only root can mount a disk for a database server of another user. */
@@ -17,7 +17,7 @@ const ADMIN_TOKEN = 'test-admin-token-0123456789';
 const ADMIN = { Authorization: `Bearer ${ADMIN_TOKEN}` };
 const MIB = 1024 * 1024;
 const DISK_MIB = 100;
-const VIDEO = new Uint8Array(Buffer.concat([film(0), Buffer.alloc(5 * MIB)]));
+const VIDEO = new Uint8Array(Buffer.concat([demoVideo(0), Buffer.alloc(5 * MIB)]));
 const PUSHES = shortOrLong(1_000, 8_000);
 
 let disk: string;

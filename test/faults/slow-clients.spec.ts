@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { at, CUSTOMER, film, TRUCK, upload } from '../support/hosted-vision.js';
+import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vision.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { SlowClient } from '../support/slow-client.js';
 
@@ -29,7 +29,7 @@ let service: TestApp;
 let impatient: TestApp;
 let key: string;
 /** More than any system buffers for a reader that has stopped. */
-const large = Buffer.concat([film(2), Buffer.alloc(32 * 1024 * 1024)]);
+const large = Buffer.concat([demoVideo(2), Buffer.alloc(32 * 1024 * 1024)]);
 beforeAll(async () => {
   service = await startTestApp({ limits: LIMITS, env: { HTTP_BODY_LIMIT: LARGEST } });
   impatient = await startTestApp({ on: service, limits: { ...LIMITS, readerPause: 1_500, fileAnswers: 1 } });
@@ -109,12 +109,12 @@ describe('the connection of a slow caller is closed', () => {
     const path = `/admin/v1/hosted/recordings?${query.toString()}&startTime=${at(0)}&endTime=${at(1)}`;
     const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, 'Content-Type': 'video/mp4' };
     const client = (await open()).send(`${head('POST', path, { ...headers, 'Content-Length': '1000000' })}\r\n`);
-    expectTimeout(await cutOff(client.send(film(0).subarray(0, 5_000))));
+    expectTimeout(await cutOff(client.send(demoVideo(0).subarray(0, 5_000))));
     expect((await upload(service, 0, { truckId: 'slow' })).status).toBe(201);
   });
 
   test.concurrent('but not one that uploads slowly without a pause', async () => {
-    const bytes = film(1);
+    const bytes = demoVideo(1);
     const query = new URLSearchParams({ customerId: CUSTOMER, truckId: 'steady', cameraId: 'front' });
     const path = `/admin/v1/hosted/recordings?${query.toString()}&startTime=${at(1)}&endTime=${at(2)}`;
     const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, 'Content-Type': 'video/mp4' };

@@ -4,7 +4,7 @@ import type { ContinuousResponse } from '../../src/contracts/vision/vision.dto.j
 import { type BuiltService, liveMemory, peakMemory, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
 import { LONG, shortOrLong, tell } from '../support/faults.js';
-import { at, CUSTOMER, film, TRUCK } from '../support/hosted-vision.js';
+import { at, CUSTOMER, demoVideo, TRUCK } from '../support/reference-vision.js';
 import { SlowClient } from '../support/slow-client.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -25,7 +25,7 @@ let path: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   service = await startService({ databaseUrl: database.url, memoryProbe: true });
-  path = await storedVideo(Buffer.concat([film(0), Buffer.alloc(VIDEO_BYTES)]));
+  path = await storedVideo(Buffer.concat([demoVideo(0), Buffer.alloc(VIDEO_BYTES)]));
 }, 60_000);
 afterAll(async () => {
   await service.end('SIGKILL');

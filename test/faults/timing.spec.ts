@@ -4,7 +4,7 @@ import { issueKey, neighbour } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { median } from '../bench/statistics.js';
 import { LONG, seededRandom, tell } from '../support/faults.js';
-import { at, CUSTOMER, TRUCK, upload } from '../support/hosted-vision.js';
+import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import { knock } from '../support/knock.js';
 import { probabilityOfMore, standardError } from '../support/rank.js';
 

@@ -4,7 +4,7 @@ import { type BuiltService, liveMemory, peakMemory, startService } from '../supp
 import { Crowd } from '../support/crowd.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, tell } from '../support/faults.js';
-import { at, CUSTOMER, TRUCK } from '../support/hosted-vision.js';
+import { at, CUSTOMER, TRUCK } from '../support/reference-vision.js';
 import { SlowClient } from '../support/slow-client.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -8,7 +8,7 @@ import type { PartnerConnection } from '../../src/partner-client/partner-connect
 import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
 import { held } from '../support/held.js';
 import { EMPTY, failureOf, getSites, PARTNER_KEY, SITES, usePartnerCalls } from '../support/partner-calls.js';
-import { partnerClient, sealedFor } from '../support/partner-room.js';
+import { partnerClient, sealedFor } from '../support/partner-client.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import { type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { GetSitesResponse } from '../../src/contracts/site/site.dto.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
 import { EMPTY, failureOf, getSites, PARTNER_KEY, SITES, usePartnerCalls } from '../support/partner-calls.js';
-import { partnerClient, sealedFor } from '../support/partner-room.js';
+import { partnerClient, sealedFor } from '../support/partner-client.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import type { ScriptedReply } from '../support/scripted-partner.js';
 

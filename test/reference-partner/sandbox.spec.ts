@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
 import { eventually } from '../support/eventually.js';
-import { CUSTOMER, film } from '../support/hosted-vision.js';
+import { CUSTOMER, demoVideo } from '../support/reference-vision.js';
 import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
 
 let scene: SandboxScene;
@@ -99,7 +99,7 @@ describe('scenarios of lists', () => {
 describe('scenarios of downloads', () => {
   const link = async (scenario: string) =>
     (await scene.listContinuous({}, named(scenario))).body.data.recordings[0]?.downloadUrl ?? '';
-  const bytes = film(0);
+  const bytes = demoVideo(0);
 
   test('a link has expired already', async () => {
     expect((await fetch(await link('link-expired-at-birth'))).status).toBe(410);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCENARIO_NAMES } from '../../src/contracts/sandbox/scenarios.js';
 import { startTestApp } from '../support/app.js';
-import { CUSTOMER } from '../support/hosted-vision.js';
+import { CUSTOMER } from '../support/reference-vision.js';
 import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
 
 let scene: SandboxScene;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import { describeApiKeys } from '../shared/api-key.battery.js';
-import type { HostedEndpoint } from '../shared/hosted-endpoint.js';
+import type { PostEndpoint } from '../shared/post-endpoint.js';
 import { describeIdempotency } from '../shared/idempotency.battery.js';
 import { describeJsonBody } from '../shared/json-body.battery.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -18,7 +18,7 @@ const ticket = (materialId = MATERIAL) => ({
   inboundFlow: { ticketNumber: `IN-${count}`, updatedAt: '2026-01-31T08:30:00Z' },
 });
 
-const endpoint: HostedEndpoint = {
+const endpoint: PostEndpoint = {
   api: SCALE_API,
   path: TICKETS,
   body: () => ticket(),

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestApp, type Reply, type TestApp } from '../support/app.js';
 import { rawRequest } from '../support/raw-request.js';
-import { callerOf, type Caller, type HostedEndpoint, pathsOf } from './hosted-endpoint.js';
+import { callerOf, type Caller, type PostEndpoint, pathsOf } from './post-endpoint.js';
 
-export interface IdempotentEndpoint extends HostedEndpoint {
+export interface IdempotentEndpoint extends PostEndpoint {
   /** What the same key with another body is answered with. */
   readonly reused: { readonly status: 409 | 422; readonly code: string };
   /** A body that the business refuses with that same status. */

@@ -3,13 +3,13 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Reply, TestApp } from '../support/app.js';
 import { rawRequest } from '../support/raw-request.js';
-import { callerOf, type Caller, type ErrorAnswer, type HostedEndpoint, pathsOf } from './hosted-endpoint.js';
+import { callerOf, type Caller, type ErrorAnswer, type PostEndpoint, pathsOf } from './post-endpoint.js';
 
 const LONE = '\\ud800';
 const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
 
 /** What an endpoint says to bodies that are not what it can read (decisions 3 to 5, 8 to 11, 14). */
-export function describeJsonBody(endpoint: HostedEndpoint, service: () => TestApp): void {
+export function describeJsonBody(endpoint: PostEndpoint, service: () => TestApp): void {
   const { api, path } = endpoint;
   let partner: Caller;
   const text = (more: Record<string, unknown> = {}) => JSON.stringify({ ...endpoint.body(), ...more });

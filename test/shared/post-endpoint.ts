@@ -3,7 +3,7 @@ import { issueKey } from '../support/api-keys.js';
 import type { CallOptions, Reply, TestApp } from '../support/app.js';
 
 /** A POST route that the platform hosts, as the shared batteries see it. */
-export interface HostedEndpoint {
+export interface PostEndpoint {
   readonly api: ApiContract & { readonly name: InterfaceName };
   /** With its prefix. */
   readonly path: string;
@@ -34,7 +34,7 @@ export interface Caller {
 
 /** A partner with a key for the endpoint, of a new hauler. */
 export async function callerOf(
-  endpoint: Pick<HostedEndpoint, 'api' | 'path' | 'prepare'>,
+  endpoint: Pick<PostEndpoint, 'api' | 'path' | 'prepare'>,
   service: TestApp,
 ): Promise<Caller> {
   const { api, path } = endpoint;

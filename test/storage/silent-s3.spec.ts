@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ContinuousResponse } from '../../src/contracts/vision/vision.dto.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { at, CUSTOMER, film, TRUCK, upload } from '../support/hosted-vision.js';
+import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vision.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 
 let server: S3Server;
@@ -30,5 +30,5 @@ test('playback and upload receive 503 with Retry-After within 10 s while the S3 
   expect([played.status, played.headers.get('retry-after')]).toEqual([503, '5']);
   expect([uploaded.status, uploaded.headers.get('retry-after')]).toEqual([503, '5']);
   expect((await upload(service, 1)).status).toBe(201);
-  expect((await (await fetch(downloadUrl)).arrayBuffer()).byteLength).toBe(film(0).length);
+  expect((await (await fetch(downloadUrl)).arrayBuffer()).byteLength).toBe(demoVideo(0).length);
 }, 20_000);

@@ -10,7 +10,7 @@ import type { Storage } from '../../src/storage/storage.js';
 import { fileFailure, NotStoredError, StorageUnavailableError } from '../../src/storage/storage-errors.js';
 import { append, MIB, newName, sha256 as sha256Of, sourceOf } from '../shared/storage-cases.js';
 import { type FileHost, serveFile, startFileHost } from '../support/file-host.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { ResumedDownloads } from '../support/resumed-downloads.js';
 import { startS3Server } from '../support/s3-server.js';
 
@@ -62,10 +62,10 @@ describe('a full disk', () => {
   });
 
   (mayMount ? test : test.skip)('stops a download, frees its space, and stores a later one', async () => {
-    const body = film(12 * MIB);
-    const seven = film(7 * MIB);
+    const body = sampleVideo(12 * MIB);
+    const seven = sampleVideo(7 * MIB);
     host.answer((req, res) => {
-      if (req.url?.startsWith('/small') === true) return serveFile(film(3 * MIB))(req, res);
+      if (req.url?.startsWith('/small') === true) return serveFile(sampleVideo(3 * MIB))(req, res);
       if (req.url?.startsWith('/breaking') === true)
         return serveFile(seven, {
           etag: '"v1"',
@@ -86,7 +86,7 @@ describe('a full disk', () => {
 
 describe('a disk with room for five of sixteen downloads', () => {
   (mayMount ? test : test.skip)('stores five, and fetches nothing of the others', async () => {
-    host.answer(serveFile(film(10 * MIB)));
+    host.answer(serveFile(sampleVideo(10 * MIB)));
     // 104 MiB, of which videos leave 48.
     const ends = await onTmpfs(104, 'crowded-disk-child.mjs', [host.link, '16']);
     expect(ends).toEqual({ stored: 5, full: 11, receivedMib: 50 });
@@ -96,7 +96,7 @@ describe('a disk with room for five of sixteen downloads', () => {
 describe('a storage that is unavailable', () => {
   async function expectTrouble(storageUrl: string): Promise<void> {
     const storage = await openStorage(storageUrl);
-    host.answer(serveFile(film(6 * MIB), { etag: '"v"' }));
+    host.answer(serveFile(sampleVideo(6 * MIB), { etag: '"v"' }));
     const downloaded = new Downloader(storage, { allowPrivate: true }).download({ url: host.link, name: newName() });
     await expect(downloaded).rejects.toThrow(StorageUnavailableError);
     await expect(downloaded).rejects.toMatchObject({ trouble: 'failed' });
@@ -189,7 +189,7 @@ describe('a storage that is unavailable', () => {
   test('keeps the bytes of a download that cannot be published', async () => {
     const root = await mkdtemp(join(folder, 'blocked-'));
     const storage = await openStorage(`file:${root}`);
-    const [name, body] = [newName(), film(3 * MIB)];
+    const [name, body] = [newName(), sampleVideo(3 * MIB)];
     const file = new ResumedDownloads(storage, name);
     const download = () => file.download({ url: host.link });
     host.answer(serveFile(body, { etag: '"v"', breakAfter: 2 * MIB }));

@@ -8,7 +8,7 @@ import { SITE_API } from '../../src/contracts/site/site.api.js';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import { issueKey } from './api-keys.js';
 import { type Reply, startTestApp, type TestApp } from './app.js';
-import { at, CUSTOMER, TRUCK, upload } from './hosted-vision.js';
+import { at, CUSTOMER, TRUCK, upload } from './reference-vision.js';
 import { bodies, headers, queries } from './hostile-requests.js';
 import type { OpenApiDocument } from './openapi-arbitrary.js';
 import { ScaleHouse } from './scale-house.js';

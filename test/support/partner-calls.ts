@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
 import type { PartnerCall } from '../../src/partner-client/partner-client.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
-import { type StoredConnection, storeConnection } from './partner-room.js';
+import { type StoredConnection, storeConnection } from './partner-client.js';
 import { type ScriptedPartner, startScriptedPartner } from './scripted-partner.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 

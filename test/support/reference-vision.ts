@@ -18,15 +18,15 @@ export interface Upload {
   readonly endTime?: string;
 }
 
-export const film = (minute: number, camera: 'front' | 'rear' = 'front') =>
+export const demoVideo = (minute: number, camera: 'front' | 'rear' = 'front') =>
   readFileSync(demoRecording(camera, new Date(FIRST + minute * MINUTE)));
 
-/** Uploads the demo's film of a minute, or other bytes in its place. */
+/** Uploads the demo's video of a minute, or other bytes in its place. */
 export function upload<Body = { id: string; sizeBytes: number; sha256: string }>(
   service: TestApp,
   minute: number,
   query: Upload = {},
-  bytes: Uint8Array = film(minute),
+  bytes: Uint8Array = demoVideo(minute),
   type = 'video/mp4',
 ): Promise<Reply<Body>> {
   const parameters = new URLSearchParams({

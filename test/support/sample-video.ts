@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** One box of an MP4 file: its length, its name, what it holds. */
+/** One box of an MP4 file: its length, name and content. */
 export function box(name: string, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const head = Buffer.alloc(8, name, 'latin1');
@@ -11,7 +11,7 @@ export function box(name: string, ...contents: Buffer[]): Buffer {
 
 export const FTYP = box('ftyp', Buffer.from('isom\0\0\x02\0isommp41', 'latin1'));
 
-/** Of a film without tracks: a time scale of 1,000, a length of 0. */
+/** An MP4 header (`mvhd`) without tracks: time scale 1,000, length 0. */
 function movieHeader(): Buffer {
   const fields = Buffer.alloc(100);
   fields.writeUInt32BE(1_000, 12);
@@ -29,13 +29,13 @@ function movieHeader(): Buffer {
 
 export const MOOV = box('moov', movieHeader());
 
-const LEAST_BYTES = FTYP.length + MOOV.length + 8;
+const MIN_BYTES = FTYP.length + MOOV.length + 8;
 
 /**
- * An MP4 film of just so many bytes, 152 at least: whole in its boxes, random in its last one, so that no two are alike.
- * There is nothing to see in it.
+ * An MP4 file of exactly this many bytes (at least 152). Its boxes are complete and the last one holds random bytes, so
+ * that no two files are alike. It has no pictures.
  */
-export function film(bytes = 50_000): Buffer {
-  if (bytes < LEAST_BYTES) throw new RangeError(`a film has at least ${LEAST_BYTES} bytes`);
-  return Buffer.concat([FTYP, MOOV, box('mdat', randomBytes(bytes - LEAST_BYTES))]);
+export function sampleVideo(bytes = 50_000): Buffer {
+  if (bytes < MIN_BYTES) throw new RangeError(`an MP4 has at least ${MIN_BYTES} bytes`);
+  return Buffer.concat([FTYP, MOOV, box('mdat', randomBytes(bytes - MIN_BYTES))]);
 }

@@ -2,7 +2,7 @@ import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
 import { createHauler, issueKey } from './api-keys.js';
 import { type Reply, startTestApp, type TestApp } from './app.js';
 import { CatalogFixture } from './catalog.js';
-import { at, CUSTOMER, TRUCK, upload } from './hosted-vision.js';
+import { at, CUSTOMER, TRUCK, upload } from './reference-vision.js';
 
 export interface SandboxScene {
   readonly service: TestApp;

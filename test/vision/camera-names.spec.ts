@@ -3,7 +3,7 @@ import { camerasOf, type NamePair, namesOf } from '../../src/vision/recordings/c
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { upload } from '../support/hosted-vision.js';
+import { upload } from '../support/reference-vision.js';
 import { connectVision, hurry, inHours } from '../support/vision-partner.js';
 
 const pair = (requested: string, returned: string): NamePair => ({ requested, returned });

@@ -69,7 +69,7 @@ describe('a failed poll', () => {
     ['unreachable', false],
     ['circuitOpen', false],
     ['addressRefused', false],
-    ['withdrawn', false],
+    ['connectionChanged', false],
   ] as const)('%s concerns one call only: %s', (kind, isOneCall) => {
     expect(concernsOneCall({ kind })).toBe(isOneCall);
     for (const ends of [endsRound, endsIndividualPolls]) {
@@ -221,7 +221,7 @@ describe('a failed POST (decision 41)', () => {
     ['redirected', 1, 'final'],
     ['breach', 1, 'final'],
     ['addressRefused', 1, 'final'],
-    ['withdrawn', 9, 'waiting'],
+    ['connectionChanged', 9, 'waiting'],
     ['circuitOpen', 9, 'waiting'],
     ['unauthorized', 9, 'waiting'],
     ['rateLimited', 9, 'waiting'],

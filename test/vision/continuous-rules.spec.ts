@@ -95,7 +95,7 @@ describe('windows (decision 48)', () => {
     ['redirected', 302, 9, false],
     ['rateLimited', 429, 9, false],
     ['addressRefused', undefined, 9, false],
-    ['withdrawn', undefined, 9, false],
+    ['connectionChanged', undefined, 9, false],
   ] as const)(
     'a window with the failure %s and status %s at attempt %i is deferred: %s',
     (kind, status, attempt, expected) => {

@@ -20,7 +20,7 @@ import {
   VIDEOS,
   type VisionPartner,
 } from '../support/vision-partner.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 
 interface Subscription {
   readonly id: string;
@@ -73,7 +73,7 @@ const chunk = (hours: number, fields: Element = {}): Element =>
   element({
     startTime: inHours(-hours),
     endTime: inHours(-hours + 1 / 12),
-    downloadUrl: partner.link(film(1_000)),
+    downloadUrl: partner.link(sampleVideo(1_000)),
     ...fields,
   });
 
@@ -122,7 +122,7 @@ describe('a subscription', () => {
   });
 
   test('of a paused connection is not read; what an admin asks for goes through', async () => {
-    const clip = element({ requestId: 'req-p', downloadUrl: partner.link(film()) });
+    const clip = element({ requestId: 'req-p', downloadUrl: partner.link(sampleVideo()) });
     partner.on(POST, accepts({ requestId: 'req-p' }));
     partner.on(
       VIDEOS,
@@ -665,13 +665,13 @@ describe('the same chunk', () => {
 
   test('by its id, listed again with another link, is one', async () => {
     const one = chunk(2, { id: 'same' });
-    const again = { ...one, endTime: inHours(-1.9), downloadUrl: partner.link(film(200)) };
+    const again = { ...one, endTime: inHours(-1.9), downloadUrl: partner.link(sampleVideo(200)) };
     expect(await settle([one, again])).toHaveLength(1);
   });
 
   test('by truck, camera and range, under another id, is one', async () => {
     const one = chunk(2);
-    expect(await settle([one, { ...one, id: 'other', downloadUrl: partner.link(film(200)) }])).toHaveLength(1);
+    expect(await settle([one, { ...one, id: 'other', downloadUrl: partner.link(sampleVideo(200)) }])).toHaveLength(1);
   });
 
   test('chunks that merely overlap are both kept, and so are two cameras', async () => {
@@ -681,7 +681,7 @@ describe('the same chunk', () => {
   });
 
   test('two cameras under one id are two chunks, of which each has its own film', async () => {
-    const [front, rear] = [film(200), film(300)];
+    const [front, rear] = [sampleVideo(200), sampleVideo(300)];
     const one = chunk(2, { id: 'shared', downloadUrl: partner.link(front) });
     const other = { ...one, cameraId: 'rear', downloadUrl: partner.link(rear) };
     await settle([one, other]);
@@ -693,7 +693,7 @@ describe('the same chunk', () => {
   });
 
   test('dozens of cameras under one id are recognised again, each by itself', async () => {
-    const busy = partner.link(film(), (_, res) => res.writeHead(503, { 'Retry-After': '600' }).end());
+    const busy = partner.link(sampleVideo(), (_, res) => res.writeHead(503, { 'Retry-After': '600' }).end());
     const one = chunk(2, { id: 'shared', downloadUrl: busy });
     const chunks = Array.from({ length: 30 }, (_, n) => ({ ...one, cameraId: `camera ${n}` }));
     expect(await settle(chunks)).toHaveLength(30);
@@ -702,11 +702,11 @@ describe('the same chunk', () => {
   });
 
   test('another camera under the id of one that waits does not take its place', async () => {
-    const busy = partner.link(film(), (_, res) => res.writeHead(503, { 'Retry-After': '600' }).end());
+    const busy = partner.link(sampleVideo(), (_, res) => res.writeHead(503, { 'Retry-After': '600' }).end());
     const chunks = [chunk(2, { id: 'shared', downloadUrl: busy })];
     await settle(chunks);
     await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'available' }]));
-    const rear = film(300);
+    const rear = sampleVideo(300);
     chunks.push({ ...chunks[0], cameraId: 'rear', downloadUrl: partner.link(rear) });
     await settleAgain();
     await eventually(async () => {
@@ -733,11 +733,13 @@ describe('the same chunk', () => {
   });
 
   test('whose end moves while it waits takes the new range', async () => {
-    const chunks = [chunk(2, { id: 'grows', downloadUrl: partner.link(film(), (_, res) => res.writeHead(503).end()) })];
+    const chunks = [
+      chunk(2, { id: 'grows', downloadUrl: partner.link(sampleVideo(), (_, res) => res.writeHead(503).end()) }),
+    ];
     await settle(chunks);
     await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'available' }]));
     const endTime = inHours(-1.8);
-    chunks[0] = { ...chunks[0], endTime, durationSeconds: 720, downloadUrl: partner.link(film()) };
+    chunks[0] = { ...chunks[0], endTime, durationSeconds: 720, downloadUrl: partner.link(sampleVideo()) };
     await eventually(async () => {
       await hurry(app);
       expect(await recordings()).toMatchObject([{ status: 'stored', endTime, durationSeconds: 720 }]);
@@ -749,7 +751,7 @@ describe('the same chunk', () => {
     await settle(chunks);
     await eventually(async () => expect(await recordings()).toMatchObject([{ status: 'stored' }]));
     const [startTime, endTime] = [String(chunks[0]?.['startTime']), inHours(-1.8)];
-    chunks[0] = { ...chunks[0], endTime, downloadUrl: partner.link(film()) };
+    chunks[0] = { ...chunks[0], endTime, downloadUrl: partner.link(sampleVideo()) };
     await eventually(async () => {
       await hurry(app);
       expect((await recordings()).map(({ status }) => status)).toEqual(['stored', 'stored']);

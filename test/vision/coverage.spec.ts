@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { gapsOf } from '../../src/vision/recordings/recording.rules.js';
 import { issueKey } from '../support/api-keys.js';
 import { eventually } from '../support/eventually.js';
-import { at, CUSTOMER, TRUCK, upload } from '../support/hosted-vision.js';
+import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import { connectVision, hurry } from '../support/vision-partner.js';
 
 let app: TestApp;

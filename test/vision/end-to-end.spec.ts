@@ -16,7 +16,7 @@ import {
   VIDEOS,
   type VisionPartner,
 } from '../support/vision-partner.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 
 interface Shown {
   readonly id: string;
@@ -42,7 +42,7 @@ const request = async (path: string): Promise<Shown> => (await app.admin<Shown>(
 describe('on demand', () => {
   test('a request is sent once, polled, downloaded and played', async () => {
     const { id: connectionId } = await connectVision(app, partner.url);
-    const body = film();
+    const body = sampleVideo();
     const clips: Element[] = [];
     partner.on(POST, accepts({ requestId: 'req-a' }));
     partner.on(
@@ -89,7 +89,7 @@ describe('continuous', () => {
     const first = Date.parse(inHours(-3));
     const at = (n: number) => new Date(first + n * 300_000).toISOString();
     const chunks = [0, 1, 2].map((n) =>
-      element({ startTime: at(n), endTime: at(n + 1), downloadUrl: partner.link(film()) }),
+      element({ startTime: at(n), endTime: at(n + 1), downloadUrl: partner.link(sampleVideo()) }),
     );
     partner.on(
       CONTINUOUS,

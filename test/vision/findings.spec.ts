@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { raw } from '../support/scripted-partner.js';
 import {
   connectVision,
@@ -34,7 +34,7 @@ beforeAll(async () => {
   partner = await startVisionPartner();
   connection = await connectVision(app, partner.url);
   const times = { startTime: inHours(-2), endTime: inHours(-1.9) };
-  const good = element({ ...times, downloadUrl: partner.link(film()) });
+  const good = element({ ...times, downloadUrl: partner.link(sampleVideo()) });
   let listings = 0;
   // Links are made anew for each listing.
   const bad = () => [
@@ -84,7 +84,12 @@ test('an element that is nested too deep is told, and the others of its list lan
   const deep = `${'['.repeat(100_000)}"\\n"${']'.repeat(100_000)}`;
   const good = (name: string, hours = -2) =>
     JSON.stringify(
-      element({ id: name, startTime: inHours(hours), endTime: inHours(hours + 0.1), downloadUrl: other.link(film()) }),
+      element({
+        id: name,
+        startTime: inHours(hours),
+        endTime: inHours(hours + 0.1),
+        downloadUrl: other.link(sampleVideo()),
+      }),
     );
   // Behind an unknown field, which nobody reads, it costs nothing at all.
   const odd = good('odd', -3).replace('{', `{"unknown":${deep},`);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { json, raw, refuses, type ScriptedReply } from '../support/scripted-partner.js';
 import { orderVideo, RANGE, readRequest, requestBecomes } from '../support/video-requests.js';
 import {
@@ -42,7 +42,7 @@ const names: ScriptedReply = (response, asked) => {
 const FRONT = `front ${RANGE.startTime}`;
 
 const clip = (fields: Element = {}): Element =>
-  element({ requestId: FRONT, downloadUrl: partner.link(film(200)), ...fields });
+  element({ requestId: FRONT, downloadUrl: partner.link(sampleVideo(200)), ...fields });
 
 /** What is asked by its own id is answered so; the customer's list as the contract says. */
 const alone =

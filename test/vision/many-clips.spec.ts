@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { json, refuses, type ScriptedReply } from '../support/scripted-partner.js';
 import { orderVideo, RANGE, readRequest, requestBecomes } from '../support/video-requests.js';
 import {
@@ -33,7 +33,7 @@ afterAll(async () => {
 const REQUEST = { requestId: 'req-many', status: 'ready' };
 
 /** Ends within the range, one behind the other. */
-function clips(count: number, link = () => partner.link(film(200))): Element[] {
+function clips(count: number, link = () => partner.link(sampleVideo(200))): Element[] {
   const at = (n: number) => new Date(Date.parse(RANGE.startTime) + n * 250).toISOString();
   return Array.from({ length: count }, (_, n) =>
     element({

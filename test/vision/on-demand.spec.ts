@@ -16,7 +16,7 @@ import {
   VIDEOS,
   type VisionPartner,
 } from '../support/vision-partner.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { orderVideo, RANGE, readRequest, requestBecomes, type ShownRequest } from '../support/video-requests.js';
 
 let app: TestApp;
@@ -184,7 +184,7 @@ describe('the POST', () => {
   });
 
   test('a 202 that says ready is asked about at once', async () => {
-    const clips = [element({ requestId: 'req-ready', downloadUrl: partner.link(film()) })];
+    const clips = [element({ requestId: 'req-ready', downloadUrl: partner.link(sampleVideo()) })];
     partner.on(POST, accepts({ requestId: 'req-ready', status: 'ready' }));
     partner.on(
       VIDEOS,
@@ -198,7 +198,7 @@ describe('the POST', () => {
     partner.on(POST, raw('ok', { status: 202 }));
     partner.on(
       VIDEOS,
-      lists('videos', () => [element({ cameraId: '1', downloadUrl: partner.link(film()) })]),
+      lists('videos', () => [element({ cameraId: '1', downloadUrl: partner.link(sampleVideo()) })]),
     );
     await becomes(await order(await connect()), { status: 'stored' });
     expect(partner.askedOf(POST)).toHaveLength(1);
@@ -212,7 +212,7 @@ describe('a 202 without an id that can be read', () => {
     partner.on(POST, raw('ok', { status: 202 }));
     partner.on(
       VIDEOS,
-      lists('videos', () => [element({ requestId: 'req-n', ...sides, downloadUrl: partner.link(film()) })]),
+      lists('videos', () => [element({ requestId: 'req-n', ...sides, downloadUrl: partner.link(sampleVideo()) })]),
     );
     const shown = await becomes(await order(await connect()), { status: 'stored' });
     expect(shown.recordingIds).toHaveLength(1);
@@ -222,7 +222,7 @@ describe('a 202 without an id that can be read', () => {
     const id = '12345678901234567891';
     const headers = { 'Content-Type': 'application/json' };
     partner.on(POST, raw(`{"success":true,"requestId":${id},"status":"processing"}`, { status: 202, headers }));
-    const clip = JSON.stringify(element({ ...sides, downloadUrl: partner.link(film()) }));
+    const clip = JSON.stringify(element({ ...sides, downloadUrl: partner.link(sampleVideo()) }));
     const videos = `[${clip.replace('{', `{"requestId":${id},`)}]`;
     partner.on(VIDEOS, raw(`{"success":true,"data":{"videos":${videos}}}`, { headers }));
     await becomes(await order(await connect()), { status: 'stored' });
@@ -231,7 +231,7 @@ describe('a 202 without an id that can be read', () => {
 
   test('what was delivered to another request is not taken for its clip', async () => {
     partner.on(POST, accepts({ requestId: 'req-1' }), raw('ok', { status: 202 }));
-    const clips = [element({ requestId: 'req-1', downloadUrl: partner.link(film()) })];
+    const clips = [element({ requestId: 'req-1', downloadUrl: partner.link(sampleVideo()) })];
     partner.on(
       VIDEOS,
       lists('videos', () => clips),
@@ -246,7 +246,7 @@ describe('a 202 without an id that can be read', () => {
       expect(partner.askedOf(VIDEOS).length).toBeGreaterThan(before + 1);
     });
     expect(await read(numbered)).toMatchObject({ status: 'processing' });
-    clips.push(element({ requestId: 'req-2', cameraId: '1', downloadUrl: partner.link(film()) }));
+    clips.push(element({ requestId: 'req-2', cameraId: '1', downloadUrl: partner.link(sampleVideo()) }));
     await becomes(numbered, { status: 'stored' });
   });
 
@@ -254,7 +254,7 @@ describe('a 202 without an id that can be read', () => {
     partner.on(POST, accepts({ requestId: 'req-1' }), raw('ok', { status: 202 }));
     partner.on(
       VIDEOS,
-      lists('videos', () => [element({ requestId: 'req-1', downloadUrl: partner.link(film()) })]),
+      lists('videos', () => [element({ requestId: 'req-1', downloadUrl: partner.link(sampleVideo()) })]),
     );
     const [one, other] = [await connectVision(app, partner.url), await connectVision(app, partner.url)];
     await app.dataSource.query('UPDATE connections SET hauler_id = $1 WHERE id = $2', [one.haulerId, other.id]);
@@ -279,7 +279,7 @@ describe('polling', () => {
 
   test('by a long id as it came', async () => {
     const requestId = 'r'.repeat(1_000);
-    const clips = [element({ requestId, downloadUrl: partner.link(film()) })];
+    const clips = [element({ requestId, downloadUrl: partner.link(sampleVideo()) })];
     partner.on(POST, accepts({ requestId }));
     partner.on(
       VIDEOS,
@@ -329,7 +329,7 @@ describe('polling', () => {
   });
 
   test('an answer that is none is asked for again', async () => {
-    const clips = [element({ requestId: 'req-h', downloadUrl: partner.link(film()) })];
+    const clips = [element({ requestId: 'req-h', downloadUrl: partner.link(sampleVideo()) })];
     partner.on(POST, accepts({ requestId: 'req-h' }));
     partner.on(
       VIDEOS,
@@ -459,13 +459,13 @@ describe('polling', () => {
       id: 'one',
       requestId: 'req-i',
       endTime: '2026-01-31T08:32:00Z',
-      downloadUrl: partner.link(film(200)),
+      downloadUrl: partner.link(sampleVideo(200)),
     });
     const second = {
       ...first,
       startTime: '2026-01-31T08:32:00Z',
       endTime: '2026-01-31T08:35:00Z',
-      downloadUrl: partner.link(film(300)),
+      downloadUrl: partner.link(sampleVideo(300)),
     };
     partner.on(POST, accepts({ requestId: 'req-i' }));
     partner.on(
@@ -478,7 +478,7 @@ describe('polling', () => {
 
   describe('clips that come while the partner still prepares others', () => {
     const half = (startTime: string, endTime: string) =>
-      element({ requestId: 'req-half', startTime, endTime, downloadUrl: partner.link(film()) });
+      element({ requestId: 'req-half', startTime, endTime, downloadUrl: partner.link(sampleVideo()) });
     const first = () => half(RANGE.startTime, '2026-01-31T08:32:00Z');
     const second = () => half('2026-01-31T08:32:00Z', RANGE.endTime);
     let clips: Element[];
@@ -600,7 +600,7 @@ describe('polling', () => {
   });
 
   test('a malformed element is recorded, and the others land', async () => {
-    const good = element({ requestId: 'req-m', downloadUrl: partner.link(film()) });
+    const good = element({ requestId: 'req-m', downloadUrl: partner.link(sampleVideo()) });
     partner.on(POST, accepts({ requestId: 'req-m' }));
     partner.on(VIDEOS, json({ success: true, data: { items: [{ id: 7, requestId: 'req-m' }, good] } }));
     const connectionId = await connect();
@@ -624,7 +624,7 @@ describe('a long range', () => {
         requestId: `req 2026-01-31T${hour}:00Z`,
         startTime: `2026-01-31T${hour}:00Z`,
         endTime: hour === '08:00' ? '2026-01-31T09:00:00Z' : '2026-01-31T10:30:00Z',
-        downloadUrl: partner.link(film()),
+        downloadUrl: partner.link(sampleVideo()),
       }),
     );
     partner.on(VIDEOS, (response, asked) => {
@@ -684,7 +684,7 @@ describe('many open requests of one customer', () => {
       element({ requestId: 'another', downloadUrl: 'https://x.example/a' }),
     );
     const ours = Array.from({ length: 10 }, (_, i) =>
-      element({ requestId: `r${i + 1}`, downloadUrl: partner.link(film(200)) }),
+      element({ requestId: `r${i + 1}`, downloadUrl: partner.link(sampleVideo(200)) }),
     );
     partner.on(
       VIDEOS,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { json, refuses, type ScriptedReply } from '../support/scripted-partner.js';
 import { orderVideo, readRequest, requestBecomes } from '../support/video-requests.js';
 import {
@@ -31,7 +31,7 @@ afterAll(async () => {
   await partner.stop();
 });
 
-const clip = (fields: Element): Element => element({ downloadUrl: partner.link(film()), ...fields });
+const clip = (fields: Element): Element => element({ downloadUrl: partner.link(sampleVideo()), ...fields });
 const listed = lists('videos', () => clips);
 const others = (count: number): Element[] =>
   Array.from({ length: count }, () => element({ requestId: 'another', downloadUrl: 'https://x.example/a' }));

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { hangs, type ScriptedReply } from '../support/scripted-partner.js';
 import { orderVideo, requestBecomes } from '../support/video-requests.js';
 import {
@@ -76,8 +76,8 @@ const questions = (from: number) =>
 test('where the list is waited for in vain, parts are asked for by their own ids all the same', async () => {
   const requests = await twoOpen(listHangs);
   clips = [
-    element({ requestId: 'R1', cameraId: 'rear', downloadUrl: partner.link(film()) }),
-    element({ requestId: 'R2', downloadUrl: partner.link(film()) }),
+    element({ requestId: 'R1', cameraId: 'rear', downloadUrl: partner.link(sampleVideo()) }),
+    element({ requestId: 'R2', downloadUrl: partner.link(sampleVideo()) }),
   ];
   await askedAlone({ R1: 15, R2: 15 });
   for (const id of requests) await requestBecomes(app, id, { status: 'stored' });

@@ -49,12 +49,12 @@ export function joinPath(parent: string, key: string | number): string {
   return parent === '' ? key : `${parent}.${key}`;
 }
 
-/** Of a whole path, in UTF-16 units: 32 long names, escaped, would be 90 KB. */
-export const LONGEST_PATH = 1024;
+/** Maximum length of a path in UTF-16 units: 32 long names, escaped, would take 90 KB. */
+export const MAX_PATH_LENGTH = 1024;
 
 /** A path for a violation: only both ends of a path that is too long, with `…` between them. */
 export function shortPath(path: string): string {
-  if (path.length <= LONGEST_PATH) return path;
-  const half = (LONGEST_PATH >> 1) - 1;
+  if (path.length <= MAX_PATH_LENGTH) return path;
+  const half = (MAX_PATH_LENGTH >> 1) - 1;
   return `${path.slice(0, half).toWellFormed()}…${path.slice(-half).toWellFormed()}`;
 }

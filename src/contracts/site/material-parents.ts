@@ -1,6 +1,6 @@
 /**
- * Whether a material names neither of the two that may take it (section 2.4a); `null` counts as absent. What is there and
- * malformed is a fault of its own.
+ * Whether a material has neither a site nor a kiosk (section 2.4a); `null` counts as absent. A malformed id counts as
+ * present, because it is reported on its own.
  */
 export const isWithoutParent = ({
   siteId,

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
-import { Breather } from '../../chunked-work/breather.js';
 import { formatInstant, type Instant } from '../../contracts/common/instant.js';
 import type { SubmittedSiteData } from './submitted-site-data.js';
 
-/** A ready-made body of `GET /scale-platform/v1/sites`. */
+/** The prepared body of `GET /scale-platform/v1/sites`. */
 export interface SiteAnswer {
-  /** SHA-256 of the uncompressed body, in hex: equal data has an equal digest, in whatever order it was given. */
+  /** SHA-256 of the uncompressed body, in hex. The order of the submitted records does not change it. */
   readonly digest: string;
   /** Bytes uncompressed. */
   readonly byteLength: number;
@@ -18,7 +18,7 @@ export interface SiteAnswer {
   readonly active: number;
 }
 
-interface HostedRecord {
+interface SubmittedRecord {
   readonly id: string;
   readonly active?: boolean;
   readonly updatedAt?: Instant;
@@ -27,7 +27,7 @@ interface HostedRecord {
 const PIECE_BYTES = 256 * 1024;
 const TEXT_LENGTH = 64 * 1024;
 
-/** Writes the answer once, when the data changes: `active` records only, ordered by id (decision 37). */
+/** Prepares the response when the data changes. It has the active records only, ordered by id (decision 37). */
 export async function writeSiteAnswer(data: SubmittedSiteData): Promise<SiteAnswer> {
   const hash = createHash('sha256');
   const written = { byteLength: 0, gzipLength: 0, active: 0 };
@@ -56,7 +56,7 @@ export async function writeSiteAnswer(data: SubmittedSiteData): Promise<SiteAnsw
   return { ...written, digest: hash.digest('hex'), gzip };
 }
 
-/** zlib hands on a piece for each write, however small. An answer in one piece cannot break off between two. */
+/** Joins the small pieces that zlib produces for each write. */
 async function* gathered(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let gathering: Buffer[] = [];
   let bytes = 0;
@@ -71,34 +71,33 @@ async function* gathered(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 async function* textOf(data: SubmittedSiteData, count: () => void): AsyncGenerator<string> {
-  const breather = new Breather();
   let text = '{"success":true,"data":{';
-  for (const [kind, records] of Object.entries(data) as [string, readonly HostedRecord[]][]) {
+  for (const [kind, records] of Object.entries(data) as [string, readonly SubmittedRecord[]][]) {
     text += `${text.endsWith('{') ? '' : ','}"${kind}":[`;
     let separator = '';
     for (const bucket of bucketsById(records.filter(({ active }) => active !== false))) {
       for (const record of bucket.sort((a, b) => (a.id < b.id ? -1 : 1))) {
-        text += separator + JSON.stringify(shown(record));
+        text += separator + JSON.stringify(responseRecord(record));
         separator = ',';
         count();
         if (text.length < TEXT_LENGTH) continue;
         yield text;
         text = '';
       }
-      if (breather.isDue) await breather.rest();
+      await setImmediate();
     }
     text += ']';
   }
   yield `${text}}}`;
 }
 
-/** By the first byte of the id: a single sort of a million ids would hold the event loop for a second. */
-function bucketsById(records: readonly HostedRecord[]): HostedRecord[][] {
-  const buckets = Array.from({ length: 256 }, (): HostedRecord[] => []);
+/** Splits records by the first byte of the id: one sort of a million ids would block the event loop for a second. */
+function bucketsById(records: readonly SubmittedRecord[]): SubmittedRecord[][] {
+  const buckets = Array.from({ length: 256 }, (): SubmittedRecord[] => []);
   for (const record of records) buckets[Number.parseInt(record.id.slice(0, 2), 16)]?.push(record);
   return buckets;
 }
 
-function shown(record: HostedRecord): object {
+function responseRecord(record: SubmittedRecord): object {
   return record.updatedAt === undefined ? record : { ...record, updatedAt: formatInstant(record.updatedAt) };
 }

@@ -7,7 +7,7 @@ import { invalid, unavailable } from '../../errors/app-error.js';
 import { type SiteAnswer, writeSiteAnswer } from './site-answer.js';
 import { readSiteData } from './submitted-site-data.js';
 
-/** What is stored of a hauler's answer; lengths in bytes. */
+/** The stored response of a hauler; lengths in bytes. */
 export interface StoredAnswer {
   readonly haulerId: string;
   readonly version: string;
@@ -18,14 +18,14 @@ export interface StoredAnswer {
 }
 
 /**
- * The partner side's data of each hauler. It is kept as the answer that it will be asked for, compressed: what a
- * partner is asked for often and changes seldom is made once, and goes out piece by piece.
+ * The site data of each hauler. It is stored as the compressed response of `GET /sites`, because it is read often and
+ * changed rarely. The response is sent piece by piece.
  */
 @Injectable()
-export class HostedSiteData {
+export class ReferenceSiteData {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Replaces a hauler's data as a whole with that of a JSON body, or throws `invalid` with all violations and changes nothing. */
+  /** Replaces all data of a hauler with that of a JSON body. Throws `invalid` with all violations and changes nothing. */
   async replace(haulerId: string, body: Buffer): Promise<HostedSiteDataCounts> {
     const { data, violations } = await readSiteData(body);
     if (violations.length > 0) throw invalid(violations);
@@ -36,7 +36,7 @@ export class HostedSiteData {
     return { haulerId, ...counts, active: answer.active };
   }
 
-  /** `undefined` where the hauler has no records at all; a hauler of inactive records has an empty answer (decision 37). */
+  /** Undefined if the hauler has no records. If all records are inactive, the response has empty lists (decision 37). */
   async find(haulerId: string): Promise<StoredAnswer | undefined> {
     const rows = await this.dataSource.query<Omit<StoredAnswer, 'haulerId'>[]>(
       `SELECT version, digest, byte_length::float8 AS "byteLength", gzip_length::float8 AS "gzipLength", chunks
@@ -46,17 +46,17 @@ export class HostedSiteData {
     return rows[0] === undefined ? undefined : { haulerId, ...rows[0] };
   }
 
-  /** One piece of the compressed answer. No connection is held between two of them, however slowly a caller reads. */
+  /** One piece of the compressed response. A slow caller occupies no database connection between two pieces. */
   async piece({ haulerId, version }: StoredAnswer, position: number): Promise<Buffer> {
     const [row] = await this.dataSource.query<{ bytes: Buffer }[]>(
       'SELECT bytes FROM reference_site_data_chunks WHERE hauler_id = $1 AND version = $2 AND position = $3',
       [haulerId, version, position],
     );
-    if (row === undefined) throw unavailable('the data was replaced twice while it was being sent; try again shortly');
+    if (row === undefined) throw unavailable('the data was replaced twice during the response; try again shortly');
     return row.bytes;
   }
 
-  /** The version before stays as well, for the answers that are on their way. */
+  /** Retains the previous version too, for responses that are being sent. */
   private async store(haulerId: string, answer: SiteAnswer): Promise<void> {
     const version = uuidv7();
     await inTransaction(this.dataSource, async (manager) => {

@@ -1,10 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { VISION_API } from '../../contracts/vision/vision.api.js';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HostedCamera } from '../../contracts/admin/hosted.dto.js';
+import { formatInstant, type Instant } from '../../contracts/common/instant.js';
+import { VISION_API } from '../../contracts/vision/vision.api.js';
+import { instantSql } from '../../database/instant-sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError } from '../../errors/app-error.js';
-import { moveToCamera, MOVING } from './camera-moves.js';
+
+/** Moving 200,000 recordings (one per minute for five months) took 9 s. */
+const MOVE_TIMEOUT = { statementTimeoutMs: 300_000 };
 
 export interface CameraQuery {
   readonly customerId: string;
@@ -12,20 +17,20 @@ export interface CameraQuery {
   readonly cameraId?: string | undefined;
 }
 
-/** A camera's own id means something only beside its truck: the front camera of one is number 1, and number 2 of another. */
+/** A camera id is unique only within its truck: camera 1 of two trucks is two cameras. */
 export interface TruckCamera {
   readonly truckId: string;
   readonly cameraId: string;
 }
 
-/** The cameras of each truck, by every name they have: placement and number are aliases of one camera (decision 45). */
+/** The cameras of each truck with all their names. Placement and number are aliases of one camera (decision 45). */
 @Injectable()
-export class HostedCameras {
+export class ReferenceCameras {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Gives a camera its aliases, those and no others; what two cameras would share goes to the one told last, with what is
-   * stored under it. `conflict` where that has a start in common with what the camera has.
+   * Sets the aliases of a camera. A name of another camera moves to this one, with everything that is stored under it.
+   * Throws `conflict` if recordings of both names start at the same time.
    */
   async put({ customerId, truckId, cameraId, aliases }: HostedCamera): Promise<HostedCamera> {
     const names = [...new Set([cameraId, ...aliases])].sort();
@@ -33,7 +38,7 @@ export class HostedCameras {
     await inTransaction(
       this.dataSource,
       async (manager) => {
-        // The names of a camera that is this one by now would lead to where nothing is.
+        // A camera that becomes an alias of this one loses its own aliases; they would lead to a camera without recordings.
         await manager.query(
           'DELETE FROM reference_camera_names WHERE (customer_id, truck_id) = ($1, $2) AND camera_id = ANY($3) AND name <> ALL($3)',
           [customerId, truckId, names],
@@ -45,13 +50,13 @@ export class HostedCameras {
         );
         await moveToCamera(manager, camera);
       },
-      MOVING,
+      MOVE_TIMEOUT,
     );
     return camera;
   }
 
-  /** The camera of a name, which stays so until the transaction ends; a name that no camera has becomes one. */
-  async learn(manager: EntityManager, { customerId, truckId, cameraId }: Required<CameraQuery>): Promise<string> {
+  /** Returns the camera of a name, and locks the name until the transaction ends. Adds a camera for an unknown name. */
+  async findOrAdd(manager: EntityManager, { customerId, truckId, cameraId }: Required<CameraQuery>): Promise<string> {
     const [camera] = await manager.query<[{ camera_id: string }]>(
       `INSERT INTO reference_camera_names AS known VALUES ($1, $2, $3, $3)
        ON CONFLICT (customer_id, truck_id, name) DO UPDATE SET camera_id = known.camera_id RETURNING camera_id`,
@@ -60,16 +65,16 @@ export class HostedCameras {
     return camera.camera_id;
   }
 
-  /** The camera's own id, whatever name was asked for; the name itself where no camera has it. */
+  /** The id of the camera with this name, or the name itself if no camera has it. */
   async idOf(customerId: string, truckId: string, name: string): Promise<string> {
     const [camera] = await this.find({ customerId, truckId, cameraId: name });
     return camera?.cameraId ?? name;
   }
 
-  /** All cameras that are meant; `notFound` where customer, truck or camera is unknown (decision 44). */
+  /** All cameras that match the query. Throws `notFound` if customer, truck or camera is unknown (decision 44). */
   async known(query: CameraQuery): Promise<TruckCamera[]> {
     const cameras = await this.find(query);
-    if (cameras.length === 0) throw apiError(VISION_API, 'notFound', await this.whatIsUnknown(query));
+    if (cameras.length === 0) throw apiError(VISION_API, 'notFound', await this.unknownPart(query));
     return cameras;
   }
 
@@ -81,11 +86,48 @@ export class HostedCameras {
     );
   }
 
-  private async whatIsUnknown({ customerId, truckId, cameraId }: CameraQuery): Promise<string> {
+  private async unknownPart({ customerId, truckId, cameraId }: CameraQuery): Promise<string> {
     if ((await this.find({ customerId })).length === 0) return 'the customer is unknown: check customerId';
     if (truckId !== undefined && (await this.find({ customerId, truckId })).length === 0) {
       return 'the truck is unknown: check truckId';
     }
     return `the camera is unknown: check cameraId${cameraId === undefined ? '' : ', placement or number'}`;
   }
+}
+
+/**
+ * Moves recordings, requests and clips of the aliases to their camera, where queries look for them. Throws `conflict` if
+ * two recordings start at the same time. The caller must hold the locks of the names, so that nothing is added meanwhile.
+ */
+async function moveToCamera(manager: EntityManager, camera: HostedCamera): Promise<void> {
+  const { customerId, truckId, cameraId, aliases } = camera;
+  if (aliases.length === 0) return;
+  await assertNoneTogether(manager, camera);
+  const parameters = [customerId, truckId, cameraId, aliases];
+  const stored = '(customer_id, truck_id) = ($1, $2) AND camera_id = ANY($4)';
+  await manager.query(`UPDATE reference_recordings SET camera_id = $3 WHERE ${stored}`, parameters);
+  // A run in progress looks for recordings of the old name: it loses its lease, and the next run starts at once.
+  await manager.query(
+    `UPDATE reference_video_requests SET camera_id = $3, leased_until = NULL, lease_token = NULL,
+       due_at = CASE WHEN status = 'processing' THEN now() END
+     WHERE ${stored}`,
+    parameters,
+  );
+  await manager.query(`UPDATE reference_clips SET camera_id = $3 WHERE ${stored}`, parameters);
+}
+
+async function assertNoneTogether(manager: EntityManager, camera: HostedCamera): Promise<void> {
+  const { customerId, truckId, cameraId, aliases } = camera;
+  const [twice] = await manager.query<{ name: string; startTime: Instant }[]>(
+    `SELECT camera_id AS name, ${instantSql('start_time')} AS "startTime" FROM reference_recordings AS moved
+     WHERE (customer_id, truck_id) = ($1, $2) AND camera_id = ANY($4) AND EXISTS (
+       SELECT 1 FROM reference_recordings AS other
+       WHERE (other.customer_id, other.truck_id, other.start_time) = ($1, $2, moved.start_time)
+         AND other.camera_id = ANY($4 || $3::text) AND other.id <> moved.id)
+     ORDER BY moved.start_time, name LIMIT 1`,
+    [customerId, truckId, cameraId, aliases],
+  );
+  if (twice === undefined) return;
+  const message = `${twice.name} cannot be a name of ${cameraId}: there are two recordings that start at ${formatInstant(twice.startTime)}`;
+  throw apiError(ADMIN_API, 'conflict', message);
 }

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { epochMillis, instantOf } from '../../contracts/common/instant.js';
 import { ClipFolders } from './clip-folders.js';
-import { chunksOf, type Film, filmName } from './film-tables.js';
+import { chunksOf, type StoredVideo, videoFileName } from './stored-videos.repository.js';
 import type { Clip } from './media/cut-clip.js';
 import { cutClipInProcess } from './media/media-process.js';
 import type { StoredChunk } from './media/media-child.js';
@@ -18,7 +18,7 @@ export interface ClipRange {
   readonly endTime: Date;
 }
 
-/** Cuts clips out of the stored recordings, each in a folder of its own. */
+/** Cuts clips out of the stored recordings. Each clip has its own temporary folder. */
 @Injectable()
 export class ClipCutter {
   constructor(
@@ -27,7 +27,7 @@ export class ClipCutter {
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'STORAGE_URL'>,
   ) {}
 
-  /** Cuts a clip and hands it with the path of its file to `use`; the file is removed afterwards. */
+  /** Cuts a clip and calls `use` with it and the path of its file. Deletes the file afterwards. */
   async cut(range: ClipRange, signal: AbortSignal, use: (clip: Clip, path: string) => Promise<void>): Promise<void> {
     const { startTime, endTime } = range;
     const instants = { startTime: instantOf(startTime), endTime: instantOf(endTime) };
@@ -51,8 +51,8 @@ function likelyBytes(chunks: readonly StoredChunk[], { startTime, endTime }: Cli
   return Math.ceil(bytes.reduce((sum, next) => sum + next, 0));
 }
 
-const storedChunk = ({ id, startTime, endTime, sizeBytes }: Film): StoredChunk => ({
-  name: filmName('recordings', id),
+const storedChunk = ({ id, startTime, endTime, sizeBytes }: StoredVideo): StoredChunk => ({
+  name: videoFileName('recordings', id),
   sizeBytes,
   startTime: new Date(epochMillis(startTime)),
   endTime: new Date(epochMillis(endTime)),

@@ -9,25 +9,25 @@ import { systemNow } from '../sandbox/partner-clock.js';
 
 const PREFIX = 'haulbridge-clip-';
 const EVERY_MS = 60_000;
-/** Other instances prepare their clips in the same place, and touch their folders at every sweep. */
+/** Other instances use the same folder; they touch their subfolders at every sweep. */
 const LEFTOVER_MS = 15 * 60_000;
 
-/** Where clips are cut: a folder each below `DATA_DIR`, because the system's temporary files may be in memory. */
+/** Clips are cut in folders below `DATA_DIR`, because the temporary folder of the system may be in memory. */
 @Injectable()
 export class ClipFolders implements OnApplicationBootstrap {
   private readonly logger = new Logger(ClipFolders.name);
   private readonly inUse = new Set<string>();
-  private readonly place: string;
+  private readonly parent: string;
   private readonly space: DiskSpace;
 
   constructor(@Inject(ENV) { DATA_DIR }: Pick<ResolvedEnv, 'DATA_DIR'>) {
-    this.place = join(DATA_DIR, 'scratch');
-    this.space = new DiskSpace(this.place);
+    this.parent = join(DATA_DIR, 'scratch');
+    this.space = new DiskSpace(this.parent);
   }
 
   /**
    * Runs `work` in a new folder that has room for `bytes`, and removes the folder. Rejects with `StorageUnavailableError`
-   * where there is no room.
+   * if there is no room.
    */
   async within<T>(bytes: number, work: (folder: string) => Promise<T>): Promise<T> {
     const folder = await this.make();
@@ -44,22 +44,22 @@ export class ClipFolders implements OnApplicationBootstrap {
     }
   }
 
-  /** A process that a clip kills again and again would never live to the end of the first interval. */
+  /** Sweeps at the start too: a process that crashes on every clip may never reach the first interval. */
   async onApplicationBootstrap(): Promise<void> {
     await this.sweep().catch((error: unknown) => {
       this.logger.warn({ err: error }, 'cannot look for the folders of unfinished clips');
     });
   }
 
-  /** Removes those of killed processes; returns how many. */
+  /** Removes the folders of killed processes. Returns their number. */
   @Interval('clip folders', EVERY_MS)
   async sweep(): Promise<number> {
     const now = systemNow();
     for (const folder of this.inUse) await utimes(folder, now / 1_000, now / 1_000).catch(() => undefined);
     let removed = 0;
-    for (const name of await entriesOf(this.place)) {
+    for (const name of await entriesOf(this.parent)) {
       if (!name.startsWith(PREFIX)) continue;
-      const path = join(this.place, name);
+      const path = join(this.parent, name);
       const changed = await stat(path).catch(() => undefined);
       if (changed === undefined || changed.mtimeMs > now - LEFTOVER_MS) continue;
       // A folder of another user stays: only that user can remove it.
@@ -73,8 +73,8 @@ export class ClipFolders implements OnApplicationBootstrap {
 
   private async make(): Promise<string> {
     try {
-      await mkdir(this.place, { recursive: true });
-      const folder = await mkdtemp(join(this.place, PREFIX));
+      await mkdir(this.parent, { recursive: true });
+      const folder = await mkdtemp(join(this.parent, PREFIX));
       this.inUse.add(folder);
       return folder;
     } catch (error) {

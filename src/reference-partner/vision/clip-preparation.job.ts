@@ -12,7 +12,7 @@ import { defineStates } from '../../jobs/states.js';
 import { type Published, STORAGE, type Storage } from '../../storage/storage.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
-import { filmName } from './film-tables.js';
+import { videoFileName } from './stored-videos.repository.js';
 import { ClipCutter } from './clip-cutter.js';
 import type { Clip } from './media/cut-clip.js';
 import { MediaError } from './media/media-error.js';
@@ -27,12 +27,12 @@ const VIDEO_REQUEST_STATES = defineStates('a video request', {
 
 export const CLIP_WORK = 'hosted clips';
 
-/** In the message of a clip. */
+/** Maximum number of left-out recordings that the message of a clip names. */
 const MAX_REASONS = 10;
 
-/** A video that ends or blocks its process does so each time. */
+/** A video that crashes or blocks the process usually does so every time. */
 const MAX_MEDIA_ATTEMPTS = 3;
-/** With the growing delays of the jobs about four hours pass, in which a storage may come back. */
+/** About four hours with the backoff of the jobs, in which a storage may recover. */
 const MAX_ATTEMPTS = 12;
 const STORAGE_FAILED = 'The clip could not be prepared: its storage did not work.';
 
@@ -47,9 +47,9 @@ interface RequestRow {
   readonly sandbox: ClipScenario | null;
 }
 
-/** Cuts what was asked for out of the recordings, a few requests at a time in each instance (decisions 39, 44). */
+/** Prepares the requested clips, two at a time in each instance (decisions 39, 44). */
 @Injectable()
-export class ClipPreparation implements OnModuleInit {
+export class ClipPreparationJob implements OnModuleInit {
   constructor(
     private readonly dataSource: DataSource,
     private readonly jobs: JobsService,
@@ -103,15 +103,15 @@ export class ClipPreparation implements OnModuleInit {
     await this.cutter.cut(range, signal, (clip, path) => this.publish(run, clip, path));
   }
 
-  /** The file first, then its row and the request's end in one transaction: what is listed can be fetched. */
+  /** Stores the file first, then its row and the final state in one transaction, so that listed clips have their file. */
   private async publish(run: Run<RequestRow>, clip: Clip, path: string): Promise<void> {
     const id = uuidv7();
-    const stored = await this.storage.store(filmName('clips', id), createReadStream(path), clip.sizeBytes);
+    const stored = await this.storage.store(videoFileName('clips', id), createReadStream(path), clip.sizeBytes);
     try {
       await this.enter(run, id, clip, stored);
     } catch (error) {
-      // The commit may have arrived, and a row must have its file; one without a row is told by `doctor`.
-      if (!isDatabaseUnavailable(error)) await this.storage.delete(filmName('clips', id));
+      // The commit may have succeeded, and a row must have its file. `doctor` reports a file without a row.
+      if (!isDatabaseUnavailable(error)) await this.storage.delete(videoFileName('clips', id));
       throw error;
     }
   }
@@ -146,21 +146,21 @@ export class ClipPreparation implements OnModuleInit {
   }
 }
 
-/** What is missing within the clip, as the column stores it. */
+/** The gaps within the clip, as JSON for the column. */
 function gapsOf({ startTime, endTime, missing }: Clip): string | null {
   const gaps = missing.filter((gap) => gap.startTime > startTime && gap.endTime < endTime).slice(0, MAX_CLIP_GAPS);
   if (gaps.length === 0) return null;
   return JSON.stringify(gaps.map((gap) => ({ startTime: shown(gap.startTime), endTime: shown(gap.endTime) })));
 }
 
-/** Why the request fails now, in words for the partner; undefined where another attempt may succeed (decision 54). */
+/** The final reason of a failure, worded for the partner; undefined if a retry may succeed (decision 54). */
 function finalReason(error: unknown, attempt: number): string | undefined {
   if (error instanceof MediaError) return error.message;
   if (!(error instanceof MediaProcessError) || attempt < MAX_MEDIA_ATTEMPTS) return undefined;
   return `${error.message}, ${attempt} times`;
 }
 
-/** Decision 44: recorded in part is a clip of what there is, and a message that says what is missing. */
+/** Names the missing parts of a clip: a range recorded only in part still gives a clip (decision 44). */
 function messageOf({ unrecorded, leftOut, soundFaults }: Clip): string | null {
   const gaps = unrecorded.map(({ startTime, endTime }) => `${shown(startTime)} to ${shown(endTime)}`);
   const others = leftOut.length - MAX_REASONS;

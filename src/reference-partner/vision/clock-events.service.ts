@@ -8,12 +8,12 @@ import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
-import { CLIP_WORK } from './clip-preparation.js';
+import { CLIP_WORK } from './clip-preparation.job.js';
 
-/** The platform reads the last six hours of recordings again; after that a late recording is not found. */
+/** The platform lists the last six hours of recordings again. It does not find recordings that appear later. */
 const WINDOW_MS = 6 * 3_600_000;
 
-/** Moves the time of a customer forward: by seconds, or to the next event. */
+/** Moves the clock of a customer forward: by seconds, or to the next event. */
 @Injectable()
 export class ClockEvents {
   constructor(
@@ -31,7 +31,7 @@ export class ClockEvents {
     const milliseconds =
       advanceTo === undefined ? (advanceSeconds ?? 0) * 1_000 : await this.until(advanceTo, customerId);
     const now = await inTransaction(this.dataSource, async (manager) => {
-      // The due time of a clip is a time of the system: it comes nearer by as much.
+      // The due time of a clip is system time, so it is reduced by the same amount.
       await manager.query(
         `UPDATE reference_video_requests SET due_at = due_at - make_interval(secs => $2::float8 / 1000)
          WHERE customer_id = $1 AND status = 'processing' AND due_at IS NOT NULL AND lease_token IS NULL`,

@@ -8,7 +8,7 @@ import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
 import { requestedOrigin } from '../../http/url.js';
 import { type LinkTerms } from '../sandbox/vision-scenarios.service.js';
-import type { FilmKind } from './film-tables.js';
+import type { VideoKind } from './stored-videos.repository.js';
 
 export const FILES_PREFIX = '/media/v1';
 
@@ -17,10 +17,10 @@ export interface DownloadLink {
   readonly expiresAt: string;
 }
 
-/** Where links begin: the address that the service is known by from outside. */
+/** The public origin of the service, with which links begin. */
 export type LinkBase = string;
 
-/** Download links that need no key: signed with HMAC-SHA256, and dead after VISION_LINK_TTL (decision 46). */
+/** Download links need no API key: they are signed with HMAC-SHA256 and expire after VISION_LINK_TTL (decision 46). */
 @Injectable()
 export class DownloadLinks {
   private readonly key: Buffer;
@@ -29,13 +29,13 @@ export class DownloadLinks {
     this.key = Buffer.from(hkdfSync('sha256', env.SECRETS_KEY, '', 'haulbridge download links', 32));
   }
 
-  /** PUBLIC_URL, else the host that was asked. */
+  /** PUBLIC_URL, or the requested host if PUBLIC_URL is not set. */
   baseOf(request: Request): LinkBase {
     if (this.env.PUBLIC_URL !== undefined) return withoutFinalSlashes(this.env.PUBLIC_URL);
     return requestedOrigin(request);
   }
 
-  sign(base: LinkBase, kind: FilmKind, id: string, { now, ttlMs, scenario }: LinkTerms): DownloadLink {
+  sign(base: LinkBase, kind: VideoKind, id: string, { now, ttlMs, scenario }: LinkTerms): DownloadLink {
     const expires = Math.floor((now + (ttlMs ?? this.env.VISION_LINK_TTL)) / 1000);
     const signature = this.signature(kind, id, expires, scenario);
     const query = `expires=${expires}&signature=${signature}${scenario === undefined ? '' : `&scenario=${scenario}`}`;
@@ -46,25 +46,25 @@ export class DownloadLinks {
   }
 
   /**
-   * When the link expires, in milliseconds since the epoch. `unauthorized` where anything of the link was changed.
-   * Compared as text: the same bytes and the same number have several spellings, of which we give one.
+   * Returns when the link expires, in milliseconds since the epoch. Throws `unauthorized` if the link was changed.
+   * The signature is compared as text, because the same bytes have several base64url spellings, and we issue only one.
    */
-  verify(kind: FilmKind, id: string, { expires, signature, scenario }: Request['query']): number {
+  verify(kind: VideoKind, id: string, { expires, signature, scenario }: Request['query']): number {
     const seconds = typeof expires === 'string' && /^[1-9]\d{0,11}$/.test(expires) ? Number(expires) : undefined;
     const given = Buffer.from(typeof signature === 'string' ? signature : '');
     const expected = Buffer.from(this.signature(kind, id, seconds ?? 0, scenario));
     if (seconds === undefined || given.length !== expected.length || !timingSafeEqual(given, expected)) {
-      throw apiError(VISION_API, 'unauthorized', 'the link is not one of ours: list the videos again');
+      throw apiError(VISION_API, 'unauthorized', 'the signature of the link is not valid: list the videos again');
     }
     return seconds * 1000;
   }
 
-  /** `gone` for a link whose time is over. */
+  /** Throws `gone` if the link has expired. */
   assertValid(expiresAtMs: number, now: number): void {
     if (expiresAtMs <= now) throw apiError(VISION_API, 'gone', 'the link has expired: list the videos again');
   }
 
-  private signature(kind: FilmKind, id: string, expires: number, scenario: unknown): string {
+  private signature(kind: VideoKind, id: string, expires: number, scenario: unknown): string {
     const suffix = typeof scenario === 'string' ? `/${scenario}` : '';
     return createHmac('sha256', this.key).update(`${kind}/${id}/${expires}${suffix}`).digest('base64url');
   }

@@ -7,27 +7,30 @@ import {
   type HostedRecordingQuery,
 } from '../../contracts/admin/hosted.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
-import { LONGEST_INTERVAL_MS } from '../../database/day-counted-list.js';
+import { MAX_INTERVAL_MS } from '../../database/day-counted-list.js';
 import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { errorCode } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
-import { HostedCameras } from './cameras.js';
-import { filmName } from './film-tables.js';
+import { ReferenceCameras } from './cameras.service.js';
+import { videoFileName } from './stored-videos.repository.js';
 import { beginsAsMp4, MP4_HEAD_BYTES } from './media/probe-mp4.js';
 
-/** What trucks have recorded: the chunks of the continuous list, and what clips are cut from. */
+/** The continuous recordings of the trucks: listed as chunks, and the source of clips. */
 @Injectable()
-export class HostedRecordings {
+export class ReferenceRecordings {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly cameras: HostedCameras,
+    private readonly cameras: ReferenceCameras,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
 
-  /** Stores one chunk as it streams in; nothing stays of one that breaks off. `conflict` where the camera has that start. */
+  /**
+   * Stores one chunk while it is uploaded; an interrupted upload leaves nothing behind. Throws `conflict` if the camera
+   * already has a recording with this start.
+   */
   async add(query: HostedRecordingQuery, body: AsyncIterable<Buffer>): Promise<HostedRecording> {
     assertRange(query);
     const cameraId = await this.cameras.idOf(query.customerId, query.truckId, query.cameraId);
@@ -35,17 +38,17 @@ export class HostedRecordings {
     if (await this.exists(camera)) throw taken(camera);
     const id = uuidv7();
     const { size, sha256 } = await this.storage
-      .store(filmName('recordings', id), checked(body))
+      .store(videoFileName('recordings', id), checked(body))
       .catch((error: unknown) => {
         throw errorCode(error) === 'ECONNRESET'
-          ? apiError(ADMIN_API, 'invalid', 'the upload broke off before its end', { cause: error })
+          ? apiError(ADMIN_API, 'invalid', 'the upload was interrupted before its end', { cause: error })
           : error;
       });
     try {
       await this.enter(id, query, size, sha256);
     } catch (error) {
-      // The commit may have arrived, and a row must have its file; one without a row is told by `doctor`.
-      if (!isDatabaseUnavailable(error)) await this.storage.delete(filmName('recordings', id));
+      // The commit may have succeeded, and a row must have its file. `doctor` reports a file without a row.
+      if (!isDatabaseUnavailable(error)) await this.storage.delete(videoFileName('recordings', id));
       throw isUniqueViolation(error, 'reference_recordings_start_key') ? taken(camera) : error;
     }
     return { id, sizeBytes: size, sha256 };
@@ -62,8 +65,8 @@ export class HostedRecordings {
   private async enter(id: string, query: HostedRecordingQuery, size: number, sha256: string): Promise<void> {
     const { customerId, truckId, startTime, endTime } = query;
     await inTransaction(this.dataSource, async (manager) => {
-      // Asked again: the name may have moved to another camera while the film came in.
-      const cameraId = await this.cameras.learn(manager, query);
+      // Look up the camera again: the name may have moved to another camera during the upload.
+      const cameraId = await this.cameras.findOrAdd(manager, query);
       await manager.query(
         `INSERT INTO reference_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -75,7 +78,7 @@ export class HostedRecordings {
 
 function assertRange({ startTime, endTime }: HostedRecordingQuery): void {
   const length = epochMillis(endTime) - epochMillis(startTime);
-  if (endTime > startTime && length <= LONGEST_INTERVAL_MS) return;
+  if (endTime > startTime && length <= MAX_INTERVAL_MS) return;
   const message = 'endTime must be after startTime, and at most 24 hours later';
   throw invalid([{ path: 'endTime', rule: 'isRange', message }]);
 }
@@ -109,6 +112,6 @@ async function* checked(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 
 function assertMp4(head: Buffer): void {
   if (beginsAsMp4(head)) return;
-  const message = 'the body must be an MP4 film: it has to begin with an ftyp box';
+  const message = 'the body must be an MP4 file: it has to begin with an ftyp box';
   throw invalid([{ path: '', rule: 'isMp4', message }]);
 }

@@ -2,35 +2,35 @@ import { Module } from '@nestjs/common';
 import { JobsModule } from '../../jobs/jobs.module.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { PartnerSandboxModule } from '../sandbox/partner-sandbox.module.js';
-import { HostedCameras } from './cameras.js';
+import { ReferenceCameras } from './cameras.service.js';
 import { ClipCutter } from './clip-cutter.js';
 import { ClipFolders } from './clip-folders.js';
-import { ClipPreparation } from './clip-preparation.js';
+import { ClipPreparationJob } from './clip-preparation.job.js';
 import { ClockEvents } from './clock-events.service.js';
-import { HostedFilesController } from './files.controller.js';
-import { HostedFiles } from './files.service.js';
-import { HostedVisionController } from './hosted-vision.controller.js';
-import { DownloadLinks } from './links.js';
-import { HostedRecordings } from './recordings.service.js';
-import { HostedVideoRequests } from './video-requests.store.js';
-import { HostedVisionApi } from './vision-api.service.js';
+import { VideoFilesController } from './video-files.controller.js';
+import { VideoFiles } from './video-files.service.js';
+import { ReferenceVisionController } from './vision.controller.js';
+import { DownloadLinks } from './download-links.js';
+import { ReferenceRecordings } from './recordings.service.js';
+import { ReferenceVideoRequests } from './video-requests.service.js';
+import { ReferenceVisionApi } from './vision-api.service.js';
 
 /** The partner side of Vision: the reference partner, and the sandbox. */
 @Module({
   imports: [JobsModule, PartnerSandboxModule, StorageModule],
-  controllers: [HostedVisionController, HostedFilesController],
+  controllers: [ReferenceVisionController, VideoFilesController],
   providers: [
     ClipCutter,
     ClipFolders,
-    ClipPreparation,
+    ClipPreparationJob,
     ClockEvents,
     DownloadLinks,
-    HostedCameras,
-    HostedFiles,
-    HostedRecordings,
-    HostedVideoRequests,
-    HostedVisionApi,
+    ReferenceCameras,
+    VideoFiles,
+    ReferenceRecordings,
+    ReferenceVideoRequests,
+    ReferenceVisionApi,
   ],
-  exports: [ClockEvents, HostedCameras, HostedRecordings, HostedVideoRequests],
+  exports: [ClockEvents, ReferenceCameras, ReferenceRecordings, ReferenceVideoRequests],
 })
-export class HostedVisionModule {}
+export class ReferenceVisionModule {}

@@ -5,22 +5,22 @@ import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { instantSql } from '../../database/instant-sql.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.js';
 import { storageName } from '../../storage/storage-name.js';
-import type { TruckCamera } from './cameras.js';
+import type { TruckCamera } from './cameras.service.js';
 import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';
 
-/** What trucks have recorded, and what was cut out of it. */
-export type FilmKind = 'recordings' | 'clips';
+/** Recordings are uploaded; clips are cut out of them. */
+export type VideoKind = 'recordings' | 'clips';
 
-/** Of the storage; the platform side has a `recordings` of its own there. */
-const FILM_FOLDERS: Readonly<Record<FilmKind, string>> = {
+/** Folders of the storage. The folder `recordings` belongs to the platform side. */
+const VIDEO_FOLDERS: Readonly<Record<VideoKind, string>> = {
   recordings: 'hosted-recordings',
   clips: 'hosted-clips',
 };
 
-export const filmName = (kind: FilmKind, id: string): string => storageName(FILM_FOLDERS[kind], id);
+export const videoFileName = (kind: VideoKind, id: string): string => storageName(VIDEO_FOLDERS[kind], id);
 
-/** A stored recording or clip, as its row tells. */
-export interface Film {
+/** The row of a stored recording or clip. */
+export interface StoredVideo {
   readonly id: string;
   readonly customerId: string;
   readonly truckId: string;
@@ -30,20 +30,20 @@ export interface Film {
   readonly sizeBytes: number;
   readonly sha256: string;
   readonly requestId?: string;
-  /** Of a clip. */
+  /** Only of clips. */
   readonly gaps?: ClipGap[] | null;
 }
 
-export interface FilmQuery {
+export interface StoredVideoQuery {
   readonly customerId: string;
   readonly truckId: string | undefined;
-  /** Any, where it is absent. */
+  /** Undefined: all cameras. */
   readonly cameras: readonly TruckCamera[] | undefined;
   readonly startTime: Instant | undefined;
   readonly endTime: Instant | undefined;
 }
 
-/** A column of time as the canonical `Instant`, under a name of its own. */
+/** A time column as a canonical `Instant`, with an alias. */
 export const instantAs = (column: string, name: string): string => `${instantSql(column)} AS "${name}"`;
 
 const COLUMNS = [
@@ -72,21 +72,21 @@ const CLIPS: DayCounted = {
   columns: [...COLUMNS, 'request_id AS "requestId"', 'gaps'],
 };
 
-const FILM_TABLES: Readonly<Record<FilmKind, DayCounted>> = { recordings: RECORDINGS, clips: CLIPS };
+const VIDEO_TABLES: Readonly<Record<VideoKind, DayCounted>> = { recordings: RECORDINGS, clips: CLIPS };
 
-/** The files of the partner side in the storage. */
-export const hostedInventories = (dataSource: DataSource): Inventory[] => [
-  inventoryOf(dataSource, { table: RECORDINGS.table, folder: FILM_FOLDERS.recordings, where: 'true' }),
-  inventoryOf(dataSource, { table: CLIPS.table, folder: FILM_FOLDERS.clips, where: 'true' }),
+/** The files of the reference partner in the storage, and the rows that refer to them. */
+export const referenceInventories = (dataSource: DataSource): Inventory[] => [
+  inventoryOf(dataSource, { table: RECORDINGS.table, folder: VIDEO_FOLDERS.recordings, where: 'true' }),
+  inventoryOf(dataSource, { table: CLIPS.table, folder: VIDEO_FOLDERS.clips, where: 'true' }),
 ];
 
-/** What overlaps `[startTime, endTime)`, oldest first, then by id (decision 42). */
-export function listFilms(
+/** The videos that overlap `[startTime, endTime)`, oldest first, then by id (decision 42). */
+export function listVideos(
   dataSource: DataSource,
-  kind: FilmKind,
-  { customerId, truckId, cameras, startTime, endTime }: FilmQuery,
+  kind: VideoKind,
+  { customerId, truckId, cameras, startTime, endTime }: StoredVideoQuery,
   page: PageRequest,
-): Promise<{ rows: Film[]; total: number }> {
+): Promise<{ rows: StoredVideo[]; total: number }> {
   const ofOneTruck = truckId === undefined ? undefined : cameras?.map(({ cameraId }) => cameraId);
   const query = {
     where: { customer_id: customerId, truck_id: truckId, camera_id: ofOneTruck },
@@ -94,7 +94,7 @@ export function listFilms(
     from: startTime,
     to: endTime,
   };
-  return dayCountedPage<Film>(dataSource, FILM_TABLES[kind], query, page);
+  return dayCountedPage<StoredVideo>(dataSource, VIDEO_TABLES[kind], query, page);
 }
 
 const ofSeveralTrucks = (cameras: readonly TruckCamera[]) => ({
@@ -102,24 +102,27 @@ const ofSeveralTrucks = (cameras: readonly TruckCamera[]) => ({
   rows: cameras.map(({ truckId, cameraId }) => [truckId, cameraId]),
 });
 
-export async function findFilm(
+export async function findVideo(
   dataSource: DataSource,
-  kind: FilmKind,
+  kind: VideoKind,
   column: 'id' | 'request_id',
   id: string,
-): Promise<Film | undefined> {
-  const { table, columns } = FILM_TABLES[kind];
-  const rows = await dataSource.query<Film[]>(`SELECT ${columns.join(', ')} FROM ${table} WHERE ${column} = $1`, [id]);
+): Promise<StoredVideo | undefined> {
+  const { table, columns } = VIDEO_TABLES[kind];
+  const rows = await dataSource.query<StoredVideo[]>(
+    `SELECT ${columns.join(', ')} FROM ${table} WHERE ${column} = $1`,
+    [id],
+  );
   return rows[0];
 }
 
-/** Every chunk of one camera that touches a range, oldest first. */
+/** All recordings of one camera that overlap a range, oldest first. */
 export async function chunksOf(
   dataSource: DataSource,
-  { customerId, truckId, cameraId }: Pick<Film, 'customerId' | 'truckId' | 'cameraId'>,
-  range: Pick<Film, 'startTime' | 'endTime'>,
-): Promise<Film[]> {
-  return dataSource.query<Film[]>(
+  { customerId, truckId, cameraId }: Pick<StoredVideo, 'customerId' | 'truckId' | 'cameraId'>,
+  range: Pick<StoredVideo, 'startTime' | 'endTime'>,
+): Promise<StoredVideo[]> {
+  return dataSource.query<StoredVideo[]>(
     `SELECT ${COLUMNS.join(', ')} FROM reference_recordings
      WHERE (customer_id, truck_id, camera_id) = ($1, $2, $3) AND start_time >= $4::timestamptz - interval '24 hours'
        AND start_time < $5 AND end_time > $4 ORDER BY reference_recordings.start_time, id`,

@@ -1,14 +1,14 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { HostedFiles } from './files.service.js';
-import { FILES_PREFIX } from './links.js';
+import { VideoFiles } from './video-files.service.js';
+import { FILES_PREFIX } from './download-links.js';
 
-/** No API key here: the link itself is the permission, for a while. */
+/** Needs no API key: the signed link grants access until it expires. */
 @ApiExcludeController()
 @Controller(FILES_PREFIX)
-export class HostedFilesController {
-  constructor(private readonly files: HostedFiles) {}
+export class VideoFilesController {
+  constructor(private readonly files: VideoFiles) {}
 
   @Get('recordings/:id.mp4')
   recording(@Param('id') id: string, @Req() request: Request, @Res() response: Response): Promise<void> {

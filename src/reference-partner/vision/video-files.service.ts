@@ -10,12 +10,12 @@ import type { ByteRange } from '../../http/conditional-requests.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { FaultyFiles } from '../sandbox/faulty-files.js';
 import { PartnerClock, systemNow } from '../sandbox/partner-clock.js';
-import { type FilmKind, filmName, findFilm } from './film-tables.js';
-import { DownloadLinks } from './links.js';
+import { type VideoKind, videoFileName, findVideo } from './stored-videos.repository.js';
+import { DownloadLinks } from './download-links.js';
 
-/** The files behind the download links (decision 46). */
+/** Sends the files of the download links (decision 46). */
 @Injectable()
-export class HostedFiles {
+export class VideoFiles {
   constructor(
     private readonly dataSource: DataSource,
     private readonly links: DownloadLinks,
@@ -24,15 +24,15 @@ export class HostedFiles {
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
 
-  async send(kind: FilmKind, id: string, request: FaultedRequest, response: Response): Promise<void> {
+  async send(kind: VideoKind, id: string, request: FaultedRequest, response: Response): Promise<void> {
     const expiresAtMs = this.links.verify(kind, id, request.query);
-    const film = isUuid(id) ? await findFilm(this.dataSource, kind, 'id', id) : undefined;
-    const now = film === undefined ? systemNow() : await this.clock.now(film.customerId);
+    const video = isUuid(id) ? await findVideo(this.dataSource, kind, 'id', id) : undefined;
+    const now = video === undefined ? systemNow() : await this.clock.now(video.customerId);
     this.links.assertValid(expiresAtMs, now);
-    if (film === undefined) throw apiError(VISION_API, 'notFound', 'the file is no longer there');
+    if (video === undefined) throw apiError(VISION_API, 'notFound', 'the file is no longer there');
     const { scenario, signature } = request.query;
     if (typeof scenario === 'string') {
-      // The signature covers it.
+      // The signature of the link covers the scenario.
       request.scenario = { name: scenario as ScenarioName, parameters: {} };
       response.setHeader('Sandbox-Scenario', scenario);
     }
@@ -42,10 +42,10 @@ export class HostedFiles {
       expiresInMs: expiresAtMs - now,
     };
     const file = {
-      size: film.sizeBytes,
-      etag: `"${film.sha256}"`,
+      size: video.sizeBytes,
+      etag: `"${video.sha256}"`,
       contentType: 'video/mp4',
-      open: (range: ByteRange) => this.storage.read(filmName(kind, id), range),
+      open: (range: ByteRange) => this.storage.read(videoFileName(kind, id), range),
     };
     await this.files.send(request, response, file, link);
   }

@@ -3,22 +3,24 @@ import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { formatInstant, type Instant } from '../../contracts/common/instant.js';
+import { formatInstant, type Instant, microsBetween } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { countRows } from '../../database/count.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
+import { invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
-import { CLIP_WORK } from './clip-preparation.js';
-import { instantAs } from './film-tables.js';
-import { assertClipRange } from './range-rules.js';
+import { CLIP_WORK } from './clip-preparation.job.js';
+import { instantAs } from './stored-videos.repository.js';
 
 const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
   ${instantAs('start_time', 'startTime')}, ${instantAs('end_time', 'endTime')}, status, message,
   attempts, last_error AS "lastError",
   ${instantAs('created_at', 'createdAt')}, ${instantAs('finished_at', 'finishedAt')}`;
+
+const MINUTE_MICROS = 60_000_000;
 
 type Row = Omit<HostedVideoRequest, 'message' | 'lastError' | 'finishedAt'> & {
   readonly message: string | null;
@@ -26,9 +28,9 @@ type Row = Omit<HostedVideoRequest, 'message' | 'lastError' | 'finishedAt'> & {
   readonly finishedAt: Instant | null;
 };
 
-/** What partners' callers have asked of us. */
+/** The clip requests that callers have sent to the reference partner. */
 @Injectable()
-export class HostedVideoRequests {
+export class ReferenceVideoRequests {
   constructor(
     private readonly dataSource: DataSource,
     private readonly jobs: JobsService,
@@ -37,8 +39,8 @@ export class HostedVideoRequests {
   ) {}
 
   /**
-   * Kept as `processing` and due at once: `ClipPreparation` does the rest. By the camera's own id, under a lock: a name
-   * that moves to another camera takes its requests along.
+   * Stores the request as `processing` and due at once, for `ClipPreparationJob`. The statement resolves the camera name
+   * under a lock, because a name that moves to another camera moves its requests too.
    */
   async add(request: CreateVideoRequest, scenario?: ClipScenario): Promise<string> {
     const { customerId, truckId, cameraId, startTime, endTime } = request;
@@ -55,9 +57,12 @@ export class HostedVideoRequests {
     return id;
   }
 
-  /** `invalid` for a time that is not a range, or is too long. */
-  assertRange(request: CreateVideoRequest): void {
-    assertClipRange(request, this.env.VISION_MAX_CLIP_MINUTES);
+  /** Throws `invalid` if the end is not after the start, or the clip is too long (decision 42). */
+  assertRange({ startTime, endTime }: CreateVideoRequest): void {
+    const maxMinutes = this.env.VISION_MAX_CLIP_MINUTES;
+    assertOrder(startTime, endTime);
+    if (microsBetween(startTime, endTime) <= maxMinutes * MINUTE_MICROS) return;
+    throw invalidRange(`endTime must be at most ${maxMinutes} minutes after startTime`);
   }
 
   async find(id: string): Promise<HostedVideoRequest | undefined> {
@@ -82,7 +87,7 @@ export class HostedVideoRequests {
   }
 }
 
-/** Null: never due. */
+/** Null: the request is never due. */
 function delaySeconds(scenario: ClipScenario | undefined): number | null {
   return scenario?.name === 'endless-clip' ? null : (scenario?.seconds ?? 0);
 }
@@ -98,3 +103,11 @@ function requestOf({ message, lastError, finishedAt, startTime, endTime, created
     ...(finishedAt === null ? {} : { finishedAt: formatInstant(finishedAt) }),
   };
 }
+
+/** Throws `invalid` if the end is not after the start (decision 42). */
+export function assertOrder(startTime: Instant | undefined, endTime: Instant | undefined): void {
+  if (startTime === undefined || endTime === undefined || startTime < endTime) return;
+  throw invalidRange('endTime must be after startTime');
+}
+
+const invalidRange = (message: string) => invalid([{ path: 'endTime', rule: 'isRange', message }]);

@@ -20,28 +20,27 @@ import type {
 import { apiError } from '../../errors/app-error.js';
 import type { FaultedRequest } from '../../http/faulted-request.js';
 import { clipScenario, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
-import { HostedCameras, type TruckCamera } from './cameras.js';
-import { type Film, type FilmKind, findFilm, listFilms } from './film-tables.js';
-import { DownloadLinks, type LinkBase } from './links.js';
-import { assertOrder } from './range-rules.js';
-import { HostedVideoRequests } from './video-requests.store.js';
+import { ReferenceCameras, type TruckCamera } from './cameras.service.js';
+import { type StoredVideo, type VideoKind, findVideo, listVideos } from './stored-videos.repository.js';
+import { DownloadLinks, type LinkBase } from './download-links.js';
+import { assertOrder, ReferenceVideoRequests } from './video-requests.service.js';
 
 type Call = AuthenticatedRequest & FaultedRequest;
 
-/** What the links of one list have in common. */
+/** Properties that all links of one list share. */
 interface Links {
   readonly base: LinkBase;
   readonly now: number;
   readonly scenario: InjectedScenario | undefined;
 }
 
-/** The reference partner's side of Vision (sections 4.4 to 4.6). */
+/** The Vision API of the reference partner (sections 4.4 to 4.6). */
 @Injectable()
-export class HostedVisionApi {
+export class ReferenceVisionApi {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly cameras: HostedCameras,
-    private readonly requests: HostedVideoRequests,
+    private readonly cameras: ReferenceCameras,
+    private readonly requests: ReferenceVideoRequests,
     private readonly links: DownloadLinks,
     private readonly scenarios: VisionScenarios,
   ) {}
@@ -52,10 +51,10 @@ export class HostedVisionApi {
     const sourceTruckId = await this.scenarios.sourceTruck(request.customerId, request.truckId);
     await this.cameras.known(request);
     const requestId = await this.requests.add(request, clipScenario(call.scenario, sourceTruckId));
-    return { success: true, requestId, status: 'processing', message: 'The recordings are being looked for' };
+    return { success: true, requestId, status: 'processing', message: 'The clip is being prepared' };
   }
 
-  /** On-demand clips only (decision 44); with a `requestId` also its state (decision 40). */
+  /** Lists on-demand clips only (decision 44); with a `requestId` also the state of the request (decision 40). */
   async listVideos(query: ListVideosQuery, call: Call): Promise<ListVideosResponse> {
     const { cameras, links } = await this.admitted(query, call);
     const { data, success } =
@@ -68,7 +67,7 @@ export class HostedVisionApi {
   async listContinuous(query: ContinuousQuery, call: Call): Promise<ContinuousResponse> {
     const { cameras, links, sourceTruckId = query.truckId } = await this.admitted(query, call);
     const { rows, pagination } = await this.page('recordings', { ...query, truckId: sourceTruckId }, cameras, call);
-    const chunks = rows.map((film) => this.recording({ ...film, truckId: query.truckId }, 'recordings', links));
+    const chunks = rows.map((video) => this.recording({ ...video, truckId: query.truckId }, 'recordings', links));
     const recordings = await this.scenarios.changeElements(call.scenario, chunks);
     return { success: true, data: { recordings, pagination } };
   }
@@ -83,7 +82,7 @@ export class HostedVisionApi {
   }
 
   private async page(
-    kind: FilmKind,
+    kind: VideoKind,
     query: ListVideosQuery | ContinuousQuery,
     cameras: readonly TruckCamera[],
     { scenario }: Call,
@@ -91,16 +90,16 @@ export class HostedVisionApi {
     const { customerId, truckId, cameraId, startTime, endTime } = query;
     const wanted = { customerId, truckId, cameras: cameraId === undefined ? undefined : cameras, startTime, endTime };
     const page = pageRequest(query);
-    const { rows, total } = await listFilms(this.dataSource, kind, wanted, shifted(page, scenario?.name));
+    const { rows, total } = await listVideos(this.dataSource, kind, wanted, shifted(page, scenario?.name));
     return { rows, pagination: paginationOf(page, shownTotal(total, scenario)) };
   }
 
   private async listClips(query: ListVideosQuery, cameras: readonly TruckCamera[], links: Links, call: Call) {
     const { rows, pagination } = await this.page('clips', query, cameras, call);
-    return { success: true, data: { videos: rows.map((film) => this.video(film, links)), pagination } };
+    return { success: true, data: { videos: rows.map((video) => this.video(video, links)), pagination } };
   }
 
-  /** An unknown request, and one of another customer, is an empty list without a state (decision 44). */
+  /** Returns an empty list without a state for an unknown request or one of another customer (decision 44). */
   private async listByRequest(
     query: ListVideosQuery,
     requestId: string,
@@ -110,8 +109,9 @@ export class HostedVisionApi {
     const page = pageRequest(query);
     const asked = isUuid(requestId) ? await this.requests.find(requestId) : undefined;
     const request = asked !== undefined && matches(asked, query, cameras) ? asked : undefined;
-    const film = request === undefined ? undefined : await findFilm(this.dataSource, 'clips', 'request_id', request.id);
-    const found = film !== undefined && overlaps(film, query) ? [film] : [];
+    const video =
+      request === undefined ? undefined : await findVideo(this.dataSource, 'clips', 'request_id', request.id);
+    const found = video !== undefined && overlaps(video, query) ? [video] : [];
     const state = request && {
       requestId: request.id,
       status: request.status,
@@ -127,21 +127,21 @@ export class HostedVisionApi {
     };
   }
 
-  private video(film: Film, links: Links): Video {
-    const recording = this.recording(film, 'clips', links);
-    const gaps = film.gaps ?? [];
+  private video(video: StoredVideo, links: Links): Video {
+    const recording = this.recording(video, 'clips', links);
+    const gaps = video.gaps ?? [];
     const missing = gaps.reduce((sum, { startTime, endTime }) => sum + Date.parse(endTime) - Date.parse(startTime), 0);
-    const length = epochMillis(film.endTime) - epochMillis(film.startTime) - missing;
+    const length = epochMillis(video.endTime) - epochMillis(video.startTime) - missing;
     return {
       ...recording,
       durationSeconds: Math.round(length / 1000),
       ...(gaps.length === 0 ? {} : { gaps }),
-      ...(film.requestId === undefined ? {} : { requestId: film.requestId }),
+      ...(video.requestId === undefined ? {} : { requestId: video.requestId }),
     };
   }
 
-  private recording(film: Film, kind: FilmKind, links: Links): Recording {
-    const { id, customerId, truckId, cameraId, startTime, endTime } = film;
+  private recording(video: StoredVideo, kind: VideoKind, links: Links): Recording {
+    const { id, customerId, truckId, cameraId, startTime, endTime } = video;
     return {
       id,
       customerId,
@@ -150,19 +150,19 @@ export class HostedVisionApi {
       startTime: formatInstant(startTime),
       endTime: formatInstant(endTime),
       durationSeconds: secondsBetween(startTime, endTime),
-      ...this.links.sign(links.base, kind, id, this.scenarios.linkTerms(links.scenario, film, links.now)),
+      ...this.links.sign(links.base, kind, id, this.scenarios.linkTerms(links.scenario, video, links.now)),
     };
   }
 }
 
-/** An element has arrived at the front since the first page was read. */
+/** Shifts later pages by one element, as if a recording had been inserted before the first page. */
 const shifted = (page: PageRequest, scenario: string | undefined): PageRequest =>
   scenario === 'shifting-pages' && page.page > 1 ? { ...page, offset: page.offset - 1 } : page;
 
 const shownTotal = (total: number, scenario: InjectedScenario | undefined): number =>
   scenario?.name === 'wrong-totals' ? total * 2 + 7 : total;
 
-/** A key that is limited to a customer knows no other (decision 17). */
+/** Throws `notFound` if the key is limited to another customer (decision 17). */
 function assertCustomer(customerId: string, call: AuthenticatedRequest): void {
   const { customerId: limit } = principalOf(call);
   if (limit === null || limit === customerId) return;
@@ -180,6 +180,6 @@ function matches(
   return query.cameraId === undefined || cameras.some((one) => one.truckId === truckId && one.cameraId === cameraId);
 }
 
-function overlaps(film: Film, { startTime, endTime }: ListVideosQuery): boolean {
-  return (endTime === undefined || film.startTime < endTime) && (startTime === undefined || film.endTime > startTime);
+function overlaps(video: StoredVideo, { startTime, endTime }: ListVideosQuery): boolean {
+  return (endTime === undefined || video.startTime < endTime) && (startTime === undefined || video.endTime > startTime);
 }

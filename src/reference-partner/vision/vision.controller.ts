@@ -13,22 +13,22 @@ import {
 } from '../../contracts/vision/vision.dto.js';
 import { JsonBody } from '../../http/json-body.js';
 import { FailsPlainlyWith, FailsWith, TakesJson } from '../../http/route-documentation.js';
-import { HostedVisionApi } from './vision-api.service.js';
+import { ReferenceVisionApi } from './vision-api.service.js';
 
 const { requestVideo, listVideos, listContinuous } = VISION_API.routes;
 const UNKNOWN = { notFound: 'The customer, the truck or the camera is unknown' };
 
 @HostedApi(VISION_API)
-export class HostedVisionController implements VisionApi<AuthenticatedRequest> {
-  constructor(private readonly vision: HostedVisionApi) {}
+export class ReferenceVisionController implements VisionApi<AuthenticatedRequest> {
+  constructor(private readonly vision: ReferenceVisionApi) {}
 
   @Post(requestVideo.path)
   @HttpCode(202)
   @ApiOperation({
-    summary: 'Ask for a clip',
+    summary: 'Request a clip',
     description:
-      'Poll the video list with the `requestId` of the answer until the clip is there. The sandbox has what was uploaded ' +
-      'to it; the demo has the ten minutes before it was started, and a request for any other time ends as `failed`.',
+      'Poll the video list with the `requestId` of the response until the clip is ready. The sandbox has the uploaded ' +
+      'recordings; the demo has the ten minutes before its start. A request for any other time ends as `failed`.',
   })
   @TakesJson(CreateVideoRequest)
   @FailsWith(UNKNOWN)
@@ -43,7 +43,7 @@ export class HostedVisionController implements VisionApi<AuthenticatedRequest> {
   @Get(listVideos.path)
   @ApiOperation({
     summary: 'List prepared clips',
-    description: 'What overlaps the range, oldest first. With a `requestId`, `data.request` tells its state.',
+    description: 'The clips that overlap the range, oldest first. With a `requestId`, `data.request` is its state.',
   })
   @ApiOkResponse({ description: 'A page of clips', type: ListVideosResponse })
   @FailsWith(UNKNOWN)
@@ -54,7 +54,7 @@ export class HostedVisionController implements VisionApi<AuthenticatedRequest> {
   @Get(listContinuous.path)
   @ApiOperation({
     summary: "List a truck's continuous recordings",
-    description: 'The chunks that overlap the range, oldest first, each with a link of its own.',
+    description: 'The chunks that overlap the range, oldest first, each with its download link.',
   })
   @ApiOkResponse({ description: 'A page of recording chunks', type: ContinuousResponse })
   @FailsPlainlyWith(UNKNOWN)

@@ -104,7 +104,7 @@ const PARTNER_FAILURES: ReadonlySet<FailureKind> = new Set([
   'rateLimited',
   'unauthorized',
   'addressRefused',
-  'withdrawn',
+  'connectionChanged',
 ]);
 
 export const concernsOneCall = ({ kind }: Pick<Failure, 'kind'>): boolean => !PARTNER_FAILURES.has(kind);

@@ -41,7 +41,7 @@ const SUBMIT_FAILURES: Readonly<Record<FailureKind, 'final' | 'counted' | 'waiti
   circuitOpen: 'waiting',
   rateLimited: 'waiting',
   unauthorized: 'waiting',
-  withdrawn: 'waiting',
+  connectionChanged: 'waiting',
   rejected: 'final',
   redirected: 'final',
   breach: 'final',

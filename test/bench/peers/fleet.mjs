@@ -1,7 +1,7 @@
 // A partner with a fleet: every truck has four cameras that record one chunk a minute. The chunks follow from the asked
 // range, so nothing is stored here. Argument: bytes of a file. GET /requests returns how often each file was fetched.
 import { createServer } from 'node:http';
-import { box, FTYP, MOOV } from '../../support/films.ts';
+import { box, FTYP, MOOV } from '../../support/sample-video.ts';
 
 const CAMERAS = ['front', 'rear', 'left', 'right'];
 const CHUNK_MS = 60_000;

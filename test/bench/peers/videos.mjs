@@ -3,7 +3,7 @@
 // the large one of the truck `large`. Nothing is read from a disk, and no film is held in memory: all repeat one piece.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import { box, FTYP, MOOV } from '../../support/films.ts';
+import { box, FTYP, MOOV } from '../../support/sample-video.ts';
 
 const [films, filmBytes, largeBytes] = process.argv.slice(2).map(Number);
 const PIECE = randomBytes(4 * 1024 * 1024);

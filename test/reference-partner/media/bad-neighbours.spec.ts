@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
-import { at, B_FRAMES, chunk, demo, readFilm, remux } from './films.js';
+import { at, B_FRAMES, chunk, demo, readPackets, remux } from './sample-files.js';
 
 let folder: string;
 let target: string;
@@ -60,7 +60,7 @@ describe('a clip of recordings whose pictures cannot be joined', () => {
       unrecorded: [],
       leftOut: [`${second} cannot be joined: it has ${difference}`],
     });
-    expect((await readFilm(target)).durationSeconds).toBeCloseTo(8, 1);
+    expect((await readPackets(target)).durationSeconds).toBeCloseTo(8, 1);
   });
 
   it('leaves out a neighbour in the middle, and joins those around it', async () => {
@@ -68,7 +68,7 @@ describe('a clip of recordings whose pictures cannot be joined', () => {
     const clip = await cut(chunks, 0, 40);
     expect(clip).toMatchObject({ missing: [range(12, 24), range(36, 40)], unrecorded: [range(36, 40)] });
     expect(clip.leftOut).toHaveLength(1);
-    expect((await readFilm(target)).durationSeconds).toBeCloseTo(24, 1);
+    expect((await readPackets(target)).durationSeconds).toBeCloseTo(24, 1);
   });
 
   it('is the later part where that is longer', async () => {
@@ -83,7 +83,7 @@ it('a recording with another sound is used without it, and the clip says so', as
   expect(clip.soundFaults).toEqual([
     'a recording has another sound (mp4a.40.2, 48000 Hz, 1 channels after mp4a.40.2, 32000 Hz, 1 channels)',
   ]);
-  const { video, audio } = await readFilm(target);
+  const { video, audio } = await readPackets(target);
   expect(video.at(-1)?.seconds).toBeGreaterThan(11);
   expect(audio.at(-1)?.seconds).toBeLessThan(6.5);
 });
@@ -94,18 +94,18 @@ describe('a clip with a damaged recording', () => {
   it('uses a recording that is cut short up to its last frame, and goes on with the next', async () => {
     const short = await changed('short.mp4', demo(1), (bytes) => bytes.subarray(0, 60_000));
     const clip = await cut([chunk(0, 60, demo(0)), chunk(60, 120, short), chunk(120, 180, demo(2))], 50, 130);
-    expect(clip).toMatchObject({ ...range(50, 130), unrecorded: [], leftOut: [`${second}: the film is cut short`] });
+    expect(clip).toMatchObject({ ...range(50, 130), unrecorded: [], leftOut: [`${second}: the video is cut short`] });
     const [gap] = clip.missing;
     expect(clip.missing).toHaveLength(1);
     expect(gap?.startTime.getTime()).toBeGreaterThan(at(61).getTime());
     expect(gap?.endTime).toEqual(at(120));
     const shown = 10 + (Number(gap?.startTime) - at(60).getTime()) / 1000 + 10;
-    expect((await readFilm(target)).durationSeconds).toBeCloseTo(shown, 1);
+    expect((await readPackets(target)).durationSeconds).toBeCloseTo(shown, 1);
   });
 
   it.each<[string, number, string]>([
-    ['without frames', 2_000, 'the film holds neither picture nor sound'],
-    ['of no byte', 0, 'the film cannot be read as MP4'],
+    ['without frames', 2_000, 'the video holds neither picture nor sound'],
+    ['of no byte', 0, 'the video cannot be read as MP4'],
   ])('leaves out one %s', async (_, length, message) => {
     const path = await changed('cut.mp4', demo(1), (bytes) => bytes.subarray(0, length));
     const clip = await cut([chunk(0, 60, demo(0)), chunk(60, 120, path), chunk(120, 180, demo(2))], 50, 130);
@@ -131,7 +131,7 @@ describe('a recording that the library reads and cannot write', () => {
       leftOut: [],
       soundFaults: ['it is damaged, or of a kind that cannot be copied'],
     });
-    const { video, audio } = await readFilm(target);
+    const { video, audio } = await readPackets(target);
     expect([video.length > 0, audio]).toEqual([true, []]);
   });
 
@@ -147,9 +147,9 @@ describe('a recording that the library reads and cannot write', () => {
     expect(clip).toMatchObject({
       ...range(0, 36),
       missing: [{ endTime: at(24) }],
-      leftOut: ['the recording that starts at 2026-11-02T08:00:12.000Z: the film has a frame with a damaged time'],
+      leftOut: ['the recording that starts at 2026-11-02T08:00:12.000Z: the video has a frame with a damaged time'],
     });
     const shown = 12 + (Number(gap?.startTime) - at(12).getTime()) / 1000 + 12;
-    expect((await readFilm(target)).durationSeconds).toBeCloseTo(shown, 1);
+    expect((await readPackets(target)).durationSeconds).toBeCloseTo(shown, 1);
   });
 });

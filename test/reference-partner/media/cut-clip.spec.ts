@@ -9,7 +9,7 @@ import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js
 import { fileStorage } from '../../../src/storage/file-storage.js';
 import { storageName } from '../../../src/storage/storage-name.js';
 import { eventually } from '../../support/eventually.js';
-import { at, boxesOf, chunk, demo, readFilm, type ReadPacket, remux, streamed } from './films.js';
+import { at, boxesOf, chunk, demo, readPackets, type ReadPacket, remux, streamed } from './sample-files.js';
 
 /** The demo's films: ten frames a second, a key frame each second. */
 const FPS = 10;
@@ -32,13 +32,13 @@ type Frame = ReturnType<typeof frameOf>;
 
 /** Frames `from` to `to` (seconds of the film) of the demo's n-th minute, by their bytes and type. */
 async function framesOf(n: number, from: number, to: number): Promise<Frame[]> {
-  const { video } = await readFilm(demo(n));
+  const { video } = await readPackets(demo(n));
   return video.slice(Math.round(from * FPS), Math.round(to * FPS)).map(frameOf);
 }
 
 /** A film that any player takes: begins with a key frame at zero, one frame each tenth, table of contents in front. */
 async function expectPlayable(frames: Frame[]): Promise<void> {
-  const film = await readFilm(target);
+  const film = await readPackets(target);
   expect(film.video.map(frameOf)).toEqual(frames);
   expect(film.video[0]).toMatchObject({ type: 'key', seconds: 0 });
   film.video.forEach(({ seconds }, index) => expect(seconds).toBeCloseTo(index / FPS, 4));
@@ -246,7 +246,7 @@ describe('a clip', () => {
     for (let n = 0; n < 10; n++) {
       const clip = await cut([chunk(0, 200, path)], keyFrame(n), keyFrame(n + 1));
       expect(clip).toMatchObject({ startTime: at(keyFrame(n)), endTime: at(keyFrame(n + 1)) });
-      expect((await readFilm(target)).video.map(frameOf)).toEqual(await framesOf(0, n, n + 1));
+      expect((await readPackets(target)).video.map(frameOf)).toEqual(await framesOf(0, n, n + 1));
     }
   });
 

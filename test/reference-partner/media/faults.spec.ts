@@ -12,8 +12,8 @@ import {
   audioDifference,
   type VideoFacts,
   videoDifference,
-} from '../../../src/reference-partner/vision/media/film-facts.js';
-import { at, B_FRAMES, boxesOf, chunk, demo, remux } from './films.js';
+} from '../../../src/reference-partner/vision/media/track-facts.js';
+import { at, B_FRAMES, boxesOf, chunk, demo, remux } from './sample-files.js';
 
 let folder: string;
 let target: string;
@@ -113,7 +113,7 @@ describe('a broken recording without others', () => {
 
   it('cut short in its table of contents', async () => {
     const path = await broken('short', (bytes) => bytes.subarray(0, 2_000));
-    const message = `${name}: the film holds neither picture nor sound`;
+    const message = `${name}: the video holds neither picture nor sound`;
     await expect(cut([chunk(60, 120, path)], 60, 120)).rejects.toMatchObject({ fault: 'unreadable', message });
   });
 
@@ -127,13 +127,13 @@ describe('a broken recording without others', () => {
 
   it('without any key frame', async () => {
     const path = await broken('keyless', (bytes) => withoutKeys(bytes, 60));
-    const message = `${name}: the film has no key frame`;
+    const message = `${name}: the video has no key frame`;
     await expect(cut([chunk(60, 120, path)], 60, 70)).rejects.toMatchObject({ fault: 'unreadable', message });
   });
 
   it('of sound alone', async () => {
     const path = await remux(B_FRAMES, join(folder, 'sound.mp4'), { without: 'video' });
-    const message = `${name}: the film holds no picture`;
+    const message = `${name}: the video has no pictures`;
     await expect(cut([chunk(60, 72, path)], 60, 70)).rejects.toMatchObject({ fault: 'no-video', message });
   });
 });

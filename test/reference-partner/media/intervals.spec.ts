@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { gapsIn, inOrder, joinPiece } from '../../../src/reference-partner/vision/media/intervals.js';
-import { at, chunk } from './films.js';
+import { at, chunk } from './sample-files.js';
 
 const interval = (from: number, to: number) => ({ from, to });
 

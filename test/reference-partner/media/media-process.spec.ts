@@ -7,7 +7,7 @@ import {
   MediaProcessError,
   probeInProcess,
 } from '../../../src/reference-partner/vision/media/media-process.js';
-import { demo, patchBox, remux, B_FRAMES } from './films.js';
+import { demo, patchBox, remux, B_FRAMES } from './sample-files.js';
 
 let folder: string;
 beforeAll(async () => {

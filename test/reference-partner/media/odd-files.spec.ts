@@ -14,7 +14,7 @@ import {
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import { durationOfMp4 } from '../../../src/reference-partner/vision/media/probe-mp4.js';
-import { at, B_FRAMES, chunk, demo, hevcFilm, readFilm, remux } from './films.js';
+import { at, B_FRAMES, chunk, demo, hevcVideo, readPackets, remux } from './sample-files.js';
 
 let folder: string;
 let target: string;
@@ -50,10 +50,10 @@ async function variableFilm(path: string): Promise<string> {
 }
 
 it('a clip of H.265 has the same pictures', async () => {
-  const path = await hevcFilm(join(folder, 'hevc.mp4'));
+  const path = await hevcVideo(join(folder, 'hevc.mp4'));
   expect(await durationOfMp4(path)).toBeCloseTo(10, 3);
   expect(await cut(path, 2.5, 4)).toMatchObject({ startTime: at(2), endTime: at(4), missing: [] });
-  const [film, clip] = [await readFilm(path), await readFilm(target)];
+  const [film, clip] = [await readPackets(path), await readPackets(target)];
   expect(clip.video.map(({ sha256 }) => sha256)).toEqual(film.video.slice(20, 40).map(({ sha256 }) => sha256));
 });
 
@@ -61,7 +61,7 @@ it('a clip of a variable frame rate shows each picture for its own time', async 
   const path = await variableFilm(join(folder, 'variable.mp4'));
   expect(await durationOfMp4(path)).toBeCloseTo(60, 2);
   expect(await cut(path, 10, 12)).toMatchObject({ startTime: at(10), endTime: at(12), missing: [] });
-  const { video } = await readFilm(target);
+  const { video } = await readPackets(target);
   expect(video).toHaveLength(20);
   video.forEach(({ seconds }, i) => expect(seconds).toBeCloseTo(Math.floor(i / 10) + ((i % 10) / 10) ** 2, 2));
 });
@@ -69,7 +69,7 @@ it('a clip of a variable frame rate shows each picture for its own time', async 
 it('an edit list that delays the sound is kept in a clip', async () => {
   const path = await remux(B_FRAMES, join(folder, 'edited.mp4'), { soundShift: 0.5 });
   expect(await cut(path, 0, 4)).toMatchObject({ startTime: at(0), missing: [] });
-  const { video, audio } = await readFilm(target);
+  const { video, audio } = await readPackets(target);
   expect(video[0]?.seconds).toBeCloseTo(0, 2);
   expect(audio[0]?.seconds).toBeCloseTo(0.5, 1);
 });

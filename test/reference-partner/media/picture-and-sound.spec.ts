@@ -6,7 +6,17 @@ import type { EncodedPacket } from 'mediabunny';
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import { videoPackets } from '../../../src/reference-partner/vision/media/piece-packets.js';
-import { at, B_FRAMES, chunk, demo, OPEN_GOP, readFilm, type ReadFilm, type ReadPacket, remux } from './films.js';
+import {
+  at,
+  B_FRAMES,
+  chunk,
+  demo,
+  OPEN_GOP,
+  readPackets,
+  type ReadVideo,
+  type ReadPacket,
+  remux,
+} from './sample-files.js';
 
 /** The small films: 25 frames a second, a key frame each two, P-frames every fourth; sound in packets of 1024 at 32 kHz. */
 const FRAME = 1 / 25;
@@ -22,33 +32,33 @@ afterAll(() => rm(folder, { recursive: true }));
 
 async function cut(chunks: RecordedChunk[], from: number, to: number) {
   const clip = await cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target });
-  return { clip, film: await readFilm(target) };
+  return { clip, film: await readPackets(target) };
 }
 
 const hashes = (packets: ReadPacket[]) => packets.map(({ sha256 }) => sha256);
 
 /** Each frame time from zero on has its frame, and the first to be decoded is a key frame. */
-function expectSteady({ video }: ReadFilm, frames: number): void {
+function expectSteady({ video }: ReadVideo, frames: number): void {
   const shown = video.map(({ seconds }) => seconds).sort((a, b) => a - b);
   expect(shown).toHaveLength(frames);
   shown.forEach((seconds, index) => expect(seconds).toBeCloseTo(index * FRAME, 4));
   expect(video[0]).toMatchObject({ type: 'key', seconds: 0 });
 }
 
-function expectNoOverlap({ audio }: ReadFilm): void {
+function expectNoOverlap({ audio }: ReadVideo): void {
   const steps = audio.slice(1).map(({ seconds }, index) => seconds - (audio[index]?.seconds ?? 0));
   expect(Math.min(...steps)).toBeGreaterThan(SOUND - 0.001);
 }
 
 /** Where the clip plays the sound that the film has at `seconds`. */
-function playedAt(film: ReadFilm, source: ReadFilm, seconds: number): number[] {
+function playedAt(film: ReadVideo, source: ReadVideo, seconds: number): number[] {
   const wanted = source.audio.find((packet) => packet.seconds >= seconds);
   return film.audio.filter(({ sha256 }) => sha256 === wanted?.sha256).map((packet) => packet.seconds);
 }
 
 describe('B-frames', () => {
   it('are copied in the order in which they are decoded, across a join', async () => {
-    const source = await readFilm(B_FRAMES);
+    const source = await readPackets(B_FRAMES);
     const { clip, film } = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, B_FRAMES)], 5.3, 19.02);
     const first = source.video.slice(source.video.findIndex(({ seconds }) => seconds >= 4));
     const last = source.video.slice(0, film.video.length - first.length);
@@ -84,7 +94,7 @@ describe('B-frames', () => {
   });
 
   it('that reach back over the first key frame are left out', async () => {
-    const source = await readFilm(OPEN_GOP);
+    const source = await readPackets(OPEN_GOP);
     const reachingBack = source.video.filter(
       ({ seconds }, index) => seconds < 4 && index > source.video.findIndex((frame) => frame.seconds >= 4),
     );
@@ -102,7 +112,7 @@ describe('key frames', () => {
     bytes.write('free', bytes.indexOf('stss'));
     const path = join(folder, 'all-key.mp4');
     await writeFile(path, bytes);
-    const [source, { clip, film }] = [await readFilm(B_FRAMES), await cut([chunk(0, 12, path)], 5.3, 12)];
+    const [source, { clip, film }] = [await readPackets(B_FRAMES), await cut([chunk(0, 12, path)], 5.3, 12)];
     expect(clip.startTime).toEqual(at(4));
     expectSteady(film, 200);
     expect(film.video.map(({ type }) => type)).toEqual(source.video.slice(100).map(({ type }) => type));
@@ -112,7 +122,7 @@ describe('key frames', () => {
 
 describe('sound', () => {
   it('goes with the picture, also after a join', async () => {
-    const source = await readFilm(B_FRAMES);
+    const source = await readPackets(B_FRAMES);
     const { film } = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, B_FRAMES)], 4, 20);
     expectNoOverlap(film);
     expect(film.audio[0]?.seconds).toBeLessThanOrEqual(SOUND);
@@ -125,7 +135,7 @@ describe('sound', () => {
   });
 
   it.each([0, 5, 11, 16, 21, 27])('neither overlaps nor drifts where two chunks do (%i ms)', async (milliseconds) => {
-    const source = await readFilm(B_FRAMES);
+    const source = await readPackets(B_FRAMES);
     const begins = 7 + milliseconds / 1000;
     const { film } = await cut([chunk(0, 12, B_FRAMES), chunk(begins, begins + 12, B_FRAMES)], 6.5, 19);
     expectNoOverlap(film);
@@ -146,7 +156,7 @@ describe('sound', () => {
     expectNoOverlap(film);
     const pause = film.audio.filter(({ seconds }) => seconds > 12 && seconds < 24 - SOUND);
     expect(pause).toEqual([]);
-    const source = await readFilm(B_FRAMES);
+    const source = await readPackets(B_FRAMES);
     const back = playedAt(film, source, 3.5).at(-1) ?? 0;
     expect(Math.abs(back - 27.5)).toBeLessThan(SOUND);
   });
@@ -161,7 +171,7 @@ describe('sound', () => {
 
   it('comes in time where it begins after the picture', async () => {
     const late = await remux(B_FRAMES, join(folder, 'late-sound.mp4'), { soundShift: 3 });
-    const [source, { film }] = [await readFilm(B_FRAMES), await cut([chunk(0, 12, late)], 2, 10)];
+    const [source, { film }] = [await readPackets(B_FRAMES), await cut([chunk(0, 12, late)], 2, 10)];
     const [heard = 0] = playedAt(film, source, 3.5);
     expect(Math.abs(heard - 4.5)).toBeLessThan(SOUND);
     expect(film.audio[0]?.seconds).toBeGreaterThan(1 - 2 * SOUND);

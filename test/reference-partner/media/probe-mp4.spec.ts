@@ -8,10 +8,10 @@ import {
   type MediaSource,
   withReader,
 } from '../../../src/reference-partner/vision/media/byte-range-reader.js';
-import { readAudioFacts, readVideoFacts } from '../../../src/reference-partner/vision/media/film-facts.js';
-import { withFilm } from '../../../src/reference-partner/vision/media/film.js';
+import { readAudioFacts, readVideoFacts } from '../../../src/reference-partner/vision/media/track-facts.js';
+import { withMp4Input } from '../../../src/reference-partner/vision/media/mp4-input.js';
 import { durationOfMp4, isMp4 } from '../../../src/reference-partner/vision/media/probe-mp4.js';
-import { B_FRAMES, boxesOf, colossus, demo, remux, streamed } from './films.js';
+import { B_FRAMES, boxesOf, colossus, demo, remux, streamed } from './sample-files.js';
 
 const whole = (bytes: Buffer): ByteRangeReader => ({
   size: bytes.length,
@@ -22,7 +22,7 @@ const whole = (bytes: Buffer): ByteRangeReader => ({
 async function heldBy(source: MediaSource) {
   return {
     durationSeconds: await durationOfMp4(source),
-    ...(await withFilm(source, async ({ video, audio }) => ({
+    ...(await withMp4Input(source, async ({ video, audio }) => ({
       video: video && (await readVideoFacts(video)),
       audio: audio && (await readAudioFacts(audio)),
     }))),
@@ -52,7 +52,7 @@ describe("the demo's recordings", () => {
       audio: null,
     });
     const seconds = Array.from({ length: 60 }, (_, second) => second);
-    const keyFrames = await withFilm(path, ({ video }) =>
+    const keyFrames = await withMp4Input(path, ({ video }) =>
       Promise.all(video === null ? [] : seconds.map((second) => video.keyFrameAt(second))),
     );
     expect(keyFrames.map((key) => key?.timestamp)).toEqual(seconds);
@@ -133,7 +133,7 @@ describe('what is no MP4', () => {
     bytes.write('none', bytes.indexOf('avc1', bytes.indexOf('moov')));
     await expect(durationOfMp4(whole(bytes))).rejects.toMatchObject({
       fault: 'unreadable',
-      message: 'the film has a picture of an unknown codec',
+      message: 'the video track has an unknown codec',
     });
   });
 
@@ -193,6 +193,6 @@ describe('faults of the storage arrive as they are', () => {
       read: (start: number, end: number) =>
         end <= 12 ? bytes.subarray(start, end) : as(bytes.subarray(start, start + 100)),
     };
-    await expect(durationOfMp4(reader)).rejects.toThrow(/^the storage sent \d+ bytes where \d+ were asked for$/);
+    await expect(durationOfMp4(reader)).rejects.toThrow(/^the storage sent \d+ bytes instead of \d+$/);
   });
 });

@@ -46,7 +46,7 @@ export interface ReadPacket {
   readonly sha256: string;
 }
 
-export interface ReadFilm {
+export interface ReadVideo {
   readonly video: ReadPacket[];
   readonly audio: ReadPacket[];
   readonly rotation: number | undefined;
@@ -54,7 +54,7 @@ export interface ReadFilm {
 }
 
 /** Every packet of a film, in decode order. */
-export async function readFilm(path: string): Promise<ReadFilm> {
+export async function readPackets(path: string): Promise<ReadVideo> {
   const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
   try {
     const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
@@ -166,7 +166,7 @@ function hevcUnit(type: number, size: number): Uint8Array {
 }
 
 /** Ten pictures a second, ten seconds long by default, a key frame each second. */
-export async function hevcFilm(path: string, { pictures = 100, pictureBytes = 100 } = {}): Promise<string> {
+export async function hevcVideo(path: string, { pictures = 100, pictureBytes = 100 } = {}): Promise<string> {
   const output = new Output({ format: new Mp4OutputFormat(), target: new FilePathTarget(path) });
   const source = new EncodedVideoPacketSource('hevc');
   output.addVideoTrack(source);

@@ -4,11 +4,11 @@ import type {
   CreateVideoResponse,
   ListVideosResponse,
 } from '../../../src/contracts/vision/vision.dto.js';
-import type { ErrorAnswer } from '../../shared/hosted-endpoint.js';
+import type { ErrorAnswer } from '../../shared/post-endpoint.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { at, CUSTOMER, film, upload } from '../../support/hosted-vision.js';
+import { at, CUSTOMER, demoVideo, upload } from '../../support/reference-vision.js';
 
 let service: TestApp;
 let key: string;
@@ -143,7 +143,7 @@ describe('an alias that is told after recordings were taken in (decision 45)', (
   });
 
   it('is heeded by an upload that began before', async () => {
-    const bytes = film(0);
+    const bytes = demoVideo(0);
     let send: (rest: Uint8Array) => void = () => undefined;
     const body = new ReadableStream<Uint8Array>({
       start: (stream) => {

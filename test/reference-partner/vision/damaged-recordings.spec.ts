@@ -6,8 +6,8 @@ import type { CreateVideoResponse, ListVideosResponse } from '../../../src/contr
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { at, CUSTOMER, film, TRUCK, upload } from '../../support/hosted-vision.js';
-import { B_FRAMES, patchBox, readFilm, remux, withMuLaw } from '../media/films.js';
+import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../../support/reference-vision.js';
+import { B_FRAMES, patchBox, readPackets, remux, withMuLaw } from '../media/sample-files.js';
 
 let service: TestApp;
 let key: string;
@@ -52,16 +52,16 @@ it('a clip of a recording with µ-law sound is delivered without the sound, and 
   });
   const target = join(folder, 'clip.mp4');
   await writeFile(target, Buffer.from(await (await fetch(videos[0]?.downloadUrl ?? '')).arrayBuffer()));
-  const { video, audio } = await readFilm(target);
+  const { video, audio } = await readPackets(target);
   expect([video.length > 0, audio]).toEqual([true, []]);
 });
 
 it('a recording that is cut short spoils no clip: it is used up to its last frame, and the message says so', async () => {
-  expect((await upload(service, 1, { cameraId: 'short' }, film(1).subarray(0, 60_000))).status).toBe(201);
-  const { request, videos } = await clipOf('short', film(0), 2);
+  expect((await upload(service, 1, { cameraId: 'short' }, demoVideo(1).subarray(0, 60_000))).status).toBe(201);
+  const { request, videos } = await clipOf('short', demoVideo(0), 2);
   expect(request).toMatchObject({
     status: 'ready',
-    message: 'A part was left out: the recording that starts at 2026-01-31T08:31:00.000Z: the film is cut short.',
+    message: 'A part was left out: the recording that starts at 2026-01-31T08:31:00.000Z: the video is cut short.',
   });
   const [clip] = videos;
   expect(clip?.durationSeconds).toBeGreaterThan(60);
@@ -77,7 +77,7 @@ it.each([0x10000000, 0xffffffff])(
       void service.call('GET', '/health/live').then(() => (longestMs = Math.max(longestMs, Date.now() - started)));
     }, 50);
     try {
-      const { request } = await clipOf(`stsc ${samples}`, patchBox(film(0), 'stsc', 12, samples));
+      const { request } = await clipOf(`stsc ${samples}`, patchBox(demoVideo(0), 'stsc', 12, samples));
       expect(request).toMatchObject({
         status: 'failed',
         message: expect.stringContaining('damaged table of contents'),

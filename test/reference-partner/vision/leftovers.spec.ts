@@ -9,7 +9,7 @@ import type { List } from '../../../src/contracts/admin/list.dto.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { at, CUSTOMER, TRUCK, upload } from '../../support/hosted-vision.js';
+import { at, CUSTOMER, TRUCK, upload } from '../../support/reference-vision.js';
 
 const DAY_MS = 86_400_000;
 let app: TestApp;

@@ -4,15 +4,15 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Request } from 'express';
 import type { ContinuousResponse, Recording } from '../../../src/contracts/vision/vision.dto.js';
 import { STORAGE, type Storage } from '../../../src/storage/storage.js';
-import { DownloadLinks } from '../../../src/reference-partner/vision/links.js';
+import { DownloadLinks } from '../../../src/reference-partner/vision/download-links.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { at, CUSTOMER, film, TRUCK, upload } from '../../support/hosted-vision.js';
+import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../../support/reference-vision.js';
 
 let service: TestApp;
 let key: string;
 let recording: Recording;
-const bytes = film(0);
+const bytes = demoVideo(0);
 const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`;
 
 beforeAll(async () => {

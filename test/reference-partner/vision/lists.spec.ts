@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
 import type { ContinuousResponse, ListVideosResponse } from '../../../src/contracts/vision/vision.dto.js';
 import { describeApiKeys } from '../../shared/api-key.battery.js';
-import { type ErrorAnswer, pathsOf } from '../../shared/hosted-endpoint.js';
+import { type ErrorAnswer, pathsOf } from '../../shared/post-endpoint.js';
 import { issueKey } from '../../support/api-keys.js';
 import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
-import { at, CUSTOMER, TRUCK, upload } from '../../support/hosted-vision.js';
+import { at, CUSTOMER, TRUCK, upload } from '../../support/reference-vision.js';
 
 const CONTINUOUS = '/video-platform/v1/videos/continuous';
 const VIDEOS = '/video-platform/v1/videos';

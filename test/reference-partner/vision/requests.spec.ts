@@ -4,11 +4,11 @@ import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
 import type { CreateVideoResponse, ListVideosResponse, Video } from '../../../src/contracts/vision/vision.dto.js';
 import { durationOfMp4 } from '../../../src/reference-partner/vision/media/probe-mp4.js';
 import { describeApiKeys } from '../../shared/api-key.battery.js';
-import { type ErrorAnswer, pathsOf } from '../../shared/hosted-endpoint.js';
+import { type ErrorAnswer, pathsOf } from '../../shared/post-endpoint.js';
 import { issueKey } from '../../support/api-keys.js';
 import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { at, CUSTOMER, film, TRUCK, upload } from '../../support/hosted-vision.js';
+import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../../support/reference-vision.js';
 
 const REQUESTS = '/video-platform/v1/videos/requests';
 
@@ -97,7 +97,7 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
     const requestIds = new Map<string, string>();
     for (const camera of cameras) {
       const { truckId, cameraId } = camera;
-      expect((await upload(service, 0, { customerId, truckId, cameraId }, film(0, cameraId))).status).toBe(201);
+      expect((await upload(service, 0, { customerId, truckId, cameraId }, demoVideo(0, cameraId))).status).toBe(201);
       await service.admin('PUT', '/hosted/cameras', { customerId, ...camera });
       const { body } = await request({ customerId, truckId, cameraId, ...range });
       requestIds.set(`${truckId} ${cameraId}`, body.requestId);
@@ -227,8 +227,8 @@ describe('recordings on the partner side', () => {
     expect(first.status).toBe(201);
     expect(first.body).toEqual({
       id: expect.any(String),
-      sizeBytes: film(5).length,
-      sha256: createHash('sha256').update(film(5)).digest('hex'),
+      sizeBytes: demoVideo(5).length,
+      sha256: createHash('sha256').update(demoVideo(5)).digest('hex'),
     });
     expect((await upload(service, 5)).status).toBe(409);
     const [one, other] = await Promise.all([upload(service, 6), upload(service, 6)]);
@@ -239,7 +239,7 @@ describe('recordings on the partner side', () => {
     ['no MP4', Buffer.from('this is no film at all'), 'video/mp4', 400],
     ['nothing', Buffer.alloc(0), 'video/mp4', 400],
     ['an ftyp box too small for a brand', Buffer.from('000000086674797000000000', 'hex'), 'video/mp4', 400],
-    ['another type', film(0), 'application/octet-stream', 415],
+    ['another type', demoVideo(0), 'application/octet-stream', 415],
   ])('are refused: %s', async (name, bytes, type, status) => {
     const reply = await upload<ErrorAnswer>(service, 7, {}, bytes, type);
     expect(reply.status).toBe(status);
@@ -258,7 +258,7 @@ describe('recordings on the partner side', () => {
 
   it('need the admin token', async () => {
     const { status } = await service.call('POST', '/admin/v1/hosted/recordings', {
-      body: film(0),
+      body: demoVideo(0),
       headers: { 'Content-Type': 'video/mp4' },
     });
     expect(status).toBe(401);
@@ -268,7 +268,7 @@ describe('recordings on the partner side', () => {
     const before = await service.dataSource.query<unknown[]>('SELECT id FROM reference_recordings');
     const controller = new AbortController();
     const body = new ReadableStream<Uint8Array>({
-      start: (stream) => stream.enqueue(film(0).subarray(0, 50_000)),
+      start: (stream) => stream.enqueue(demoVideo(0).subarray(0, 50_000)),
     });
     const query = new URLSearchParams({
       customerId: CUSTOMER,

@@ -9,11 +9,11 @@ import { knownRoots } from '../../../src/storage/storage-root.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../../src/storage/storage.js';
-import { filmName } from '../../../src/reference-partner/vision/film-tables.js';
+import { videoFileName } from '../../../src/reference-partner/vision/stored-videos.repository.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { at, CUSTOMER, film, TRUCK, upload } from '../../support/hosted-vision.js';
+import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../../support/reference-vision.js';
 
 /** Longer than a statement may take, and than the connection waits for it. */
 const COMMIT_SECONDS = 6;
@@ -75,7 +75,7 @@ it.concurrent('a recording whose commit arrives after its connection was given u
     return ids;
   }, COMMIT_SECONDS * 1000);
   await usualCommits('reference_recordings');
-  for (const id of added) expect(await storage.stat(filmName('recordings', id))).toBeDefined();
+  for (const id of added) expect(await storage.stat(videoFileName('recordings', id))).toBeDefined();
 });
 
 it.concurrent('so does a clip', async () => {
@@ -89,7 +89,7 @@ it.concurrent('so does a clip', async () => {
   }, COMMIT_SECONDS * 4000);
   await usualCommits('reference_clips');
   // The service has given up before, and would have deleted it by then.
-  for (const id of added) expect(await storage.stat(filmName('clips', id))).toBeDefined();
+  for (const id of added) expect(await storage.stat(videoFileName('clips', id))).toBeDefined();
 });
 
 it('a clip that cannot be published leaves no bytes behind', async () => {
@@ -128,7 +128,7 @@ it.each([
   ...(process.platform === 'linux' ? [['read', '/proc/self/mem', 6] as const] : []),
 ])('a film that the storage cannot %s just now is 503, and tells when to come back', async (_, inItsPlace, minute) => {
   const { id, downloadUrl } = await recorded(minute);
-  const path = join(root, filmName('recordings', id));
+  const path = join(root, videoFileName('recordings', id));
   await rename(path, `${path}.aside`);
   await symlink(inItsPlace ?? path, path);
   const response = await fetch(downloadUrl);
@@ -138,7 +138,7 @@ it.each([
   expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
   await rename(`${path}.aside`, path);
   const again = await fetch(downloadUrl);
-  expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([200, film(minute).length]);
+  expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([200, demoVideo(minute).length]);
 });
 
 it.each([
@@ -169,7 +169,7 @@ it('a process that starts while the mount is missing makes nothing in its place'
 it.each<[string, (storage: Storage, folder: string) => Promise<unknown>]>([
   [
     'had its first film',
-    (opened) => opened.store(filmName('recordings', randomUUID()), Readable.from([Buffer.from('film')])),
+    (opened) => opened.store(videoFileName('recordings', randomUUID()), Readable.from([Buffer.from('film')])),
   ],
   ['had films before it was remembered', (_, folder) => mkdir(join(folder, 'hosted-recordings'))],
 ])('a folder may be mounted after the first start, and is waited for since it has %s', async (_, fill) => {
@@ -188,7 +188,7 @@ it.each<[string, (storage: Storage, folder: string) => Promise<unknown>]>([
   expect(await started()).toMatchObject({ writable: true });
   await rename(folder, volume);
   await rename(below, folder);
-  await expect(opened.createDraft(filmName('recordings', randomUUID()))).rejects.toThrow(StorageUnavailableError);
+  await expect(opened.createDraft(videoFileName('recordings', randomUUID()))).rejects.toThrow(StorageUnavailableError);
   expect(await started()).toMatchObject({ writable: false });
   expect(await readdir(folder)).toEqual(['.partial']);
   await rm(folder, { recursive: true });
@@ -199,7 +199,7 @@ it.each<[string, (storage: Storage, folder: string) => Promise<unknown>]>([
 
 it('a film whose file is lost is told as any failure, not as a film', async () => {
   const recording = await recorded(3);
-  await storage.delete(filmName('recordings', recording.id));
+  await storage.delete(videoFileName('recordings', recording.id));
   const response = await fetch(recording.downloadUrl, { headers: { Range: 'bytes=0-9' } });
   expect(response.status).toBe(500);
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);

@@ -4,7 +4,7 @@ import type { TestApp } from '../../support/app.js';
 import { becomes, DownloadScene, filesOf, listed } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { serveFile } from '../../support/file-host.js';
-import { film } from '../../support/films.js';
+import { sampleVideo } from '../../support/sample-video.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 import { startAnew, sha256, type VisionPartner } from '../../support/vision-partner.js';
 
@@ -29,7 +29,9 @@ const cutAt = (...lengths: readonly number[]): RequestListener => {
   let tries = 0;
   return (_, res) => {
     res.writeHead(200, { 'Content-Length': 1_000 });
-    res.write(film(1_000).subarray(0, lengths[tries++ % lengths.length]), () => setTimeout(() => res.destroy(), 5));
+    res.write(sampleVideo(1_000).subarray(0, lengths[tries++ % lengths.length]), () =>
+      setTimeout(() => res.destroy(), 5),
+    );
   };
 };
 
@@ -60,9 +62,13 @@ test.each<[string, RequestListener, string]>([
     sends('application/json', '{"error":"gone"}'),
     'sent as application/json, is not a valid MP4: it begins with "{',
   ],
-  ['a film that was cut before it got a length', sends('video/mp4', film().subarray(0, 30_000)), 'its mdat box ends'],
+  [
+    'a film that was cut before it got a length',
+    sends('video/mp4', sampleVideo().subarray(0, 30_000)),
+    'its mdat box ends',
+  ],
 ])('a host that answers with %s: given up, with the reason, and no file', async (_, listener, reason) => {
-  const id = await scene.follow(app, listed(partner.link(film(), listener)));
+  const id = await scene.follow(app, listed(partner.link(sampleVideo(), listener)));
   const shown = await becomes(app, id, { status: 'failed', reason: expect.stringContaining(reason) });
   expect(shown).not.toHaveProperty('sha256');
   expect((await app.admin('GET', `/recordings/${shown.id}/content`)).status).toBe(404);
@@ -73,7 +79,7 @@ test.each<[string, RequestListener, string]>([
 });
 
 test('a host that gets on now and then is not given up', async () => {
-  const body = film(1_000);
+  const body = sampleVideo(1_000);
   const lengths = [500, 500, 500, 500, 600, 600, 600];
   const cut = cutAt(...lengths);
   let tries = 0;
@@ -84,7 +90,7 @@ test('a host that gets on now and then is not given up', async () => {
 });
 
 test('a host that sends a page first, and the film when it is ready', async () => {
-  const body = film();
+  const body = sampleVideo();
   let ready = false;
   const link = partner.link(body, (req, res) =>
     ready ? serveFile(body, { etag: '"1"' })(req, res) : sends('text/html', 'One moment, please')(req, res),
@@ -97,14 +103,14 @@ test('a host that sends a page first, and the film when it is ready', async () =
 });
 
 test('a film with bytes after its last box is stored, and flagged', async () => {
-  const body = Buffer.concat([film(), Buffer.from('<!-- served by x -->')]);
+  const body = Buffer.concat([sampleVideo(), Buffer.from('<!-- served by x -->')]);
   const id = await scene.follow(app, listed(partner.link(body)));
   const reason = 'The file has 20 bytes after its last MP4 box.';
   expect(await becomes(app, id, { status: 'stored', reason })).toMatchObject({ sha256: sha256(body) });
 });
 
 test('a host that breaks off is asked for the rest', async () => {
-  const body = film(400_000);
+  const body = sampleVideo(400_000);
   let tries = 0;
   const link = partner.link(body, (req, res) =>
     serveFile(body, { etag: '"one"', ...(++tries < 3 ? { breakAfter: 150_000 } : {}) })(req, res),
@@ -115,7 +121,7 @@ test('a host that breaks off is asked for the rest', async () => {
 });
 
 test('a host that breaks off and knows no ranges is asked for all of it', async () => {
-  const body = film(400_000);
+  const body = sampleVideo(400_000);
   let tries = 0;
   const link = partner.link(body, (req, res) =>
     serveFile(body, { etag: '"one"', ranges: false, ...(++tries < 3 ? { breakAfter: 150_000 } : {}) })(req, res),
@@ -125,7 +131,7 @@ test('a host that breaks off and knows no ranges is asked for all of it', async 
 });
 
 test('a file that changed between two tries: the new one, whole', async () => {
-  const [former, latter] = [film(400_000), film(300_000)];
+  const [former, latter] = [sampleVideo(400_000), sampleVideo(300_000)];
   let tries = 0;
   const link = partner.link(former, (req, res) =>
     ++tries === 1
@@ -146,13 +152,13 @@ describe('in S3', () => {
   afterAll(() => s3.stop());
 
   test('a page is not stored either', async () => {
-    const id = await scene.follow(inS3, listed(partner.link(film(), sends('text/html', '<html>no</html>'))));
+    const id = await scene.follow(inS3, listed(partner.link(sampleVideo(), sends('text/html', '<html>no</html>'))));
     const shown = await becomes(inS3, id, { status: 'failed', reason: expect.stringContaining('not a valid MP4') });
     expect((await inS3.admin('GET', `/recordings/${shown.id}/content`)).status).toBe(404);
   });
 
   test('a recording is stored and played', async () => {
-    const body = film(300_000);
+    const body = sampleVideo(300_000);
     const id = await scene.follow(inS3, listed(partner.link(body)));
     const shown = await becomes(inS3, id, { status: 'stored' });
     const played = await fetch(`${inS3.url}/admin/v1/recordings/${shown.id}/content`, {

@@ -12,11 +12,11 @@ import { MIB, newName } from '../../shared/storage-cases.js';
 import { DownloaderScene, sendsChunked, sendsRaw } from '../../support/downloader-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { LINK_SECRET, serveFile, startFileHost } from '../../support/file-host.js';
-import { film, FTYP } from '../../support/films.js';
+import { sampleVideo, FTYP } from '../../support/sample-video.js';
 import { held } from '../../support/held.js';
 
-const body = film(3 * MIB);
-const small = film(40_000);
+const body = sampleVideo(3 * MIB);
+const small = sampleVideo(40_000);
 
 let scene: DownloaderScene;
 beforeAll(async () => void (scene = await DownloaderScene.start()));
@@ -79,7 +79,7 @@ describe('a file that is not whole is never published', () => {
       Buffer.from('{"error":"no"}'),
       'sent as application/json, is not a valid MP4: it begins with "{',
     ],
-    ['a cut MP4', 'video/mp4', film().subarray(0, 40_000), 'its mdat box ends 10000 bytes after the end'],
+    ['a cut MP4', 'video/mp4', sampleVideo().subarray(0, 40_000), 'its mdat box ends 10000 bytes after the end'],
     ['an MP4 that ends before its moov box', 'video/mp4', FTYP, 'it has no moov box'],
   ])('%s: the error says what was sent', async (_, type, sent, reason) => {
     scene.host.answer((_request, res) => {

@@ -6,10 +6,10 @@ import { interrupted, MIB, sha256 } from '../../shared/storage-cases.js';
 import { DownloaderScene, sendsChunked } from '../../support/downloader-scene.js';
 import { ResumedDownloads } from '../../support/resumed-downloads.js';
 import { serveFile } from '../../support/file-host.js';
-import { box, film, FTYP, MOOV } from '../../support/films.js';
+import { box, sampleVideo, FTYP, MOOV } from '../../support/sample-video.js';
 
-const body = film(3 * MIB);
-const small = film(40_000);
+const body = sampleVideo(3 * MIB);
+const small = sampleVideo(40_000);
 
 let scene: DownloaderScene;
 beforeAll(async () => void (scene = await DownloaderScene.start()));
@@ -125,7 +125,7 @@ describe('an interrupted download resumes', () => {
 });
 
 describe('an interrupted download starts from zero', () => {
-  const other = film(3 * MIB);
+  const other = sampleVideo(3 * MIB);
   const part =
     (headers: Record<string, string>, from = 0): RequestListener =>
     (req, res) => {

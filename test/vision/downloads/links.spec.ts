@@ -3,7 +3,7 @@ import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, listed } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { serveFile } from '../../support/file-host.js';
-import { film } from '../../support/films.js';
+import { sampleVideo } from '../../support/sample-video.js';
 import { type AskedRequest, json, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
 import { orderVideo } from '../../support/video-requests.js';
 import {
@@ -49,7 +49,7 @@ describe('a link', () => {
   afterEach(() => startAnew(app, partner));
 
   test('without an end is used', async () => {
-    const body = film();
+    const body = sampleVideo();
     const id = await scene.follow(app, listed({ downloadUrl: partner.link(body), expiresAt: undefined }));
     expect(await becomes(app, id, { status: 'stored' })).toMatchObject({
       sizeBytes: body.length,
@@ -58,7 +58,7 @@ describe('a link', () => {
   });
 
   test.each([401, 403, 404, 410])('that is refused with %i is replaced by listing again', async (status) => {
-    const body = film();
+    const body = sampleVideo();
     const refused = partner.link(body, (_, res) => res.writeHead(status).end());
     const id = await scene.follow(app, listed(refused, partner.link(body)));
     const shown = await becomes(app, id, { status: 'stored' });
@@ -71,11 +71,11 @@ describe('a link', () => {
     ['under another id', { id: 'made anew' }],
     ['under the other name of its camera', { cameraId: '1' }],
   ])('is replaced by its own recording, %s, whatever else the partner lists', async (_, fields) => {
-    const body = film();
+    const body = sampleVideo();
     const refused = partner.link(body, (_, res) => res.writeHead(403).end());
     const id = await scene.follow(app, () => []);
     const own = chunk(1, partner.link(body), fields);
-    const wrong = partner.link(film(300));
+    const wrong = partner.link(sampleVideo(300));
     const others = [
       chunk(1, wrong, { truckId: 'TRUCK-8' }),
       chunk(2, wrong, { id: 'chunk-1' }),
@@ -95,7 +95,7 @@ describe('a link', () => {
   });
 
   test('is replaced by a partner that has no totals, and answers a page past the end with 404', async () => {
-    const body = film();
+    const body = sampleVideo();
     const next = listed(
       partner.link(body, (_, res) => res.writeHead(403).end()),
       partner.link(body),
@@ -118,7 +118,7 @@ describe('a link', () => {
         (isKnown ? reply : refuses(404, 'NOT_FOUND', 'no such customer'))(response, request);
       };
     const replaced = () => {
-      const body = film();
+      const body = sampleVideo();
       const refused = partner.link(body, (_, res) => res.writeHead(403).end());
       return { sum: sha256(body), refused, living: partner.link(body) };
     };
@@ -146,7 +146,7 @@ describe('a link', () => {
   });
 
   test('that has expired is never asked, and replaced', async () => {
-    const [dead, living] = [partner.link(film()), partner.link(film())];
+    const [dead, living] = [partner.link(sampleVideo()), partner.link(sampleVideo())];
     const id = await scene.follow(app, listed({ downloadUrl: dead, expiresAt: inHours(-1) }, living));
     await becomes(app, id, { status: 'stored' });
     expect(partner.fetched.filter((path) => dead.endsWith(path))).toEqual([]);
@@ -154,7 +154,7 @@ describe('a link', () => {
   });
 
   test('expired at birth, every time: replaced five times, then expired with its reason', async () => {
-    const id = await scene.follow(app, listed({ downloadUrl: partner.link(film()), expiresAt: inHours(-1) }));
+    const id = await scene.follow(app, listed({ downloadUrl: partner.link(sampleVideo()), expiresAt: inHours(-1) }));
     const { reason } = await becomes(app, id, { status: 'expired', reason: expect.any(String) });
     expect(reason).toContain('expired');
     expect(partner.fetched).toEqual([]);
@@ -166,7 +166,7 @@ describe('a link', () => {
   });
 
   test('that is refused every time: expired with its reason, and fetched after all when it is listed with one that works', async () => {
-    let link = partner.link(film(), (_, res) => res.writeHead(403).end());
+    let link = partner.link(sampleVideo(), (_, res) => res.writeHead(403).end());
     const id = await scene.follow(app, () => [chunk(1, link)]);
     const { reason } = await becomes(app, id, { status: 'expired' });
     expect(reason).toContain('refused the link with 403');
@@ -181,17 +181,19 @@ describe('a link', () => {
       [id],
     );
     expect(row?.relinks).toBe(5);
-    link = partner.link(film());
+    link = partner.link(sampleVideo());
     await becomes(app, id, { status: 'stored' });
   });
 
   test('of a recording that is listed no more', async () => {
-    const refused = partner.link(film(), (_, res) => res.writeHead(410).end());
+    const refused = partner.link(sampleVideo(), (_, res) => res.writeHead(410).end());
     // Listed until the link was tried, however often that is.
     const tried = () => partner.fetched.some((path) => refused.endsWith(path));
     const id = await scene.follow(app, () => []);
     // Under another id, a number may be another camera's.
-    const another = lists('recordings', () => [chunk(1, partner.link(film()), { id: 'of a number', cameraId: '1' })]);
+    const another = lists('recordings', () => [
+      chunk(1, partner.link(sampleVideo()), { id: 'of a number', cameraId: '1' }),
+    ]);
     const follows = lists('recordings', () => (tried() ? [] : [chunk(1, refused)]));
     partner.on(CONTINUOUS, (response, request) => (isRelink(request) ? another : follows)(response, request));
     const { reason } = await becomes(app, id, { status: 'expired' });
@@ -199,7 +201,7 @@ describe('a link', () => {
   });
 
   test('that expired while nobody said that its file is there whole: stored, without asking anybody', async () => {
-    const body = film();
+    const body = sampleVideo();
     const listing = [chunk(1, partner.link(body))];
     const id = await scene.follow(app, () => listing);
     await becomes(app, id, { status: 'stored' });
@@ -210,7 +212,7 @@ describe('a link', () => {
       `UPDATE recordings SET status = 'downloading', size_bytes = NULL, sha256 = NULL, stored_at = NULL, fetch_ms = NULL,
          link = $2, expires_at = now() - interval '1 minute', due_at = now(), lease_token = gen_random_uuid(),
          leased_until = now() - interval '1 second' WHERE connection_id = $1`,
-      [id, partner.link(film())],
+      [id, partner.link(sampleVideo())],
     );
     await becomes(app, id, { status: 'stored', sizeBytes: body.length, sha256: sha256(body) });
     expect(partner.fetched).toHaveLength(fetched);
@@ -229,7 +231,7 @@ describe('a link', () => {
   });
 
   test('carries no key of ours', async () => {
-    const id = await scene.follow(app, listed(partner.link(film())));
+    const id = await scene.follow(app, listed(partner.link(sampleVideo())));
     await becomes(app, id, { status: 'stored' });
     expect(JSON.stringify(partner.files.asked)).not.toContain('the-partners-key');
   });
@@ -244,7 +246,7 @@ describe('300 links that die together', () => {
     async (_, fields) => {
       partner.reset();
       const app = await scene.service({ env: { DOWNLOAD_CONCURRENCY_PER_CONNECTION: 16 } });
-      const body = film();
+      const body = sampleVideo();
       const link = (isAlive: boolean) =>
         partner.link(body, (request, response) =>
           isAlive ? serveFile(body)(request, response) : void response.writeHead(403).end(),

@@ -8,7 +8,7 @@ import type { TestApp } from '../../support/app.js';
 import { becomes, chunk, DownloadScene, recordings } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { serveFile } from '../../support/file-host.js';
-import { film } from '../../support/films.js';
+import { sampleVideo } from '../../support/sample-video.js';
 import { hurry, inHours, sha256, type VisionPartner } from '../../support/vision-partner.js';
 
 describe('many', () => {
@@ -20,7 +20,7 @@ describe('many', () => {
   });
   afterAll(() => scene.stop());
 
-  const bodies = Array.from({ length: 50 }, () => film(200_000));
+  const bodies = Array.from({ length: 50 }, () => sampleVideo(200_000));
   /** Slow enough to be met in the middle. */
   const slowly =
     (body: Buffer, open: { now: number; most: number } = { now: 0, most: 0 }): RequestListener =>
@@ -80,7 +80,7 @@ describe('a storage that can take nothing', () => {
     await mkdir(dirname(root), { recursive: true });
     await rm(root, { recursive: true, force: true });
     await writeFile(root, 'a file where the folder should be');
-    const body = film();
+    const body = sampleVideo();
     const id = await scene.follow(app, () => [chunk(1, partner.link(body))]);
     await becomes(app, id, { status: 'available', reason: expect.stringContaining('The video storage failed') });
     await rm(root);
@@ -97,7 +97,7 @@ describe('a storage that can take nothing', () => {
     const current = jest
       .spyOn(pause, 'current')
       .mockReturnValue(new RetryLaterError('The video storage is full.', 1_000));
-    const bodies = [film(), film(), film()];
+    const bodies = [sampleVideo(), sampleVideo(), sampleVideo()];
     const chunks = bodies.map((body, i) => chunk(i, partner.link(body)));
     const id = await scene.follow(app, () => chunks);
     await eventually(async () => expect(await recordings(app, id)).toHaveLength(3));

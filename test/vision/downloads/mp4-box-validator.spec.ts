@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Mp4BoxValidator } from '../../../src/vision/downloads/mp4-box-validator.js';
-import { box, film, FTYP, MOOV } from '../../support/films.js';
+import { box, sampleVideo, FTYP, MOOV } from '../../support/sample-video.js';
 
 /** The number of trailing bytes, or the message of the error. */
 function validate(body: Buffer, step = body.length): number | string {
@@ -31,7 +31,7 @@ const whole = Buffer.concat([FTYP, MOOV, box('mdat', rest)]);
 
 describe('a valid MP4', () => {
   test.each<[string, Buffer[]]>([
-    ['of the usual boxes', [film(400)]],
+    ['of the usual boxes', [sampleVideo(400)]],
     ['with its moov box at the end', [FTYP, box('free'), box('mdat', rest), MOOV]],
     ['with a size of 64 bits', [FTYP, MOOV, longBox('mdat', rest)]],
     ['with an empty box that has a size of 64 bits', [FTYP, longBox('free', Buffer.alloc(0)), MOOV]],

@@ -12,11 +12,11 @@ import { Downloader, type ResumePoint } from '../../../src/vision/downloads/down
 import { contentOf, MIB, newName, sha256 } from '../../shared/storage-cases.js';
 import { DownloaderScene } from '../../support/downloader-scene.js';
 import { serveFile } from '../../support/file-host.js';
-import { film } from '../../support/films.js';
+import { sampleVideo } from '../../support/sample-video.js';
 import { heldChild } from '../../support/held.js';
 
 const childScript = join(import.meta.dirname, '../../support/download-child.mjs');
-const body = film(7 * MIB);
+const body = sampleVideo(7 * MIB);
 
 let scene: DownloaderScene;
 beforeAll(async () => void (scene = await DownloaderScene.start()));

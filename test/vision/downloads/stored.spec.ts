@@ -7,7 +7,7 @@ import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
-import { film } from '../../support/films.js';
+import { sampleVideo } from '../../support/sample-video.js';
 import { connectVision, CONTINUOUS, hurry, sha256, type VisionPartner } from '../../support/vision-partner.js';
 
 let scene: DownloadScene;
@@ -55,7 +55,7 @@ describe('retention', () => {
   test('is off by default; counts without deleting; deletes what is older than its days, and says so', async () => {
     partner.reset();
     const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
-    const links = [1, 2].map((n) => chunk(n, partner.link(film(1_000))));
+    const links = [1, 2].map((n) => chunk(n, partner.link(sampleVideo(1_000))));
     const id = await scene.follow(app, () => links);
     await eventually(async () => {
       expect((await recordings(app, id)).map(({ status }) => status)).toEqual(['stored', 'stored']);
@@ -83,7 +83,7 @@ describe('retention', () => {
   test('of a film that cannot be deleted, as its mount is missing, the row stays as it is', async () => {
     partner.reset();
     const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
-    const id = await scene.follow(app, () => [chunk(1, partner.link(film(1_000)))]);
+    const id = await scene.follow(app, () => [chunk(1, partner.link(sampleVideo(1_000)))]);
     await eventually(async () => expect(await recordings(app, id)).toMatchObject([{ status: 'stored' }]));
     await app.dataSource.query(`UPDATE recordings SET stored_at = now() - interval '31 days'`);
     const retention = app.app.get(Retention, { strict: false });
@@ -99,7 +99,7 @@ describe('retention', () => {
   test('stops between two films, and another start goes on', async () => {
     partner.reset();
     const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
-    const id = await scene.follow(app, () => [1, 2].map((n) => chunk(n, partner.link(film(1_000)))));
+    const id = await scene.follow(app, () => [1, 2].map((n) => chunk(n, partner.link(sampleVideo(1_000)))));
     const statuses = async () => (await recordings(app, id)).map(({ status }) => status).sort();
     await eventually(async () => expect(await statuses()).toEqual(['stored', 'stored']));
     await app.dataSource.query(`UPDATE recordings SET stored_at = now() - interval '31 days'`);
@@ -131,12 +131,12 @@ describe('a missing mount', () => {
   test('is waited for: a film is fetched, and others are shown, once it is back', async () => {
     partner.reset();
     const app = await scene.service();
-    const chunks = [chunk(1, partner.link(film(1_000)))];
+    const chunks = [chunk(1, partner.link(sampleVideo(1_000)))];
     const id = await scene.follow(app, () => chunks);
     const first = await becomes(app, id, { status: 'stored' });
     const folder = fileURLToPath(app.env.STORAGE_URL);
     await rename(folder, `${folder}.aside`);
-    chunks.push(chunk(2, partner.link(film(2_000))));
+    chunks.push(chunk(2, partner.link(sampleVideo(2_000))));
     await eventually(async () => {
       await hurry(app);
       const [second] = await recordings(app, id);
@@ -160,7 +160,7 @@ describe('the bytes of a recording', () => {
   test('with ranges, conditions and HEAD', async () => {
     partner.reset();
     const app = await scene.service();
-    const body = film(1_000);
+    const body = sampleVideo(1_000);
     const id = await scene.follow(app, () => [chunk(1, partner.link(body))]);
     const shown = await becomes(app, id, { status: 'stored' });
     const get = (headers: Record<string, string>, method = 'GET') =>

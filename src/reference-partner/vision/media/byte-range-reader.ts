@@ -1,22 +1,22 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** Random access to a stored film, wherever it lies. */
+/** Random access to the bytes of a stored video, in a file or in a storage. */
 export interface ByteRangeReader {
-  /** Length of the whole film in bytes. */
+  /** Length of the whole video in bytes. */
   readonly size: number;
   /**
-   * Bytes `start` (included) to `end` (excluded), all of them, at once or as a stream (a Node `Readable` or a web
-   * `ReadableStream`). A stream that is no longer needed is destroyed. May be called twice at the same time.
+   * The bytes `start` (included) to `end` (excluded), as one array or as a stream (a Node `Readable` or a web
+   * `ReadableStream`). The caller destroys a stream that it no longer needs. Concurrent calls are allowed.
    */
-  read(start: number, end: number): FilmBytes | Promise<FilmBytes>;
+  read(start: number, end: number): RangeBytes | Promise<RangeBytes>;
 }
 
-export type FilmBytes = Uint8Array | AsyncIterable<Uint8Array>;
+export type RangeBytes = Uint8Array | AsyncIterable<Uint8Array>;
 
 /** The path of a file, or a reader for anything else. */
 export type MediaSource = string | ByteRangeReader;
 
-/** Lends a reader; a file is open only while `use` runs. */
+/** Calls `use` with a reader. A file is open only while `use` runs. */
 export async function withReader<T>(source: MediaSource, use: (reader: ByteRangeReader) => Promise<T>): Promise<T> {
   if (typeof source !== 'string') return use(source);
   const file = await open(source, 'r');
@@ -39,7 +39,7 @@ export async function readBytes(reader: ByteRangeReader, start: number, end: num
 }
 
 export const shortRead = (expected: number, received: number) =>
-  new Error(`the storage sent ${received} bytes where ${expected} were asked for`);
+  new Error(`the storage sent ${received} bytes instead of ${expected}`);
 
 async function readFully(file: FileHandle, start: number, end: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(end - start);

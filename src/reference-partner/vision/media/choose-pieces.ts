@@ -10,34 +10,34 @@ import {
   soundFault,
   type VideoFacts,
   videoDifference,
-} from './film-facts.js';
-import { type Film, withFilm } from './film.js';
+} from './track-facts.js';
+import { type Mp4Input, withMp4Input } from './mp4-input.js';
 import { MediaError } from './media-error.js';
-import { audioPackets, HAIR_SECONDS, videoPackets } from './piece-packets.js';
+import { audioPackets, TIME_TOLERANCE_SECONDS, videoPackets } from './piece-packets.js';
 import { inOrder, type Interval, joinPiece } from './intervals.js';
 
-/** A stored film and the time that it is said to show, `endTime` excluded. */
+/** A stored video and its stated time range, `endTime` excluded. */
 export interface RecordedChunk {
   readonly startTime: Date;
   readonly endTime: Date;
   readonly source: MediaSource;
 }
 
-/** What is taken of one chunk: from a key frame on. */
+/** The part of one chunk that the clip uses. It starts at a key frame. */
 export interface Piece extends Interval {
   readonly chunk: RecordedChunk;
-  /** Time of the chunk's start and of the key frame, in seconds of the film's own clock. */
+  /** Time of the chunk's start and of the key frame, in seconds of the video's own clock. */
   readonly origin: number;
   readonly key: number;
   readonly video: VideoFacts;
   readonly audio: { readonly facts: AudioFacts; readonly first: EncodedPacket } | null;
-  /** Why the sound of the chunk is left out, where it is. */
+  /** Why the clip omits the sound of this chunk, or null. */
   readonly soundFault: string | null;
-  /** At most so many packets will be taken. */
+  /** Maximum number of packets that the clip takes from the chunk. */
   readonly packets: { readonly video: number; readonly audio: number };
 }
 
-/** A chunk that no player could show as a part of the clip. `reason` is a sentence without its period. */
+/** A part of a chunk that cannot be joined to the clip. `reason` is a sentence without its period. */
 export interface LeftOut extends Interval {
   readonly reason: string;
 }
@@ -47,14 +47,14 @@ export interface Chosen {
   readonly leftOut: LeftOut[];
 }
 
-/** The end of a piece in seconds of its film's own clock. */
-export const endInFilm = (piece: Piece): number => piece.origin + (piece.to - piece.chunk.startTime.getTime()) / 1000;
+/** The end of a piece in seconds of its video's own clock. */
+export const endInFile = (piece: Piece): number => piece.origin + (piece.to - piece.chunk.startTime.getTime()) / 1000;
 
 /**
- * Which parts of which chunks make up the range, oldest first. A film begins at its chunk's start and runs at real
- * speed; it counts up to the stated end or its own, whichever comes first. Where two overlap the one that began earlier
- * is used to its end, then the other from its nearest key frame. Of chunks whose pictures cannot be joined, the longest
- * part that can is used; a chunk that cannot be read is left out. Throws its fault if that leaves nothing.
+ * Chooses the parts of the chunks that make up the range, oldest first. A video begins at the start of its chunk and is
+ * used up to the stated end or its own end, whichever comes first. If two chunks overlap, the earlier one is used to its
+ * end, then the later one from its nearest key frame. If the videos have different formats, only the format that covers
+ * the most time is used. A chunk that cannot be read is left out; if no other chunk remains, its error is thrown.
  */
 export async function choosePieces(
   chunks: readonly RecordedChunk[],
@@ -68,7 +68,7 @@ export async function choosePieces(
     const wanted = within(range, chunk);
     if (groups.length > 0 && groups.every((pieces) => endOf(pieces) >= wanted.to)) continue;
     try {
-      await inChunk(chunk, (film) => addPiece(groups, film, chunk, wanted));
+      await inChunk(chunk, (input) => addPiece(groups, input, chunk, wanted));
     } catch (fault) {
       if (!(fault instanceof MediaError)) throw fault;
       unreadable.push({ ...wanted, fault });
@@ -95,23 +95,23 @@ const endOf = (pieces: readonly Piece[]): number => pieces.at(-1)?.to ?? 0;
 
 const lengthOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { from, to }) => sum + to - from, 0);
 
-/** Adds the chunk's piece to the pieces whose picture it continues, or begins a new group. */
-async function addPiece(groups: Piece[][], film: Film, chunk: RecordedChunk, wanted: Interval): Promise<void> {
-  const { video } = film;
-  if (!video) throw new MediaError('no-video', 'the film holds no picture');
+/** Adds the piece of a chunk to the group of the same video format, or starts a new group. */
+async function addPiece(groups: Piece[][], input: Mp4Input, chunk: RecordedChunk, wanted: Interval): Promise<void> {
+  const { video } = input;
+  if (!video) throw new MediaError('no-video', 'the video has no pictures');
   const facts = await readVideoFacts(video);
   const index = groups.findIndex(([first]) => first && videoDifference(first.video, facts) === null);
   const group = groups[index] ?? [];
   const from = Math.max(wanted.from, endOf(group));
-  const piece = from < wanted.to ? await readPiece({ ...film, video }, chunk, facts, { from, to: wanted.to }) : null;
+  const piece = from < wanted.to ? await readPiece({ ...input, video }, chunk, facts, { from, to: wanted.to }) : null;
   if (!piece) return;
   groups[index < 0 ? groups.length : index] = joinPiece(group, withSoundOf(group, piece));
 }
 
-/** Opens a chunk; a fault of the film names it. */
-export async function inChunk<T>(chunk: RecordedChunk, use: (film: Film) => Promise<T>): Promise<T> {
+/** Opens the video of a chunk. The message of a `MediaError` names the chunk. */
+export async function inChunk<T>(chunk: RecordedChunk, use: (input: Mp4Input) => Promise<T>): Promise<T> {
   try {
-    return await withFilm(chunk.source, use);
+    return await withMp4Input(chunk.source, use);
   } catch (error) {
     if (!(error instanceof MediaError)) throw error;
     throw new MediaError(error.fault, `${nameOf(chunk)}: ${error.message}`, { cause: error });
@@ -119,23 +119,23 @@ export async function inChunk<T>(chunk: RecordedChunk, use: (film: Film) => Prom
 }
 
 async function readPiece(
-  film: Film & { readonly video: NonNullable<Film['video']> },
+  input: Mp4Input & { readonly video: NonNullable<Mp4Input['video']> },
   chunk: RecordedChunk,
   facts: VideoFacts,
   wanted: Interval,
 ): Promise<Piece | null> {
-  const { video } = film;
+  const { video } = input;
   const start = chunk.startTime.getTime();
   const extent = await readExtent(video);
   const to = Math.min(wanted.to, start + (extent.end - extent.first) * 1000);
   if (to <= wanted.from) return null;
-  const key = await video.keyFrameAt(extent.first + (wanted.from - start) / 1000 + HAIR_SECONDS);
-  if (!key) throw new MediaError('unreadable', 'the film has no key frame');
+  const key = await video.keyFrameAt(extent.first + (wanted.from - start) / 1000 + TIME_TOLERANCE_SECONDS);
+  if (!key) throw new MediaError('unreadable', 'the video has no key frame');
   const from = start + (key.timestamp - extent.first) * 1000;
   if (to <= from) return null;
   const end = extent.first + (to - start) / 1000;
-  const fault = film.audio && (await soundFault(film.audio));
-  const sound = fault === null ? await readSound(film, key.timestamp, end) : null;
+  const fault = input.audio && (await soundFault(input.audio));
+  const sound = fault === null ? await readSound(input, key.timestamp, end) : null;
   return {
     chunk,
     from,
@@ -152,7 +152,7 @@ async function readPiece(
   };
 }
 
-async function readSound({ audio }: Film, from: number, to: number) {
+async function readSound({ audio }: Mp4Input, from: number, to: number) {
   if (!audio) return null;
   const outline = () => audioPackets(audio, from, to, (packet) => audio.nextOutline(packet));
   const packets = await count(outline());
@@ -160,7 +160,7 @@ async function readSound({ audio }: Film, from: number, to: number) {
   return packets > 0 && first ? { facts: await readAudioFacts(audio), first, packets } : null;
 }
 
-/** Counting touches no storage, so it lets others in now and then. */
+/** Counting reads nothing from the storage, so it yields to the event loop every 500 packets. */
 async function count(packets: AsyncIterator<EncodedPacket>): Promise<number> {
   let counted = 0;
   while (!(await packets.next()).done) {
@@ -169,7 +169,7 @@ async function count(packets: AsyncIterator<EncodedPacket>): Promise<number> {
   return counted;
 }
 
-/** The clip has one sound track: a piece with another sound is used without it. */
+/** The clip has one audio track: a piece with another audio format is used without its sound. */
 function withSoundOf(pieces: readonly Piece[], next: Piece): Piece {
   const sounding = pieces.find((piece) => piece.audio)?.audio;
   const difference = sounding && next.audio && audioDifference(sounding.facts, next.audio.facts);

@@ -7,32 +7,32 @@ import type {
   StreamTargetChunk,
 } from 'mediabunny';
 import { errorCode } from '../../../storage/storage-errors.js';
-import type { AudioFacts, VideoFacts } from './film-facts.js';
-import { loadMediabunny } from './film.js';
 import { MediaError } from './media-error.js';
+import { loadMediabunny } from './mp4-input.js';
+import type { AudioFacts, VideoFacts } from './track-facts.js';
 
 /** The media library cannot write the sound. Its checks are stricter than those of a reader. */
 export class UnwritableSoundError extends Error {
   override readonly name = 'UnwritableSoundError';
 }
 
-/** Gathered before a write; two or three of them are in memory at a time. */
+/** Size of one write. Two or three writes are in memory at a time. */
 const WRITE_BYTES = 2 * 1024 * 1024;
 
 export interface ClipFormat {
   readonly video: VideoFacts;
-  /** `first` tells the library what the codec's own description leaves out. */
+  /** The library reads from the packet `first` what the description of the codec omits. */
   readonly audio: { readonly facts: AudioFacts; readonly first: EncodedPacket } | null;
-  /** The most packets that will be added: room for the table of contents is kept at the front. */
+  /** Maximum number of packets. The writer reserves space for the table of contents at the front. */
   readonly packets: { readonly video: number; readonly audio: number };
 }
 
 /**
- * Writes an MP4 whose table of contents comes first ("fast start"), so that a player can begin before it has all of
- * it. Pieces are laid end to end on one timeline that begins at zero.
+ * Writes an MP4 with its table of contents at the front ("fast start"), so that a player can begin before the download is
+ * complete. The pieces follow each other on one timeline that begins at zero.
  */
 export class ClipWriter {
-  /** Where the current piece begins, and how far picture and sound reach, in seconds of the clip. */
+  /** Start of the current piece, and the ends of video and audio so far, in seconds of the clip. */
   private base = 0;
   private videoEnd = 0;
   private audioEnd = 0;
@@ -76,19 +76,19 @@ export class ClipWriter {
     return writer;
   }
 
-  /** `seconds`: when the frame is shown, from the start of the piece. Frames come in decode order. */
+  /** `seconds`: when the frame is shown, counted from the start of the piece. Call it in decode order. */
   async addVideo(packet: EncodedPacket, seconds: number): Promise<void> {
     const timestamp = this.base + seconds;
     this.videoEnd = Math.max(this.videoEnd, timestamp + packet.duration);
     await this.video.add(packet.clone({ timestamp })).catch((error: unknown) => {
       if (isFileError(error)) throw error;
-      throw new MediaError('unreadable', 'a frame of the film cannot be written', { cause: error });
+      throw new MediaError('unreadable', 'a frame of the video cannot be written', { cause: error });
     });
   }
 
   /**
-   * A packet of which the better half lies before the piece, or under the sound of the last one, is left out; what
-   * remains of an overlap is pushed on.
+   * Skips a packet if more than half of it overlaps the previous audio. Otherwise moves it to the end of the previous
+   * audio.
    */
   async addAudio(packet: EncodedPacket, seconds: number): Promise<void> {
     const wanted = this.base + seconds;
@@ -98,14 +98,14 @@ export class ClipWriter {
     await this.audio?.add(packet.clone({ timestamp })).catch(soundRefused);
   }
 
-  /** What is added from now on belongs to the next piece, which follows at once. Answers how long this one was. */
+  /** Ends the current piece; the next packets belong to the next piece. Returns the length of the piece in seconds. */
   endPiece(): number {
     const length = this.videoEnd - this.base;
     this.base = this.videoEnd;
     return length;
   }
 
-  /** Completes the file and answers its size in bytes. */
+  /** Completes the file and returns its size in bytes. */
   async finish(): Promise<number> {
     await (this.audio ? this.output.finalize().catch(soundRefused) : this.output.finalize());
     const { size } = await this.file.stat();
@@ -113,7 +113,7 @@ export class ClipWriter {
     return size;
   }
 
-  /** Runs a step; if it fails, nothing of the file remains. */
+  /** Runs a step. Deletes the file if it fails. */
   async orDiscard<T>(step: () => Promise<T>): Promise<T> {
     try {
       return await step();

@@ -1,8 +1,8 @@
-import { choosePieces, endInFilm, inChunk, type LeftOut, type Piece, type RecordedChunk } from './choose-pieces.js';
+import { choosePieces, endInFile, inChunk, type LeftOut, type Piece, type RecordedChunk } from './choose-pieces.js';
 import { ClipWriter, UnwritableSoundError } from './clip-writer.js';
-import type { Film } from './film.js';
+import type { Mp4Input } from './mp4-input.js';
 import { MediaError } from './media-error.js';
-import { audioPackets, HAIR_SECONDS, videoPackets } from './piece-packets.js';
+import { audioPackets, TIME_TOLERANCE_SECONDS, videoPackets } from './piece-packets.js';
 import { gapsIn, type Interval } from './intervals.js';
 
 /** A frame that others build on may be shown after the end of its piece, at one frame per second up to 16 s. */
@@ -15,35 +15,34 @@ interface TimeRange {
 }
 
 export interface ClipOrder {
-  /** In any order, with gaps and overlaps; those outside the range are not opened. */
+  /** In any order, with gaps and overlaps. Chunks outside the range are not opened. */
   readonly chunks: readonly RecordedChunk[];
   readonly range: TimeRange;
-  /** Path of the file to write; what was there is replaced. */
+  /** Path of the file to write. An existing file is replaced. */
   readonly target: string;
-  /** Stops between two frames; the promise is rejected with the signal's reason. */
+  /** Stops the work between two frames. The promise is rejected with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
 export interface Clip extends TimeRange {
   readonly sizeBytes: number;
-  /** What of the asked range the clip does not show, oldest first. */
+  /** Parts of the requested range that the clip does not show, oldest first. */
   readonly missing: TimeRange[];
-  /** What of it was not recorded. */
+  /** Parts of the requested range that were not recorded. */
   readonly unrecorded: TimeRange[];
-  /** Why the rest is missing: sentences without their periods. */
+  /** Why the other parts are missing: sentences without their periods. */
   readonly leftOut: string[];
-  /** Why the sound, or a part of it, is left out; empty where it is not. */
+  /** Why sound is missing in the clip; empty if all sound is there. */
   readonly soundFaults: string[];
 }
 
 /**
- * Cuts the asked range out of the chunks and joins it to one MP4, without encoding anything anew (decisions 42, 44).
- * The answer's `startTime` is that of the first frame, the key frame at or before the asked start, and `endTime`
- * the end of the last one, which B-frames may put some frames past the asked end. Pieces follow each other at once, also
- * over a gap: every player plays such a file, and `missing` says what is left out. Sound is kept where there is some. A
- * recording that is cut short is used up to its last frame.
- * Memory does not grow with the length of the films, apart from one entry per frame for the table of contents.
- * Nothing is left at `target` when it fails.
+ * Cuts the requested range out of the chunks and joins it to one MP4 without encoding (decisions 42, 44).
+ * The `startTime` of the clip is that of its first frame: the key frame at or before the requested start. Its `endTime` is
+ * the end of its last frame; B-frames may put it some frames after the requested end. The clip plays on without a pause
+ * over a gap, and `missing` lists the gaps. A truncated recording is used up to its last complete frame.
+ * Memory does not grow with the length of the videos, apart from one entry per frame for the table of contents.
+ * If the function throws, it deletes the file at `target`.
  * @throws MediaError `nothing-recorded`, `no-video`, `unreadable`; faults of the storage as they are.
  */
 export async function cutClip({ chunks, range, target, signal }: ClipOrder): Promise<Clip> {
@@ -96,14 +95,14 @@ interface Copied {
   readonly cutShort: LeftOut[];
 }
 
-/** Throws the fault of a piece if no piece has a frame that can be read. */
+/** Throws the error of the first faulty piece if no piece has a readable frame. */
 async function copyPieces(pieces: readonly Piece[], writer: ClipWriter, signal?: AbortSignal): Promise<Copied> {
   const shown: Interval[] = [];
   const cutShort: LeftOut[] = [];
   const ends: number[] = [];
   let fault: MediaError | undefined;
   for (const piece of pieces) {
-    const failure = await inChunk(piece.chunk, (film) => copyPiece(film, piece, writer, signal)).catch(mediaErrorOf);
+    const failure = await inChunk(piece.chunk, (input) => copyPiece(input, piece, writer, signal)).catch(mediaErrorOf);
     const end = piece.from + writer.endPiece() * 1000;
     if (end > piece.from) ends.push(end);
     if (failure === undefined) shown.push(piece);
@@ -114,17 +113,17 @@ async function copyPieces(pieces: readonly Piece[], writer: ClipWriter, signal?:
     }
   }
   const [start, end] = [shown[0]?.from, ends.at(-1)];
-  if (start === undefined || end === undefined) throw fault ?? new MediaError('unreadable', 'the film has no frame');
+  if (start === undefined || end === undefined) throw fault ?? new MediaError('unreadable', 'the video has no frame');
   return { range: { from: start, to: end }, shown, cutShort };
 }
 
-/** For `catch`: any other error is thrown again. */
+/** For `catch`: returns a `MediaError`, and throws any other error again. */
 function mediaErrorOf(error: unknown): MediaError {
   if (error instanceof MediaError) return error;
   throw error;
 }
 
-/** A chunk that was left out where another one was shown is not mentioned. */
+/** Ignores a left-out chunk if another chunk shows the same time. */
 function missingParts(wanted: Interval, shown: readonly Interval[], leftOut: readonly LeftOut[]) {
   const missing = gapsIn(wanted, shown);
   const relevant = leftOut.filter(({ from, to }) => missing.some((gap) => from < gap.to && to > gap.from));
@@ -136,16 +135,16 @@ function missingParts(wanted: Interval, shown: readonly Interval[], leftOut: rea
   };
 }
 
-/** Picture and sound are written as they are played, so that a player need not jump about in the file. */
+/** Interleaves video and audio packets by time, so that a player reads the file sequentially. */
 async function copyPiece(
-  { video, audio }: Film,
+  { video, audio }: Mp4Input,
   piece: Piece,
   writer: ClipWriter,
   signal?: AbortSignal,
 ): Promise<void> {
-  const key = await video?.keyFrameAt(piece.key + HAIR_SECONDS);
-  if (!video || !key) throw new MediaError('unreadable', 'the film changed while it was read');
-  const to = endInFilm(piece);
+  const key = await video?.keyFrameAt(piece.key + TIME_TOLERANCE_SECONDS);
+  if (!video || !key) throw new MediaError('unreadable', 'the video changed while it was read');
+  const to = endInFile(piece);
   const frames = videoPackets(key, to, (packet) => video.next(packet));
   const sounds = audioPackets(
     piece.audio && audio,
@@ -159,7 +158,7 @@ async function copyPiece(
     if (sound.done || (!frame.done && frame.value.timestamp <= sound.value.timestamp)) {
       if (frame.done) break;
       if (frame.value.timestamp > to + MAX_REORDERING_SECONDS) {
-        throw new MediaError('unreadable', 'the film has a frame with a damaged time');
+        throw new MediaError('unreadable', 'the video has a frame with a damaged time');
       }
       await writer.addVideo(frame.value, frame.value.timestamp - key.timestamp);
       frame = await frames.next();

@@ -39,8 +39,8 @@ export type MediaReply =
   | { readonly type: 'unexpected'; readonly message: string };
 
 /**
- * Ends this process where its memory grows too large or its parent is gone. It runs in a thread of its own, because a
- * damaged video can block the event loop.
+ * Ends this process if its memory exceeds the limit or its parent has ended. It runs in its own thread, because a damaged
+ * video can block the event loop.
  */
 const WATCHDOG = `
   const { workerData } = require('node:worker_threads');
@@ -90,7 +90,7 @@ new Worker(WATCHDOG, { eval: true, execArgv: [], workerData: { maxRssBytes, pare
 process.once('disconnect', () => process.exit());
 process.once('message', (task: MediaTask) => {
   void perform(task).then((reply) => {
-    // The task may have ended before the watchdog looked.
+    // The task may have ended before the next check of the watchdog.
     if (process.memoryUsage.rss() > maxRssBytes) process.kill(process.pid, 'SIGTERM');
     else process.send?.(reply);
   });

@@ -1,16 +1,15 @@
 /**
- * Why a film cannot be used. All of them are final: trying again changes nothing.
+ * Why a video cannot be used. A retry does not help.
  * - `not-mp4`: no `ftyp` box.
- * - `unreadable`: broken, cut short, encrypted, or in a form that the library does not know.
- * - `no-video`: nothing to show in it.
- * - `nothing-recorded`: no chunk has a picture in the asked range.
+ * - `unreadable`: damaged, truncated, encrypted, or in a format that the library does not know.
+ * - `no-video`: no video track.
+ * - `nothing-recorded`: no chunk has a frame in the requested range.
  */
 export type MediaFault = 'not-mp4' | 'unreadable' | 'no-video' | 'nothing-recorded';
 
 /**
- * A fault of the film itself. `message` is one sentence that may be shown to a partner: it names a chunk by its start
- * and never a path. Faults of the storage (a file that is gone, a full disk, a refused connection) are not wrapped:
- * they arrive as they were thrown, since they may pass.
+ * An error of the video itself. `message` may be shown to a partner: it names a chunk by its start and never a path.
+ * Errors of the storage (a missing file, a full disk, a refused connection) are not wrapped, because they may be temporary.
  */
 export class MediaError extends Error {
   override readonly name = 'MediaError';

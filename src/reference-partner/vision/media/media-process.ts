@@ -7,7 +7,7 @@ import type { MediaReply, MediaTask, StoredChunk } from './media-child.js';
 import { MediaError } from './media-error.js';
 import { systemNow } from '../../sandbox/partner-clock.js';
 
-/** The child process crashed, exceeded a limit, or reported an error that nobody foresaw. Another attempt may succeed. */
+/** The child process crashed, exceeded a limit, or reported an unexpected error. A retry may succeed. */
 export class MediaProcessError extends Error {
   override readonly name = 'MediaProcessError';
   readonly expected = true;
@@ -21,13 +21,13 @@ export interface MediaLimits {
 const MIB = 1024 ** 2;
 /** For one process; a clip of one hour needs about 130 MiB, Node.js included. */
 const MAX_RSS_BYTES = 256 * MIB;
-/** Larger than the limit above, which the child's watchdog applies before V8 collects garbage in vain for seconds. */
+/** Larger than the limit above: the watchdog ends the process before V8 spends seconds on garbage collection. */
 const MAX_HEAP_MIB = 512;
 const BASE_TIMEOUT_MS = 30_000;
 /** Slow disks and S3 servers deliver more than this. */
 const MIN_BYTES_PER_MS = 2 * 1024;
 
-/** `.js` in the build, `.ts` in the tests, whose processes load TypeScript by an inherited `--import`. */
+/** `.js` in the build, `.ts` in the tests, where processes load TypeScript by an inherited `--import`. */
 const CHILD = join(import.meta.dirname, `media-child${extname(import.meta.url)}`);
 
 export const limitsFor = (totalBytes: number): MediaLimits => ({
@@ -36,7 +36,7 @@ export const limitsFor = (totalBytes: number): MediaLimits => ({
 });
 
 /**
- * Does `cutClip` in a child process: a damaged video can crash it, block it or fill its memory without harm to the
+ * Runs `cutClip` in a child process: a damaged video can crash it, block it or fill its memory without harm to the
  * service. Rejects with `MediaError`, `MediaProcessError`, or the errors of the storage.
  */
 export async function cutClipInProcess(
@@ -53,7 +53,7 @@ export async function cutClipInProcess(
   return (await runTask({ type: 'cut', ...task }, limits, signal)) as Clip;
 }
 
-/** Does `durationOfMp4` for a file in a child process; rejects in the same way. */
+/** Runs `durationOfMp4` for a file in a child process. Rejects like `cutClipInProcess`. */
 export async function probeInProcess(path: string, limits = limitsFor(0)): Promise<number> {
   return (await runTask({ type: 'probe', path }, limits)) as number;
 }

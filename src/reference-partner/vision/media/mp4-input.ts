@@ -4,37 +4,37 @@ import { type ByteRangeReader, type MediaSource, shortRead, withReader } from '.
 import { MediaError } from './media-error.js';
 import { assertPlausibleTables } from './sample-table.rules.js';
 
-/** What is kept in memory of a film while it is read, in bytes. */
+/** Bytes of one video that the library caches while it reads. */
 const CACHE_BYTES = 4 * 1024 * 1024;
 
-/** Loaded at the first use only: a service that cuts nothing never pays for it. */
+/** Loads the library at the first use, so that a service that cuts no clips does not load it. */
 export async function loadMediabunny(): Promise<typeof import('mediabunny')> {
   const library = await import('mediabunny');
   library.Logging.level = library.LogLevel.Silent;
   return library;
 }
 
-/** One track of an open film, read packet by packet in decode order. Times are seconds of the film's own clock. */
-export class FilmTrack<T extends InputVideoTrack | InputAudioTrack = InputVideoTrack | InputAudioTrack> {
+/** One track of an open video. Packets are read in decode order; times are seconds of the video's own clock. */
+export class Mp4Track<T extends InputVideoTrack | InputAudioTrack = InputVideoTrack | InputAudioTrack> {
   constructor(
     readonly track: T,
     private readonly sink: EncodedPacketSink,
     private readonly reading: Reading,
   ) {}
 
-  /** Asks the library about the track. */
-  ask<R>(question: (track: T) => Promise<R>): Promise<R> {
-    return this.reading.run(() => question(this.track));
+  /** Reads properties of the track. */
+  query<R>(read: (track: T) => Promise<R>): Promise<R> {
+    return this.reading.run(() => read(this.track));
   }
 
-  /** The packet that is on at `seconds`, else the first one. */
+  /** The packet that plays at `seconds`, else the first packet. */
   at(seconds: number): Promise<EncodedPacket | null> {
     return this.reading.run(async () => (await this.sink.getPacket(seconds)) ?? (await this.sink.getFirstPacket()));
   }
 
   /**
-   * The nearest key frame at or before `seconds`, else the first one. The picture itself is looked at: some cameras
-   * mark every frame as a key frame.
+   * The nearest key frame at or before `seconds`, else the first one. The library verifies the frame data, because some
+   * cameras mark every frame as a key frame.
    */
   keyFrameAt(seconds: number): Promise<EncodedPacket | null> {
     return this.reading.run(
@@ -58,27 +58,27 @@ export class FilmTrack<T extends InputVideoTrack | InputAudioTrack = InputVideoT
     return this.reading.run(() => this.sink.getNextPacket(packet, { metadataOnly: true }));
   }
 
-  /** The library takes bytes that are not there for the end of the track; the table of contents knows better. */
+  /** The library reads missing bytes as the end of the track. The sample table shows whether more packets follow. */
   private async expectEndAfter(packet: EncodedPacket): Promise<void> {
     if (await this.sink.getNextPacket(packet, { metadataOnly: true })) {
-      throw new MediaError('unreadable', 'the film is cut short');
+      throw new MediaError('unreadable', 'the video is cut short');
     }
   }
 }
 
-/** An open MP4 film with its first picture and its first sound track. */
-export interface Film {
-  /** The picture; without one, the sound. */
-  readonly leading: FilmTrack;
-  readonly video: FilmTrack<InputVideoTrack> | null;
-  readonly audio: FilmTrack<InputAudioTrack> | null;
+/** An open MP4 file with its first video track and its first audio track. */
+export interface Mp4Input {
+  /** The video track, or the audio track if there is no video track. */
+  readonly leading: Mp4Track;
+  readonly video: Mp4Track<InputVideoTrack> | null;
+  readonly audio: Mp4Track<InputAudioTrack> | null;
 }
 
 /**
- * Opens a film while `use` runs, reading only the ranges that are needed.
+ * Opens a video while `use` runs, reading only the ranges that are needed.
  * @throws MediaError `unreadable`; faults of the storage as they are.
  */
-export async function withFilm<T>(source: MediaSource, use: (film: Film) => Promise<T>): Promise<T> {
+export async function withMp4Input<T>(source: MediaSource, use: (input: Mp4Input) => Promise<T>): Promise<T> {
   return withReader(source, async (reader) => {
     await assertPlausibleTables(reader);
     const mediabunny = await loadMediabunny();
@@ -90,7 +90,7 @@ export async function withFilm<T>(source: MediaSource, use: (film: Film) => Prom
         read: (start, end) => reading.fetch(reader, start, end),
         maxCacheSize: CACHE_BYTES,
         prefetchProfile: typeof source === 'string' ? 'fileSystem' : 'network',
-        // A range fetched ahead that failed is fetched again when it is needed, and fails then where it is awaited.
+        // The library fetches a failed prefetch again when it needs the range. The error is then thrown to the caller.
         handleUnhandledError: () => undefined,
       }),
     });
@@ -103,20 +103,20 @@ export async function withFilm<T>(source: MediaSource, use: (film: Film) => Prom
   });
 }
 
-async function openTracks(mediabunny: typeof import('mediabunny'), input: Input, reading: Reading): Promise<Film> {
+async function openTracks(mediabunny: typeof import('mediabunny'), input: Input, reading: Reading): Promise<Mp4Input> {
   const [video, audio] = await reading.run(async () => [
     await input.getPrimaryVideoTrack(),
     await input.getPrimaryAudioTrack(),
   ]);
   const open = <T extends InputVideoTrack | InputAudioTrack>(track: T) =>
-    new FilmTrack(track, new mediabunny.EncodedPacketSink(track), reading);
-  const film = { video: video && open(video), audio: audio && open(audio) };
-  const leading = film.video ?? film.audio;
-  if (!leading) throw new MediaError('unreadable', 'the film holds neither picture nor sound');
-  return { leading, ...film };
+    new Mp4Track(track, new mediabunny.EncodedPacketSink(track), reading);
+  const tracks = { video: video && open(video), audio: audio && open(audio) };
+  const leading = tracks.video ?? tracks.audio;
+  if (!leading) throw new MediaError('unreadable', 'the video holds neither picture nor sound');
+  return { leading, ...tracks };
 }
 
-/** What is read of a film: tells the faults of the storage from those of the film, and leaves nothing open. */
+/** Reads the bytes of one video. Distinguishes storage errors from errors of the video, and closes every stream. */
 class Reading {
   private storageFault: Error | null = null;
   private readonly streams = new Set<Readable>();
@@ -136,8 +136,8 @@ class Reading {
   }
 
   /**
-   * Of what was fetched ahead some is never begun, and whoever cancels that leaves it open: a file that the garbage
-   * collector closes ends the process.
+   * Destroys streams that the library prefetched but never read. Node.js ends the process if the garbage collector closes
+   * an open file.
    */
   end(): void {
     this.ended = true;
@@ -145,7 +145,7 @@ class Reading {
   }
 
   private keep(stream: Readable): void {
-    // Its reader is told by the stream itself; one that nobody reads must not end the process.
+    // A reader receives the error through the stream. Without a listener, an unread stream would end the process.
     stream.on('error', () => undefined);
     if (this.ended) stream.destroy();
     else this.streams.add(stream.once('close', () => this.streams.delete(stream)));
@@ -157,7 +157,7 @@ class Reading {
     } catch (error) {
       if (error instanceof MediaError) throw error;
       if (this.storageFault) throw this.storageFault;
-      throw new MediaError('unreadable', 'the film cannot be read as MP4', { cause: error });
+      throw new MediaError('unreadable', 'the video cannot be read as MP4', { cause: error });
     }
   }
 

@@ -1,16 +1,16 @@
 import { type MediaSource, readBytes, withReader } from './byte-range-reader.js';
-import { readExtent, readVideoFacts } from './film-facts.js';
-import { withFilm } from './film.js';
+import { readExtent, readVideoFacts } from './track-facts.js';
+import { withMp4Input } from './mp4-input.js';
 import { MediaError } from './media-error.js';
 
-/** The length of a box and its name; of an `ftyp` box the brand follows. */
+/** Length and name of a box, and the brand that follows in an `ftyp` box. */
 export const MP4_HEAD_BYTES = 12;
 
-/** Whether the first `MP4_HEAD_BYTES` bytes of a film, or what there is of them, are those of an `ftyp` box. */
+/** Whether the first bytes of a file (at least `MP4_HEAD_BYTES`) are those of an `ftyp` box. */
 export const beginsAsMp4 = (head: Buffer): boolean =>
   head.length >= MP4_HEAD_BYTES && head.toString('latin1', 4, 8) === 'ftyp' && head.readUInt32BE(0) >= MP4_HEAD_BYTES;
 
-/** Whether a stored file is an MP4 by its first box, `ftyp`. Loads no media library. */
+/** Whether a stored file begins with an `ftyp` box. Does not load the media library. */
 export function isMp4(source: MediaSource): Promise<boolean> {
   return withReader(source, async (reader) => {
     if (reader.size < MP4_HEAD_BYTES) return false;
@@ -19,15 +19,15 @@ export function isMp4(source: MediaSource): Promise<boolean> {
 }
 
 /**
- * How long an MP4 lasts, in seconds, not rounded: its picture; without one, its sound. Read from its table of contents
- * alone, in a few small ranges whatever its size.
- * @throws MediaError `not-mp4`, `unreadable`; faults of the storage as they are.
+ * The length in seconds, not rounded, of the video track, or of the audio track if there is no video track. Reads only the
+ * table of contents: a few small ranges for a file of any size.
+ * @throws MediaError `not-mp4`, `unreadable`; errors of the storage are not wrapped.
  */
 export async function durationOfMp4(source: MediaSource): Promise<number> {
   if (!(await isMp4(source))) throw new MediaError('not-mp4', 'this is not an MP4: it has no ftyp box');
-  return withFilm(source, async ({ leading, video }) => {
+  return withMp4Input(source, async ({ leading, video }) => {
     const extent = await readExtent(leading);
-    // It refuses a codec that no clip could be cut out of.
+    // Throws for a codec that clips do not support.
     if (video) await readVideoFacts(video);
     return Math.max(0, extent.end - extent.first);
   });

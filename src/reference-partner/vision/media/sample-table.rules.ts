@@ -4,21 +4,21 @@ import { MediaError } from './media-error.js';
 
 /** A day with 60 frames per second has tables of about 60 MiB. */
 const MAX_MOOV_BYTES = 64 * 1024 ** 2;
-/** Before or after the media data; fragments follow their `moov`. */
+/** The `moov` box is before or after the media data, and before all fragments. */
 const MAX_BOXES_BEFORE_MOOV = 64;
 const CONTAINERS = new Set(['trak', 'mdia', 'minf', 'stbl']);
 
 interface Box {
   readonly name: string;
-  /** Where its content begins and ends. */
+  /** Start and end of its content. */
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Refuses a video whose tables claim more samples than it can have: the media library believes them, and loops over or
- * stores each of them. A table that is damaged in another way is left to the library.
- * @throws MediaError `unreadable`; faults of the storage as they are.
+ * Refuses a video whose tables claim more samples than the file can have. The media library trusts the tables, and loops
+ * over or stores every sample. The library detects other damage itself.
+ * @throws MediaError `unreadable`; errors of the storage are not wrapped.
  */
 export async function assertPlausibleTables(reader: ByteRangeReader): Promise<void> {
   const moov = await findMoov(reader);
@@ -39,7 +39,7 @@ async function findMoov(reader: ByteRangeReader): Promise<Box | undefined> {
   return undefined;
 }
 
-/** The box at `at`, which ends at `limit` at the latest; undefined where there is none. */
+/** The box at `at`, cut at `limit`; undefined if there is none. */
 function readBox(bytes: Buffer, at: number, limit: number): Box | undefined {
   if (at + 8 > bytes.length) return undefined;
   const size = bytes.readUInt32BE(at);
@@ -70,7 +70,7 @@ export function assertTables(bytes: Buffer, fileSize: number): void {
   }
 }
 
-/** All boxes, those within the containers of a track's tables included. */
+/** All boxes, including those inside the containers of the sample tables. */
 function* boxesWithin(bytes: Buffer, from: number, to: number): Generator<Box> {
   for (let at = from; at < to;) {
     const box = readBox(bytes, at, to);

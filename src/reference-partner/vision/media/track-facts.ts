@@ -1,11 +1,11 @@
 import type { AudioCodec, InputAudioTrack, InputVideoTrack, Rotation, VideoCodec } from 'mediabunny';
-import { type FilmTrack, loadMediabunny } from './film.js';
+import { type Mp4Track, loadMediabunny } from './mp4-input.js';
 import { MediaError } from './media-error.js';
 
-/** What a picture track must have in common with another one to be joined to it unchanged. */
+/** Properties that two video tracks must share to be joined without encoding. */
 export interface VideoFacts {
   readonly codec: VideoCodec;
-  /** As RFC 6381 writes it: `avc1.42c00d`. */
+  /** In the notation of RFC 6381: `avc1.42c00d`. */
   readonly codecString: string;
   readonly width: number;
   readonly height: number;
@@ -21,16 +21,16 @@ export interface AudioFacts {
   readonly decoderConfig: AudioDecoderConfig;
 }
 
-/** From when to when a track lasts, in seconds of the film's own clock. */
+/** Start and end of a track, in seconds of the video's own clock. */
 export interface Extent {
   readonly first: number;
   readonly end: number;
 }
 
-export function readVideoFacts(video: FilmTrack<InputVideoTrack>): Promise<VideoFacts> {
-  return video.ask(async (track) => {
+export function readVideoFacts(video: Mp4Track<InputVideoTrack>): Promise<VideoFacts> {
+  return video.query(async (track) => {
     const [codec, decoderConfig] = [await track.getCodec(), await track.getDecoderConfig()];
-    if (!codec || !decoderConfig) throw new MediaError('unreadable', 'the film has a picture of an unknown codec');
+    if (!codec || !decoderConfig) throw new MediaError('unreadable', 'the video track has an unknown codec');
     return {
       codec,
       codecString: decoderConfig.codec,
@@ -42,10 +42,10 @@ export function readVideoFacts(video: FilmTrack<InputVideoTrack>): Promise<Video
   });
 }
 
-export function readAudioFacts(audio: FilmTrack<InputAudioTrack>): Promise<AudioFacts> {
-  return audio.ask(async (track) => {
+export function readAudioFacts(audio: Mp4Track<InputAudioTrack>): Promise<AudioFacts> {
+  return audio.query(async (track) => {
     const [codec, decoderConfig] = [await track.getCodec(), await track.getDecoderConfig()];
-    if (!codec || !decoderConfig) throw new MediaError('unreadable', 'the film has a sound of an unknown codec');
+    if (!codec || !decoderConfig) throw new MediaError('unreadable', 'the audio track has an unknown codec');
     return {
       codec,
       codecString: decoderConfig.codec,
@@ -56,25 +56,25 @@ export function readAudioFacts(audio: FilmTrack<InputAudioTrack>): Promise<Audio
   });
 }
 
-/** Why a clip cannot have this sound, or null. */
-export async function soundFault(audio: FilmTrack<InputAudioTrack>): Promise<string | null> {
+/** Why a clip cannot include this audio track, or null. */
+export async function soundFault(audio: Mp4Track<InputAudioTrack>): Promise<string | null> {
   const { Mp4OutputFormat } = await loadMediabunny();
-  return audio.ask(async (track) => {
+  return audio.query(async (track) => {
     const [codec, decoderConfig] = [await track.getCodec(), await track.getDecoderConfig()];
     if (!codec || !decoderConfig) return 'its codec is unknown';
     return new Mp4OutputFormat().getSupportedAudioCodecs().includes(codec) ? null : `MP4 cannot hold ${codec}`;
   });
 }
 
-/** Frames before zero are there to decode from, not to be shown. */
-export function readExtent(track: FilmTrack): Promise<Extent> {
-  return track.ask(async (of) => ({
+/** Frames before time zero are only for decoding; players do not show them. */
+export function readExtent(track: Mp4Track): Promise<Extent> {
+  return track.query(async (of) => ({
     first: Math.max(0, await of.getFirstTimestamp()),
     end: await of.computeDuration(),
   }));
 }
 
-/** Why the second picture cannot follow the first unchanged, or null. */
+/** Why the second video cannot be joined to the first without encoding, or null. */
 export function videoDifference(a: VideoFacts, b: VideoFacts): string | null {
   if (a.codec !== b.codec) return `another codec (${b.codecString} after ${a.codecString})`;
   if (a.width !== b.width || a.height !== b.height) {
@@ -84,7 +84,7 @@ export function videoDifference(a: VideoFacts, b: VideoFacts): string | null {
   return sameSetup(a.decoderConfig, b.decoderConfig) ? null : 'other encoder settings';
 }
 
-/** Why the second sound cannot follow the first unchanged, or null. */
+/** Why the second audio cannot be joined to the first without encoding, or null. */
 export function audioDifference(a: AudioFacts, b: AudioFacts): string | null {
   const format = (facts: AudioFacts) => `${facts.codecString}, ${facts.sampleRate} Hz, ${facts.channels} channels`;
   if (format(a) !== format(b)) return `another sound (${format(b)} after ${format(a)})`;
@@ -93,12 +93,12 @@ export function audioDifference(a: AudioFacts, b: AudioFacts): string | null {
 
 type DecoderConfig = VideoDecoderConfig | AudioDecoderConfig;
 
-/** The file has one description for all its frames, so the two must be the same to the byte. */
+/** An MP4 has one decoder configuration for all frames, so both must be equal byte by byte. */
 const sameSetup = (a: DecoderConfig, b: DecoderConfig): boolean =>
   a.codec === b.codec && Buffer.compare(setupOf(a), setupOf(b)) === 0;
 
 function setupOf(config: DecoderConfig): Uint8Array {
-  // The browser's types, which are not loaded, name what a description is.
+  // The DOM types, which this project does not load, define the type of a description.
   const description = config.description as ArrayBuffer | ArrayBufferView | undefined;
   if (!description) return new Uint8Array();
   if (!ArrayBuffer.isView(description)) return new Uint8Array(description);
