@@ -288,7 +288,7 @@ describe('a connection that is changed after it was loaded', () => {
       void change(set, connection).then(() => partnerDoes.html(503)(response, request));
     });
     const client = partnerClient(scene.dataSource);
-    expect((await failureOf(client.call(connection, getSites))).kind).toBe('withdrawn');
+    expect((await failureOf(client.call(connection, getSites))).kind).toBe('connectionChanged');
     expect((await failureOf(client.call(connection, getSites))).message).toContain('was deleted or its address');
     expect(scene.partner.asked).toHaveLength(1);
   });
