@@ -77,12 +77,15 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
   const isUnknown = !pages.some((page) => page.path === path);
   const { title, Content } = pages.find((page) => page.path === path) ?? pages[0]!;
   const main = useRef<HTMLElement>(null);
+  const navigation = useRef<HTMLElement>(null);
   const shown = useRef(path);
   useEffect(() => {
     document.title = `${title} · haulbridge console`;
     // A screen reader continues at the new page.
     if (shown.current !== path) main.current?.focus();
     shown.current = path;
+    // On a phone the names of the pages scroll sideways.
+    navigation.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [path, title]);
   return (
     <div class="layout">
@@ -103,7 +106,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
           Sign out
         </button>
       </header>
-      <nav aria-label="Pages">
+      <nav aria-label="Pages" ref={navigation}>
         <ul>
           {pages.map((page) => (
             <li key={page.path}>

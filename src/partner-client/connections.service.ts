@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, type FindOptionsWhere, IsNull } from 'typeorm';
+import { DataSource, type EntityManager, type FindOptionsWhere, IsNull, Not } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type {
   Connection,
@@ -107,6 +107,7 @@ export class ConnectionsService {
     const where: FindOptionsWhere<ConnectionEntity> = { deletedAt: IsNull() };
     if (query.haulerId !== undefined) where.haulerId = query.haulerId;
     if (query.interface !== undefined) where.interface = query.interface;
+    if (query.failing !== undefined) where.lastError = query.failing ? Not(IsNull()) : IsNull();
     const [rows, total] = await this.dataSource.manager.findAndCount(ConnectionEntity, {
       where,
       order: { createdAt: 'DESC', id: 'DESC' },

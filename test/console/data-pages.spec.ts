@@ -121,12 +121,33 @@ describe('the home page', () => {
     const headers = { 'PLATFORM-API-KEY': demo.keys.platform };
     expect((await service.call('POST', '/platform-api/v1/tickets', { headers, body })).status).toBe(400);
     await visit('');
-    await region('Refused pushes by reason, last day').getByRole('link').first().click();
+    const refused = region('Refused pushes by reason, last day');
+    await refused.getByText('INVALID_PAYLOAD').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await refused.getByRole('link', { name: '400 INVALID_PAYLOAD' }).click();
     await page.getByRole('link', { name: 'POST createTicket' }).first().click();
     await region('Exchange').getByText('POST /platform-api/v1/tickets received 400').waitFor();
     await region('Request body').getByText('"IN-99"').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
   }, 40_000);
+});
+
+describe('the home page, below', () => {
+  it('shows the day in pictures; an hour leads to its exchanges', async () => {
+    const { page, visit } = scene;
+    await visit('');
+    const tickets = page.getByRole('group', { name: 'Pushed tickets' });
+    for (const total of ['created 25', 'updated 1', 'unchanged 0', 'refused 1']) {
+      await tickets.getByRole('listitem').filter({ hasText: total }).waitFor();
+    }
+    expect(await tickets.getByRole('link').count()).toBe(24);
+    await tickets
+      .getByRole('link', { name: /: \d+ created/ })
+      .last()
+      .click();
+    await page.waitForURL(/interface=scale.*from=/);
+    await page.getByRole('link', { name: 'POST createTicket' }).first().waitFor();
+  }, 30_000);
 });
 
 describe('the synchronisation page', () => {
@@ -162,7 +183,7 @@ describe('the synchronisation page', () => {
     expect(await accessibilityFindings(page)).toEqual([]);
     await bars.first().click();
     await region('Counts')
-      .getByRole('row', { name: /^sites 2 2 0/ })
+      .getByRole('row', { name: /^created 2 3 5/ })
       .waitFor();
     await page.getByText('None: every record was valid.').waitFor();
   }, 30_000);

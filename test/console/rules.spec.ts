@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from '@jest/globals';
 import type { ApiKey } from '../../src/contracts/admin/api-key.dto.js';
+import type { Connection } from '../../src/contracts/admin/connection.dto.js';
+import type { OverviewHour } from '../../src/contracts/admin/overview.dto.js';
 import type { CoverageBucket, CoverageInterval, StoredRecording } from '../../src/contracts/admin/recording.dto.js';
 import type { SyncRun, SyncRunCounts } from '../../src/contracts/admin/sync-run.dto.js';
 import { codecOf } from '../../src/console/pages/codec.rules.js';
-import { keysToRenew, newestRuns } from '../../src/console/pages/home.rules.js';
+import { dayBars, TICKET_SERIES, totalOf } from '../../src/console/pages/day.rules.js';
+import { keysToRenew, withoutFailedRuns } from '../../src/console/pages/home.rules.js';
 import { describe as describeSegment, lanesOf, resolutionOf, zoomed } from '../../src/console/pages/lanes.rules.js';
 import { missingFootage } from '../../src/console/pages/missing-footage.rules.js';
 import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../src/console/pages/playback.rules.js';
@@ -183,9 +186,11 @@ describe('what needs attention', () => {
     ({ id, expiresAt, revokedAt }) as ApiKey;
   const run = (connectionId: string, status: SyncRun['status']) => ({ connectionId, status }) as SyncRun;
 
-  it('is the newest finished run of each connection', () => {
-    const runs = [run('a', 'running'), run('a', 'held'), run('b', 'succeeded'), run('b', 'failed'), run('a', 'failed')];
-    expect(newestRuns(runs).map(({ status }) => status)).toEqual(['held', 'succeeded']);
+  const connection = (id: string) => ({ id }) as Connection;
+
+  it('is a connection with an error, unless its failed run is listed', () => {
+    const connections = [connection('a'), connection('b')];
+    expect(withoutFailedRuns(connections, [run('b', 'failed')]).map(({ id }) => id)).toEqual(['a']);
   });
 
   it('are keys in use that expire within 14 days, the first one first', () => {
@@ -198,5 +203,26 @@ describe('what needs attention', () => {
       key('never', null),
     ];
     expect(keysToRenew(keys, at('2026-02-01T00:00:00Z')).map(({ id }) => id)).toEqual(['first', 'second']);
+  });
+});
+
+describe('the day in pictures', () => {
+  const hour = (created: number, refused: number) =>
+    ({
+      startTime: '2026-01-01T00:00:00Z',
+      tickets: { created, updated: 0, unchanged: 0, stale: 0, refused },
+    }) as OverviewHour;
+
+  it('has bars in proportion to the busiest hour, without parts that are zero', () => {
+    const hours = [hour(6, 2), hour(0, 0), hour(2, 0)];
+    expect(dayBars(hours, TICKET_SERIES).map(({ parts }) => parts)).toEqual([
+      [
+        { name: 'created', share: 0.75 },
+        { name: 'refused', share: 0.25 },
+      ],
+      [],
+      [{ name: 'created', share: 0.25 }],
+    ]);
+    expect(TICKET_SERIES.map((each) => totalOf(hours, each))).toEqual([8, 0, 0, 0, 2]);
   });
 });

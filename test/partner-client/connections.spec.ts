@@ -167,6 +167,10 @@ describe('reading connections', () => {
       data: [a],
       pagination: { page: 2, pageSize: 1, totalItems: 2, totalPages: 2 },
     });
+    await open.dataSource.query('UPDATE connections SET last_error = $2 WHERE id = $1', [a.id, 'refused']);
+    const ids = async (query: string) => (await list(query)).data.map(({ id }) => id);
+    expect(await ids(`haulerId=${other}&failing=true`)).toEqual([a.id]);
+    expect(await ids(`haulerId=${other}&failing=false`)).toEqual([b.id]);
   });
 
   test.each([

@@ -145,6 +145,13 @@ describe('the lists of the catalog in the admin API', () => {
       expect(await runsOf('?status=queued')).toEqual([]);
     });
 
+    test('are filtered to the newest of each connection, which an older failure is not', async () => {
+      expect(await runsOf('?latest=true')).toEqual([runs[0], runs[1]]);
+      expect(await runsOf('?latest=true&status=failed')).toEqual([runs[1]]);
+      expect(await runsOf(`?latest=true&status=succeeded&connectionId=${scene.connectionId}`)).toEqual([]);
+      expect(await runsOf('?latest=false')).toEqual(runs);
+    });
+
     test('have the fields of the contract, `error` only where there is one', () => {
       const fields = ['id', 'connectionId', 'status', 'startedAt', 'finishedAt', 'counts'];
       expect(runs.map((run) => Object.keys(run).sort())).toEqual(

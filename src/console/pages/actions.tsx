@@ -44,11 +44,21 @@ const COLUMNS: readonly Column<Action>[] = [
   { title: 'Action', cell: ({ action }) => action },
   {
     title: 'Resource',
-    cell: ({ resource }) => (
-      <a href={linkTo('actions', { resource })} title="Show the actions on this resource">
-        <code>{resource}</code>
-      </a>
-    ),
+    cell: ({ resource }) => {
+      const page = pageOf(resource);
+      return (
+        <>
+          <a href={linkTo('actions', { resource })} title="Show the actions on this resource">
+            <code>{resource}</code>
+          </a>{' '}
+          {page !== undefined && (
+            <a class="hint" href={page} aria-label={`Open ${resource}`}>
+              open
+            </a>
+          )}
+        </>
+      );
+    },
   },
   {
     title: 'Fields',
@@ -63,3 +73,12 @@ const COLUMNS: readonly Column<Action>[] = [
       ),
   },
 ];
+
+/** The page of a resource, where the console has one. */
+function pageOf(resource: string): string | undefined {
+  const [kind, id = ''] = resource.split(/:(.*)/s);
+  if (kind === 'connection') return linkTo('connections', { id });
+  if (kind === 'sync-run') return linkTo('sync', { run: id });
+  if (kind === 'exchange') return linkTo('exchanges', { id });
+  return undefined;
+}

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Connection, ConnectionCheck } from '../../contracts/admin/connection.dto.js';
+import type { CheckedRule, Connection, ConnectionCheck } from '../../contracts/admin/connection.dto.js';
 import { linkTo, open } from '../client/address.js';
 import { send } from '../client/api.js';
 import { ActionButton, fieldText, Form, Input } from '../parts/forms.js';
+import { type Column, Table } from '../parts/listing.js';
 import { Badge } from '../parts/states.js';
 import { Fact, Facts, Id, Time, useHaulerName } from '../parts/values.js';
 import { RotationPicture } from './rotation-picture.js';
@@ -74,6 +75,9 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
       </Fact>
       <Fact name="Interval">{connection.intervalSeconds} s</Fact>
       <Fact name="Next key">{connection.hasNextApiKey ? 'stored, tried when the current key is refused' : 'none'}</Fact>
+      <Fact name="Exchanges">
+        <a href={linkTo('exchanges', { connectionId: connection.id })}>calls of this connection</a>
+      </Fact>
       <Fact name="Id">
         <Id value={connection.id} />
       </Fact>
@@ -174,15 +178,64 @@ function CheckResult({ check }: { check: ConnectionCheck }) {
           </li>
         ))}
       </ul>
-      {check.findings.length === 0 ? (
-        <p>Nothing to report.</p>
-      ) : (
-        <ul>
+      {check.findings.length > 0 && (
+        <ul class="findings">
           {check.findings.map((finding, index) => (
             <li key={index}>{finding}</li>
           ))}
         </ul>
       )}
+      {check.findings.length === 0 && check.rules.length === 0 && <p>Nothing to report.</p>}
+      {check.rules.length > 0 && <Rules rules={check.rules} />}
     </section>
   );
 }
+
+const TONES = { passed: 'good', failed: 'bad', warning: 'warn', 'kit-error': 'bad' } as const;
+
+/** The rules that need work first, each with its remedy; below them the others, folded. */
+function Rules({ rules }: { rules: readonly CheckedRule[] }) {
+  const isOpen = ({ outcome }: CheckedRule) => outcome === 'failed' || outcome === 'warning' || outcome === 'kit-error';
+  const [open, others] = [rules.filter(isOpen), rules.filter((rule) => !isOpen(rule))];
+  return (
+    <>
+      {open.length === 0 ? (
+        <p>No rule of the conformance kit failed.</p>
+      ) : (
+        <Table label="Broken rules" rows={open} columns={RULE_COLUMNS} keyOf={keyOfRule} />
+      )}
+      {others.length > 0 && (
+        <details>
+          <summary>
+            {others.filter(({ outcome }) => outcome === 'passed').length} rules passed,{' '}
+            {others.filter(({ outcome }) => outcome !== 'passed').length} not proven by this check
+          </summary>
+          <Table label="Other rules" rows={others} columns={RULE_COLUMNS} keyOf={keyOfRule} />
+        </details>
+      )}
+    </>
+  );
+}
+
+const keyOfRule = ({ id, operation, message }: CheckedRule): string => `${id} ${operation} ${message}`;
+
+const RULE_COLUMNS: readonly Column<CheckedRule>[] = [
+  { title: 'Rule', cell: ({ id }) => <code class="prefix">{id}</code> },
+  {
+    title: 'Outcome',
+    cell: ({ outcome }) => (
+      <Badge value={outcome} tone={outcome in TONES ? TONES[outcome as keyof typeof TONES] : 'plain'} />
+    ),
+  },
+  { title: 'Operation', cell: ({ operation }) => operation },
+  {
+    title: 'Finding',
+    cell: ({ message, remedy }) =>
+      message === '' && remedy === undefined ? null : (
+        <div>
+          {message}
+          {remedy !== undefined && <div class="remedy">{remedy}</div>}
+        </div>
+      ),
+  },
+];

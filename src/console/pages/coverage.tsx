@@ -1,6 +1,6 @@
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { change, linkTo, type PageProps } from '../client/address.js';
+import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, SelectFilter, TextFilter } from '../parts/filters.js';
 import { useHaulers } from '../parts/values.js';
@@ -8,9 +8,7 @@ import { FleetCoverage } from './fleet-coverage.js';
 import { VisionConnectionFilter } from './recordings.js';
 import { TruckCoverage } from './truck-coverage.js';
 import { BackLink, Loading } from '../parts/states.js';
-import { isZone } from './zone.rules.js';
-
-export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+import { zoneOf } from './zone-choice.js';
 
 /** From the fleet, a square per truck and day, to one truck with a lane per camera. */
 export function CoveragePage({ query }: PageProps) {
@@ -21,7 +19,6 @@ export function CoveragePage({ query }: PageProps) {
     return (
       <>
         <BackLink href={linkTo('coverage', { haulerId: query.get('haulerId') ?? undefined })}>The fleet</BackLink>
-        <ZoneChoice query={query} />
         <TruckCoverage key={truckId} truckId={truckId} connectionId={connectionId} query={query} zone={zoneOf(query)} />
       </>
     );
@@ -61,35 +58,4 @@ function useShownHauler(query: URLSearchParams): string | undefined {
   const haulers = useHaulers();
   if (connections.data === undefined) return query.get('haulerId') ?? undefined;
   return query.get('haulerId') ?? connections.data.data[0]?.haulerId ?? haulers.data?.data[0]?.id;
-}
-
-function zoneOf(query: URLSearchParams): string {
-  const zone = query.get('zone');
-  return zone !== null && isZone(zone) ? zone : browserZone();
-}
-
-/** All times of the page are shown in this zone. */
-function ZoneChoice({ query }: PageProps) {
-  const zone = zoneOf(query);
-  const first = [...new Set([browserZone(), 'UTC', zone])];
-  const others = Intl.supportedValuesOf('timeZone').filter((each) => !first.includes(each));
-  return (
-    <label class="field narrow">
-      <span>Time zone</span>
-      <select value={zone} onChange={(event) => change({ zone: event.currentTarget.value }, { replace: true })}>
-        {first.map((each) => (
-          <option key={each} value={each}>
-            {each === browserZone() ? `${each} (this browser)` : each}
-          </option>
-        ))}
-        <optgroup label="Zone of the site">
-          {others.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </optgroup>
-      </select>
-    </label>
-  );
 }

@@ -7,12 +7,14 @@ import type {
 } from '../../contracts/admin/exchange.dto.js';
 import { linkTo } from '../client/address.js';
 import { useLoad } from '../client/load.js';
+import { useSession } from '../client/session.js';
 import { Difference, Json } from '../parts/json.js';
 import { BackLink, ErrorBox, Loading } from '../parts/states.js';
-import { Fact, Facts, formatBytes, Id, Time } from '../parts/values.js';
+import { Fact, Facts, formatBytes, formatCount, Id, KeyPrefix, Time, useHaulerName } from '../parts/values.js';
+import { ReplayOne } from './replay-one.js';
 import { ResponseBadge } from './response-badge.js';
 
-const MORE = 20;
+const MORE = 8;
 
 /** One exchange, readable: the explanation first, then both messages, then what changed since the attempt before. */
 export function ExchangeDetails({ id }: { id: string }) {
@@ -36,7 +38,23 @@ export function ExchangeDetails({ id }: { id: string }) {
   );
 }
 
+/** Whose call it was, by name. */
+function Parties({ exchange: { haulerId, connectionId } }: { exchange: Exchange }) {
+  const haulerName = useHaulerName();
+  return (
+    <>
+      <Fact name="Hauler">{haulerId === null ? undefined : haulerName(haulerId)}</Fact>
+      {connectionId !== null && (
+        <Fact name="Connection">
+          <a href={linkTo('connections', { id: connectionId })}>open</a>
+        </Fact>
+      )}
+    </>
+  );
+}
+
 function Summary({ exchange }: { exchange: ExchangeDetail }) {
+  const { session } = useSession();
   return (
     <section class="card" aria-label="Exchange">
       <h2>
@@ -44,16 +62,18 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
       </h2>
       <p class="notice">{exchange.explanation}</p>
       <Facts>
+        <Fact name="Direction">{exchange.direction === 'inbound' ? 'to this service' : 'of this service'}</Fact>
         <Fact name="At">
           <Time value={exchange.at} />
         </Fact>
         <Fact name="Path">
           <code>{exchange.path}</code>
         </Fact>
-        <Fact name="Took">{exchange.durationMs} ms</Fact>
-        <Fact name="Key">{exchange.keyPrefix}</Fact>
+        <Fact name="Took">{formatCount(exchange.durationMs)} ms</Fact>
+        {session.kind !== 'partner' && <Parties exchange={exchange} />}
+        <Fact name="Key">{exchange.keyPrefix === null ? undefined : <KeyPrefix value={exchange.keyPrefix} />}</Fact>
         <Fact name="Request id">{exchange.requestId === null ? undefined : <Id value={exchange.requestId} />}</Fact>
-        <Fact name="Ignored fields">{exchange.ignoredFields}</Fact>
+        {exchange.ignoredFields !== undefined && <Fact name="Ignored fields">{exchange.ignoredFields}</Fact>}
         {exchange.replayOf !== undefined && (
           <Fact name="Repeats">
             <a href={linkTo('exchanges', { id: exchange.replayOf })}>the exchange before</a>
@@ -61,6 +81,7 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
         )}
       </Facts>
       <References exchange={exchange} />
+      {session.kind !== 'partner' && <ReplayOne exchange={exchange} />}
     </section>
   );
 }
@@ -68,12 +89,10 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
 function References({ exchange: { references } }: { exchange: Exchange }) {
   if (references.length === 0) return null;
   return (
-    <ul class="legend">
+    <ul class="references" aria-label="References">
       {references.slice(0, MORE).map(({ kind, value }) => (
         <li key={kind + value}>
-          <a href={linkTo('exchanges', { reference: `${kind}:${value}` })}>
-            {kind} {value}
-          </a>
+          <span class="hint">{kind}</span> <a href={linkTo('exchanges', { reference: `${kind}:${value}` })}>{value}</a>
         </li>
       ))}
       {references.length > MORE && <li class="hint">and {references.length - MORE} more</li>}
@@ -181,6 +200,9 @@ function EarlierAttempt({ exchange }: { exchange: ExchangeDetail }) {
       </p>
       {before !== undefined && after !== undefined && (
         <Difference before={before} after={after} titles={['Before', 'This one']} />
+      )}
+      {detail !== undefined && exchange.method === 'GET' && (
+        <p class="hint">{detail.path === exchange.path ? 'The same call.' : `Its path was ${detail.path}`}</p>
       )}
     </section>
   );

@@ -1,61 +1,117 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { TruckDayCoverage } from '../../contracts/admin/recording.dto.js';
-import { linkTo, type PageProps } from '../client/address.js';
+import { change, linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Empty, ErrorBox, Loading } from '../parts/states.js';
+import { formatCount } from '../parts/values.js';
 import { DAY_MS } from './zone.rules.js';
 
+/** Rows of a response; each row is one day of a truck. */
 const MAX_ROWS = 100;
+const TRUCKS = 24;
+/** From this number of days on, a square has no text. */
+const COMPACT_DAYS = 14;
+
+interface FleetProps extends PageProps {
+  readonly haulerId: string;
+}
 
 /** Share of the recorded time of each truck and day that is stored. Days are UTC, as the service counts them. */
-export function FleetCoverage({ haulerId, query }: PageProps & { haulerId: string }) {
-  const [pages, setPages] = useState(3);
+export function FleetCoverage({ haulerId, query }: FleetProps) {
   const count = Number(query.get('days') ?? 7) || 7;
+  const page = Math.max(1, Number(query.get('page') ?? 1) || 1);
   const end = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
   const days = Array.from({ length: count }, (_, index) => end - (count - index) * DAY_MS);
-  const perPage = Math.max(1, Math.floor(MAX_ROWS / count)) * count;
+  const trucksPerCall = Math.floor(MAX_ROWS / count);
+  const calls = Math.ceil(TRUCKS / trucksPerCall);
+  const box = useRef<HTMLDivElement>(null);
+  // The newest days matter most, where not all of them fit.
+  useEffect(() => void box.current?.scrollTo({ left: box.current.scrollWidth }), [count]);
   return (
     <section class="card" aria-label="Fleet">
       <h2>Fleet</h2>
-      <p class="hint">Stored share of each truck and day (UTC). Choose a square to see its cameras.</p>
-      <div class="scroll" role="region" aria-label="Fleet coverage" tabIndex={0}>
-        <table class="fleet">
+      <ScaleLegend />
+      <div class="scroll" role="region" aria-label="Fleet coverage" tabIndex={0} ref={box}>
+        <table class={`fleet ${count >= COMPACT_DAYS ? 'compact' : ''}`}>
           <thead>
             <tr>
               <th scope="col">Truck</th>
-              {days.map((day) => (
+              {days.map((day, index) => (
                 <th key={day} scope="col">
-                  {new Date(day).toLocaleDateString(undefined, { timeZone: 'UTC', month: 'numeric', day: 'numeric' })}
+                  <DayName day={day} isFirst={index === 0} isCompact={count >= COMPACT_DAYS} />
                 </th>
               ))}
             </tr>
           </thead>
-          {Array.from({ length: pages }, (_, index) => (
-            <FleetRows key={index} page={index + 1} pageSize={perPage} haulerId={haulerId} days={days} />
+          {Array.from({ length: calls }, (_, index) => (
+            <FleetRows
+              key={`${count} ${page} ${index}`}
+              page={(page - 1) * calls + index + 1}
+              pageSize={trucksPerCall * count}
+              haulerId={haulerId}
+              days={days}
+            />
           ))}
         </table>
       </div>
-      <button type="button" onClick={() => setPages(pages + 3)}>
-        More trucks
-      </button>
+      <FleetPager page={page} perPage={calls * trucksPerCall} haulerId={haulerId} days={days} />
     </section>
   );
 }
 
-interface RowsProps {
-  readonly page: number;
-  readonly pageSize: number;
+/** The day of the month; the month where it begins. */
+function DayName({ day, isFirst, isCompact }: { day: number; isFirst: boolean; isCompact: boolean }) {
+  const date = new Date(day);
+  const text = (options: Intl.DateTimeFormatOptions) =>
+    date.toLocaleDateString(undefined, { timeZone: 'UTC', ...options });
+  if (!isCompact) return <>{text({ weekday: 'short', day: 'numeric', month: 'short' })}</>;
+  const hasMonth = isFirst || date.getUTCDate() === 1;
+  return (
+    <>
+      <span class="month">{hasMonth ? text({ month: 'short' }) : ''}</span>
+      {date.getUTCDate()}
+    </>
+  );
+}
+
+function ScaleLegend() {
+  return (
+    <p class="hint scale">
+      Stored share of each day (UTC). Choose a square to see the cameras.{' '}
+      <span class="scale-colours" aria-hidden="true">
+        0 %
+        {[0, 1, 2, 3, 4, 5].map((level) => (
+          <span key={level} class={`swatch level-${level}`} />
+        ))}
+        100 %
+      </span>
+      <span aria-hidden="true">
+        <span class="swatch level-none" /> not recorded <span class="swatch level-0 lost" /> recordings expired
+      </span>
+    </p>
+  );
+}
+
+interface RangeProps {
   readonly haulerId: string;
   readonly days: readonly number[];
 }
 
+const rangeOf = ({ haulerId, days }: RangeProps) => ({
+  haulerId,
+  from: new Date(days[0] ?? 0).toISOString(),
+  to: new Date((days.at(-1) ?? 0) + DAY_MS).toISOString(),
+});
+
+interface RowsProps extends RangeProps {
+  readonly page: number;
+  readonly pageSize: number;
+}
+
 function FleetRows({ page, pageSize, haulerId, days }: RowsProps) {
-  const [from, to] = [days[0] ?? 0, (days.at(-1) ?? 0) + DAY_MS];
   const { data, error, reload } = useLoad<List<TruckDayCoverage>>('/coverage/fleet', {
-    haulerId,
-    from: new Date(from).toISOString(),
-    to: new Date(to).toISOString(),
+    ...rangeOf({ haulerId, days }),
     page,
     pageSize,
   });
@@ -63,7 +119,7 @@ function FleetRows({ page, pageSize, haulerId, days }: RowsProps) {
   const isEmpty = page === 1 && data !== undefined && trucks.size === 0;
   return (
     <tbody>
-      {(error !== undefined || isEmpty || (page === 1 && data === undefined)) && (
+      {(error !== undefined || isEmpty || data === undefined) && (
         <tr>
           <td colSpan={days.length + 1}>
             {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
@@ -83,32 +139,66 @@ function FleetRows({ page, pageSize, haulerId, days }: RowsProps) {
   );
 }
 
+/** Only where the trucks do not fit one page. */
+function FleetPager({ page, perPage, haulerId, days }: RangeProps & { page: number; perPage: number }) {
+  const { data } = useLoad<List<TruckDayCoverage>>('/coverage/fleet', { ...rangeOf({ haulerId, days }), pageSize: 1 });
+  const trucks = (data?.pagination.totalItems ?? 0) / days.length;
+  if (trucks <= perPage) return null;
+  const last = Math.ceil(trucks / perPage);
+  return (
+    <div class="pager">
+      <span role="status">
+        Trucks {formatCount((page - 1) * perPage + 1)} to {formatCount(Math.min(page * perPage, trucks))} of{' '}
+        {formatCount(trucks)}
+      </span>
+      <span>
+        <button type="button" disabled={page <= 1} onClick={() => change({ page: page - 1 })}>
+          Previous
+        </button>{' '}
+        <button type="button" disabled={page >= last} onClick={() => change({ page: page + 1 })}>
+          Next
+        </button>
+      </span>
+    </div>
+  );
+}
+
 function FleetRow({ rows, haulerId }: { rows: readonly TruckDayCoverage[]; haulerId: string }) {
   return (
     <tr>
       <th scope="row">{rows[0]?.truckId}</th>
-      {rows.map((row) => {
-        const start = Date.parse(row.day);
-        const address = linkTo('coverage', {
-          haulerId,
-          connectionId: row.connectionId,
-          truckId: row.truckId,
-          from: new Date(start).toISOString(),
-          to: new Date(start + DAY_MS).toISOString(),
-        });
-        const total = row.stored + row.available + row.expired + row.missing;
-        const share = total === 0 ? 0 : row.stored / total;
-        const label = `${row.truckId}, ${row.day}: ${percent(share)} stored, ${percent(row.available / (total || 1))} available, ${percent(row.expired / (total || 1))} expired`;
-        return (
-          <td key={row.day} data-title={row.day}>
-            <a class={`square level-${Math.ceil(share * 5)}`} href={address} title={label} aria-label={label}>
-              {row.expired > 0 ? '!' : ''}
-              {percent(share)}
-            </a>
-          </td>
-        );
-      })}
+      {rows.map((row) => (
+        <td key={row.day}>
+          <Square row={row} haulerId={haulerId} />
+        </td>
+      ))}
     </tr>
+  );
+}
+
+/** A day of a truck. Without any recording it is empty, which differs from recordings that are not stored. */
+function Square({ row, haulerId }: { row: TruckDayCoverage; haulerId: string }) {
+  const start = Date.parse(row.day);
+  const address = linkTo('coverage', {
+    haulerId,
+    connectionId: row.connectionId,
+    truckId: row.truckId,
+    from: new Date(start).toISOString(),
+    to: new Date(start + DAY_MS).toISOString(),
+  });
+  const recorded = row.stored + row.available + row.expired;
+  const total = recorded + row.missing;
+  const share = total === 0 ? 0 : row.stored / total;
+  const part = (seconds: number) => percent(seconds / (total || 1));
+  const label =
+    recorded === 0
+      ? `${row.truckId}, ${row.day}: not recorded, 0% stored`
+      : `${row.truckId}, ${row.day}: ${percent(share)} stored, ${part(row.available)} available, ${part(row.expired)} expired`;
+  const level = recorded === 0 ? 'none' : Math.ceil(share * 5);
+  return (
+    <a class={`square level-${level} ${row.expired > 0 ? 'lost' : ''}`} href={address} title={label} aria-label={label}>
+      <span>{recorded === 0 ? '–' : percent(share)}</span>
+    </a>
   );
 }
 

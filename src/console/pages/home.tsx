@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
-import type { Exchange, ExchangeList } from '../../contracts/admin/exchange.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
+import type { Overview, RefusedPushes } from '../../contracts/admin/overview.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo } from '../client/address.js';
@@ -10,134 +10,131 @@ import { type Loaded, useLoad } from '../client/load.js';
 import { useNow } from '../client/now.js';
 import { Badge, ErrorBox, Loading } from '../parts/states.js';
 import { formatCount, Time, useHaulerName } from '../parts/values.js';
-import { isAtRisk, keysToRenew, newestRuns, refusalsByReason } from './home.rules.js';
+import { DayCharts } from './day-charts.js';
+import { atRisk, keysToRenew, withoutFailedRuns } from './home.rules.js';
 
-const LIVE_MS = { everyMs: 10_000 };
+const LIVE_MS = { everyMs: 5_000 };
 const DAY_MS = 86_400_000;
 const SHOWN = 5;
 
-/** What needs attention. Each item leads to its page. */
+/** What needs attention, each item with the link to its page; below it the day in pictures. */
 export function HomePage() {
   const now = useNow(60_000);
   const dayAgo = new Date(Math.floor(now / 600_000) * 600_000 - DAY_MS).toISOString();
-  const runs = useLoad<List<SyncRun>>('/sync-runs', { pageSize: 100 }, LIVE_MS);
-  const connections = useLoad<List<Connection>>('/connections', { pageSize: 100 }, LIVE_MS);
+  const latest = { latest: 'true', pageSize: 100 };
+  const held = useLoad<List<SyncRun>>('/sync-runs', { ...latest, status: 'held' }, LIVE_MS);
+  const failed = useLoad<List<SyncRun>>('/sync-runs', { ...latest, status: 'failed' }, LIVE_MS);
+  const failing = useLoad<List<Connection>>('/connections', { failing: 'true', pageSize: 100 }, LIVE_MS);
   const waiting = useLoad<List<StoredRecording>>('/recordings', { status: 'available', pageSize: 100 }, LIVE_MS);
   const expired = useLoad<List<StoredRecording>>('/recordings', { status: 'expired', from: dayAgo }, LIVE_MS);
   const keys = useLoad<List<ApiKey>>('/api-keys', { pageSize: 100 }, LIVE_MS);
-  const refused = useLoad<ExchangeList>(
-    '/exchanges',
-    { direction: 'inbound', status: '4xx', from: dayAgo, pageSize: 100 },
-    LIVE_MS,
-  );
-  const newest = newestRuns(runs.data?.data ?? []);
-  const reasons = refusalsByReason((refused.data?.data ?? []).filter(isPush));
+  const overview = useLoad<Overview>('/overview', {}, LIVE_MS);
+  const runs = failed.data?.data ?? [];
+  const checks: readonly Check[] = [
+    check('Held synchronisations', held, held.data?.data, 'No run waits for a decision', (run) => (
+      <RunItem key={run.id} run={run} />
+    )),
+    check('Failing synchronisations', failed, runs, 'The last run of each connection succeeded', (run) => (
+      <RunItem key={run.id} run={run} />
+    )),
+    check(
+      'Connections with an error',
+      failing,
+      withoutFailedRuns(failing.data?.data ?? [], runs),
+      'Every partner accepted the last call',
+      (connection) => <ConnectionItem key={connection.id} connection={connection} />,
+    ),
+    check(
+      'Downloads at risk',
+      waiting,
+      atRisk(waiting.data?.data ?? [], now),
+      'No link of a waiting download expires within an hour',
+      (recording) => <RecordingItem key={recording.id} recording={recording} />,
+    ),
+    check(
+      'Expired before they were stored, last day',
+      expired,
+      expired.data?.data,
+      'No recording of the last day expired before it was stored',
+      (recording) => <RecordingItem key={recording.id} recording={recording} />,
+    ),
+    check(
+      'Refused pushes by reason, last day',
+      overview,
+      overview.data?.refusedPushes,
+      'No push was refused in the last day',
+      (pushes) => <RefusedItem key={pushes.lastExchangeId} pushes={pushes} from={overview.data?.from} />,
+    ),
+    check(
+      'Keys about to expire',
+      keys,
+      keysToRenew(keys.data?.data ?? [], now),
+      'No key expires within 14 days',
+      (key) => <KeyItem key={key.id} apiKey={key} />,
+    ),
+  ];
+  const isLoading = checks.some(({ isLoaded, error }) => !isLoaded && error === null);
+  const clear = checks.filter(({ isLoaded, items }) => isLoaded && items.length === 0);
   return (
-    <div class="attention">
-      <Attention
-        title="Held synchronisations"
-        source={runs}
-        items={newest.filter(({ status }) => status === 'held')}
-        none="No run waits for a decision."
-      >
-        {(run) => <RunItem key={run.id} run={run} connections={connections.data?.data ?? []} />}
-      </Attention>
-      <Attention
-        title="Failing synchronisations"
-        source={runs}
-        items={newest.filter(({ status }) => status === 'failed')}
-        none="The last run of each connection succeeded."
-      >
-        {(run) => <RunItem key={run.id} run={run} connections={connections.data?.data ?? []} />}
-      </Attention>
-      <Attention
-        title="Connections with an error"
-        source={connections}
-        items={(connections.data?.data ?? []).filter(({ lastError }) => lastError !== null)}
-        none="Every partner answered the last call."
-      >
-        {(connection) => <ConnectionItem key={connection.id} connection={connection} />}
-      </Attention>
-      <Attention
-        title="Downloads at risk"
-        source={waiting}
-        items={(waiting.data?.data ?? []).filter((each) => isAtRisk(each, now))}
-        none="No link of a waiting download expires within an hour."
-      >
-        {(recording) => <RecordingItem key={recording.id} recording={recording} />}
-      </Attention>
-      <Attention
-        title="Expired before they were stored, last day"
-        source={expired}
-        items={expired.data?.data ?? []}
-        none="Nothing expired."
-      >
-        {(recording) => <RecordingItem key={recording.id} recording={recording} />}
-      </Attention>
-      <Attention
-        title="Refused pushes by reason, last day"
-        source={refused}
-        items={reasons}
-        none="No push was refused."
-      >
-        {({ reason, count, errorCode }) => (
-          <li key={reason}>
-            <a href={linkTo('exchanges', { direction: 'inbound', status: '4xx', errorCode, from: dayAgo })}>{reason}</a>{' '}
-            <Badge
-              value={`${formatCount(count)}${refused.data?.next === null ? '' : ' of the last 100'}`}
-              tone="warn"
-            />
-          </li>
-        )}
-      </Attention>
-      <Attention
-        title="Keys about to expire"
-        source={keys}
-        items={keysToRenew(keys.data?.data ?? [], now)}
-        none="No key expires within 14 days."
-      >
-        {({ id, prefix, name, expiresAt }) => (
-          <li key={id}>
-            <a href={linkTo('keys')}>
-              {prefix}… {name}
-            </a>{' '}
-            expires <Time value={expiresAt} />
-          </li>
-        )}
-      </Attention>
-    </div>
+    <>
+      {isLoading && <Loading />}
+      <div class="attention">
+        {checks
+          .filter(({ items, error }) => items.length > 0 || error !== null)
+          .map((each) => (
+            <Attention key={each.title} {...each} />
+          ))}
+      </div>
+      {clear.length > 0 && !isLoading && (
+        <section class="card clear" aria-label="In order">
+          <h2>{clear.length === checks.length ? 'Nothing needs attention' : 'In order'}</h2>
+          <ul>
+            {clear.map(({ title, none }) => (
+              <li key={title}>{none}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {overview.data !== undefined && <DayCharts overview={overview.data} />}
+    </>
   );
 }
 
-const isPush = ({ interface: kind }: Exchange): boolean => kind === 'scale' || kind === 'account';
-
-interface AttentionProps<T> {
+interface Check {
   readonly title: string;
-  readonly source: Loaded<unknown>;
-  readonly items: readonly T[];
+  readonly isLoaded: boolean;
+  readonly error: ComponentChildren;
+  readonly items: readonly ComponentChildren[];
   readonly none: string;
-  readonly children: (item: T) => ComponentChildren;
 }
 
-function Attention<T>({ title, source, items, none, children }: AttentionProps<T>) {
-  const { data, error, reload } = source;
+function check<T>(
+  title: string,
+  { data, error, reload }: Loaded<unknown>,
+  items: readonly T[] | undefined,
+  none: string,
+  show: (item: T) => ComponentChildren,
+): Check {
+  const failure = error === undefined ? null : <ErrorBox error={error} onRetry={reload} />;
+  return { title, isLoaded: data !== undefined, error: failure, items: (items ?? []).map(show), none };
+}
+
+function Attention({ title, error, items }: Check) {
   return (
     <section class={`card ${items.length > 0 ? 'needed' : ''}`} aria-label={title}>
       <h2>
         {title} {items.length > 0 && <Badge value={formatCount(items.length)} tone="bad" />}
       </h2>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {data === undefined && error === undefined && <Loading />}
-      {data !== undefined && items.length === 0 && <p class="hint">{none}</p>}
-      <ul>{items.slice(0, SHOWN).map(children)}</ul>
+      {error}
+      <ul>{items.slice(0, SHOWN)}</ul>
       {items.length > SHOWN && <p class="hint">and {formatCount(items.length - SHOWN)} more</p>}
     </section>
   );
 }
 
-function RunItem({ run, connections }: { run: SyncRun; connections: readonly Connection[] }) {
+function RunItem({ run }: { run: SyncRun }) {
   const haulerName = useHaulerName();
-  const connection = connections.find(({ id }) => id === run.connectionId);
+  const { data: connection } = useLoad<Connection>(`/connections/${run.connectionId}`);
   const held = run.counts.sites.held + run.counts.kiosks.held + run.counts.materials.held;
   return (
     <li>
@@ -168,6 +165,33 @@ function RecordingItem({ recording }: { recording: StoredRecording }) {
         {recording.truckId}, {recording.cameraId}
       </a>{' '}
       <Time value={recording.startTime} /> {recording.reason}
+    </li>
+  );
+}
+
+function RefusedItem({ pushes, from }: { pushes: RefusedPushes; from: string | undefined }) {
+  const { interface: name, status, errorCode, reason, count, lastExchangeId } = pushes;
+  return (
+    <li>
+      <a href={linkTo('exchanges', { direction: 'inbound', interface: name, status, errorCode, from })}>
+        {status} {errorCode}
+      </a>
+      {reason !== undefined && `: ${reason}`} <span class="hint">{name}</span>{' '}
+      <Badge value={formatCount(count)} tone="warn" />{' '}
+      <a class="hint" href={linkTo('exchanges', { id: lastExchangeId })}>
+        the newest
+      </a>
+    </li>
+  );
+}
+
+function KeyItem({ apiKey: { prefix, name, expiresAt, haulerId } }: { apiKey: ApiKey }) {
+  return (
+    <li>
+      <a href={linkTo('keys', { haulerId: haulerId ?? undefined })}>
+        {prefix}… {name}
+      </a>{' '}
+      expires <Time value={expiresAt} />
     </li>
   );
 }

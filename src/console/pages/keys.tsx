@@ -4,11 +4,12 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';
+import { useSession } from '../client/session.js';
 import { Filters, HaulerFilter, pick } from '../parts/filters.js';
 import { ActionButton, fieldText, Form, Input, Select } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
-import { CopyButton, Time, useHaulerName, useHaulers } from '../parts/values.js';
+import { CopyButton, KeyPrefix, Time, useHaulerName, useHaulers } from '../parts/values.js';
 import { RotationPicture } from './rotation-picture.js';
 
 const INTERFACES = ['scale', 'account', 'site', 'vision'] as const;
@@ -16,6 +17,7 @@ const SOON_MS = 14 * 86_400_000;
 
 export function KeysPage({ query }: PageProps) {
   const [issued, setIssued] = useState<Pick<NewKeyProps, 'issued' | 'isRotation'>>();
+  const [rotated, setRotated] = useState<ApiKey>();
   const isNew = query.has('new');
   return (
     <>
@@ -34,30 +36,48 @@ export function KeysPage({ query }: PageProps) {
           </a>
         </p>
       )}
-      <KeyList query={query} onRotated={(key) => setIssued({ issued: key, isRotation: true })} />
+      {rotated !== undefined && (
+        <RotateForm
+          key={rotated.id}
+          apiKey={rotated}
+          onRotated={(key) => {
+            setIssued({ issued: key, isRotation: true });
+            setRotated(undefined);
+            scrollTo({ top: 0 });
+          }}
+          onCancel={() => setRotated(undefined)}
+        />
+      )}
+      <KeyList
+        query={query}
+        onRotate={(key) => {
+          setRotated(key);
+          scrollTo({ top: 0 });
+        }}
+      />
     </>
   );
 }
 
-function KeyList({ query, onRotated }: PageProps & { onRotated: (key: IssuedApiKey) => void }) {
+function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => void }) {
   const filters = pick(query, 'haulerId', 'page');
   const list = useLoad<List<ApiKey>>('/api-keys', filters);
   const haulerName = useHaulerName();
   const columns: readonly Column<ApiKey>[] = [
     {
       title: 'Key',
-      cell: ({ prefix, name }) => (
+      cell: ({ prefix, name, interfaces }) => (
         <>
-          <code>{prefix}…</code> {name}
+          <KeyPrefix value={prefix} /> {name}
+          <div class="hint">{interfaces.join(', ')}</div>
         </>
       ),
     },
     { title: 'State', cell: (key) => <Badge value={stateOf(key)} /> },
-    { title: 'Interfaces', cell: ({ interfaces }) => interfaces.join(', ') },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
     { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time value={lastUsedAt} />) },
     { title: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'never' : <Time value={expiresAt} />) },
-    { title: 'Actions', cell: (key) => <KeyActions apiKey={key} onRotated={onRotated} /> },
+    { title: 'Actions', cell: (key) => <KeyActions apiKey={key} onRotate={onRotate} /> },
   ];
   return (
     <>
@@ -82,16 +102,15 @@ function stateOf({ revokedAt, expiresAt }: ApiKey): string {
   return left <= 0 ? 'expired' : left < SOON_MS ? 'expiring' : 'active';
 }
 
-function KeyActions({ apiKey, onRotated }: { apiKey: ApiKey; onRotated: (key: IssuedApiKey) => void }) {
+function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiKey) => void }) {
+  const { canWrite } = useSession();
   const state = stateOf(apiKey);
-  if (state === 'revoked' || state === 'expired') return <span class="muted">none</span>;
-  const rotate = async () => {
-    onRotated(await send<IssuedApiKey>('POST', `/api-keys/${apiKey.id}/rotate`, {}));
-    scrollTo({ top: 0 });
-  };
+  if (state === 'revoked' || state === 'expired') return null;
   return (
     <span class="actions">
-      <ActionButton label="Rotate" work={rotate} />
+      <button type="button" disabled={!canWrite} onClick={() => onRotate(apiKey)}>
+        Rotate
+      </button>
       <ActionButton
         label="Revoke"
         kind="danger"
@@ -99,6 +118,37 @@ function KeyActions({ apiKey, onRotated }: { apiKey: ApiKey; onRotated: (key: Is
         work={() => send('DELETE', `/api-keys/${apiKey.id}`)}
       />
     </span>
+  );
+}
+
+const OVERLAPS = [
+  ['86400', '24 hours'],
+  ['3600', '1 hour'],
+  ['604800', '7 days'],
+  ['0', 'none: the old key ends at the first use of the new one'],
+] as const;
+
+interface RotateFormProps {
+  readonly apiKey: ApiKey;
+  readonly onRotated: (key: IssuedApiKey) => void;
+  readonly onCancel: () => void;
+}
+
+function RotateForm({ apiKey, onRotated, onCancel }: RotateFormProps) {
+  const rotate = async (values: FormData) => {
+    const overlapSeconds = Number(fieldText(values, 'overlapSeconds') ?? OVERLAPS[0][0]);
+    onRotated(await send<IssuedApiKey>('POST', `/api-keys/${apiKey.id}/rotate`, { overlapSeconds }));
+  };
+  return (
+    <Form
+      title={`Rotate ${apiKey.prefix}… ${apiKey.name ?? ''}`}
+      submit="Rotate the key"
+      work={rotate}
+      onCancel={onCancel}
+    >
+      <RotationPicture kind="issued" />
+      <Select name="overlapSeconds" label="Overlap after the first use of the new key" choices={OVERLAPS} />
+    </Form>
   );
 }
 

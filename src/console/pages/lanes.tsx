@@ -130,7 +130,7 @@ function Explanation({ lanes, cursor, zone }: { lanes: readonly Lane[]; cursor: 
   return (
     <p class="explanation">
       {explain(lanes, cursor, zone)}{' '}
-      {recordingId !== undefined && <a href={linkTo('recordings', { play: recordingId })}>Open the recording</a>}
+      {recordingId !== undefined && <a href={linkTo('recordings', { play: recordingId, zone })}>Open the recording</a>}
     </p>
   );
 }

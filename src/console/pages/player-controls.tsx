@@ -14,11 +14,24 @@ interface ControlsProps {
   readonly onPlay: (isPlaying: boolean) => void;
   readonly onRate: (rate: number) => void;
   readonly onSeek: (time: number) => void;
+  /** The time zone in which times are shown. */
+  readonly zone: string;
 }
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const clockText = (time: number, zone: string): string =>
+  new Date(time).toLocaleString(undefined, { timeZone: zone, dateStyle: 'medium', timeStyle: 'medium' });
 
-export function PlayerControls({ chunks, cameras, time, isPlaying, rate, onPlay, onRate, onSeek }: ControlsProps) {
+export function PlayerControls({
+  chunks,
+  cameras,
+  time,
+  isPlaying,
+  rate,
+  onPlay,
+  onRate,
+  onSeek,
+  zone,
+}: ControlsProps) {
   const step = (milliseconds: number) => {
     if (Math.abs(milliseconds) === FRAME_MS) onPlay(false);
     onSeek(time + milliseconds);
@@ -32,7 +45,7 @@ export function PlayerControls({ chunks, cameras, time, isPlaying, rate, onPlay,
   });
   return (
     <>
-      <Timeline chunks={chunks} cameras={cameras} time={time} onSeek={onSeek} />
+      <Timeline chunks={chunks} cameras={cameras} time={time} onSeek={onSeek} zone={zone} />
       <div class="actions controls">
         <button type="button" class="primary" onClick={() => onPlay(!isPlaying)}>
           {isPlaying ? 'Pause' : 'Play'}
@@ -59,7 +72,9 @@ export function PlayerControls({ chunks, cameras, time, isPlaying, rate, onPlay,
             ))}
           </select>
         </label>
-        <output class="clock">{CLOCK.format(new Date(time))}</output>
+        <output class="clock">
+          {clockText(time, zone)} <span class="hint">{zone}</span>
+        </output>
       </div>
       <p class="hint">Keys: space plays and pauses, the arrows jump 10 s, comma and full stop step one frame.</p>
     </>
@@ -67,7 +82,13 @@ export function PlayerControls({ chunks, cameras, time, isPlaying, rate, onPlay,
 }
 
 /** The recordings of the shown cameras; a slider moves the clock. */
-function Timeline({ chunks, cameras, time, onSeek }: Pick<ControlsProps, 'chunks' | 'cameras' | 'time' | 'onSeek'>) {
+function Timeline({
+  chunks,
+  cameras,
+  time,
+  onSeek,
+  zone,
+}: Pick<ControlsProps, 'chunks' | 'cameras' | 'time' | 'onSeek' | 'zone'>) {
   const shown = chunks.filter(({ cameraId }) => cameras.includes(cameraId));
   const start = Math.min(time, ...shown.map((chunk) => chunk.start));
   const end = Math.max(time + 1_000, ...shown.map((chunk) => chunk.end));
@@ -90,7 +111,7 @@ function Timeline({ chunks, cameras, time, onSeek }: Pick<ControlsProps, 'chunks
       <input
         type="range"
         aria-label="Time"
-        aria-valuetext={CLOCK.format(new Date(time))}
+        aria-valuetext={clockText(time, zone)}
         min={start}
         max={end}
         step={1_000}

@@ -5,11 +5,13 @@ import { change, linkTo } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Empty } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
+import { ZoneChoice, zoneOf } from './zone-choice.js';
 import { camerasOf, type Chunk, chunkAt, chunksOf, resumeAt } from './playback.rules.js';
 import { PlayerControls } from './player-controls.js';
 import { PlayerTile } from './player-tile.js';
 
 const AROUND_MS = 2 * 3_600_000;
+const SHOWN_AROUND_MS = 1_800_000;
 /** The next clock reading of a leading picture arrives within this time, or the clock runs by itself. */
 const TICK_MS = 100;
 
@@ -40,10 +42,11 @@ export function Player({ recording, query }: { recording: StoredRecording; query
     <section class="card player" aria-label="Player">
       <h2>
         {recording.truckId}{' '}
-        <a class="hint" href={linkTo('coverage', { connectionId: recording.connectionId, truckId: recording.truckId })}>
-          coverage of this truck
+        <a class="hint" href={linkTo('coverage', { ...around(recording), zone: query.get('zone') ?? undefined })}>
+          coverage of this time
         </a>
       </h2>
+      <ZoneChoice query={query} />
       <fieldset class="choice">
         <legend>Cameras</legend>
         {cameras.map((camera) => (
@@ -57,10 +60,20 @@ export function Player({ recording, query }: { recording: StoredRecording; query
           </label>
         ))}
       </fieldset>
-      {shown.length > 0 && <Playback chunks={chunks} cameras={shown} first={{ time: start, id: recording.id }} />}
+      {shown.length > 0 && (
+        <Playback chunks={chunks} cameras={shown} first={{ time: start, id: recording.id }} zone={zoneOf(query)} />
+      )}
     </section>
   );
 }
+
+/** The truck in the hour around a recording. */
+const around = ({ connectionId, truckId, startTime, endTime }: StoredRecording) => ({
+  connectionId,
+  truckId,
+  from: new Date(Date.parse(startTime) - SHOWN_AROUND_MS).toISOString(),
+  to: new Date(Date.parse(endTime) + SHOWN_AROUND_MS).toISOString(),
+});
 
 const toggled = (shown: readonly string[], camera: string, isOn: boolean): string[] =>
   isOn ? [...shown, camera] : shown.filter((each) => each !== camera);
@@ -69,9 +82,10 @@ interface PlaybackProps {
   readonly chunks: readonly Chunk[];
   readonly cameras: readonly string[];
   readonly first: { readonly time: number; readonly id: string };
+  readonly zone: string;
 }
 
-function Playback({ chunks, cameras, first }: PlaybackProps) {
+function Playback({ chunks, cameras, first, zone }: PlaybackProps) {
   const [time, setTime] = useState(first.time);
   const [isPlaying, setPlaying] = useState(false);
   const [rate, setRate] = useState(1);
@@ -126,6 +140,7 @@ function Playback({ chunks, cameras, first }: PlaybackProps) {
         onPlay={play}
         onRate={setRate}
         onSeek={(wanted) => moveTo(wanted, true)}
+        zone={zone}
       />
       <p class="hint" role="status">
         {message}

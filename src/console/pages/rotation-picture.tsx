@@ -1,7 +1,7 @@
 const TEXTS = {
   issued: {
     label:
-      'The old key works until the new one is first used, and for the overlap after that, 24 hours unless chosen otherwise. The new key works at once.',
+      'The old key works until the new one is first used, and for the overlap after that. The new key works at once.',
     split: 'first use of the new key',
     end: 'overlap ends',
   },

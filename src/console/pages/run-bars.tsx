@@ -1,45 +1,26 @@
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo } from '../client/address.js';
+import { BarLegend, Bars } from '../parts/bars.js';
 import { barsOf, CHANGES, totalsOf } from './run.rules.js';
 
-const HEIGHT = 110;
+const LEGEND = [...CHANGES, { name: 'failed', title: 'Failed run' }];
 
 /** The runs of a page as bars, oldest first; each leads to its run. */
 export function RunBars({ runs, nameOf }: { runs: readonly SyncRun[]; nameOf: (id: string) => string }) {
   const oldestFirst = runs.toReversed();
   const bars = barsOf(oldestFirst.map(({ counts }) => counts));
+  const items = oldestFirst.map((run, index) => ({
+    key: run.id,
+    label: describe(run, nameOf(run.connectionId)),
+    href: linkTo('sync', { run: run.id, connectionId: run.connectionId }),
+    parts: bars[index] ?? [],
+    kind: run.status,
+  }));
   return (
     <figure class="chart card">
-      <ol class="bars">
-        {oldestFirst.map((run, index) => {
-          const label = describe(run, nameOf(run.connectionId));
-          return (
-            <li key={run.id}>
-              <a
-                href={linkTo('sync', { run: run.id, connectionId: run.connectionId })}
-                aria-label={label}
-                title={label}
-                class={`bar ${run.status}`}
-              >
-                {bars[index]?.map(({ name, share }) => (
-                  <span key={name} class={`part ${name}`} style={{ height: `${Math.max(3, share * HEIGHT)}px` }} />
-                ))}
-              </a>
-            </li>
-          );
-        })}
-      </ol>
+      <Bars items={items} />
       <figcaption>
-        <ul class="legend">
-          {CHANGES.map(({ name, title }) => (
-            <li key={name}>
-              <span class={`swatch ${name}`} /> {title}
-            </li>
-          ))}
-          <li>
-            <span class="swatch failed" /> Failed run
-          </li>
-        </ul>
+        <BarLegend entries={LEGEND} />
         Heights grow with the logarithm of the number of records.
       </figcaption>
     </figure>

@@ -1,10 +1,11 @@
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { SyncChange, SyncRun } from '../../contracts/admin/sync-run.dto.js';
-import { type PageProps } from '../client/address.js';
+import type { PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
-import { Filters, SelectFilter } from '../parts/filters.js';
+import { Filters, pick, SelectFilter } from '../parts/filters.js';
+import { Difference } from '../parts/json.js';
 import { type Column, Table } from '../parts/listing.js';
-import { Badge, Empty } from '../parts/states.js';
+import { Badge, Empty, ErrorBox } from '../parts/states.js';
 
 const MAX_RECORDS = 100;
 
@@ -16,7 +17,7 @@ interface Compared {
 
 /** Another run of the connection beside this one: what each did to a record. */
 export function RunComparison({ run, query }: PageProps & { run: SyncRun }) {
-  const runs = useLoad<List<SyncRun>>('/sync-runs', { connectionId: run.connectionId, pageSize: 40 });
+  const runs = useLoad<List<SyncRun>>('/sync-runs', { connectionId: run.connectionId, pageSize: 100 });
   const other = query.get('compare');
   const choices = (runs.data?.data ?? [])
     .filter(({ id }) => id !== run.id)
@@ -29,16 +30,18 @@ export function RunComparison({ run, query }: PageProps & { run: SyncRun }) {
       <Filters label="Comparison">
         <SelectFilter name="compare" label="Other run" query={query} choices={choices} all="None" />
       </Filters>
-      {other !== null && <Records one={run.id} other={other} />}
+      {other !== null && <Records one={run.id} other={other} query={query} />}
     </section>
   );
 }
 
-function Records({ one, other }: { one: string; other: string }) {
-  const first = useLoad<List<SyncChange>>(`/sync-runs/${one}/changes`, { pageSize: MAX_RECORDS });
-  const second = useLoad<List<SyncChange>>(`/sync-runs/${encodeURIComponent(other)}/changes`, {
-    pageSize: MAX_RECORDS,
-  });
+function Records({ one, other, query }: PageProps & { one: string; other: string }) {
+  const filters = { ...pick(query, 'kind', 'change'), pageSize: MAX_RECORDS };
+  const first = useLoad<List<SyncChange>>(`/sync-runs/${one}/changes`, filters);
+  const second = useLoad<List<SyncChange>>(`/sync-runs/${encodeURIComponent(other)}/changes`, filters);
+  const error = first.error ?? second.error;
+  if (error !== undefined)
+    return <ErrorBox error={error} onRetry={error === first.error ? first.reload : second.reload} />;
   if (first.data === undefined || second.data === undefined) return null;
   const rows = compared(first.data.data, second.data.data);
   if (rows.length === 0) return <Empty title="Neither run changed a record." />;
@@ -53,11 +56,17 @@ function Records({ one, other }: { one: string; other: string }) {
     },
     { title: 'This run', cell: (row) => <Change change={row.one} /> },
     { title: 'Other run', cell: (row) => <Change change={row.other} /> },
+    { title: 'Difference', cell: (row) => <Outcomes {...row} /> },
   ];
+  const total = Math.max(first.data.pagination.totalItems, second.data.pagination.totalItems);
   return (
     <>
       <Table label="Compared records" rows={rows} columns={columns} keyOf={({ key }) => key} />
-      <p class="hint">At most {MAX_RECORDS} records of each run.</p>
+      {total > MAX_RECORDS && (
+        <p class="hint">
+          The first {MAX_RECORDS} changes of each run. Filter the changes above by kind or change to compare others.
+        </p>
+      )}
     </>
   );
 }
@@ -68,6 +77,18 @@ function Change({ change }: { change: SyncChange | undefined }) {
     <>
       <Badge value={change.change} /> <span class="hint">{change.changes.join(', ')}</span>
     </>
+  );
+}
+
+/** The record as the one run left it beside that of the other, where both changed it. */
+function Outcomes({ one, other }: Compared) {
+  if (one === undefined || other === undefined) return <span class="muted">only one run changed it</span>;
+  return (
+    <Difference
+      before={other.after ?? other.before}
+      after={one.after ?? one.before}
+      titles={['Other run', 'This run']}
+    />
   );
 }
 

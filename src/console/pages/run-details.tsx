@@ -1,3 +1,4 @@
+import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { QuarantinedRecord, SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { change, linkTo } from '../client/address.js';
@@ -5,7 +6,7 @@ import { useLoad } from '../client/load.js';
 import { Json } from '../parts/json.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Badge, Empty, ErrorBox, Loading } from '../parts/states.js';
-import { Count, Fact, Facts, Id, Time } from '../parts/values.js';
+import { Count, Fact, Facts, Id, Time, useHaulerName } from '../parts/values.js';
 import { HeldRun, RunChanges } from './run-changes.js';
 import { RunComparison } from './run-comparison.js';
 
@@ -49,6 +50,8 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
 }
 
 function RunFacts({ run }: { run: SyncRun }) {
+  const haulerName = useHaulerName();
+  const { data: connection } = useLoad<Connection>(`/connections/${run.connectionId}`);
   return (
     <section class="card" aria-label="Run">
       <h2>
@@ -64,7 +67,12 @@ function RunFacts({ run }: { run: SyncRun }) {
           <Time value={run.finishedAt} />
         </Fact>
         <Fact name="Connection">
-          <a href={linkTo('connections', { id: run.connectionId })}>open</a>
+          <a href={linkTo('connections', { id: run.connectionId })}>
+            {connection === undefined ? 'open' : haulerName(connection.haulerId)}
+          </a>
+        </Fact>
+        <Fact name="Exchanges">
+          <a href={linkTo('exchanges', { reference: `syncRunId:${run.id}` })}>calls of this run</a>
         </Fact>
         <Fact name="Id">
           <Id value={run.id} />
@@ -75,16 +83,18 @@ function RunFacts({ run }: { run: SyncRun }) {
   );
 }
 
+/** One row per count, so that the table fits a phone. Counts that are zero everywhere are left out. */
 function Counts({ run }: { run: SyncRun }) {
-  const columns: readonly Column<(typeof KINDS)[number]>[] = [
-    { title: 'Kind', cell: (kind) => kind },
-    ...COUNTS.map((name) => ({
-      title: name.charAt(0).toUpperCase() + name.slice(1),
+  const present = COUNTS.filter((name, index) => index === 0 || KINDS.some((kind) => run.counts[kind][name] > 0));
+  const columns: readonly Column<(typeof COUNTS)[number]>[] = [
+    { title: 'Records', cell: (name) => name },
+    ...KINDS.map((kind) => ({
+      title: kind,
       isNumber: true,
-      cell: (kind: (typeof KINDS)[number]) => <Count value={run.counts[kind][name]} />,
+      cell: (name: (typeof COUNTS)[number]) => <Count value={run.counts[kind][name]} />,
     })),
   ];
-  return <Table label="Counts" rows={KINDS} columns={columns} keyOf={(kind) => kind} />;
+  return <Table label="Counts" rows={present} columns={columns} keyOf={(name) => name} isNarrow />;
 }
 
 function Quarantine({ path }: { path: string }) {
@@ -92,7 +102,14 @@ function Quarantine({ path }: { path: string }) {
   const columns: readonly Column<QuarantinedRecord>[] = [
     { title: 'State', cell: ({ severity }) => <Badge value={severity} /> },
     { title: 'Record', cell: (record) => <code>{record.path}</code> },
-    { title: 'Reason', cell: ({ reason }) => reason },
+    {
+      title: 'Reason',
+      cell: ({ reason, ruleId }) => (
+        <>
+          {reason} {ruleId !== undefined && <code class="muted">{ruleId}</code>}
+        </>
+      ),
+    },
     {
       title: 'As received',
       cell: ({ raw, path: name }) => <Json value={raw} label={`Record ${name}`} />,

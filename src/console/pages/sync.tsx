@@ -6,7 +6,7 @@ import { useLoad } from '../client/load.js';
 import { Filters, pick, SelectFilter } from '../parts/filters.js';
 import { type Column, Listing, NoMatch } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
-import { Count, formatSeconds, Time, useHaulerName } from '../parts/values.js';
+import { formatCount, formatSeconds, Time, useHaulerName } from '../parts/values.js';
 import { RunBars } from './run-bars.js';
 import { RunDetails } from './run-details.js';
 import { CHANGES, totalsOf } from './run.rules.js';
@@ -84,10 +84,24 @@ function columnsOf(nameOf: (id: string) => string): readonly Column<SyncRun>[] {
       ),
     },
     { title: 'Took', isNumber: true, cell: (run) => durationOf(run) },
-    ...CHANGES.map(({ name, title }): Column<SyncRun> => {
-      return { title, isNumber: true, cell: ({ counts }) => <Count value={totalsOf(counts)[name]} /> };
-    }),
+    { title: 'Changes', cell: ({ counts }) => <Changes counts={counts} /> },
   ];
+}
+
+/** The counts that are not zero, with the colours of the bars. */
+function Changes({ counts }: Pick<SyncRun, 'counts'>) {
+  const totals = totalsOf(counts);
+  const present = CHANGES.filter(({ name }) => totals[name] > 0);
+  if (present.length === 0) return <span class="muted">none</span>;
+  return (
+    <ul class="legend">
+      {present.map(({ name }) => (
+        <li key={name}>
+          <span class={`swatch ${name}`} /> {formatCount(totals[name])} {name}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function durationOf({ startedAt, finishedAt }: SyncRun): string {
@@ -97,5 +111,7 @@ function durationOf({ startedAt, finishedAt }: SyncRun): string {
     ? `${Math.round(seconds * 1_000)} ms`
     : seconds < 10
       ? `${seconds.toFixed(1)} s`
-      : formatSeconds(seconds);
+      : seconds < 60
+        ? `${Math.round(seconds)} s`
+        : `${formatSeconds(seconds)} min`;
 }

@@ -5,7 +5,7 @@ import { useLoad } from '../client/load.js';
 import { Difference, Json } from '../parts/json.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
-import { Time } from '../parts/values.js';
+import { KeyPrefix, Time } from '../parts/values.js';
 
 /** Every stored push of a ticket. Two of them stand side by side; at first the last two. */
 export function Revisions({ id, query }: { id: string; query: URLSearchParams }) {
@@ -16,11 +16,11 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
   const all = list.data?.data ?? [];
   const [before, after] = chosen(all, query);
   const columns: readonly Column<TicketRevision>[] = [
-    { title: 'Push', cell: ({ revision }) => `No. ${revision}` },
+    { title: 'Push', cell: ({ revision }) => <span class="prefix">No. {revision}</span> },
     { title: 'Received', cell: ({ receivedAt }) => <Time value={receivedAt} /> },
     { title: 'Result', cell: ({ result }) => <Badge value={result} /> },
     { title: 'Changed', cell: ({ changes }) => changes.join(', ') },
-    { title: 'Key', cell: ({ keyPrefix }) => (keyPrefix == null ? '–' : <code>{keyPrefix}…</code>) },
+    { title: 'Key', cell: ({ keyPrefix }) => (keyPrefix == null ? '–' : <KeyPrefix value={keyPrefix} />) },
     {
       title: 'Exchange',
       cell: ({ exchangeId }) => (exchangeId == null ? '–' : <a href={linkTo('exchanges', { id: exchangeId })}>open</a>),

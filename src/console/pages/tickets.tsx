@@ -17,7 +17,7 @@ export function TicketsPage({ query }: PageProps) {
 }
 
 function TicketList({ query }: PageProps) {
-  const filters = pick(query, 'search', 'haulerId', 'siteId', 'from', 'to', 'page');
+  const filters = pick(query, 'search', 'material', 'haulerId', 'siteId', 'from', 'to', 'page');
   const list = useLoad<List<Ticket>>('/tickets', filters, { everyMs: LIVE_MS });
   const haulerName = useHaulerName();
   const columns: readonly Column<Ticket>[] = [
@@ -30,6 +30,7 @@ function TicketList({ query }: PageProps) {
     <>
       <Filters>
         <TextFilter name="search" label="Ticket number" query={query} hint="a part is enough" />
+        <TextFilter name="material" label="Material" query={query} hint="a part of its name" />
         <HaulerFilter query={query} />
         <TextFilter name="siteId" label="Site id of the partner" query={query} />
         <TimeFilter name="from" label="Received from" query={query} />

@@ -11,7 +11,8 @@ import { ClipRequest } from './clip-request.js';
 import { Lanes } from './lanes.js';
 import { lanesOf, resolutionOf, type Selection, zoomed } from './lanes.rules.js';
 import { missingFootage } from './missing-footage.rules.js';
-import { dayOf } from './zone.rules.js';
+import { ZoneChoice } from './zone-choice.js';
+import { dayOf, rangeText } from './zone.rules.js';
 
 const LIVE_MS = 10_000;
 
@@ -39,7 +40,12 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
     change({ from: iso(start), to: iso(end) }, { replace: true });
   return (
     <section class="card" aria-label="Truck" ref={box}>
-      <h2>{truckId}</h2>
+      <div class="head">
+        <h2>
+          {truckId} <span class="range">{rangeText(from, to, zone)}</span>
+        </h2>
+        <ZoneChoice query={query} />
+      </div>
       <RangeButtons from={from} to={to} zone={zone} onRange={show} />
       {coverage.error !== undefined && <ErrorBox error={coverage.error} onRetry={coverage.reload} />}
       {coverage.data === undefined && coverage.error === undefined && <Loading />}

@@ -103,3 +103,19 @@ export const isZone = (zone: string): boolean => {
     return false;
   }
 };
+
+export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** A range in words, in the zone; the day once where it begins and ends on the same one. */
+export function rangeText(from: number, to: number, zone: string): string {
+  const format = new Intl.DateTimeFormat(undefined, {
+    timeZone: zone,
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  return format.formatRange(from, to);
+}

@@ -11,11 +11,20 @@ interface FilterProps {
 
 const TYPING_MS = 300;
 
-/** Filters of a list. They stand in the address. */
+/** Filters of a list. They stand in the address. On a phone the first two are shown, and a button shows the others. */
 export function Filters({ label = 'Filters', children }: { label?: string; children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(location.search !== '');
   return (
-    <form class="filters" role="search" aria-label={label} onSubmit={(event) => event.preventDefault()}>
+    <form
+      class={`filters ${isOpen ? 'open' : ''}`}
+      role="search"
+      aria-label={label}
+      onSubmit={(event) => event.preventDefault()}
+    >
       {children}
+      <button type="button" class="more-filters" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Fewer filters' : 'More filters'}
+      </button>
     </form>
   );
 }

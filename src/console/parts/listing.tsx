@@ -17,13 +17,15 @@ interface TableProps<T> {
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
   readonly isStale?: boolean;
+  /** Few short columns: it stays a table on a phone. */
+  readonly isNarrow?: boolean;
 }
 
 /** On a phone each row becomes a card whose cells have their titles. */
-export function Table<T>({ label, rows, columns, keyOf, isStale = false }: TableProps<T>) {
+export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarrow = false }: TableProps<T>) {
   return (
     <div class="scroll" role="region" aria-label={label} tabIndex={0}>
-      <table class={isStale ? 'stale' : ''} aria-busy={isStale}>
+      <table class={`${isStale ? 'stale' : ''} ${isNarrow ? 'narrow-table' : ''}`} aria-busy={isStale}>
         <thead>
           <tr>
             {columns.map(({ title, isNumber = false }) => (

@@ -54,10 +54,15 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{children ?? <span class="muted">–</span>}</dd>
+      <dd>
+        {children === undefined || children === null || children === '' ? <span class="muted">–</span> : children}
+      </dd>
     </div>
   );
 }
+
+/** The first characters of a key, by which people recognise it. */
+export const KeyPrefix = ({ value }: { value: string }) => <code class="prefix">{value}…</code>;
 
 /** An id that can be copied. */
 export function Id({ value }: { value: string }) {

@@ -128,6 +128,13 @@ export class ConnectionQuery extends PageQuery {
     optional: true,
   })
   interface?: (typeof PARTNER_INTERFACES)[number];
+
+  @BooleanField({
+    description: 'true: connections whose last run failed; false: all others',
+    optional: true,
+    inQuery: true,
+  })
+  failing?: boolean;
 }
 
 /** A connection, without its keys. */

@@ -1,6 +1,6 @@
 import { Documented } from '../common/fields/documented.js';
 import { DOCUMENTED_MAX } from '../common/fields/field.js';
-import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
 import { ObjectField, TextListField } from '../common/fields/nested-fields.js';
 import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
@@ -25,6 +25,13 @@ export class SyncRunQuery extends PageQuery {
     optional: true,
   })
   status?: SyncRunStatus;
+
+  @BooleanField({
+    description: 'Only runs after which no other run of the connection has finished',
+    optional: true,
+    inQuery: true,
+  })
+  latest?: boolean;
 }
 
 const records = (description: string) =>

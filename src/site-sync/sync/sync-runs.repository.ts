@@ -62,7 +62,9 @@ const RETENTION = '30 days';
 const RETENTION_BATCH = 1000;
 
 const COLUMNS = 'id, hauler_id, connection_id, status, started_at, finished_at, error, counts, guard, note';
-const FILTER = '($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR status = $2)';
+const FILTER = `($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR status = $2)
+  AND ($3::boolean IS NOT TRUE OR NOT EXISTS (SELECT FROM sync_runs n WHERE n.connection_id = sync_runs.connection_id
+    AND (n.created_at, n.id) > (sync_runs.created_at, sync_runs.id) AND n.status NOT IN ('queued', 'running')))`;
 
 /** The statements over `sync_runs` and `sync_issues`. */
 @Injectable()
@@ -156,12 +158,12 @@ export class SyncRunsRepository {
 
   /** Newest first. */
   async list(
-    { connectionId = null, status = null }: Pick<NullableQuery, 'connectionId' | 'status'>,
+    { connectionId = null, status = null, latest = null }: Pick<NullableQuery, 'connectionId' | 'status' | 'latest'>,
     page: PageRequest,
   ) {
-    const filter = [connectionId, status];
+    const filter = [connectionId, status, latest];
     const rows = await this.dataSource.query<RunRow[]>(
-      `SELECT ${COLUMNS} FROM sync_runs WHERE ${FILTER} ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`,
+      `SELECT ${COLUMNS} FROM sync_runs WHERE ${FILTER} ORDER BY created_at DESC, id DESC LIMIT $4 OFFSET $5`,
       [...filter, page.pageSize, page.offset],
     );
     const total = await countRows(this.dataSource, `SELECT FROM sync_runs WHERE ${FILTER}`, filter);

@@ -1,0 +1,72 @@
+/** A part of a bar. `name` is also its class, which gives colour and pattern. */
+export interface Part {
+  readonly name: string;
+  /** Of the height of the chart, from 0 to 1. */
+  readonly share: number;
+}
+
+export interface BarItem {
+  readonly key: string;
+  /** Read aloud, and shown on hover. */
+  readonly label: string;
+  readonly href: string | undefined;
+  readonly parts: readonly Part[];
+  /** Below the bar. */
+  readonly tick?: string | undefined;
+  readonly kind?: string;
+}
+
+const HEIGHT = 110;
+/** A part with a single record is visible. */
+const MIN_PIXELS = 3;
+
+/** Stacked bars beside each other, the first one at the left. */
+export function Bars({ items }: { items: readonly BarItem[] }) {
+  const hasTicks = items.some(({ tick }) => tick !== undefined);
+  return (
+    <ol class={`bars ${hasTicks ? 'ticked' : ''}`}>
+      {items.map(({ key, label, href, parts, tick, kind = '' }) => {
+        const stack = parts.map(({ name, share }) => (
+          <span key={name} class={`part ${name}`} style={{ height: `${Math.max(MIN_PIXELS, share * HEIGHT)}px` }} />
+        ));
+        return (
+          <li key={key}>
+            {href === undefined ? (
+              <span class={`bar ${kind}`} role="img" aria-label={label} title={label}>
+                {stack}
+              </span>
+            ) : (
+              <a class={`bar ${kind}`} href={href} aria-label={label} title={label}>
+                {stack}
+              </a>
+            )}
+            {tick !== undefined && (
+              <span class="bar-tick" aria-hidden="true">
+                {tick}
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+export interface LegendEntry {
+  readonly name: string;
+  readonly title: string;
+  /** Of all bars together. */
+  readonly total?: string;
+}
+
+export function BarLegend({ entries }: { entries: readonly LegendEntry[] }) {
+  return (
+    <ul class="legend">
+      {entries.map(({ name, title, total }) => (
+        <li key={name}>
+          <span class={`swatch ${name}`} /> {title} {total !== undefined && <strong>{total}</strong>}
+        </li>
+      ))}
+    </ul>
+  );
+}
