@@ -205,4 +205,41 @@ describe('the exchanges page', () => {
       .click();
     await region('Request').getByText('[redacted]').first().waitFor();
   }, 30_000);
+
+  it('replays a refused push after its cause is gone, one or all of a filter', async () => {
+    const { page, service, demo, region, visit } = scene;
+    const headers = { 'PLATFORM-API-KEY': demo.keys.platform };
+    const id = 'f2a1c3d4-5b6e-4f70-8a91-b2c3d4e5f607';
+    const body = {
+      siteId: DEMO.siteId,
+      materials: [{ id, name: 'Asphalt', unitOfMeasure: 'Ton', quantity: 1 }],
+      inboundFlow: { ticketNumber: 'IN-7001', updatedAt: '2026-01-31T08:00:00Z' },
+    };
+    expect((await service.call('POST', '/platform-api/v1/tickets', { headers, body })).status).toBe(422);
+    const [first, ...others] = DEMO_SITE_DATA.materials;
+    const materials = [first, ...others, { ...first, id, materialType: 'Asphalt' }];
+    await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, { ...DEMO_SITE_DATA, materials });
+    const connections = await service.admin<{ data: { id: string }[] }>('GET', '/connections?interface=site');
+    await service.admin('POST', `/connections/${connections.body.data[0]?.id}/sync`);
+    await eventually(async () => {
+      const found = await service.admin<{ data: { externalId: string }[] }>('GET', '/materials?active=true&pageSize=1');
+      expect(found.body.data[0]?.externalId).toBe(id);
+    });
+
+    await visit('exchanges?reference=ticketNumber:IN-7001');
+    await page.getByRole('link', { name: 'POST createTicket' }).click();
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('The push is processed again').waitFor();
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByText(/The response was 422 and is now 200/).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'open the new exchange' }).click();
+    await region('Exchange').getByText('the exchange before').waitFor();
+
+    await visit('exchanges?reference=ticketNumber:IN-7001&status=422');
+    await page.getByRole('button', { name: 'Replay all of these …' }).click();
+    await page.getByText('1 of 1 exchanges are sent again as they were.').waitFor();
+    await page.getByRole('button', { name: 'Replay all', exact: true }).click();
+    await page.getByText('1 of 1 exchanges were replayed.').waitFor();
+  }, 40_000);
 });

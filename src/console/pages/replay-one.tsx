@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ExchangeDetail } from '../../contracts/admin/exchange.dto.js';
+import type { ReplayedExchange } from '../../contracts/admin/replay.dto.js';
 import { linkTo } from '../client/address.js';
 import { send } from '../client/api.js';
 import { ActionButton } from '../parts/forms.js';
@@ -7,22 +8,20 @@ import { Badge } from '../parts/states.js';
 import { useHaulers } from '../parts/values.js';
 import { statusTone } from './response-badge.js';
 
-interface Replayed {
-  readonly exchangeId: string;
-  readonly status: number | null;
-}
-
 /** Sends the request of an exchange again. A push may be sent for another hauler, such as one of the sandbox. */
 export function ReplayOne({ exchange }: { exchange: ExchangeDetail }) {
   const [haulerId, setHaulerId] = useState('');
-  const [result, setResult] = useState<Replayed>();
+  const [result, setResult] = useState<ReplayedExchange>();
   const { data: haulers } = useHaulers();
-  const isPush = exchange.direction === 'inbound' && exchange.method === 'POST';
-  if (exchange.direction === 'outbound' && exchange.method !== 'GET') {
-    return <p class="hint">A call that changes something at the partner is never sent again.</p>;
+  const { direction, method, route } = exchange;
+  const isPush = direction === 'inbound' && method === 'POST';
+  if (!isPush && (direction === 'inbound' || method !== 'GET' || route === 'download')) {
+    return <p class="hint">Only pushes to this service and GET calls to a partner can be replayed.</p>;
   }
   const replay = async () =>
-    setResult(await send<Replayed>('POST', `/exchanges/${exchange.id}/replay`, haulerId === '' ? {} : { haulerId }));
+    setResult(
+      await send<ReplayedExchange>('POST', `/exchanges/${exchange.id}/replay`, haulerId === '' ? {} : { haulerId }),
+    );
   return (
     <div class="replay">
       <div class="actions">
@@ -49,8 +48,8 @@ export function ReplayOne({ exchange }: { exchange: ExchangeDetail }) {
       </div>
       {result !== undefined && (
         <p role="status">
-          It was sent again. The response was {name(exchange.status)} and is now{' '}
-          <Badge value={name(result.status)} tone={statusTone(result.status)} />:{' '}
+          It was sent again. The response was <Status value={result.earlier.status} /> and is now{' '}
+          <Status value={result.status} />:{' '}
           <a href={linkTo('exchanges', { id: result.exchangeId })}>open the new exchange</a>
         </p>
       )}
@@ -58,4 +57,6 @@ export function ReplayOne({ exchange }: { exchange: ExchangeDetail }) {
   );
 }
 
-const name = (status: number | null): string => (status === null ? 'no response' : String(status));
+const Status = ({ value }: { value: number | null }) => (
+  <Badge value={value === null ? 'no response' : String(value)} tone={statusTone(value)} />
+);
