@@ -10,23 +10,23 @@ const pair = (requested: string, returned: string): NamePair => ({ requested, re
 
 describe('the names of one camera (section 2.5a)', () => {
   test.each<[string, string, NamePair[], string[]]>([
-    ['nothing was answered', '1', [], ['1']],
-    ['the number, answered by the placement', '1', [pair('1', 'front')], ['1', 'front']],
-    ['the placement, asked for by the number', 'front', [pair('1', 'front')], ['1', 'front']],
+    ['no returned name', '1', [], ['1']],
+    ['the number, returned as the placement', '1', [pair('1', 'front')], ['1', 'front']],
+    ['the placement, requested by the number', 'front', [pair('1', 'front')], ['1', 'front']],
     ['another camera', 'rear', [pair('1', 'front')], ['rear']],
-    ['the placement, answered by the number', 'front', [pair('front', '1')], ['1', 'front']],
-    ['asked for by both names', '1', [pair('1', 'front'), pair('front', '1')], ['1', 'front']],
+    ['the placement, returned as the number', 'front', [pair('front', '1')], ['1', 'front']],
+    ['both names requested', '1', [pair('1', 'front'), pair('front', '1')], ['1', 'front']],
     ['another spelling', 'Front', [pair('Front', 'front')], ['Front', 'front']],
-    ['a spelling nobody asked with', 'FRONT', [pair('1', 'front')], ['1', 'FRONT', 'front']],
-    ['spellings of the answer', '1', [pair('1', 'front'), pair('1', 'Front')], ['1', 'Front', 'front']],
-    ['a partner that heeds no camera', '1', [pair('1', 'front'), pair('1', 'rear')], ['1']],
-    ['what it answers with', 'front', [pair('1', 'front'), pair('1', 'rear')], ['front']],
+    ['a spelling that was never requested', 'FRONT', [pair('1', 'front')], ['1', 'FRONT', 'front']],
+    ['spellings of the returned name', '1', [pair('1', 'front'), pair('1', 'Front')], ['1', 'Front', 'front']],
+    ['a partner that ignores the camera', '1', [pair('1', 'front'), pair('1', 'rear')], ['1']],
+    ['a name that it returns', 'front', [pair('1', 'front'), pair('1', 'rear')], ['front']],
     ['one camera for two numbers', '1', [pair('1', 'front'), pair('2', 'front')], ['1']],
     ['that camera', 'front', [pair('1', 'front'), pair('2', 'front')], ['front']],
     ['two cameras, one name each', '2', [pair('1', 'front'), pair('2', 'rear')], ['2', 'rear']],
   ])('%s', (_, camera, pairs, names) => expect(namesOf(camera, pairs).sort()).toEqual(names.sort()));
 
-  test('cameras are told by the names that are answered', () => {
+  test('cameras are distinguished by their returned names', () => {
     const pairs = [pair('1', 'front'), pair('3', 'left'), pair('4', 'left')];
     const cameras = camerasOf(['rear', '1', 'front', '3'], pairs);
     expect(cameras.map(({ name, names }) => `${name}: ${[...names].sort().join(' ')}`)).toEqual([
@@ -37,7 +37,7 @@ describe('the names of one camera (section 2.5a)', () => {
   });
 });
 
-describe('a partner that answers with the other name of a camera', () => {
+describe('a partner that returns another name of a camera', () => {
   const CUSTOMER = 'ALIAS Inc';
   const minutes = 60_000;
   const first = Math.floor(Date.parse(inHours(-2)) / minutes) * minutes;
@@ -129,7 +129,7 @@ describe('a partner that answers with the other name of a camera', () => {
     [camera, written(5), 'missing', 'The partner lists no recording.'],
   ];
 
-  test('what was followed by the number is covered and listed by both', async () => {
+  test('a subscription by number is covered and listed by both names', async () => {
     expect(await covered('T-ALIAS', '1')).toEqual(asStored('1'));
     expect(await covered('T-ALIAS', 'front')).toEqual(asStored('front'));
     expect(await covered('T-ALIAS')).toEqual(asStored('front'));
@@ -141,7 +141,7 @@ describe('a partner that answers with the other name of a camera', () => {
     }
   });
 
-  test('a clip that was asked for by the number is covered and listed by both', async () => {
+  test('a clip requested by number is covered and listed by both names', async () => {
     for (const cameraId of ['1', 'front']) {
       const states = await covered('T-CLIP', cameraId, [clipRange.startTime, clipRange.endTime]);
       expect(states.map(([camera, , state]) => [camera, state])).toEqual([[cameraId, 'stored']]);
@@ -149,7 +149,7 @@ describe('a partner that answers with the other name of a camera', () => {
     }
   });
 
-  test('without a truck or a connection, each truck by the names that are its own', async () => {
+  test('without a truck or a connection, each truck has its own names', async () => {
     const all = ['T-ALIAS front', 'T-CLIP front', 'T-OTHER 1', '11'];
     expect(await listed({ connectionId, cameraId: '1' })).toEqual(all);
     expect(await listed({ cameraId: '1' })).toEqual(all);

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const times = { startTime: inHours(-2), endTime: inHours(-1.9) };
   const good = element({ ...times, downloadUrl: partner.link(sampleVideo()) });
   let listings = 0;
-  // Links are made anew for each listing.
+  // Each list has new links.
   const bad = () => [
     element({ id: 'no-link', ...times, expiresAt: inHours(8) }),
     element({
@@ -65,7 +65,7 @@ afterAll(async () => {
   await partner.stop();
 });
 
-test('each fault is told once, with how often it was seen, and without the signature of a link', async () => {
+test('each fault is reported once, with its count, and without the signature of a link', async () => {
   const { data, pagination } = await findings('');
   expect(pagination.totalItems).toBe(2);
   const paths = data.map(({ path }) => path).sort();
@@ -78,7 +78,7 @@ test('each fault is told once, with how often it was seen, and without the signa
   });
 });
 
-test('an element that is nested too deep is told, and the others of its list land', async () => {
+test('an element that is nested too deep is reported, and the other elements are stored', async () => {
   const other = await startVisionPartner();
   const { id } = await connectVision(app, other.url);
   const deep = `${'['.repeat(100_000)}"\\n"${']'.repeat(100_000)}`;
@@ -91,7 +91,7 @@ test('an element that is nested too deep is told, and the others of its list lan
         downloadUrl: other.link(sampleVideo()),
       }),
     );
-  // Behind an unknown field, which nobody reads, it costs nothing at all.
+  // In an unknown field, which is not read, such a value is harmless.
   const odd = good('odd', -3).replace('{', `{"unknown":${deep},`);
   const pagination = '{"page":1,"pageSize":20,"totalItems":3,"totalPages":1}';
   const body = `{"success":true,"data":{"recordings":[${deep},${good('good')},${odd}],"pagination":${pagination}}}`;
@@ -113,7 +113,7 @@ test('an element that is nested too deep is told, and the others of its list lan
   await other.stop();
 });
 
-/** Nothing is being read, or about to be: what is found by then is written. */
+/** Waits until nothing is running or due: all findings are stored by then. */
 async function unread(): Promise<void> {
   for (const table of ['video_subscriptions', 'video_windows']) {
     const sql = `SELECT 1 FROM ${table} WHERE lease_token IS NOT NULL OR due_at <= now()`;
@@ -121,7 +121,7 @@ async function unread(): Promise<void> {
   }
 }
 
-test('filters and pages', async () => {
+test('findings can be filtered, and have pages', async () => {
   const none = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
   const totals = [
     `connectionId=${connection.id}`,

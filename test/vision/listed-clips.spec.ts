@@ -1,35 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { json, raw, refuses, type ScriptedReply } from '../support/scripted-partner.js';
-import { orderVideo, RANGE, readRequest, requestBecomes } from '../support/video-requests.js';
-import {
-  accepts,
-  connectVision,
-  element,
-  type Element,
-  hurry,
-  lists,
-  POST,
-  startAnew,
-  startVisionPartner,
-  VIDEOS,
-  type VisionPartner,
-} from '../support/vision-partner.js';
+import { RANGE } from '../support/video-requests.js';
+import { accepts, element, lists, POST, VIDEOS, type Element } from '../support/vision-partner.js';
+import { pollsEnded, useVision } from '../support/vision-scene.js';
 
-let app: TestApp;
-let partner: VisionPartner;
+const vision = useVision();
+const { becomes, order, read } = vision;
+
 let clips: Element[];
-beforeAll(async () => {
-  app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
-  partner = await startVisionPartner();
-});
-afterEach(() => startAnew(app, partner));
-afterAll(async () => {
-  await app.close();
-  await partner.stop();
-});
 
 const listed = lists('videos', () => clips);
 
@@ -42,84 +22,76 @@ const names: ScriptedReply = (response, asked) => {
 const FRONT = `front ${RANGE.startTime}`;
 
 const clip = (fields: Element = {}): Element =>
-  element({ requestId: FRONT, downloadUrl: partner.link(sampleVideo(200)), ...fields });
+  element({ requestId: FRONT, downloadUrl: vision.partner.link(sampleVideo(200)), ...fields });
 
-/** What is asked by its own id is answered so; the customer's list as the contract says. */
-const alone =
+/** Polls by the id of a request receive `reply`, and polls of the customer's list follow the contract. */
+const byId =
   (reply: ScriptedReply, list = listed): ScriptedReply =>
   (response, asked) =>
     (asked.query.has('requestId') ? reply : list)(response, asked);
 
-/** With the state that the partner tells of each. */
-const saying = (status: string): ScriptedReply =>
-  alone((response, asked) => {
+/** Polls by the id of a request receive its clips and this status. */
+const withStatus = (status: string): ScriptedReply =>
+  byId((response, asked) => {
     const request = { requestId: asked.query.get('requestId'), status };
     lists('videos', () => clips, { request })(response, asked);
   });
 
-/** The front camera's request and the rear one's, both with the partner, of whom nothing is listed yet. */
-async function twoOpen(taken = names): Promise<string> {
+/** Submits a request for the front camera and one for the rear camera. The partner lists no clip yet. */
+async function twoOpen(accepted = names): Promise<string> {
   clips = [];
-  partner.on(POST, taken);
-  partner.on(VIDEOS, listed);
-  const { id } = await connectVision(app, partner.url);
-  const front = await orderVideo(app, id);
-  await requestBecomes(app, front, { status: 'processing' });
-  await requestBecomes(app, await orderVideo(app, id, { cameraId: 'rear' }), { status: 'processing' });
-  await idle();
+  vision.partner.on(POST, accepted);
+  vision.partner.on(VIDEOS, listed);
+  const id = await vision.connect();
+  const front = await order(id);
+  await becomes(front, { status: 'processing' });
+  await becomes(await order(id, { cameraId: 'rear' }), { status: 'processing' });
+  await pollsEnded(vision);
   return front;
 }
 
-const idle = () =>
-  eventually(async () => {
-    const polls = await app.dataSource.query<unknown[]>(
-      'SELECT lease_token IS NULL AND due_at > now() AS idle FROM video_polls',
-    );
-    expect(polls).toEqual([{ idle: true }]);
-  });
+const polls = () => vision.partner.askedOf(VIDEOS).map(({ query }) => query.get('requestId') ?? 'list');
 
-const questions = () => partner.askedOf(VIDEOS).map(({ query }) => query.get('requestId') ?? 'list');
-
-/** By the list, and whole: the list is asked for once more. */
+/** Waits for that many complete polls of the list: another one has started. */
 async function rounds(count: number): Promise<void> {
-  const before = questions().filter((question) => question === 'list').length;
+  const before = polls().filter((poll) => poll === 'list').length;
   await eventually(async () => {
-    await hurry(app);
-    expect(questions().filter((question) => question === 'list').length).toBeGreaterThan(before + count);
+    await vision.hurry();
+    expect(polls().filter((poll) => poll === 'list').length).toBeGreaterThan(before + count);
   });
 }
 
 const half = { endTime: '2026-01-31T08:32:00Z' };
 const otherHalf = { startTime: half.endTime };
 
-describe('clips in the list of a customer with several open requests', () => {
-  test('are not all as long as they show a part of the range and the partner prepares others', async () => {
+describe('with several open requests of a customer, clips in the list', () => {
+  test('are fetched; the request stays open while they cover a part of its range and the partner prepares others', async () => {
     const front = await twoOpen();
-    partner.on(VIDEOS, saying('processing'));
+    vision.partner.on(VIDEOS, withStatus('processing'));
     clips = [clip(half)];
     await rounds(2);
-    expect(await readRequest(app, front)).toMatchObject({ status: 'processing', recordingIds: [expect.any(String)] });
-    partner.on(VIDEOS, saying('ready'));
+    expect(await read(front)).toMatchObject({ status: 'processing', recordingIds: [expect.any(String)] });
+    vision.partner.on(VIDEOS, withStatus('ready'));
     clips.push(clip(otherHalf));
     await eventually(() =>
-      app.dataSource.query("UPDATE video_request_parts SET polled_individually_at = now() - interval '15 minutes'"),
+      vision.query("UPDATE video_request_parts SET polled_individually_at = now() - interval '15 minutes'"),
     );
-    expect((await requestBecomes(app, front, { status: 'stored' })).recordingIds).toHaveLength(2);
+    expect((await becomes(front, { status: 'stored' })).recordingIds).toHaveLength(2);
   });
 
   test.each<[string, () => ScriptedReply]>([
-    ['says that it is ready', () => saying('ready')],
-    ['says nothing of it', () => listed],
-  ])('are all of what was recorded where the partner, asked at once, %s', async (_, reply) => {
+    ['sends the status ready', () => withStatus('ready')],
+    ['sends no status', () => listed],
+  ])('complete the request if the partner, polled by its id at once, %s', async (_, reply) => {
     const front = await twoOpen();
-    partner.on(VIDEOS, reply());
+    vision.partner.on(VIDEOS, reply());
     clips = [clip({ startTime: '2026-01-31T08:32:00Z', endTime: '2026-01-31T08:33:00Z' })];
-    const from = questions().length;
-    expect((await requestBecomes(app, front, { status: 'stored' })).recordingIds).toHaveLength(1);
+    const from = polls().length;
+    expect((await becomes(front, { status: 'stored' })).recordingIds).toHaveLength(1);
     expect(
-      questions()
+      polls()
         .slice(from)
-        .filter((question) => question === FRONT),
+        .filter((poll) => poll === FRONT),
     ).toEqual([FRONT]);
   });
 
@@ -127,106 +99,106 @@ describe('clips in the list of a customer with several open requests', () => {
     ['by an empty list', json({ success: true, data: { videos: [] } })],
     ['with 404', refuses(404, 'NOT_FOUND', 'no such truck')],
     ['with 500', refuses(500, 'INTERNAL_ERROR', 'oops')],
-  ])('are fetched though the question by its own id is answered %s', async (_, reply) => {
+  ])('are fetched although the poll by its id is answered %s', async (_, reply) => {
     const front = await twoOpen();
-    partner.on(VIDEOS, alone(reply));
+    vision.partner.on(VIDEOS, byId(reply));
     clips = [clip(half)];
     await rounds(4);
-    await requestBecomes(app, front, { status: 'processing', recordingIds: [expect.any(String)] });
+    await becomes(front, { status: 'processing', recordingIds: [expect.any(String)] });
   });
 
   test.each<[string, () => ScriptedReply]>([
-    ['says that it is ready', () => saying('ready')],
-    ['says nothing of it', () => listed],
-    ['answers with an empty list', () => alone(json({ success: true, data: { videos: [] } }))],
-  ])('are all once they show the range, though some had come before, where the partner %s', async (_, reply) => {
+    ['sends the status ready', () => withStatus('ready')],
+    ['sends no status', () => listed],
+    ['sends an empty list', () => byId(json({ success: true, data: { videos: [] } }))],
+  ])('complete the request once they cover its range, if the partner %s', async (_, reply) => {
     const front = await twoOpen();
-    partner.on(VIDEOS, alone(json({ success: true, data: { videos: [] } })));
+    vision.partner.on(VIDEOS, byId(json({ success: true, data: { videos: [] } })));
     clips = [clip(half)];
     await rounds(1);
-    await requestBecomes(app, front, { status: 'processing', recordingIds: [expect.any(String)] });
-    partner.on(VIDEOS, reply());
+    await becomes(front, { status: 'processing', recordingIds: [expect.any(String)] });
+    vision.partner.on(VIDEOS, reply());
     clips.push(clip(otherHalf));
     const whole = await eventually(async () => {
-      await hurry(app);
-      const shown = await readRequest(app, front);
+      await vision.hurry();
+      const shown = await read(front);
       expect(shown.status).toBe('stored');
       return shown;
     });
     expect(whole.recordingIds).toHaveLength(2);
   });
 
-  test('are asked about at once in the round after a failed one too', async () => {
+  test('are followed by a poll by id at once, also after a failed poll', async () => {
     const front = await twoOpen();
-    partner.on(VIDEOS, refuses(500, 'INTERNAL_ERROR', 'oops'));
-    const from = questions().length;
+    vision.partner.on(VIDEOS, refuses(500, 'INTERNAL_ERROR', 'oops'));
+    const from = polls().length;
     await eventually(async () => {
-      await hurry(app);
-      expect(questions().length).toBeGreaterThan(from);
+      await vision.hurry();
+      expect(polls().length).toBeGreaterThan(from);
     });
-    await idle();
-    partner.on(VIDEOS, saying('ready'));
+    await pollsEnded(vision);
+    vision.partner.on(VIDEOS, withStatus('ready'));
     clips = [clip(half)];
     await rounds(0);
-    expect((await requestBecomes(app, front, { status: 'stored' })).recordingIds).toHaveLength(1);
+    expect((await becomes(front, { status: 'stored' })).recordingIds).toHaveLength(1);
   });
 
-  test('are fetched where the question by its own id shows fewer', async () => {
+  test('are fetched if the poll by id lists fewer', async () => {
     const front = await twoOpen();
     const request = { requestId: FRONT, status: 'ready' };
-    partner.on(VIDEOS, alone(lists('videos', () => clips.slice(0, 1), { request })));
+    vision.partner.on(VIDEOS, byId(lists('videos', () => clips.slice(0, 1), { request })));
     const later = clip({ startTime: '2026-01-31T08:33:00Z', endTime: '2026-01-31T08:34:00Z' });
     clips = [clip(half), later];
     await rounds(0);
-    expect((await requestBecomes(app, front, { status: 'stored' })).recordingIds).toHaveLength(2);
+    expect((await becomes(front, { status: 'stored' })).recordingIds).toHaveLength(2);
   });
 
-  test('are asked for by no own id where they show the range', async () => {
+  test('need no poll by id if they cover the range', async () => {
     const front = await twoOpen();
     clips = [
       clip({ startTime: '2026-01-31T08:30:06Z', ...half }),
       clip({ ...otherHalf, endTime: '2026-01-31T08:34:54Z' }),
     ];
-    const from = questions().length;
-    expect((await requestBecomes(app, front, { status: 'stored' })).recordingIds).toHaveLength(2);
-    expect(questions().slice(from)).not.toContain(FRONT);
+    const from = polls().length;
+    expect((await becomes(front, { status: 'stored' })).recordingIds).toHaveLength(2);
+    expect(polls().slice(from)).not.toContain(FRONT);
   });
 });
 
-test('of many parts of which some clips are listed no more are asked about than a round of 11 calls allows', async () => {
+test('a poll of many parts with some clips makes at most 11 calls', async () => {
   clips = [];
-  partner.on(POST, names);
-  partner.on(VIDEOS, saying('processing'));
-  const { id: connectionId } = await connectVision(app, partner.url);
-  const id = await orderVideo(app, connectionId, {
+  vision.partner.on(POST, names);
+  vision.partner.on(VIDEOS, withStatus('processing'));
+  const connectionId = await vision.connect();
+  const id = await order(connectionId, {
     startTime: '2026-01-31T00:00:00Z',
     endTime: '2026-01-31T15:00:00Z',
   });
-  await eventually(() => expect(partner.askedOf(POST)).toHaveLength(15));
-  await requestBecomes(app, id, { status: 'processing' });
-  await idle();
+  await eventually(() => expect(vision.partner.askedOf(POST)).toHaveLength(15));
+  await becomes(id, { status: 'processing' });
+  await pollsEnded(vision);
   clips = Array.from({ length: 15 }, (_, hour) => {
     const at = (minutes: number) => new Date(Date.UTC(2026, 0, 31, hour, minutes)).toISOString();
     const requestId = `front 2026-01-31T${String(hour).padStart(2, '0')}:00:00Z`;
     return clip({ requestId, startTime: at(0), endTime: at(10), durationSeconds: 600 });
   });
-  const from = questions().length;
-  await hurry(app);
-  await eventually(() => expect(questions().slice(from)).toContain('list'));
-  await idle();
-  expect(questions().slice(from)).toHaveLength(11);
-  // What is listed is fetched all the same.
-  await eventually(async () => expect((await readRequest(app, id)).recordingIds).toHaveLength(15));
+  const from = polls().length;
+  await vision.hurry();
+  await eventually(() => expect(polls().slice(from)).toContain('list'));
+  await pollsEnded(vision);
+  expect(polls().slice(from)).toHaveLength(11);
+  // The listed clips are fetched.
+  await eventually(async () => expect((await read(id)).recordingIds).toHaveLength(15));
 });
 
-test('the clips of a part that stand on two pages of the list are all fetched', async () => {
+test('the clips of a part on two pages of the list are all fetched', async () => {
   clips = [];
-  partner.on(POST, names);
-  partner.on(VIDEOS, listed);
+  vision.partner.on(POST, names);
+  vision.partner.on(VIDEOS, listed);
   const twoHours = { startTime: '2026-01-31T08:00:00Z', endTime: '2026-01-31T10:00:00Z' };
-  const id = await orderVideo(app, (await connectVision(app, partner.url)).id, twoHours);
-  await requestBecomes(app, id, { status: 'processing' });
-  await idle();
+  const id = await order(await vision.connect(), twoHours);
+  await becomes(id, { status: 'processing' });
+  await pollsEnded(vision);
   const at = (minutes: number) => new Date(Date.parse(twoHours.startTime) + minutes * 60_000).toISOString();
   clips = Array.from({ length: 120 }, (_, n) =>
     clip({
@@ -236,12 +208,12 @@ test('the clips of a part that stand on two pages of the list are all fetched', 
       durationSeconds: 60,
     }),
   );
-  const shown = await requestBecomes(app, id, { status: 'stored' });
+  const shown = await becomes(id, { status: 'stored' });
   expect(shown.recordingIds).toHaveLength(120);
 });
 
-describe('the list of a partner that has its own length of pages and tells no totals', () => {
-  /** 20 a page, whatever is asked for. */
+describe('the list of a partner with its own page size and without totals', () => {
+  /** Sends 20 elements per page, whatever the requested page size. */
   const inTwenties: ScriptedReply = (response, asked) => {
     const page = Number(asked.query.get('page') ?? 1);
     json({ success: true, data: { videos: clips.slice((page - 1) * 20, page * 20) } })(response, asked);
@@ -251,37 +223,37 @@ describe('the list of a partner that has its own length of pages and tells no to
 
   test.each<[string, ScriptedReply, string | undefined]>([
     ['of a request', names, FRONT],
-    ['of one whose 202 told no id', raw('ok', { status: 202 }), undefined],
-  ])('is read on for the clip %s', async (_, taken, requestId) => {
-    const front = await twoOpen(taken);
-    partner.on(VIDEOS, alone(refuses(500, 'INTERNAL_ERROR', 'oops'), inTwenties));
+    ['of a request whose 202 had no id', raw('ok', { status: 202 }), undefined],
+  ])('is read to the clip %s', async (_, accepted, requestId) => {
+    const front = await twoOpen(accepted);
+    vision.partner.on(VIDEOS, byId(refuses(500, 'INTERNAL_ERROR', 'oops'), inTwenties));
     clips = [...others(25), clip({ requestId })];
-    await requestBecomes(app, front, { status: 'stored' });
+    await becomes(front, { status: 'stored' });
   });
 
-  test('is asked for one page more than it has, and not again', async () => {
+  test('is read to its first empty page, and not again', async () => {
     await twoOpen();
-    partner.on(VIDEOS, inTwenties);
+    vision.partner.on(VIDEOS, inTwenties);
     clips = others(5);
-    const from = partner.askedOf(VIDEOS).length;
-    await hurry(app);
-    await idle();
-    const pages = partner
+    const from = vision.partner.askedOf(VIDEOS).length;
+    await vision.hurry();
+    await pollsEnded(vision);
+    const pages = vision.partner
       .askedOf(VIDEOS)
       .slice(from)
       .map(({ query }) => query.get('page'));
     expect(pages).toEqual(['1', '2']);
   });
 
-  test('is read once where each page is the same one', async () => {
+  test('is read once if each page is the same', async () => {
     await twoOpen();
-    partner.on(VIDEOS, (response, asked) => json({ success: true, data: { videos: clips } })(response, asked));
+    vision.partner.on(VIDEOS, (response, asked) => json({ success: true, data: { videos: clips } })(response, asked));
     clips = others(5);
-    await app.dataSource.query('UPDATE video_polls SET next_page = 3');
-    const from = partner.askedOf(VIDEOS).length;
-    await hurry(app);
-    await idle();
-    const pages = partner
+    await vision.query('UPDATE video_polls SET next_page = 3');
+    const from = vision.partner.askedOf(VIDEOS).length;
+    await vision.hurry();
+    await pollsEnded(vision);
+    const pages = vision.partner
       .askedOf(VIDEOS)
       .slice(from)
       .map(({ query }) => query.get('page'));

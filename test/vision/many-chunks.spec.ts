@@ -14,7 +14,7 @@ const expiresAt = inHours(8);
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp({ env: { SIDES: new Set(['partner']) } });
-  // Nothing tells of the table until a test does.
+  // The test controls when the table has statistics.
   await app.dataSource.query('ALTER TABLE recordings SET (autovacuum_enabled = false)');
 });
 afterAll(() => app.close());
@@ -34,7 +34,7 @@ const chunksOf = (fields: (n: number) => Element) => {
   return readList(Recording, { data: elements }, 'customer-1').items;
 };
 
-/** Rows that this session has read of the table, whichever way, and has not reported yet: none of them in a transaction. */
+/** Rows of the table that this session has read, by any scan, and that it has not reported yet: none in a transaction. */
 async function rowsRead(manager: EntityManager): Promise<number> {
   const [row] = await manager.query<[{ rows: number }]>(
     `SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer AS rows FROM pg_stat_xact_user_tables
@@ -52,7 +52,7 @@ async function connected() {
 test.each<[string, string | undefined]>([
   ['without statistics of the table', undefined],
   ['with them', 'ANALYZE recordings'],
-])('chunks that are listed again are looked up each by itself, %s', async (_, first) => {
+])('recordings that are listed again are looked up one by one, %s', async (_, first) => {
   const connection = await connected();
   const add = (chunks: readonly Recording[]) =>
     inTransaction(app.dataSource, async (manager) => {
@@ -71,7 +71,7 @@ test.each<[string, string | undefined]>([
   expect(byRange.rows).toBeLessThan(10 * CHUNKS);
 });
 
-describe('a chunk that is listed again', () => {
+describe('a recording that is listed again', () => {
   const listed = ([from, to]: readonly [string, string], fields: Element = {}) =>
     element({
       id: 'a',
@@ -87,7 +87,7 @@ describe('a chunk that is listed again', () => {
   const CLIP = "source = 'on-demand', part_id = gen_random_uuid()";
   const LEASED = "lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'";
 
-  /** The rows after both listings, between which those of the first one are changed; and how many are to be fetched anew. */
+  /** Returns the rows after both lists, with changes between them, and how many are to be fetched again. */
   async function after(first: readonly Element[], changes: readonly string[], second: readonly Element[]) {
     const connection = await connected();
     const add = (elements: readonly Element[]) => {
@@ -99,18 +99,18 @@ describe('a chunk that is listed again', () => {
       await app.dataSource.query(`UPDATE recordings SET ${change} AND connection_id = $1`, [connection.id]);
     }
     const added = await add(second);
-    const rows = await app.dataSource.query<{ told: string }[]>(
+    const rows = await app.dataSource.query<{ text: string }[]>(
       `SELECT concat_ws(' ', partner_recording_id, to_char(start_time AT TIME ZONE 'UTC', 'HH24:MI:SS'),
          to_char(end_time AT TIME ZONE 'UTC', 'HH24:MI:SS'), status, substr(link, 23),
-         CASE WHEN due_at > now() THEN 'later' END) AS told FROM recordings WHERE connection_id = $1 ORDER BY 1`,
+         CASE WHEN due_at > now() THEN 'later' END) AS text FROM recordings WHERE connection_id = $1 ORDER BY 1`,
       [connection.id],
     );
-    return { added, rows: rows.map(({ told }) => told) };
+    return { added, rows: rows.map(({ text }) => text) };
   }
 
   test.each<[string, Element, string, Element, number, string[]]>([
     [
-      'while it waits takes the link that lives longer, and waits on',
+      'takes the link that lives longer while it waits, and keeps its due time',
       listed(five),
       "due_at = now() + interval '1 hour' WHERE true",
       listed(five, longer),
@@ -118,7 +118,7 @@ describe('a chunk that is listed again', () => {
       ['a 08:00:00 08:05:00 available new later'],
     ],
     [
-      'with a link that ends sooner keeps its own',
+      'keeps its link if the new one expires sooner',
       listed(five),
       'relinks = 0 WHERE true',
       listed(five, { ...longer, expiresAt: inHours(7) }),
@@ -126,7 +126,7 @@ describe('a chunk that is listed again', () => {
       ['a 08:00:00 08:05:00 available old'],
     ],
     [
-      'while it is fetched keeps its link',
+      'keeps its link while it is fetched',
       listed(five),
       `${LEASED} WHERE true`,
       listed(five, longer),
@@ -134,7 +134,7 @@ describe('a chunk that is listed again', () => {
       ['a 08:00:00 08:05:00 available old'],
     ],
     [
-      'after it expired is fetched after all',
+      'is fetched after it expired',
       listed(five),
       "status = 'expired', due_at = now() + interval '1 hour' WHERE true",
       listed(five, longer),
@@ -142,7 +142,7 @@ describe('a chunk that is listed again', () => {
       ['a 08:00:00 08:05:00 available new'],
     ],
     [
-      'with a link that is dead stays expired',
+      'stays expired with an expired link',
       listed(five),
       "status = 'expired', due_at = NULL WHERE true",
       listed(five, { ...longer, expiresAt: inHours(-1) }),
@@ -150,7 +150,7 @@ describe('a chunk that is listed again', () => {
       ['a 08:00:00 08:05:00 expired old'],
     ],
     [
-      'after its file was deleted stays expired',
+      'stays expired after its file was deleted',
       listed(five),
       "status = 'expired', due_at = NULL, deleted_at = now() WHERE true",
       listed(five, longer),
@@ -158,7 +158,7 @@ describe('a chunk that is listed again', () => {
       ['a 08:00:00 08:05:00 expired old'],
     ],
     [
-      'with less than a second more at either end is the same one',
+      'is the same one with less than a second more at either end',
       listed(five),
       "status = 'stored', due_at = NULL WHERE true",
       listed(['07:59:59.100', '08:05:00.900'], longer),
@@ -166,7 +166,7 @@ describe('a chunk that is listed again', () => {
       ['a 08:00:00 08:05:00 stored old'],
     ],
     [
-      'with more than that is fetched again',
+      'is fetched again with a longer range',
       listed(five),
       "status = 'stored', due_at = NULL WHERE true",
       listed(['08:00:00', '08:05:02'], longer),
@@ -174,7 +174,7 @@ describe('a chunk that is listed again', () => {
       ['a 08:00:00 08:05:00 stored old', 'a 08:00:00 08:05:02 available new'],
     ],
     [
-      'at another time under its id is another one',
+      'is another one with another range',
       listed(five),
       'relinks = 0 WHERE true',
       listed(['08:05:00', '08:10:00'], longer),
@@ -182,7 +182,7 @@ describe('a chunk that is listed again', () => {
       ['a 08:00:00 08:05:00 available old', 'a 08:05:00 08:10:00 available new'],
     ],
     [
-      'with the range of a clip is a chunk beside it',
+      'is stored beside a clip with its range',
       listed(five),
       `${CLIP} WHERE true`,
       listed(five, { ...longer, id: 'b' }),
@@ -190,7 +190,7 @@ describe('a chunk that is listed again', () => {
       ['a 08:00:00 08:05:00 available old', 'b 08:00:00 08:05:00 available new'],
     ],
     [
-      'with the id of a clip is a chunk beside it',
+      'is stored beside a clip with its id',
       listed(five),
       `${CLIP} WHERE true`,
       listed(half, longer),
@@ -201,7 +201,7 @@ describe('a chunk that is listed again', () => {
     expect(await after([first], [change], [second])).toEqual({ added, rows });
   });
 
-  test('is the one of its range rather than the one of its id', async () => {
+  test('matches by its range before its id', async () => {
     const changes = [
       "status = 'stored', due_at = NULL WHERE partner_recording_id = 'a'",
       "status = 'expired', due_at = NULL WHERE partner_recording_id = 'b'",
@@ -212,12 +212,12 @@ describe('a chunk that is listed again', () => {
     });
   });
 
-  test('is the one of its camera among dozens under its id, also where its times are reckoned anew', async () => {
+  test('matches by its camera among dozens with one id, also with slightly different times', async () => {
     const cameras = Array.from({ length: 30 }, (_, n) => ({ cameraId: `camera ${n}` }));
     const chunks = cameras.map((camera) => listed(five, camera));
-    const anew = cameras.map((camera) => listed(['08:00:00.300', '08:05:00.300'], camera));
+    const again = cameras.map((camera) => listed(['08:00:00.300', '08:05:00.300'], camera));
     const stored = "status = 'stored', due_at = NULL WHERE true";
-    expect((await after(chunks, [stored], anew)).added).toBe(0);
-    expect((await after(chunks, [stored], anew.toReversed())).added).toBe(0);
+    expect((await after(chunks, [stored], again)).added).toBe(0);
+    expect((await after(chunks, [stored], again.toReversed())).added).toBe(0);
   });
 });

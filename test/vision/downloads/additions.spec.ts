@@ -8,7 +8,7 @@ import { connectVision } from '../../support/vision-partner.js';
 import { RecordingsRepository } from '../../../src/vision/recordings/recordings.repository.js';
 
 let service: TestApp;
-// Without the platform's side nothing is downloaded, and the rows are this test's alone.
+// The partner side downloads nothing, so that only this test writes the rows.
 beforeAll(async () => void (service = await startTestApp({ env: { SIDES: new Set(['partner']) } })));
 afterAll(() => service.close());
 
@@ -23,7 +23,7 @@ const chunk = (minute: number): Recording => ({
   downloadUrl: `https://video.example.com/${minute}`,
 });
 
-test('an addition and the end of a download that it meets, of one day, do not wait for one another', async () => {
+test('a new recording and the end of a download on the same day do not deadlock', async () => {
   const connection = (await connectVision(service, 'http://127.0.0.1:1')) as VisionConnection;
   const store = new RecordingsRepository();
   let tries = 0;
@@ -36,7 +36,7 @@ test('an addition and the end of a download that it meets, of one day, do not wa
 
   const download = service.dataSource.createQueryRunner();
   await download.startTransaction();
-  // As its UPDATE does before the day's count is written.
+  // The UPDATE locks the row before it writes the counter of the day.
   await download.query("SELECT 1 FROM recordings WHERE partner_recording_id = 'chunk-1' FOR UPDATE");
   const added = add({ ...chunk(1), endTime: chunk(2).endTime }, chunk(3));
   await eventually(async () => {

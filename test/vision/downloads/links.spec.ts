@@ -30,12 +30,12 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-/** A subscription asks for more at once. */
+/** A relink requests one recording, a subscription requests a longer window. */
 const isRelink = ({ query }: AskedRequest): boolean =>
   Date.parse(query.get('endTime') ?? '') - Date.parse(query.get('startTime') ?? '') < 120_000;
 
-/** They are signed, and so secrets, which are kept no longer than they are of use. */
-const keptLinks = async (app: TestApp, connectionId: string) => {
+/** The stored links. They are secrets, and are deleted once they are not needed. */
+const storedLinks = async (app: TestApp, connectionId: string) => {
   const rows = await app.dataSource.query<{ link: string | null }[]>(
     'SELECT link FROM recordings WHERE connection_id = $1',
     [connectionId],
@@ -48,7 +48,7 @@ describe('a link', () => {
   beforeAll(async () => void (app = await scene.service()));
   afterEach(() => startAnew(app, partner));
 
-  test('without an end is used', async () => {
+  test('without an expiry is used', async () => {
     const body = sampleVideo();
     const id = await scene.follow(app, listed({ downloadUrl: partner.link(body), expiresAt: undefined }));
     expect(await becomes(app, id, { status: 'stored' })).toMatchObject({
@@ -57,20 +57,20 @@ describe('a link', () => {
     });
   });
 
-  test.each([401, 403, 404, 410])('that is refused with %i is replaced by listing again', async (status) => {
+  test.each([401, 403, 404, 410])('that is refused with %i is replaced from a new list', async (status) => {
     const body = sampleVideo();
     const refused = partner.link(body, (_, res) => res.writeHead(status).end());
     const id = await scene.follow(app, listed(refused, partner.link(body)));
     const shown = await becomes(app, id, { status: 'stored' });
     expect(shown).toMatchObject({ sha256: sha256(body) });
     expect(shown).not.toHaveProperty('reason');
-    expect(await keptLinks(app, id)).toEqual([null]);
+    expect(await storedLinks(app, id)).toEqual([null]);
   });
 
   test.each<[string, Element]>([
-    ['under another id', { id: 'made anew' }],
-    ['under the other name of its camera', { cameraId: '1' }],
-  ])('is replaced by its own recording, %s, whatever else the partner lists', async (_, fields) => {
+    ['under another id', { id: 'a new id' }],
+    ['under another name of its camera', { cameraId: '1' }],
+  ])('is replaced by its own recording, %s, not by a similar one', async (_, fields) => {
     const body = sampleVideo();
     const refused = partner.link(body, (_, res) => res.writeHead(403).end());
     const id = await scene.follow(app, () => []);
@@ -94,7 +94,7 @@ describe('a link', () => {
     expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
   });
 
-  test('is replaced by a partner that has no totals, and answers a page past the end with 404', async () => {
+  test('is replaced if the partner has no totals, and answers 404 past the last page', async () => {
     const body = sampleVideo();
     const next = listed(
       partner.link(body, (_, res) => res.writeHead(403).end()),
@@ -109,7 +109,7 @@ describe('a link', () => {
     expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
   });
 
-  describe('of a partner that lists its customer under another name than it is asked by', () => {
+  describe('of a partner that lists its customer under another name', () => {
     const renamed = { customerId: 'Customer One Inc.' };
     const knows =
       (reply: ScriptedReply): ScriptedReply =>
@@ -123,7 +123,7 @@ describe('a link', () => {
       return { sum: sha256(body), refused, living: partner.link(body) };
     };
 
-    test('is replaced by listing again', async () => {
+    test('is replaced from a new list', async () => {
       const { sum, refused, living } = replaced();
       const chunks = listed({ downloadUrl: refused, ...renamed }, { downloadUrl: living, ...renamed });
       const id = await scene.follow(app, () => []);
@@ -133,7 +133,7 @@ describe('a link', () => {
       expect(new Set(asked)).toEqual(new Set(['customer-1']));
     });
 
-    test('is replaced by listing the clips of its request again', async () => {
+    test('is replaced from a new list of the clips of its request', async () => {
       const { sum, refused, living } = replaced();
       const clip = element({ requestId: 'R1', ...renamed });
       let listings = 0;
@@ -145,7 +145,7 @@ describe('a link', () => {
     });
   });
 
-  test('that has expired is never asked, and replaced', async () => {
+  test('that has expired is replaced without a request', async () => {
     const [dead, living] = [partner.link(sampleVideo()), partner.link(sampleVideo())];
     const id = await scene.follow(app, listed({ downloadUrl: dead, expiresAt: inHours(-1) }, living));
     await becomes(app, id, { status: 'stored' });
@@ -153,24 +153,24 @@ describe('a link', () => {
     expect(partner.fetched.filter((path) => living.endsWith(path))).toHaveLength(1);
   });
 
-  test('expired at birth, every time: replaced five times, then expired with its reason', async () => {
+  test('that is expired in each list is replaced five times, then the recording is expired with its reason', async () => {
     const id = await scene.follow(app, listed({ downloadUrl: partner.link(sampleVideo()), expiresAt: inHours(-1) }));
     const { reason } = await becomes(app, id, { status: 'expired', reason: expect.any(String) });
     expect(reason).toContain('expired');
     expect(partner.fetched).toEqual([]);
-    // The test shortens the delays between them, so that one listing may serve several.
+    // The test shortens the delays between the relinks, so that one list may serve several.
     expect(partner.askedOf(CONTINUOUS).filter(isRelink)).not.toEqual([]);
     expect(await app.dataSource.query('SELECT relinks FROM recordings WHERE connection_id = $1', [id])).toEqual([
       { relinks: 5 },
     ]);
   });
 
-  test('that is refused every time: expired with its reason, and fetched after all when it is listed with one that works', async () => {
+  test('that is always refused ends in an expired recording, which is stored once it is listed with a valid link', async () => {
     let link = partner.link(sampleVideo(), (_, res) => res.writeHead(403).end());
     const id = await scene.follow(app, () => [chunk(1, link)]);
     const { reason } = await becomes(app, id, { status: 'expired' });
     expect(reason).toContain('refused the link with 403');
-    // Each reading that lists it again is one more try, and no more: the relinks have been spent.
+    // Each later list allows one more attempt, because all relinks are used.
     const tries = partner.fetched.length;
     await eventually(async () => {
       await hurry(app);
@@ -185,12 +185,12 @@ describe('a link', () => {
     await becomes(app, id, { status: 'stored' });
   });
 
-  test('of a recording that is listed no more', async () => {
+  test('of a recording that is not listed any more ends in an expired recording', async () => {
     const refused = partner.link(sampleVideo(), (_, res) => res.writeHead(410).end());
-    // Listed until the link was tried, however often that is.
+    // The recording is listed until its link was tried.
     const tried = () => partner.fetched.some((path) => refused.endsWith(path));
     const id = await scene.follow(app, () => []);
-    // Under another id, a number may be another camera's.
+    // Under another id, the number may mean another camera.
     const another = lists('recordings', () => [
       chunk(1, partner.link(sampleVideo()), { id: 'of a number', cameraId: '1' }),
     ]);
@@ -200,14 +200,14 @@ describe('a link', () => {
     expect(reason).toContain('no longer lists the recording');
   });
 
-  test('that expired while nobody said that its file is there whole: stored, without asking anybody', async () => {
+  test('that expired after its file was published is not needed: the recording is stored without a request', async () => {
     const body = sampleVideo();
     const listing = [chunk(1, partner.link(body))];
     const id = await scene.follow(app, () => listing);
     await becomes(app, id, { status: 'stored' });
     listing.pop();
     const fetched = partner.fetched.length;
-    // What a process leaves that is killed between the publishing and the row.
+    // The state after a process was killed between the publication of the file and the update of the row.
     await app.dataSource.query(
       `UPDATE recordings SET status = 'downloading', size_bytes = NULL, sha256 = NULL, stored_at = NULL, fetch_ms = NULL,
          link = $2, expires_at = now() - interval '1 minute', due_at = now(), lease_token = gen_random_uuid(),
@@ -218,7 +218,7 @@ describe('a link', () => {
     expect(partner.fetched).toHaveLength(fetched);
   });
 
-  test('to a host that is away: failed after the last attempt, with its reason', async () => {
+  test('to an unavailable host fails after the last attempt, with the reason', async () => {
     const id = await scene.follow(
       app,
       listed({ downloadUrl: 'http://127.0.0.1:1/away.mp4', expiresAt: inHours(100_000) }),
@@ -227,17 +227,17 @@ describe('a link', () => {
     await app.dataSource.query('UPDATE recordings SET attempts = 1499 WHERE connection_id = $1', [id]);
     const { reason } = await becomes(app, id, { status: 'failed' });
     expect(reason).toMatch(/refused the connection.*Gave up after 1500 attempts\.$/);
-    expect(await keptLinks(app, id)).toEqual([null]);
+    expect(await storedLinks(app, id)).toEqual([null]);
   });
 
-  test('carries no key of ours', async () => {
+  test('is requested without our key', async () => {
     const id = await scene.follow(app, listed(partner.link(sampleVideo())));
     await becomes(app, id, { status: 'stored' });
     expect(JSON.stringify(partner.files.asked)).not.toContain('the-partners-key');
   });
 });
 
-describe('300 links that die together', () => {
+describe('300 links that expire together', () => {
   test.each<[string, Element]>([
     ['are refused', {}],
     ['have expired', { expiresAt: inHours(-1) }],
@@ -279,18 +279,18 @@ describe('300 links that die together', () => {
   );
 });
 
-describe('a link to where we may not go', () => {
+describe('a link to a forbidden address', () => {
   let strict: TestApp;
   beforeAll(async () => void (strict = await scene.service({ env: { OUTBOUND_ALLOW_PRIVATE: false } })));
 
   test.each(['http://127.0.0.1:9/x', 'https://10.0.0.1/x', 'ftp://files.example.com/x', 'nonsense'])(
-    '%s: failed, with the reason',
+    'fails with the reason: %s',
     async (link) => {
       const { haulerId, id } = await connectVision(strict, 'https://partner.example.com');
       await addRecording(strict, haulerId, id, link);
       const { reason } = await becomes(strict, id, { status: 'failed' });
       expect(reason).toMatch(/^The link cannot be used/);
-      expect(await keptLinks(strict, id)).toEqual([null]);
+      expect(await storedLinks(strict, id)).toEqual([null]);
     },
   );
 });

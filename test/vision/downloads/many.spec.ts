@@ -11,7 +11,7 @@ import { serveFile } from '../../support/file-host.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { hurry, inHours, sha256, type VisionPartner } from '../../support/vision-partner.js';
 
-describe('many', () => {
+describe('many downloads', () => {
   let scene: DownloadScene;
   let partner: VisionPartner;
   beforeAll(async () => {
@@ -21,11 +21,11 @@ describe('many', () => {
   afterAll(() => scene.stop());
 
   const bodies = Array.from({ length: 50 }, () => sampleVideo(200_000));
-  /** Slow enough to be met in the middle. */
+  /** Slow enough that downloads overlap. */
   const slowly =
-    (body: Buffer, open: { now: number; most: number } = { now: 0, most: 0 }): RequestListener =>
+    (body: Buffer, open: { now: number; max: number } = { now: 0, max: 0 }): RequestListener =>
     (req, res) => {
-      open.most = Math.max(open.most, ++open.now);
+      open.max = Math.max(open.max, ++open.now);
       res.once('close', () => open.now--);
       setTimeout(() => serveFile(body, { etag: `"${sha256(body)}"` })(req, res), 60);
     };
@@ -36,20 +36,20 @@ describe('many', () => {
   };
   const expected = new Map(bodies.map((body, i) => [`chunk-${i}`, sha256(body)]));
 
-  test('two instances fetch no file twice, four at once', async () => {
+  test('on two instances fetch each file once, four at once', async () => {
     partner.reset();
     const first = await scene.service();
     await scene.service({ on: first });
-    const open = { now: 0, most: 0 };
+    const open = { now: 0, max: 0 };
     const chunks = bodies.map((body, i) => chunk(i, partner.link(body, slowly(body, open))));
     const id = await scene.follow(first, () => chunks);
     await eventually(async () => expect(await whole(first, id)).toEqual(expected), 20_000);
     expect(partner.fetched).toHaveLength(50);
     expect(new Set(partner.fetched).size).toBe(50);
-    expect(open.most).toBe(4);
+    expect(open.max).toBe(4);
   });
 
-  test('the earliest end comes first', async () => {
+  test('start with the link that expires first', async () => {
     partner.reset();
     const app = await scene.service({ env: { DOWNLOAD_CONCURRENCY_PER_CONNECTION: 1 } });
     const links = bodies.slice(0, 10).map((body) => partner.link(body));
@@ -61,10 +61,10 @@ describe('many', () => {
   });
 });
 
-/** Side by side, each in a scene of its own: nearly all that they do is wait. */
-describe('a storage that can take nothing', () => {
+/** These tests run concurrently, each in its own scene, because most of their time is waiting. */
+describe('an unavailable storage', () => {
   const stages: { readonly scene: DownloadScene; readonly app: TestApp }[] = [];
-  // Here, for Jest lets nothing be imported, as a service does at its start, once one of the tests has ended.
+  // Jest allows no import, which a service needs at its start, after one of the tests has ended.
   beforeAll(async () => {
     for (let i = 0; i < 2; i++) {
       const scene = await DownloadScene.start();
@@ -73,7 +73,7 @@ describe('a storage that can take nothing', () => {
   });
   afterAll(() => Promise.all(stages.map(({ scene }) => scene.stop())));
 
-  test.concurrent('pauses, tells why, and goes on when it can again', async () => {
+  test.concurrent('pauses the downloads with the reason, and they continue once it is available', async () => {
     const { scene, app } = stages[0]!;
     const { partner } = scene;
     const root = new URL(app.env.STORAGE_URL).pathname;
@@ -90,7 +90,7 @@ describe('a storage that can take nothing', () => {
     }, 12_000);
   });
 
-  test.concurrent('is not tried out with every recording that is due: none of them is claimed meanwhile', async () => {
+  test.concurrent('is not tried with each due recording: none is claimed meanwhile', async () => {
     const { scene, app } = stages[1]!;
     const { partner } = scene;
     const pause = app.app.get(StoragePause, { strict: false });

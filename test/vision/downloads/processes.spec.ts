@@ -86,7 +86,7 @@ describe('over TLS', () => {
     server.close();
   });
 
-  /** In a process that trusts the certificate, which is only possible at its start. Returns the lines that it prints. */
+  /** Runs in a process of its own, because Node.js reads trusted certificates at its start. Returns the printed lines. */
   async function download(
     ...resume: string[]
   ): Promise<{ readonly lines: readonly string[]; readonly stderr: string }> {

@@ -19,18 +19,18 @@ beforeAll(async () => {
 afterAll(() => scene.stop());
 
 describe('metrics', () => {
-  test('foresee the links that will die before their turn comes', async () => {
+  test('count the recordings whose links expire before their download can start', async () => {
     partner.reset();
     const app = await scene.service();
     const { haulerId, id } = await connectVision(app, partner.url);
     await addRecording(app, haulerId, id, 'https://files.example.com/a');
-    // Also where the service has begun it meanwhile: without its lease that can write no more.
+    // The service may have started the download: without its lease it writes nothing more.
     await app.dataSource.query(
       `UPDATE recordings SET expires_at = now() - interval '1 minute', leased_until = now() + interval '1 hour',
          lease_token = gen_random_uuid(), status = 'available' WHERE connection_id = $1`,
       [id],
     );
-    // What is downloaded just now is beyond help, and what is stored does not wait.
+    // A recording that is being downloaded, and a stored one, are not counted.
     await addRecording(app, haulerId, id, 'https://files.example.com/b');
     await addRecording(app, haulerId, id, 'https://files.example.com/c');
     await app.dataSource.query(
@@ -52,7 +52,7 @@ describe('metrics', () => {
 });
 
 describe('retention', () => {
-  test('is off by default; counts without deleting; deletes what is older than its days, and says so', async () => {
+  test('is off by default; a dry run counts; then older recordings are deleted and reported', async () => {
     partner.reset();
     const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
     const links = [1, 2].map((n) => chunk(n, partner.link(sampleVideo(1_000))));
@@ -73,14 +73,14 @@ describe('retention', () => {
     const gone = (await recordings(app, id)).find(({ partnerRecordingId }) => partnerRecordingId === 'chunk-1');
     expect(gone).toMatchObject({ status: 'expired', reason: expect.stringContaining('30 days') });
     expect((await app.admin('GET', `/recordings/${gone?.id}/content`)).status).toBe(404);
-    // Listed again, it is not fetched again.
+    // A deleted recording is not fetched again when it is listed.
     await hurry(app);
     await becomesStill(app, id);
     const off = await scene.service();
     expect(await off.app.get(Retention, { strict: false }).run()).toEqual({ recordings: 0, bytes: 0 });
   });
 
-  test('of a film that cannot be deleted, as its mount is missing, the row stays as it is', async () => {
+  test('keeps the row of a recording that cannot be deleted because its mount is missing', async () => {
     partner.reset();
     const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
     const id = await scene.follow(app, () => [chunk(1, partner.link(sampleVideo(1_000)))]);
@@ -96,7 +96,7 @@ describe('retention', () => {
     expect(await filesOf(app, 'recordings')).toEqual([]);
   });
 
-  test('stops between two films, and another start goes on', async () => {
+  test('stops between two recordings, and continues after a restart', async () => {
     partner.reset();
     const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
     const id = await scene.follow(app, () => [1, 2].map((n) => chunk(n, partner.link(sampleVideo(1_000)))));
@@ -128,7 +128,7 @@ describe('retention', () => {
 });
 
 describe('a missing mount', () => {
-  test('is waited for: a film is fetched, and others are shown, once it is back', async () => {
+  test('pauses downloads and playback until it is back', async () => {
     partner.reset();
     const app = await scene.service();
     const chunks = [chunk(1, partner.link(sampleVideo(1_000)))];
@@ -147,7 +147,7 @@ describe('a missing mount', () => {
     expect((await app.admin('GET', content)).status).toBe(503);
     await rm(folder, { recursive: true, force: true });
     await rename(`${folder}.aside`, folder);
-    // The pause of the downloads is five seconds at first.
+    // The first pause of the downloads takes five seconds.
     await eventually(async () => {
       await hurry(app);
       expect(await recordings(app, id)).toMatchObject([{ status: 'stored', sizeBytes: 2_000 }, { status: 'stored' }]);
@@ -156,8 +156,8 @@ describe('a missing mount', () => {
   }, 30_000);
 });
 
-describe('the bytes of a recording', () => {
-  test('with ranges, conditions and HEAD', async () => {
+describe('the content of a recording', () => {
+  test('can be read with ranges, conditions and HEAD', async () => {
     partner.reset();
     const app = await scene.service();
     const body = sampleVideo(1_000);

@@ -1,0 +1,279 @@
+import { describe, expect, test } from '@jest/globals';
+import { Recording } from '../../src/contracts/vision/vision.dto.js';
+import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
+import { type ListedPage, readList } from '../../src/vision/client/read-list.rules.js';
+import { readAllPages, UnstableListError } from '../../src/vision/client/read-pages.js';
+import { element } from '../support/vision-partner.js';
+
+const link = { downloadUrl: 'https://files.example.com/a.mp4?sig=1' };
+const body = (data: unknown) => ({ success: true, data });
+
+describe('all pages of a list are read', () => {
+  const chunk = (n: number) =>
+    element({
+      ...link,
+      id: `c${n}`,
+      startTime: new Date(n * 1000).toISOString(),
+      endTime: new Date(n * 1000 + 500).toISOString(),
+    });
+  const all = (count: number) => Array.from({ length: count }, (_, i) => chunk(i));
+
+  /** Serves pages of `size` of the current list; `totals` may be wrong. */
+  const pages = (
+    list: (call: number) => object[],
+    size: number,
+    totals: (list: object[]) => object = (items) => ({
+      totalItems: items.length,
+      totalPages: Math.ceil(items.length / size),
+      pageSize: size,
+    }),
+  ) => {
+    let calls = 0;
+    return {
+      calls: () => calls,
+      fetch: async (page: number): Promise<ListedPage<Recording>> => {
+        const items = list(++calls);
+        return readList(
+          Recording,
+          body({ recordings: items.slice((page - 1) * size, page * size), pagination: totals(items) }),
+          'c',
+        );
+      },
+    };
+  };
+  const collect = async (fetch: (page: number) => Promise<ListedPage<Recording>>): Promise<Set<string>> => {
+    const ids = new Set<string>();
+    await readAllPages(fetch, async ({ items }) => items.forEach(({ id }) => ids.add(id)));
+    return ids;
+  };
+
+  test.each([0, 1, 20, 40, 45])('for %i recordings with correct totals, each page once', async (count) => {
+    const { fetch, calls } = pages(() => all(count), 20);
+    expect((await collect(fetch)).size).toBe(count);
+    expect(calls()).toBe(Math.max(1, Math.ceil(count / 20)));
+  });
+
+  test.each<[string, number, number, (items: object[]) => object]>([
+    ['a number of elements only', 45, 3, (items) => ({ totalItems: items.length, pageSize: 20 })],
+    ['totals that are too low, to the first empty page', 40, 3, () => ({ totalItems: 5, totalPages: 1, pageSize: 20 })],
+    ['a number of pages only', 40, 4, () => ({ totalPages: 2, pageSize: 20 })],
+  ])('with %s', async (_, count, asked, totals) => {
+    const { fetch, calls } = pages(() => all(count), 20, totals);
+    expect((await collect(fetch)).size).toBe(count);
+    expect(calls()).toBe(asked);
+  });
+
+  test.each([
+    [45, 8],
+    [5, 4],
+    [0, 1],
+  ])(
+    'for %i recordings without totals to the first empty page, twice unless that is the first one',
+    async (count, asked) => {
+      const { fetch, calls } = pages(
+        () => all(count),
+        20,
+        () => ({}),
+      );
+      expect((await collect(fetch)).size).toBe(count);
+      expect(calls()).toBe(asked);
+    },
+  );
+
+  test('with totals that are too low', async () => {
+    const { fetch } = pages(
+      () => all(45),
+      20,
+      () => ({ totalItems: 5, totalPages: 1, pageSize: 20 }),
+    );
+    expect((await collect(fetch)).size).toBe(45);
+  });
+
+  test('with totals that are too high, twice with the same result', async () => {
+    const { fetch, calls } = pages(
+      () => all(45),
+      20,
+      () => ({ totalItems: 500, totalPages: 25, pageSize: 20 }),
+    );
+    expect((await collect(fetch)).size).toBe(45);
+    expect(calls()).toBe(8);
+  });
+
+  test.each([
+    ['with totals', undefined],
+    ['without totals', () => ({})],
+    ['with a number of pages only', (items: object[]) => ({ totalPages: Math.ceil(items.length / 20) })],
+  ])('%s, although recordings disappear from the front meanwhile', async (_, totals) => {
+    // After the first page, the first twenty recordings are gone, and the second page is the first.
+    const { fetch } = pages((call) => (call === 1 ? all(60) : all(60).slice(20)), 20, totals);
+    const ids = await collect(fetch);
+    for (let n = 20; n < 60; n++) expect(ids.has(`c${n}`)).toBe(true);
+  });
+
+  test('although recordings appear at the front meanwhile', async () => {
+    const { fetch } = pages((call) => (call === 1 ? all(60).slice(20) : all(60)), 20);
+    expect((await collect(fetch)).size).toBe(60);
+  });
+
+  test('although one appears at the front, and the totals include it later', async () => {
+    const { fetch } = pages((call) => (call === 1 ? all(41).slice(1) : all(41)), 20);
+    expect((await collect(fetch)).size).toBe(41);
+  });
+
+  test('although recordings appear at the front, and the totals are too low', async () => {
+    const totals = () => ({ totalItems: 5, totalPages: 1, pageSize: 20 });
+    const { fetch } = pages((call) => (call === 1 ? all(60).slice(20) : all(60)), 20, totals);
+    expect((await collect(fetch)).size).toBe(60);
+  });
+
+  test('but the same page for each page number is read four times', async () => {
+    const { calls } = pages(() => [], 1);
+    expect(calls()).toBe(0);
+    let asked = 0;
+    const same = async () => {
+      asked++;
+      return readList(Recording, body({ recordings: all(20), pagination: { totalItems: 100, totalPages: 5 } }), 'c');
+    };
+    expect((await collect(same)).size).toBe(20);
+    expect(asked).toBe(4);
+  });
+
+  test.each([{}, { totalItems: 100_000, totalPages: 5_000 }])(
+    'but the same page with new ids in each list is read 22 times, with totals %j',
+    async (pagination) => {
+      let asked = 0;
+      const renamed = async () => {
+        asked++;
+        const recordings = all(3).map((item, n) => ({ ...item, id: `listing-${asked}-${n}` }));
+        return readList(Recording, body({ recordings, pagination }), 'c');
+      };
+      await collect(renamed);
+      expect(asked).toBe(22);
+    },
+  );
+
+  test.each<[string, Parameters<typeof pages>[2]]>([
+    ['with totals', undefined],
+    ['without totals', () => ({})],
+  ])('%s, with two streams of one camera one after the other, and another camera after them', async (_, totals) => {
+    const streams = ['in', 'out'].flatMap((stream) => all(300).map((item, n) => ({ ...item, id: `${stream}-${n}` })));
+    const rear = all(45).map((item) => ({ ...item, cameraId: 'rear' }));
+    const { fetch } = pages(() => [...streams, ...rear], 20, totals);
+    expect((await collect(fetch)).size).toBe(645);
+  });
+
+  test('but not an endless list of elements, which fails', async () => {
+    let asked = 0;
+    const endless = async (): Promise<ListedPage<Recording>> => {
+      const from = asked++ * 30_000;
+      const fingerprints = Array.from({ length: 30_000 }, (_, i) => String(from + i));
+      return { items: [], received: 30_000, fingerprints, ranges: [], pagination: { totalPages: 2_000 }, findings: [] };
+    };
+    await expect(collect(endless)).rejects.toThrow("The partner's list has more than 250000 elements.");
+    expect(asked).toBe(9);
+  });
+
+  test('but not an endless list of pages, which fails', async () => {
+    let asked = 0;
+    const endless = async (): Promise<ListedPage<Recording>> => {
+      const fingerprints = [String(asked++)];
+      return { items: [], received: 1, fingerprints, ranges: [], pagination: {}, findings: [] };
+    };
+    await expect(collect(endless)).rejects.toThrow("The partner's list has more than 2000 pages.");
+    expect(asked).toBe(2_000);
+  });
+
+  test.each([1, 45])('for %i recordings without totals, with new ids in each list', async (count) => {
+    const renamed = (call: number) => all(count).map((item, n) => ({ ...item, id: `listing-${call}-${n}` }));
+    const { fetch, calls } = pages(renamed, 20, () => ({}));
+    await collect(fetch);
+    expect(calls()).toBe(2 * (Math.ceil(count / 20) + 1));
+  });
+
+  const refuses = (from: number, status: number, totals = {}, count = 45) => {
+    const { fetch } = pages(
+      () => all(count),
+      20,
+      () => totals,
+    );
+    return async (page: number) => {
+      if (page >= from) throw new PartnerFailure('rejected', `status ${status}`, { status });
+      return fetch(page);
+    };
+  };
+
+  test.each<[number, object, number]>([
+    [400, {}, 45],
+    [404, {}, 45],
+    [410, {}, 45],
+    [416, {}, 45],
+    [422, {}, 45],
+    [404, { totalItems: 5, totalPages: 1, pageSize: 20 }, 60],
+  ])('to a page that is refused with %i, which is reported, with totals %j', async (status, totals, count) => {
+    const reported = new Set<string>();
+    const ids = new Set<string>();
+    await readAllPages(refuses(4, status, totals, count), async ({ items, findings }) => {
+      for (const { id } of items) ids.add(id);
+      for (const { path, reason } of findings) reported.add(`${path}: ${reason}`);
+    });
+    expect(ids.size).toBe(count);
+    expect([...reported]).toEqual([
+      `page: a page past the end must be an empty list, not a response with status ${status}`,
+    ]);
+  });
+
+  test.each([
+    ['the first page', refuses(1, 404), PartnerFailure],
+    ['a later page for another reason', refuses(3, 403), PartnerFailure],
+    ['a page within the number of pages', refuses(3, 404, { totalPages: 3 }), UnstableListError],
+    ['a page within the number of elements', refuses(2, 400, { totalItems: 45, pageSize: 20 }), UnstableListError],
+  ])('but not if %s is refused', async (_, fetch, failure) => {
+    await expect(collect(fetch)).rejects.toThrow(failure);
+  });
+
+  test('to the page that is enough, and not twice', async () => {
+    const { fetch, calls } = pages(
+      () => all(45),
+      20,
+      () => ({}),
+    );
+    const seen: Recording[] = [];
+    const onPage = async ({ items }: ListedPage<Recording>) => void seen.push(...items);
+    await readAllPages(fetch, onPage, () => seen.length > 20);
+    expect(seen).toHaveLength(40);
+    expect(calls()).toBe(2);
+  });
+
+  test('although a page has the ranges of the page before under other ids', async () => {
+    const streams = ['sub', 'main'].map((stream) => all(20).map((item, n) => ({ ...item, id: `${stream}-${n}` })));
+    const { fetch } = pages(
+      () => [...streams.flat(), chunk(20)],
+      20,
+      () => ({}),
+    );
+    expect((await collect(fetch)).size).toBe(41);
+  });
+
+  test('but not a list that differs each time, which fails after its pages were stored', async () => {
+    let seen = 0;
+    const wild = async () => {
+      const items = Array.from({ length: 20 }, () => chunk(seen++));
+      return readList(Recording, body({ recordings: items, pagination: { totalItems: 90, totalPages: 1 } }), 'c');
+    };
+    const never = readAllPages(
+      async (page) => (page > 3 ? readList(Recording, body({}), 'c') : wild()),
+      async () => undefined,
+    );
+    await expect(never).rejects.toThrow(UnstableListError);
+    expect(seen).toBe(100);
+  });
+
+  test('but not a list that differs in part each time', async () => {
+    const partly = pages(
+      (call) => [...all(19), chunk(100 + call)],
+      20,
+      () => ({ totalItems: 90, totalPages: 1 }),
+    );
+    await expect(collect(partly.fetch)).rejects.toThrow(UnstableListError);
+  });
+});
