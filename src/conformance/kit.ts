@@ -4,7 +4,7 @@ import { FORMATS, type Format, type Options, readOptions, USAGE, UsageError } fr
 import { httpTransport, MAX_ANSWER_BYTES } from './http-transport.js';
 import { htmlReport } from './report/html.js';
 import { junitReport } from './report/junit.js';
-import { exitCodeOf, type Report, reportOf } from './report/report.js';
+import { exitCodeOf, type Report, reportOf, withOperation } from './report/report.js';
 import { textReport } from './report/text.js';
 import { checkCalls } from './client/client-rule.js';
 import { recordCalls } from './client/listener.js';
@@ -137,8 +137,8 @@ function listRules({ role, format }: Options): string {
   if (format !== 'text') throw new UsageError(`--list has the formats ${FORMATS.slice(0, 2).join(' and ')}`);
   return rules
     .map(
-      ({ id, section, severity, title, remedy }) =>
-        `${id}  ${severity.padEnd(6)}  section ${section}  ${title}\n    ${remedy}\n`,
+      ({ id, section, severity, operation, title, remedy }) =>
+        `${id}  ${severity.padEnd(6)}  section ${section}  ${withOperation(operation, title)}\n    ${remedy}\n`,
     )
     .join('');
 }

@@ -1,5 +1,5 @@
 import { escapeMarkup } from './markup.js';
-import { exitCodeOf, type Report, type ReportedRule } from './report.js';
+import { exitCodeOf, operationOf, type Report, type ReportedRule } from './report.js';
 
 const STYLE = `
 :root{color-scheme:light dark;--line:#d0d7de;--muted:#59636e;--pass:#1a7f37;--fail:#cf222e;--warn:#9a6700;--back:#fff;--text:#1f2328;--soft:#f6f8fa}
@@ -10,7 +10,7 @@ dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.75r
 dt{color:var(--muted);font-size:.85rem}dd{margin:0;font-size:1.4rem;font-weight:600}
 details p{color:var(--text)}.verdict{font-weight:600;font-size:1.05rem;margin-top:.75rem}.label{font-weight:600;margin-top:.6rem}
 details,.rule{border-bottom:1px solid var(--line);padding:.5rem 0}summary{cursor:pointer}
-.id{font-family:ui-monospace,monospace;font-size:.85rem;color:var(--muted);margin:0 .6rem}.mark{display:inline-block;min-width:7.5rem;font-weight:600;font-size:.85rem}
+.id{font-family:ui-monospace,monospace;font-size:.85rem;color:var(--muted);margin:0 .6rem}.operation{color:var(--muted);margin-right:.6rem}.operation:empty{display:none}.mark{display:inline-block;min-width:7.5rem;font-weight:600;font-size:.85rem}
 .passed{color:var(--pass)}.failed,.kit-error{color:var(--fail)}.warning{color:var(--warn)}.not-applicable,.not-proven{color:var(--muted)}
 .note{color:var(--muted);margin-left:.5rem}pre{background:var(--soft);border-radius:.4rem;padding:.6rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.82rem;margin:.35rem 0}
 @media (max-width:40rem){body{padding:1rem}dl{grid-template-columns:repeat(3,1fr);gap:.5rem}dl div{padding:.4rem .5rem}dt{font-size:.75rem}.mark{min-width:0}.title,.note{display:block;margin:.15rem 0 0}}
@@ -46,8 +46,8 @@ ${rules.map((rule) => `<div class="rule">${headOf(rule)}<span class="note">${esc
 `;
 }
 
-const headOf = ({ id, outcome, title }: ReportedRule): string =>
-  `<span class="mark ${outcome}">${outcome.replace('-', ' ')}</span><span class="id">${id}</span><span class="title">${escapeMarkup(title)}</span>`;
+const headOf = ({ id, operation, outcome, title }: ReportedRule): string =>
+  `<span class="mark ${outcome}">${outcome.replace('-', ' ')}</span><span class="id">${id}</span><span class="operation">${operationOf(operation)}</span><span class="title">${escapeMarkup(title)}</span>`;
 
 /** The result in one line: as the exit code. */
 function verdictOf(report: Report): string {

@@ -1,4 +1,4 @@
-import type { Report, ReportedRule } from './report.js';
+import { type Report, type ReportedRule, withOperation } from './report.js';
 import { escapeMarkup } from './markup.js';
 
 /** The report as JUnit XML: one test case per rule. A warning passes, with its message in `system-out`. */
@@ -32,7 +32,7 @@ export function junitReport({ role, url, startedAt, summary, rules, baseline }: 
 const isSkipped = ({ outcome }: ReportedRule): boolean => outcome === 'not-applicable' || outcome === 'not-proven';
 
 function testCase(rule: ReportedRule, role: string, isKnown: boolean): string {
-  const open = `<testcase classname="${role}" name="${escapeMarkup(`${rule.id} ${rule.title}`)}"`;
+  const open = `<testcase classname="${role}" name="${escapeMarkup(`${rule.id} ${withOperation(rule.operation, rule.title)}`)}"`;
   const inner = isKnown ? `<skipped message="known failure: ${escapeMarkup(rule.message ?? '')}"/>` : resultOf(rule);
   return inner === '' ? `${open}/>` : `${open}>${inner}</testcase>`;
 }

@@ -175,4 +175,11 @@ function curlOf({ method, url, headers, body }: Exchange['request'], apiKey: str
   ].join(' ');
 }
 
+/** The operation of a rule for a reader; empty for a rule of all operations. */
+export const operationOf = (operation: string): string => (operation === 'every' ? '' : operation);
+
+/** Titles of different operations may be alike. */
+export const withOperation = (operation: string, title: string): string =>
+  operationOf(operation) === '' ? title : `${operation}: ${title}`;
+
 const inQuotes = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,5 +1,5 @@
 import type { Outcome } from '../rule.js';
-import type { Report, ReportedRule } from './report.js';
+import { type Report, type ReportedRule, withOperation } from './report.js';
 
 const MARKS: Readonly<Record<Outcome, string>> = {
   passed: 'pass',
@@ -32,12 +32,12 @@ export function textReport(report: Report): string {
 }
 
 function linesOf(rule: ReportedRule, isKnown: boolean): string[] {
-  const { id, section, outcome, title, message, remedy, request, response } = rule;
+  const { id, section, operation, outcome, title, message, remedy, request, response } = rule;
   const detail = (name: string, value: string | undefined) =>
     value === undefined ? [] : [`      ${name}: ${visible(value)}`];
   const note = message === undefined || remedy !== undefined ? '' : ` (${visible(message)})`;
   return [
-    `${MARKS[outcome]}  ${id}  ${title}${note}${isKnown ? ' [known]' : ''}`,
+    `${MARKS[outcome]}  ${id}  ${withOperation(operation, title)}${note}${isKnown ? ' [known]' : ''}`,
     ...(remedy === undefined
       ? []
       : [
