@@ -161,9 +161,17 @@ describe('the clock', () => {
   });
 
   test('is the only place where the reference partner reads the system clock', () => {
-    const readers = globSync('src/reference-partner/**/*.ts').filter((file) =>
-      /Date\.now\(|new Date\(\)|performance\.now\(/.test(readFileSync(file, 'utf8')),
-    );
-    expect(readers).toEqual(['src/reference-partner/sandbox/partner-clock.ts']);
+    const readersOf = (clock: RegExp) =>
+      globSync('src/reference-partner/**/*.ts').filter((file) => clock.test(readFileSync(file, 'utf8')));
+    expect(readersOf(/\bDate\.now\b|new Date\(\)|\bDate\(\)|performance\.now\b|hrtime|temporal/i)).toEqual([
+      'src/reference-partner/sandbox/partner-clock.ts',
+    ]);
+    // Due times of jobs and the time of an upload are times of the database; no caller sees them.
+    expect(readersOf(/(?<![.\w])now\(\)|clock_timestamp|statement_timestamp|current_timestamp/i).sort()).toEqual([
+      'src/reference-partner/site/site-data.service.ts',
+      'src/reference-partner/vision/camera-moves.ts',
+      'src/reference-partner/vision/clock-events.service.ts',
+      'src/reference-partner/vision/video-requests.store.ts',
+    ]);
   });
 });

@@ -66,7 +66,7 @@ export class VisionScenarios {
     const scenario = injected ?? this.ofTruck(truckId);
     switch (scenario?.name) {
       case 'link-expired-at-birth':
-        return { now: now - this.env.VISION_LINK_TTL - MINUTE_MS };
+        return { now: now - this.env.VISION_LINK_TTL - MINUTE_MS, scenario: scenario.name };
       case 'link-expires-during-download':
         return { now, ttlMs: secondsOf(scenario) * 1_000, scenario: scenario.name };
       case 'truncated-file':

@@ -26,16 +26,16 @@ export class VideoFiles {
 
   async send(kind: VideoKind, id: string, request: FaultedRequest, response: Response): Promise<void> {
     const expiresAtMs = this.links.verify(kind, id, request.query);
-    const video = isUuid(id) ? await findVideo(this.dataSource, kind, 'id', id) : undefined;
-    const now = video === undefined ? systemNow() : await this.clock.now(video.customerId);
-    this.links.assertValid(expiresAtMs, now);
-    if (video === undefined) throw apiError(VISION_API, 'notFound', 'the file is no longer there');
     const { scenario, signature } = request.query;
     if (typeof scenario === 'string') {
       // The signature of the link covers the scenario.
       request.scenario = { name: scenario as ScenarioName, parameters: {} };
       response.setHeader('Sandbox-Scenario', scenario);
     }
+    const video = isUuid(id) ? await findVideo(this.dataSource, kind, 'id', id) : undefined;
+    const now = video === undefined ? systemNow() : await this.clock.now(video.customerId);
+    this.links.assertValid(expiresAtMs, now);
+    if (video === undefined) throw apiError(VISION_API, 'notFound', 'the file is no longer there');
     const link = {
       signature: typeof signature === 'string' ? signature : '',
       scenario: typeof scenario === 'string' ? scenario : undefined,
