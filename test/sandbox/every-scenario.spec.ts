@@ -7,7 +7,7 @@ import {
   SCENARIOS,
 } from '../../src/contracts/sandbox/scenarios.js';
 import { eventually } from '../support/eventually.js';
-import { CUSTOMER } from '../support/hosted-vision.js';
+import { CUSTOMER } from '../support/reference-vision.js';
 import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
 
 let scene: SandboxScene;
