@@ -1200,7 +1200,7 @@ class Client:
         self._http = http_client or httpx.Client()
 
     def request_video(self, body: CreateVideoRequest, *, headers: Optional[Dict[str, str]] = None, timeout: Optional[float] = None, retry: Optional[Dict[str, Any]] = None, idempotency_key: Any = None) -> CreateVideoResponse:
-        """Ask for a clip"""
+        """Request a clip"""
         op = _OPERATIONS["request_video"]
         auth_headers, auth_query = resolve_auth(op.get("security") or [], self._auth)
         params: Dict[str, Any] = dict(auth_query)
@@ -1341,7 +1341,7 @@ class AsyncClient:
         self._http = http_client or httpx.AsyncClient()
 
     async def request_video(self, body: CreateVideoRequest, *, headers: Optional[Dict[str, str]] = None, timeout: Optional[float] = None, retry: Optional[Dict[str, Any]] = None, idempotency_key: Any = None) -> CreateVideoResponse:
-        """Ask for a clip"""
+        """Request a clip"""
         op = _OPERATIONS["request_video"]
         auth_headers, auth_query = resolve_auth(op.get("security") or [], self._auth)
         params: Dict[str, Any] = dict(auth_query)

@@ -276,7 +276,7 @@ export type GetSitesQuery = {
 
 export type GetSitesHeaders = {
     /**
-     * The `ETag` of an earlier answer; where nothing has changed since, the answer is 304 without a body
+     * The `ETag` of an earlier response. If the data has not changed since, the response is 304 without a body
      * @maxLength 8192
      */
     "If-None-Match"?: string;

@@ -91,7 +91,7 @@ export function readBytes(request: Request, response: Response, maxBytes: number
   return awaitBytes(request, response, maxBytes).finally(release);
 }
 
-/** What a body may take in memory: a small one with a content coding may decompress to `maxBytes`. */
+/** Maximum memory of a body. A small compressed body may decompress to `maxBytes`. */
 function maxSize({ headers }: Request, maxBytes: number): number {
   return headers['content-encoding'] === undefined ? Number(headers['content-length'] ?? maxBytes) : maxBytes;
 }

@@ -3,7 +3,6 @@ import { findIdiom, findIdiomIn, scannedFiles } from './language.js';
 
 /** Not converted yet: remove an entry when `npm run language -- <entry>` finds nothing. */
 const NOT_CONVERTED: readonly string[] = [
-  'test/bench/',
   'test/boot/',
   'test/contract/',
   'test/database/',
@@ -11,10 +10,7 @@ const NOT_CONVERTED: readonly string[] = [
   'test/embedded-postgres/',
   'test/faults/',
   'test/partner-client/',
-  'test/reference-partner/',
-  'test/shared/',
   'test/storage/',
-  'test/support/',
   'test/vision/',
   'test/vision/downloads/',
 ];

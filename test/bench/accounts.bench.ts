@@ -143,7 +143,7 @@ async function verify({ acknowledged }: Outcome, { table }: Contender, connectio
   const double = rows.length - stored.size;
   const unasked = stored.size - STOCK - new Set(acknowledged).size;
   if (lost > 0 || double > 0 || unasked < 0 || unasked > connections) {
-    throw new Error(`${lost} accounts lost, ${double} double, ${unasked} that nobody was told of`);
+    throw new Error(`${lost} accounts lost, ${double} double, ${unasked} without a response`);
   }
 }
 

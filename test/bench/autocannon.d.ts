@@ -1,4 +1,4 @@
-/** What the benchmarks use of it; the package brings no types. */
+/** The part of the package that the benchmarks use; the package has no types. */
 declare module 'autocannon' {
   /** One connection. */
   export interface Client {

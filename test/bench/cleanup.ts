@@ -2,7 +2,7 @@ type Undo = () => Promise<unknown> | void;
 
 const undos: Undo[] = [];
 
-/** What a benchmark has started and made, undone at its end however it ends, the last first. */
+/** Stops and removes everything that a benchmark started, in reverse order, also if it fails. */
 export function atEnd(undo: Undo): void {
   undos.push(undo);
 }

@@ -16,12 +16,12 @@ type Runner = 'service' | 'curl --parallel' | 'curl, then sync and sha256sum';
 
 /**
  * Downloads of the built service beside `curl --parallel` with as many at once, from a partner in a process of its own;
- * and the memory that one large film takes, in files and in S3. Arguments: rounds (5), `many` or `large` for one of both,
+ * and the memory that one large video takes, in files and in S3. Arguments: rounds (5), `many` or `large` for one of both,
  * downloads at once (4, as decision 47 has it for one connection).
  */
 export async function run([rounds = '5', scope, atOnce = '4']: readonly string[]): Promise<void> {
   const database = await startDatabase();
-  const { url } = await startPeer('films.mjs', String(FILES), String(FILE_BYTES), String(LARGE_BYTES));
+  const { url } = await startPeer('videos.mjs', String(FILES), String(FILE_BYTES), String(LARGE_BYTES));
   if (scope !== 'large') report('downloads', await measureMany(database, url, Number(rounds), Number(atOnce)));
   if (scope !== 'many') report('downloads-large', await measureLarge(database, url));
 }
@@ -64,12 +64,12 @@ async function measureMany(
   ];
 }
 
-/** A service of its own for each: what an earlier film has taken of memory would hide what this one takes. */
+/** Each video has its own service, because the memory of an earlier video would hide the growth. */
 async function measureLarge(database: BenchDatabase, partnerUrl: string): Promise<Row[]> {
   const s3 = await startS3Server();
   atEnd(() => s3.stop());
   const storages = { files: {}, S3: { STORAGE_URL: s3.storageUrl('bench'), ...s3.credentials } };
-  const rows: Row[] = [['one film of 2 GiB', 's', 'MB/s', 'RSS before, MB', 'RSS +MB', 'target']];
+  const rows: Row[] = [['one video of 2 GiB', 's', 'MB/s', 'RSS before, MB', 'RSS +MB', 'target']];
   for (const [storage, env] of Object.entries(storages)) {
     const service = await startService(database, { ...ENV, ...env });
     const fetcher = new VideoFetcher(database, service, partnerUrl, 4);

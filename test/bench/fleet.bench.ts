@@ -7,7 +7,7 @@ const TRUCKS = 1_000;
 const FILE_BYTES = 10_240;
 const WARM_UP_MS = 3_000;
 const IDLE_MS = 20_000;
-/** What is listed at first: four chunks of each truck for each minute. */
+/** The initial list: four chunks of each truck for each minute. */
 const BACKLOG_MS = 600_000;
 const IDLE_INSTANCES = 5;
 const AT_ONCE = 10;

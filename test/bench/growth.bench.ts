@@ -32,7 +32,7 @@ export async function run([tickets = '1000000']: readonly string[]): Promise<voi
     'SELECT (SELECT count(*) FROM tickets) AS stored, (SELECT count(*) FROM ticket_revisions) AS kept',
   );
   const { stored, kept } = counts[0] ?? { stored: '0', kept: '0' };
-  // What was under way when a block ended is stored, and nobody was told of it.
+  // A request in progress at the end of a block is stored, but its response was not counted.
   const most = acknowledged + (rows.length - 1) * CONNECTIONS;
   if (stored !== kept || Number(stored) < acknowledged || Number(stored) > most) {
     throw new Error(`${acknowledged} tickets acknowledged, ${stored} stored, ${kept} in the history`);

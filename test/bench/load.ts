@@ -23,7 +23,7 @@ export interface Asked {
 
 export interface Outcome {
   readonly seconds: number;
-  /** What was answered with 200. */
+  /** Requests with status 200. */
   readonly acknowledged: readonly string[];
   /** Any other end of a request. */
   readonly failures: readonly string[];

@@ -73,7 +73,7 @@ function stopping(child: ChildProcess): () => Promise<void> {
   return stop;
 }
 
-/** Stops a process and its children where they are: whoever is not measured must not take time from who is. */
+/** Suspends a process and its children, so that they take no processor time from the measured one. */
 export function putToSleep(pid: number): void {
   for (const one of [pid, ...childrenOf(pid).map(Number)]) process.kill(one, 'SIGSTOP');
 }

@@ -10,7 +10,7 @@ import { median } from './statistics.js';
 
 const TICKETS = 10_000;
 const ID = '7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21';
-/** As Nest's own pipe calls them with `whitelist`: unknown fields are dropped, every violation is told. */
+/** As the pipe of Nest calls them with `whitelist`: drops unknown fields and reports every violation. */
 const OPTIONS = { whitelist: true, forbidUnknownValues: false, validationError: { target: false } };
 
 interface Contender {
@@ -76,7 +76,7 @@ export async function run([rounds = '7']: readonly string[]): Promise<void> {
 
 const made = (make: (i: number) => object): object[] => Array.from({ length: TICKETS }, (_, i) => make(i));
 
-/** As a request brings it: about 700 bytes. */
+/** The body of a request, about 700 bytes. */
 function valid(i: number): Record<string, unknown> {
   const material = (n: number) => ({
     id: ID.replace(/.{4}$/, String(1000 + ((i + n) % 9000))),

@@ -15,10 +15,10 @@ const PORTION = 100_000;
 interface Contender {
   readonly name: string;
   readonly client: pg.Client;
-  /** What is stored before its first round. */
+  /** Rows that are stored before the first round. */
   readonly before: number;
   readonly push: (seconds: number) => Promise<Outcome>;
-  /** What was acknowledged since the tables held `before`. */
+  /** Requests acknowledged since the tables had `before` rows. */
   acknowledged: number;
   pushes: number;
 }

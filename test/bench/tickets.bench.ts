@@ -15,7 +15,7 @@ const CONNECTIONS = [64, 8];
 const WARM_UP_SECONDS = 3;
 const CATCH_UP_MS = 500;
 
-/** One of the three that are compared: whoever takes tickets in, and where they end up. */
+/** One of the three compared servers, and its table of tickets. */
 interface Contender {
   readonly name: string;
   /** Its own process, where it has one beside the load's. */
@@ -137,7 +137,7 @@ async function verify(outcome: Outcome, table: string, connections: number, clie
   const double = rows.length - stored.size;
   const unasked = stored.size - new Set(outcome.acknowledged).size;
   if (lost > 0 || double > 0 || unasked > connections) {
-    throw new Error(`${lost} tickets lost, ${double} double, ${unasked} that nobody was told of`);
+    throw new Error(`${lost} tickets lost, ${double} double, ${unasked} without a response`);
   }
   if (table !== 'tickets') return;
   const { rows: history } = await client.query<{ wrong: string }>(

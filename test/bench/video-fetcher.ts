@@ -16,33 +16,33 @@ const shell = async (script: string, ...args: string[]): Promise<string> =>
 
 export interface Measured {
   readonly ms: number;
-  /** Of whoever fetches; of the service together with PostgreSQL. */
+  /** Of curl, or of the service together with PostgreSQL. */
   readonly processorMs: number;
 }
 
-/** SHA-256 by the name of the film. */
+/** SHA-256 by the name of the video. */
 type Sums = ReadonlyMap<string, string>;
 
 interface StoredRow {
   readonly id: string;
-  readonly film: string;
+  readonly video: string;
   readonly status: string;
   readonly size: string;
   readonly sha256: string;
 }
 
-/** Fetches the partner's films, by the service and by curl, and looks at what came of it. */
+/** Downloads the videos of the partner with the service and with curl, and checks the results. */
 export class VideoFetcher {
   constructor(
     private readonly database: BenchDatabase,
     private readonly service: Service,
     private readonly partnerUrl: string,
-    /** What curl fetches at once. */
+    /** Parallel downloads of curl. */
     private readonly atOnce: number,
   ) {}
 
-  /** From the moment when a truck is followed until the last of its films is stored; all of them are looked at. */
-  async follow(truckId: string, films: number, bytes: number) {
+  /** Measures from the start of a subscription until the last video is stored, then checks all of them. */
+  async follow(truckId: string, videos: number, bytes: number) {
     const connectionId = await this.connect();
     await this.settle();
     const { pid } = this.service;
@@ -51,7 +51,7 @@ export class VideoFetcher {
     const [rssBeforeMb, spent, begun] = [peakRssMb(pid), processors(), performance.now()];
     const body = { connectionId, truckId, startTime: new Date(Date.now() - 13 * 3_600_000).toISOString() };
     const { id } = await this.admin<{ id: string }>('POST', '/video-subscriptions', body);
-    while ((await this.storedBy(connectionId)) < films) await delay(LOOK_MS);
+    while ((await this.storedBy(connectionId)) < videos) await delay(LOOK_MS);
     const figures = {
       ms: performance.now() - begun,
       processorMs: processors() - spent,
@@ -59,16 +59,16 @@ export class VideoFetcher {
       rssGrowthMb: peakRssMb(pid) - rssBeforeMb,
     };
     await this.admin('DELETE', `/video-subscriptions/${id}`);
-    const sums = await this.look(connectionId, films, bytes);
+    const sums = await this.check(connectionId, videos, bytes);
     return { ...figures, sums };
   }
 
-  /** The same films by curl; with `safe` their bytes are made durable and summed up as well. */
-  async curl(films: number, safe: boolean): Promise<Measured & { readonly sums: Sums }> {
+  /** The same videos with curl; with `safe` it also syncs them and computes their SHA-256. */
+  async curl(videos: number, safe: boolean): Promise<Measured & { readonly sums: Sums }> {
     const folder = join(this.database.folder, 'curl');
     mkdirSync(folder);
-    const names = Array.from({ length: films }, (_, n) => String(n));
-    const config = names.map((n) => `url = "${this.partnerUrl}/films/${n}.mp4"\noutput = "${join(folder, n)}"\n`);
+    const names = Array.from({ length: videos }, (_, n) => String(n));
+    const config = names.map((n) => `url = "${this.partnerUrl}/videos/${n}.mp4"\noutput = "${join(folder, n)}"\n`);
     writeFileSync(`${folder}.conf`, config.join(''));
     const summed = 'cd "$1" && ls | xargs -n 25 -P 2 sha256sum';
     await this.settle();
@@ -91,11 +91,12 @@ export class VideoFetcher {
   }
 
   expectSame(one: Sums, other: Sums): void {
-    for (const [film, sum] of other) if (one.get(film) !== sum) throw new Error(`film ${film} is not what curl has`);
-    if (one.size !== other.size) throw new Error(`${one.size} films instead of ${other.size}`);
+    for (const [video, sum] of other)
+      if (one.get(video) !== sum) throw new Error(`video ${video} differs from that of curl`);
+    if (one.size !== other.size) throw new Error(`${one.size} videos instead of ${other.size}`);
   }
 
-  /** Nothing is left to write, to delete or to collect of what was measured before. */
+  /** Flushes writes and collects garbage of the previous measurement. */
   private async settle(): Promise<void> {
     await this.database.client.query('CHECKPOINT');
     await shell('sync');
@@ -120,14 +121,14 @@ export class VideoFetcher {
     return row.stored;
   }
 
-  /** Every row stored, every file of the right length, and of the sum that its row tells. The files go. */
-  private async look(connectionId: string, films: number, bytes: number): Promise<Sums> {
+  /** Checks status, length and SHA-256 of every recording, and deletes the files. */
+  private async check(connectionId: string, videos: number, bytes: number): Promise<Sums> {
     const { rows } = await this.database.client.query<StoredRow>(
-      'SELECT id, partner_recording_id AS film, status, size_bytes AS size, sha256 FROM recordings WHERE connection_id = $1',
+      'SELECT id, partner_recording_id AS video, status, size_bytes AS size, sha256 FROM recordings WHERE connection_id = $1',
       [connectionId],
     );
-    if (rows.length !== films) throw new Error(`${rows.length} rows instead of ${films}`);
-    for (const { id, film, status, size, sha256 } of rows) {
+    if (rows.length !== videos) throw new Error(`${rows.length} rows instead of ${videos}`);
+    for (const { id, video, status, size, sha256 } of rows) {
       const content = await this.call('GET', `/recordings/${id}/content`);
       const hash = createHash('sha256');
       let received = 0;
@@ -137,10 +138,10 @@ export class VideoFetcher {
       }
       const whole =
         status === 'stored' && Number(size) === bytes && received === bytes && hash.digest('hex') === sha256;
-      if (!whole) throw new Error(`film ${film} is not whole`);
+      if (!whole) throw new Error(`video ${video} is not complete`);
     }
     await shell('find "$1" -name "*.mp4" -type f -delete', this.database.folder);
-    return new Map(rows.map(({ film, sha256 }) => [film, sha256]));
+    return new Map(rows.map(({ video, sha256 }) => [video, sha256]));
   }
 
   private async admin<T>(method: string, path: string, body?: object): Promise<T> {

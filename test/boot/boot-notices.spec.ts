@@ -21,33 +21,33 @@ let service: TestApp;
 beforeAll(async () => void (service = await startTestApp()));
 afterAll(() => service.close());
 
-const linesOf = (said: string): Line[] =>
-  said.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
+const linesOf = (text: string): Line[] =>
+  text.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
 
 test('missing migrations are reported at the start, without the errors that follow from them', async () => {
   const empty = await createTestDatabase({ migrated: false });
   const variables = { DATABASE_URL: empty.url, MIGRATE_ON_START: 'false', LOG_LEVEL: 'warn' };
-  const { child, url, said, ended } = await startServiceProcess(service.env, variables);
+  const { child, url, output, ended } = await startServiceProcess(service.env, variables);
   const missing = /^MIGRATE_ON_START: \d\d migrations are missing: run npm run migrate\. Until then calls fail\.$/;
   await eventually(() =>
-    expect(linesOf(said())).toContainEqual(
+    expect(linesOf(output())).toContainEqual(
       expect.objectContaining({ level: WARN, msg: expect.stringMatching(missing) }),
     ),
   );
   expect((await fetch(`${url}/health/ready`)).status).toBe(503);
-  expect(linesOf(said()).filter(({ msg }) => msg.includes('STORAGE_URL'))).toEqual([]);
+  expect(linesOf(output()).filter(({ msg }) => msg.includes('STORAGE_URL'))).toEqual([]);
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
   await empty.drop();
 }, 60_000);
 
 test('the log has one line each for start, stopping and stopped, and none for the framework and for health checks', async () => {
-  const { child, url, said, ended } = await startServiceProcess(service.env, { LOG_LEVEL: 'info' });
+  const { child, url, output, ended } = await startServiceProcess(service.env, { LOG_LEVEL: 'info' });
   for (const path of ['live', 'ready']) expect((await fetch(`${url}/health/${path}`)).status).toBe(200);
   expect((await fetch(`${url}/nothing`)).status).toBe(404);
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
-  const lines = linesOf(said());
+  const lines = linesOf(output());
   const texts = lines.map((line) => (line.path === undefined ? line.msg : `${line.path} ${line.status}`));
   expect(texts).toEqual(['started', '/nothing 404', 'stopping', 'stopped']);
   const { pathname } = new URL(service.env.DATABASE_URL);
@@ -58,8 +58,8 @@ test('the log has one line each for start, stopping and stopped, and none for th
 
 test('a storage that cannot be written is reported at the start, and an upload receives 503 with its reason in the log', async () => {
   const variables = { STORAGE_URL: 'file:/dev/null/videos', LOG_LEVEL: 'warn' };
-  const { child, url, said, ended } = await startServiceProcess(service.env, variables);
-  const lines = () => linesOf(said());
+  const { child, url, output, ended } = await startServiceProcess(service.env, variables);
+  const lines = () => linesOf(output());
   await eventually(() =>
     expect(lines()).toContainEqual(
       expect.objectContaining({ level: WARN, msg: expect.stringContaining(`STORAGE_URL: ${REASON} Until it can`) }),

@@ -32,8 +32,8 @@ let running: ChildProcess[];
 /** Creating or copying a cluster takes longer than most of these tests. They share this one, one after the other. */
 beforeAll(async () => {
   cluster = mkdtempSync(join(testServer().folder, 'embedded-'));
-  const { child, url, ended, said } = await runEmbedded(cluster);
-  if (url === undefined) throw new Error(said());
+  const { child, url, ended, output } = await runEmbedded(cluster);
+  if (url === undefined) throw new Error(output());
   child.kill('SIGTERM');
   await ended;
 }, 60_000);
@@ -53,7 +53,7 @@ afterEach(async () => {
 async function start(root?: string): Promise<EmbeddedProcess & { url: string }> {
   const embedded = await runEmbedded(dataDir, root);
   running.push(embedded.child);
-  if (embedded.url === undefined) throw new Error(embedded.said());
+  if (embedded.url === undefined) throw new Error(embedded.output());
   return embedded as EmbeddedProcess & { url: string };
 }
 
@@ -67,8 +67,8 @@ async function refusal(): Promise<string> {
   const embedded = await runEmbedded(dataDir);
   running.push(embedded.child);
   expect(await embedded.ended).toBe(1);
-  expect(embedded.said().trim().split('\n')).toHaveLength(1);
-  return embedded.said();
+  expect(embedded.output().trim().split('\n')).toHaveLength(1);
+  return embedded.output();
 }
 
 const keep = (url: string) =>
@@ -100,17 +100,17 @@ describe('a start and a stop', () => {
   });
 
   test('print nothing about connections that the stop ends', async () => {
-    const { url, said, child, ended } = await startAgain();
+    const { url, output, child, ended } = await startAgain();
     const client = new pg.Client({ connectionString: url });
     const messages: string[] = [];
     client.on('error', ({ message }) => messages.push(message));
     await client.connect();
-    const before = said();
+    const before = output();
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     await until(() => messages.length > 0);
     expect(messages[0]).toBe('terminating connection due to administrator command');
-    expect(said()).toBe(before);
+    expect(output()).toBe(before);
   });
 
   test('commit to the disk', async () => {
@@ -164,7 +164,7 @@ describe('after a killed run', () => {
     expect(isAlive(orphan)).toBe(true);
     const second = await start();
     expect(isAlive(orphan)).toBe(false);
-    expect(second.said()).toContain(`stopped the PostgreSQL of an earlier run (process ${orphan})`);
+    expect(second.output()).toContain(`stopped the PostgreSQL of an earlier run (process ${orphan})`);
     expect(await kept(second.url)).toEqual([{ answer: 42 }]);
   });
 
@@ -203,7 +203,9 @@ describe('a start is refused in one sentence', () => {
     const both = await Promise.all([runEmbedded(dataDir), runEmbedded(dataDir)]);
     running.push(...both.map(({ child }) => child));
     expect(both.filter(({ url }) => url !== undefined)).toHaveLength(1);
-    expect(both.map(({ said }) => said()).join('')).toMatch(/^Another haulbridge.* already runs on DATA_DIR [^\n]*\n$/);
+    expect(both.map(({ output }) => output()).join('')).toMatch(
+      /^Another haulbridge.* already runs on DATA_DIR [^\n]*\n$/,
+    );
   });
 
   test('if the data is of another major version, and stays as it is', async () => {
@@ -227,7 +229,7 @@ describe('a start is refused in one sentence', () => {
 
 describe('a server that is killed', () => {
   test('is started again, and the pool recovers; until then the database is reported as unavailable', async () => {
-    const { url, said } = await startAgain();
+    const { url, output } = await startAgain();
     await keep(url);
     const pool = new DataSource(createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: 2 }));
     await pool.initialize();
@@ -237,7 +239,7 @@ describe('a server that is killed', () => {
     await until(async () => {
       try {
         await pool.query('SELECT answer FROM kept');
-        return said().includes('runs again');
+        return output().includes('runs again');
       } catch (error) {
         failures.push(error);
         return false;
@@ -247,7 +249,7 @@ describe('a server that is killed', () => {
     expect(failures.filter((error) => !isDatabaseUnavailable(error))).toEqual([]);
     expect(await pool.query('SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
     expect(serverPid(dataDir)).not.toBe(killed);
-    expect(said()).toContain('ended with SIGKILL, starting it again');
+    expect(output()).toContain('ended with SIGKILL, starting it again');
     await pool.destroy();
   });
 });

@@ -8,7 +8,7 @@ import { startTestApp } from '../support/app.js';
 import { asAdmin, DatabaseStage, timed, type TimedReply, WELL } from '../support/database-stage.js';
 import { serverPid } from '../support/embedded-process.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { testServer } from '../support/test-database.js';
 import { databaseUrl, onServer } from '../support/test-server.js';
@@ -104,7 +104,7 @@ describe('an unavailable database: 503 with Retry-After within 5 s, and recovery
           }
           const repaired = performance.now();
           await expectWell(stage);
-          tell('database unavailable', {
+          reportFigures('database unavailable', {
             case: what,
             lost: 0,
             'ms until recovery': Math.round(performance.now() - repaired),
@@ -221,7 +221,7 @@ test('an immediate stop of the server under load: nothing acknowledged is lost a
       expect(acknowledged.filter((id) => !known.has(id))).toEqual([]);
       expect(known.size).toBe(stored.rows.length);
       expect(refused).toBeGreaterThan(0);
-      tell('kill -9 of PostgreSQL', {
+      reportFigures('kill -9 of PostgreSQL', {
         crashes: CRASHES,
         acknowledged: acknowledged.length,
         refused,

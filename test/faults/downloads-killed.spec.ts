@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { chunk } from '../support/download-scene.js';
 import { eventually } from '../support/eventually.js';
-import { tell } from '../support/faults.js';
+import { reportFigures } from '../support/faults.js';
 import { serveFile } from '../support/file-host.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -117,5 +117,5 @@ test('kill -9 during 50 downloads: 50 complete files, each published once, and n
   const asked = (n: number) =>
     partner.fetched.filter((link) => String(chunks[n]?.['downloadUrl']).endsWith(link)).length;
   expect(bodies.map((_, n) => asked(n))).toEqual(bodies.map((_, n) => (n >= FIRST && n < FIRST + 4 ? 2 : 1)));
-  tell('downloads killed', { files: FILMS, 'half fetched when killed': halves, lost: 0, 'left over': 0 });
+  reportFigures('downloads killed', { files: FILMS, 'half fetched when killed': halves, lost: 0, 'left over': 0 });
 }, 60_000);

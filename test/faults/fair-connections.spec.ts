@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { issueKey } from '../support/api-keys.js';
 import { type Reply, startTestApp, type TestApp } from '../support/app.js';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { ScaleHouse } from '../support/scale-house.js';
 
 /** Longer than a key is cached, so that pushes need the database for their key as well. */
@@ -74,7 +74,7 @@ describe('tickets and readiness', () => {
       expect(statuses(pushes)).toEqual([200]);
       expect(statuses(ready)).toEqual([200]);
       expect(statuses(created)).toContain(503);
-      tell('fair connections: locked accounts', { pushes: pushes.length, 'readiness checks': ready.length });
+      reportFigures('fair connections: locked accounts', { pushes: pushes.length, 'readiness checks': ready.length });
     },
     LOCKED_MS + 20_000,
   );
@@ -105,7 +105,11 @@ describe('tickets and readiness', () => {
     const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` };
     const { text } = await service.call('GET', '/metrics', { headers });
     expect(text).toContain(`overload_refusals_total{reason="admin-reads"} ${refused.length}`);
-    tell('fair connections: admin lists', { lists: lists.length, pushes: pushes.length, accounts: created.length });
+    reportFigures('fair connections: admin lists', {
+      lists: lists.length,
+      pushes: pushes.length,
+      accounts: created.length,
+    });
   }, 45_000);
 
   test('without an Idempotency-Key do not wait for one whose key another instance has locked', async () => {

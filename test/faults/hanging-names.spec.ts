@@ -4,7 +4,7 @@ import type { TestApp } from '../support/app.js';
 import { chunk, DownloadScene, recordings } from '../support/download-scene.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { testServer } from '../support/test-database.js';
 import { onServer } from '../support/test-server.js';
@@ -62,5 +62,5 @@ test('while the link host of one partner hangs, other partners and the database 
   const cut = performance.now();
   await eventually(async () => expect((await app.call('GET', '/health/ready')).status).toBe(200));
   const readyMs = Math.round(performance.now() - cut);
-  tell('hanging names', { [`${CHUNKS} chunks stored in ms`]: storedMs, 'ready again in ms': readyMs });
+  reportFigures('hanging names', { [`${CHUNKS} chunks stored in ms`]: storedMs, 'ready again in ms': readyMs });
 }, 40_000);

@@ -7,7 +7,7 @@ import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import type { Reply } from '../support/app.js';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { bodies, queries } from '../support/hostile-requests.js';
 import { HostileStage, type Sent } from '../support/hostile-stage.js';
 import type { StoredRevision, StoredTicket } from '../support/scale-house.js';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stage.close();
-  tell('hostile input', { ...stage.counts, 'answers of 500': 0, lost: 0 });
+  reportFigures('hostile input', { ...stage.counts, 'answers of 500': 0, lost: 0 });
 });
 
 const jsonOf = ({ bytes }: Sent) => JSON.parse(bytes?.toString('utf8') ?? '') as Record<string, never>;

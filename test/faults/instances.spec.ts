@@ -8,7 +8,7 @@ import { storageName } from '../../src/storage/storage-name.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';
-import { LONG, shortOrLong, tell } from '../support/faults.js';
+import { LONG, shortOrLong, reportFigures } from '../support/faults.js';
 import { demoVideo } from '../support/reference-vision.js';
 import { after, json } from '../support/scripted-partner.js';
 import { siteData } from '../support/site-data.js';
@@ -107,7 +107,7 @@ describe('three instances start together; one is killed, one is paused beyond it
       await eventually(async () => expect(await inWork(late)).toBe(0), 20_000);
       await eventually(async () => expect((await fetch(`${late.url}/health/ready`)).status).toBe(200), 20_000);
       expect(await everything()).toEqual(before);
-      expect(late.said()).not.toContain('"level":50');
+      expect(late.output()).not.toContain('"level":50');
       expect(await spoilt()).toEqual([]);
       expect(await house.tickets()).toBe(FLOWS);
       const calls = [...fetched.values()];
@@ -117,7 +117,7 @@ describe('three instances start together; one is killed, one is paused beyond it
       expect(again).toBeLessThanOrEqual(held.length);
       expect(Math.max(...calls)).toBeLessThanOrEqual(2);
       expect(partner.askedOf(SITES).length).toBeLessThanOrEqual(2);
-      tell('instances', {
+      reportFigures('instances', {
         'rows in work when killed and stopped': held.length,
         downloads: CHUNKS,
         'fetched again': again,

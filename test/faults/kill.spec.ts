@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';
-import { seededRandom, shortOrLong, tell } from '../support/faults.js';
+import { seededRandom, shortOrLong, reportFigures } from '../support/faults.js';
 import { demoVideo } from '../support/reference-vision.js';
 import { Ledger } from '../support/ledger.js';
 import { type BuiltService, startService } from '../support/built-service.js';
@@ -271,7 +271,7 @@ test(
     expect(await ids('SELECT id FROM reference_recordings')).toHaveLength(ledgers.uploads.entries.length + 1);
     expect(await ids('SELECT external_id AS id FROM sites')).toHaveLength(3 + 1);
     expect(KINDS.flatMap((kind) => ledgers[kind].wrong)).toEqual([]);
-    tell('kill', {
+    reportFigures('kill', {
       kills: KILLS,
       ...Object.fromEntries(KINDS.map((kind) => [kind, ledgers[kind].entries.length])),
       downloads: CHUNKS,

@@ -7,7 +7,7 @@ import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import { type BuiltService, peakMemory, startService } from '../support/built-service.js';
 import { Crowd } from '../support/crowd.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { idOf, STAMP } from '../support/site-data.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -97,7 +97,12 @@ const ended = (runId: string): Promise<SyncRun> =>
     const results = await Promise.all(runs.map(ended));
     const seconds = Math.round((performance.now() - started) / 1000);
     const peak = peakMemory(service);
-    tell('large-site-answers', { MiB: ANSWER_BYTES / MIB, seconds, peakMiB: Math.round(peak / MIB), requests });
+    reportFigures('large-site-answers', {
+      MiB: ANSWER_BYTES / MIB,
+      seconds,
+      peakMiB: Math.round(peak / MIB),
+      requests,
+    });
     expect(results.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
     expect(requests).toBe(2);
     expect(peak).toBeLessThan(MAX_RSS_BYTES);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { connectVision } from '../support/vision-partner.js';
 
 const ROWS = shortOrLong(30_000, 1_000_000);
@@ -95,7 +95,7 @@ test('no list and no periodic statement reads a large table from end to end', as
     if (ms > MAX_MS) slow.push(`${what}: ${Math.round(ms)} ms`);
   }
   expect(await scanned()).toEqual(before);
-  tell('large tables', { rows: ROWS, calls: calls.length, 'slower than wanted': slow.join('; ') });
+  reportFigures('large tables', { rows: ROWS, calls: calls.length, 'slower than wanted': slow.join('; ') });
   expect(slow).toEqual([]);
 }, 60_000);
 

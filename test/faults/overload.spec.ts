@@ -5,7 +5,7 @@ import { median } from '../bench/statistics.js';
 import { type BuiltService, gauge, liveMemory, startService } from '../support/built-service.js';
 import { Crowd, type Loaded } from '../support/crowd.js';
 import { eventually } from '../support/eventually.js';
-import { LONG, shortOrLong, tell } from '../support/faults.js';
+import { LONG, shortOrLong, reportFigures } from '../support/faults.js';
 import { SlowClient } from '../support/slow-client.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -139,7 +139,7 @@ describe('an overload', () => {
       const sum = (of: (one: Loaded) => number) => waves.map(of).reduce((a, b) => a + b);
       expect(sum(({ acknowledged }) => acknowledged)).toBeGreaterThan(0);
       const mib = (bytes: readonly number[]) => bytes.map((one) => Math.round(one / MIB)).join(' ');
-      tell('overload', {
+      reportFigures('overload', {
         waves: waves.length,
         'callers at once': CALLERS,
         'KB each': BULK.length / 1_000,
@@ -176,7 +176,7 @@ describe('an overload', () => {
           }
         }
         const [tired, young] = [median(rates.tired), median(rates.fresh)];
-        tell('speed afterwards', { 'tickets/s': Math.round(tired), 'of a fresh process': Math.round(young) });
+        reportFigures('speed afterwards', { 'tickets/s': Math.round(tired), 'of a fresh process': Math.round(young) });
         expect(tired / young).toBeGreaterThan(0.8);
       } finally {
         await fresh.end('SIGKILL');
@@ -198,7 +198,7 @@ test('by idle connections does not affect other callers', async () => {
   const each = ((await residentBytes()) - before) / IDLE;
   for (const client of idle) client.close();
   expect(answered).toBeLessThan(1_000);
-  tell('idle connections', {
+  reportFigures('idle connections', {
     held: IDLE,
     'ms an answer': answered.toFixed(1),
     'KiB each': Math.round(each / 1024),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { ConnectionCheck } from '../../src/contracts/admin/connection.dto.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { bytesOf, headerText, mutated } from '../support/mutations.js';
 import { Arbitraries, type OpenApiDocument } from '../support/openapi-arbitrary.js';
 import { raw } from '../support/scripted-partner.js';
@@ -42,7 +42,7 @@ afterAll(async () => {
   await scene.stop();
   await app.close();
   await partner.stop();
-  tell('hostile partners', { ...counts, 'answers of 500': 0, lost: 0 });
+  reportFigures('hostile partners', { ...counts, 'answers of 500': 0, lost: 0 });
 });
 
 interface Answer {

@@ -3,7 +3,7 @@ import { migrate } from '../../src/database/migrate.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import { type Pgbouncer, pgbouncerVersion, startPgbouncer } from '../support/pgbouncer.js';
 import { ScaleHouse } from '../support/scale-house.js';
@@ -51,7 +51,13 @@ const PUSHES = shortOrLong(300, 20_000);
       await Promise.all(Array.from({ length: 16 }, push));
       expect(new Set(answers)).toEqual(new Set([200]));
       expect(await house.count()).toBe(PUSHES);
-      tell('behind pgbouncer', { version: version ?? '', pushes: answers.length, tickets: PUSHES, lost: 0, double: 0 });
+      reportFigures('behind pgbouncer', {
+        version: version ?? '',
+        pushes: answers.length,
+        tickets: PUSHES,
+        lost: 0,
+        double: 0,
+      });
     }, 120_000);
 
     test('accounts, also two with one name at the same time', async () => {

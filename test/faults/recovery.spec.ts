@@ -22,7 +22,7 @@ import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { commandsBeside, runCommand } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vision.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { hasSystemPostgres, startSystemPostgres } from '../support/system-postgres.js';
@@ -284,7 +284,7 @@ test('the files of the embedded server, copied after a stop under load, start el
     server = await startEmbeddedPostgres({ dataDir: to, log, durable: false });
     await expectConsistent(server.url, house, before);
     expect(before.size).toBeGreaterThan(10);
-    tell('backup of files', { 'tickets acknowledged before': before.size, lost: 0 });
+    reportFigures('backup of files', { 'tickets acknowledged before': before.size, lost: 0 });
   } finally {
     await load.stop();
     await service.close();
@@ -318,7 +318,7 @@ test('the files of the embedded server, copied after a stop under load, start el
         postgres.run('pg_restore', ['--exit-on-error', '--no-owner', `--dbname=${restored}`, file]);
         await expectConsistent(restored, house, before);
         expect(before.size).toBeGreaterThan(10);
-        tell('pg_dump', { version: postgres.version, 'tickets acknowledged before': before.size, lost: 0 });
+        reportFigures('pg_dump', { version: postgres.version, 'tickets acknowledged before': before.size, lost: 0 });
       } finally {
         await load.stop();
         await service.close();

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';
-import { tell } from '../support/faults.js';
+import { reportFigures } from '../support/faults.js';
 import { demoVideo } from '../support/reference-vision.js';
 import { html, raw } from '../support/scripted-partner.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const stored = await databaseText();
   // The last lines are written when the process ends.
   expect(await service.end('SIGTERM')).toBe(0);
-  places = { logs: service.said(), answers: answers.join('\n'), database: stored };
+  places = { logs: service.output(), answers: answers.join('\n'), database: stored };
 }, 90_000);
 afterAll(async () => {
   await service.end('SIGKILL');
@@ -177,7 +177,7 @@ test('no secret is in logs, responses, metrics, the database or the documents', 
   // The partner did echo its key, and the service noticed it.
   expect(places.answers).toContain('[redacted]');
   expect(places.database).toContain('[redacted]');
-  tell('secrets', {
+  reportFigures('secrets', {
     'secrets looked for': secrets.length,
     'characters searched': Object.values(places).join('').length,
     found: 0,

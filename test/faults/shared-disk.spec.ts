@@ -4,7 +4,7 @@ import { mkdtempSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { heldChild } from '../support/held.js';
 import { at, CUSTOMER, demoVideo, TRUCK } from '../support/reference-vision.js';
 import { testServer } from '../support/test-database.js';
@@ -101,7 +101,7 @@ async function upload(): Promise<number> {
       for (; left > 0; await delay(100)) expect(await upload()).toBe(503);
     };
     await Promise.all([fill(), ...Array.from({ length: 8 }, push)]);
-    tell('shared-disk', { stored, pushes: PUSHES, freeBeforeMiB, freeAfterMiB: free() });
+    reportFigures('shared-disk', { stored, pushes: PUSHES, freeBeforeMiB, freeAfterMiB: free() });
     expect(Object.fromEntries(statuses)).toEqual({ 200: PUSHES });
   },
   shortOrLong(60_000, 180_000),

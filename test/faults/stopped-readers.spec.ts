@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ContinuousResponse } from '../../src/contracts/vision/vision.dto.js';
 import { type BuiltService, liveMemory, peakMemory, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
-import { LONG, shortOrLong, tell } from '../support/faults.js';
+import { LONG, shortOrLong, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, demoVideo, TRUCK } from '../support/reference-vision.js';
 import { SlowClient } from '../support/slow-client.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -72,7 +72,7 @@ const isRefused = ({ answer }: SlowClient) => /^HTTP\/1.1 503 (?:.*\r\n)*?Retry-
     const healthMs = performance.now() - asked;
     const peak = peakMemory(service);
     const refused = readers.filter(isRefused).length;
-    tell('stopped-readers', { readers: READERS, refused, peakMiB: Math.round(peak / MIB), healthMs });
+    reportFigures('stopped-readers', { readers: READERS, refused, peakMiB: Math.round(peak / MIB), healthMs });
     // Requests may have been refused before, by the database.
     expect(READERS - refused).toBeLessThanOrEqual(MAX_FILE_ANSWERS);
     expect(refused).toBeLessThan(READERS);

@@ -3,7 +3,7 @@ import { createKey } from '../../src/auth/api-key.js';
 import { issueKey, neighbour } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { median } from '../bench/statistics.js';
-import { LONG, seededRandom, tell } from '../support/faults.js';
+import { LONG, seededRandom, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import { knock } from '../support/knock.js';
 import { probabilityOfMore, standardError } from '../support/rank.js';
@@ -46,7 +46,7 @@ function expectEqualTimes(what: string, times: Record<string, number[]>): void {
   const [[first, one] = ['', []], ...others] = Object.entries(times);
   for (const [name, other] of others) {
     const probability = probabilityOfMore(one, other);
-    tell(what, {
+    reportFigures(what, {
       [`${first} ms`]: median(one).toFixed(3),
       [`${name} ms`]: median(other).toFixed(3),
       'probability of a right guess from one time': probability.toFixed(3),

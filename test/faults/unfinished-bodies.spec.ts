@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type BuiltService, liveMemory, peakMemory, startService } from '../support/built-service.js';
 import { Crowd } from '../support/crowd.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, tell } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, TRUCK } from '../support/reference-vision.js';
 import { SlowClient } from '../support/slow-client.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -68,7 +68,11 @@ onLinux.each([
     await eventually(() => expect(refused()).toBeGreaterThanOrEqual(CALLERS - (hasKey ? 16 : 0)), 60_000);
     expect(await crowd.pushAll(service, 4, 40)).toEqual({ acknowledged: 40, refused: 0, wrong: [] });
     const peak = peakMemory(service);
-    tell(`unfinished-bodies ${what}`, { callers: CALLERS, refused: refused(), peakMiB: Math.round(peak / MIB) });
+    reportFigures(`unfinished-bodies ${what}`, {
+      callers: CALLERS,
+      refused: refused(),
+      peakMiB: Math.round(peak / MIB),
+    });
     expect(peak).toBeLessThan(MAX_RSS_BYTES);
     for (const client of clients) client.close();
     await eventually(async () => expect(await liveMemory(service)).toBeLessThan(before + LIVE_MARGIN));

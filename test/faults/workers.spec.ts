@@ -63,7 +63,7 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     await eventually(() => expect(childrenOf(child.pid).filter((pid) => pid !== first)).toHaveLength(2));
     expect(childrenOf(child.pid)).toContain(second);
     await eventually(async () => expect((await fetch(`${url}/health/live`)).status).toBe(200));
-    await eventually(() => expect(started.said()).toContain('a worker has ended'));
+    await eventually(() => expect(started.output()).toContain('a worker has ended'));
   });
 
   test('a worker that dies while others start is replaced too', async () => {
@@ -87,7 +87,7 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     process.kill(second!, 'SIGCONT');
     const service = await starting;
     await eventually(() => expect(childrenOf(primary)).toHaveLength(2));
-    await eventually(() => expect(service.said()).toContain('a worker has ended'));
+    await eventually(() => expect(service.output()).toContain('a worker has ended'));
     expect(await service.end('SIGTERM')).toBe(0);
   });
 

@@ -56,7 +56,7 @@ export function describeApiKeys(endpoint: ApiKeyEndpoint, service: () => TestApp
       issued = await issueKey(service(), [api.name], { haulerId });
     });
 
-    test('the right key opens, whatever the case of the header', async () => {
+    test('accepts the key with any case of the header name', async () => {
       for (const name of [right, right.toLowerCase()]) {
         expect((await call([name, issued.key])).status).toBe(endpoint.accepted);
       }
@@ -101,7 +101,7 @@ export function describeApiKeys(endpoint: ApiKeyEndpoint, service: () => TestApp
       expectRefused(await call([right, key]));
     });
 
-    test('nothing is said of the request to a caller without a key', async () => {
+    test('reveals nothing about the request to a caller without a key', async () => {
       const known = await call([]);
       if (method === 'GET') expectRefused(await rawRequest(service().url + path.replace(/\?.*/, ''), method, []));
       else {

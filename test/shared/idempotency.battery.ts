@@ -4,7 +4,7 @@ import { rawRequest } from '../support/raw-request.js';
 import { callerOf, type Caller, type PostEndpoint, pathsOf } from './post-endpoint.js';
 
 export interface IdempotentEndpoint extends PostEndpoint {
-  /** What the same key with another body is answered with. */
+  /** The answer to the same key with another body. */
   readonly reused: { readonly status: 409 | 422; readonly code: string };
   /** A body that the business refuses with that same status. */
   readonly refused: (partner: Caller) => Promise<Readonly<Record<string, unknown>>>;
@@ -29,7 +29,7 @@ export function describeIdempotency(endpoint: IdempotentEndpoint, service: () =>
     return row.n;
   }
 
-  /** The headers that tell something of the answer, and not of the moment. */
+  /** The headers that belong to the answer, without those of the moment. */
   function own({ headers }: Reply): Record<string, string> {
     const ofTheMoment = ['date', 'x-request-id', 'idempotency-replayed', 'connection', 'keep-alive'];
     return Object.fromEntries([...headers].filter(([name]) => !ofTheMoment.includes(name)));

@@ -8,7 +8,7 @@ import { callerOf, type Caller, type ErrorAnswer, type PostEndpoint, pathsOf } f
 const LONE = '\\ud800';
 const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
 
-/** What an endpoint says to bodies that are not what it can read (decisions 3 to 5, 8 to 11, 14). */
+/** The answers of an endpoint to bodies that it cannot read (decisions 3 to 5, 8 to 11, 14). */
 export function describeJsonBody(endpoint: PostEndpoint, service: () => TestApp): void {
   const { api, path } = endpoint;
   let partner: Caller;
@@ -62,7 +62,7 @@ export function describeJsonBody(endpoint: PostEndpoint, service: () => TestApp)
       expect(reply.text).not.toContain('secret');
     });
 
-    test.each(['', ' \n\t'])('%j is told as empty, packed or not', async (body) => {
+    test.each(['', ' \n\t'])('%j is reported as empty, compressed or not', async (body) => {
       for (const reply of [
         await partner.post(body),
         await partner.post(gzipSync(body), { 'Content-Encoding': 'gzip' }),

@@ -14,8 +14,8 @@ export interface BuiltService {
   readonly child: ChildProcess;
   readonly url: string;
   readonly dataDir: string;
-  /** What it has written to stdout and stderr until now. */
-  said(): string;
+  /** The text written to stdout and stderr so far. */
+  output(): string;
   /** A call of the admin API, `path` below `/admin/v1`. */
   admin<Body>(method: string, path: string, body?: unknown): Promise<{ status: number; body: Body }>;
   /** Sends a signal and waits for the end, and for the sockets to be closed; resolves to the exit code or the signal. */
@@ -27,11 +27,11 @@ export interface BuiltServiceOptions {
   /** Shared by several instances on one database. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Lets `liveMemory` ask it. */
+  /** Required for `liveMemory`. */
   readonly memoryProbe?: boolean;
 }
 
-/** Resolves when it listens; rejects with what it said where it ended instead. `npm test` has built it before. */
+/** Resolves when the service listens. Rejects with its output if it ends. `npm test` builds it before. */
 export async function startService(options: BuiltServiceOptions): Promise<BuiltService> {
   const dataDir = options.dataDir ?? mkdtempSync(join(testServer().folder, 'service-'));
   const child = spawn(process.execPath, [...imports(options), join(ROOT, 'dist/src/main.js')], {
@@ -39,18 +39,18 @@ export async function startService(options: BuiltServiceOptions): Promise<BuiltS
     env: environment(options, dataDir),
   });
   heldChild(child);
-  let said = '';
+  let text = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2_000_000)));
+    stream.setEncoding('utf8').on('data', (chunk: string) => (text = (text + chunk).slice(-2_000_000)));
   }
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
   const url = await Promise.race([listening(child), ended.then(() => undefined)]);
-  if (url === undefined) throw new Error(`the service did not start: ${said}`);
+  if (url === undefined) throw new Error(`the service did not start: ${text}`);
   return {
     child,
     url,
     dataDir,
-    said: () => said,
+    output: () => text,
     admin: (method, path, body) => admin(url, method, path, body),
     end: (signal = 'SIGTERM') => {
       child.kill(signal);
@@ -64,15 +64,15 @@ function imports({ memoryProbe = false }: BuiltServiceOptions): string[] {
   return files.flatMap((file) => ['--import', join(import.meta.dirname, file)]);
 }
 
-/** What it holds on to, in bytes: heap and buffers after a garbage collection. */
+/** Live memory in bytes: heap and buffers after a garbage collection. */
 export async function liveMemory(service: BuiltService): Promise<number> {
-  const told = () => [...service.said().matchAll(/^live memory (\d+)$/gm)].map(([, bytes]) => Number(bytes));
-  const before = told().length;
+  const reports = () => [...service.output().matchAll(/^live memory (\d+)$/gm)].map(([, bytes]) => Number(bytes));
+  const before = reports().length;
   service.child.kill('SIGUSR2');
   return eventually(() => {
-    const answers = told();
-    if (answers.length === before) throw new Error('it has not told its memory');
-    return answers.at(-1) ?? 0;
+    const found = reports();
+    if (found.length === before) throw new Error('the service has not reported its memory');
+    return found.at(-1) ?? 0;
   });
 }
 
@@ -90,7 +90,7 @@ export async function gauge({ url }: BuiltService, name: string): Promise<number
 function environment({ databaseUrl, env }: BuiltServiceOptions, dataDir: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],
-    // What a kill leaves there ends with the run.
+    // The run removes files of killed processes there.
     TMPDIR: testServer().folder,
     PORT: '0',
     HOST: '127.0.0.1',

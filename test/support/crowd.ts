@@ -3,7 +3,7 @@ import type { BuiltService } from './built-service.js';
 import { CatalogFixture } from './catalog.js';
 
 /** Decision 13 promises an answer within 5 s; on this side of the wire a crowded test process adds its own. */
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 export interface Loaded {
   readonly acknowledged: number;
@@ -13,7 +13,7 @@ export interface Loaded {
   readonly wrong: readonly string[];
 }
 
-/** Many callers who push tickets of one hauler, to whichever instance they are told. */
+/** Many callers that push tickets of one hauler to a given instance. */
 export class Crowd {
   private sent = 0;
 
@@ -79,7 +79,7 @@ export class Crowd {
         // Unknown, and kept in the stored push (decision 4).
         bulk,
       }),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     return { status: response.status, headers: response.headers, text: await response.text() };
   }

@@ -11,7 +11,7 @@ const SAME_NAME = 0xc00c;
 export interface DnsServer {
   /** Questions for addresses so far, oldest first. */
   readonly asked: string[];
-  /** What a name's address is from now on: IPv4 addresses, one list for each question to come, the last one for all after. */
+  /** Sets the answers for a name: one list of IPv4 addresses for each question; the last list answers all later ones. */
   answer(name: string, ...addresses: readonly (readonly string[])[]): void;
   /** Questions for this name are never answered. */
   hang(name: string): void;

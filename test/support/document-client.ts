@@ -42,20 +42,20 @@ export class DocumentClient {
     return new DocumentClient(service, await servedDocuments(service), secrets);
   }
 
-  /** Sends the document's own examples but for what is given; the status and each header must be told of, and a JSON answer of its form. */
+  /** Sends the examples of the document, except for given values. Checks status, headers and JSON body against the document. */
   async send(documented: Documented, sent: Sent = {}): Promise<Reply> {
     const { method, path, operation } = documented;
     const reply = await this.service.call(method, addressOf(documented, sent), {
       headers: { ...this.secretsFor(documented), ...sent.headers },
       ...(sent.body === undefined ? {} : { body: sent.body }),
     });
-    const told = operation.responses[reply.status];
-    if (told === undefined)
+    const response = operation.responses[reply.status];
+    if (response === undefined)
       throw new Error(`${method} ${path} answers ${reply.status}, and no document says so: ${reply.text}`);
-    const headers = new Set([...OF_ALL, ...Object.keys(told.headers ?? {}).map((name) => name.toLowerCase())]);
-    const untold = [...reply.headers.keys()].filter((name) => !headers.has(name));
-    expect([`${method} ${path} ${reply.status}`, untold]).toEqual([`${method} ${path} ${reply.status}`, []]);
-    const schema = told.content?.['application/json']?.schema;
+    const headers = new Set([...OF_ALL, ...Object.keys(response.headers ?? {}).map((name) => name.toLowerCase())]);
+    const undocumented = [...reply.headers.keys()].filter((name) => !headers.has(name));
+    expect([`${method} ${path} ${reply.status}`, undocumented]).toEqual([`${method} ${path} ${reply.status}`, []]);
+    const schema = response.content?.['application/json']?.schema;
     if (schema !== undefined) this.expectValid(documented, schema, reply);
     return reply;
   }

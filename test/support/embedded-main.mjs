@@ -1,4 +1,4 @@
-// A service in small: holds an embedded PostgreSQL until it is told to stop. Arguments: the folder of the sources, DATA_DIR.
+// Runs an embedded PostgreSQL until it receives a signal. Arguments: the folder of the sources, DATA_DIR.
 import { setInterval } from 'node:timers';
 import { registerTypeScript } from './typescript-hook.mjs';
 

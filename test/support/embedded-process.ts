@@ -10,8 +10,8 @@ export interface EmbeddedProcess {
   readonly child: ChildProcess;
   /** The database's address, or undefined where the process ended instead. */
   readonly url: string | undefined;
-  /** What it has written to stderr until now. */
-  readonly said: () => string;
+  /** The text written to stderr so far. */
+  readonly output: () => string;
   /** Resolves to the exit code, or to the name of the signal. */
   readonly ended: Promise<number | string>;
 }
@@ -30,7 +30,7 @@ export async function runEmbedded(dataDir: string, root = ROOT): Promise<Embedde
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
   const started = once(child.stdout.setEncoding('utf8'), 'data').then(([line]) => String(line).trim());
   const url = await Promise.race([started, ended.then(() => undefined)]);
-  return { child, url, said: () => text, ended };
+  return { child, url, output: () => text, ended };
 }
 
 /** The process id of the server on this data folder, as the server itself says. */

@@ -6,7 +6,7 @@ import { inheritTypeScript } from './typescript-hook.mjs';
 inheritTypeScript();
 
 const HELD = Symbol.for('haulbridge.held');
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 /** What keeps a process from ending. A pipe does so too, but Jest's own come and go. */
 const WATCHED = ['ProcessWrap', 'TCPServerWrap', 'TCPSocketWrap', 'Timeout', 'MessagePort'];
 
@@ -36,15 +36,15 @@ export default class Environment extends TestEnvironment {
 const pause = (milliseconds) => delay(milliseconds, undefined, { ref: false });
 
 async function endHeld(held) {
-  for (const end of [...(held ?? [])].reverse()) await Promise.race([end().catch(() => undefined), pause(PATIENCE_MS)]);
+  for (const end of [...(held ?? [])].reverse()) await Promise.race([end().catch(() => undefined), pause(TIMEOUT_MS)]);
 }
 
 const running = () => WATCHED.map((kind) => process.getActiveResourcesInfo().filter((name) => name === kind).length);
 
-/** Connections take a moment to close; what is there after `PATIENCE_MS` is named, and ended as far as it can be. */
+/** Waits for connections to close. After `TIMEOUT_MS` names the open ones, and ends them if possible. */
 async function leftovers(before, handlesBefore) {
   const more = () => running().flatMap((count, i) => (count > before[i] ? [`${count - before[i]} ${WATCHED[i]}`] : []));
-  for (const end = Date.now() + PATIENCE_MS; more().length > 0 && Date.now() < end;) await pause(20);
+  for (const end = Date.now() + TIMEOUT_MS; more().length > 0 && Date.now() < end;) await pause(20);
   const left = more();
   if (left.length === 0) return left;
   const handles = process._getActiveHandles().filter((handle) => !handlesBefore.has(handle));

@@ -3,11 +3,11 @@ export const LONG = process.env['HAULBRIDGE_FAULTS'] === 'long';
 
 export const shortOrLong = <T>(short: T, long: T): T => (LONG ? long : short);
 
-/** Tells what was tried and what was lost; the short form is quiet. */
-export function tell(suite: string, figures: Readonly<Record<string, number | string>>): void {
+/** Prints the figures of a suite in its long form. */
+export function reportFigures(suite: string, figures: Readonly<Record<string, number | string>>): void {
   if (!LONG) return;
-  const told = Object.entries(figures).map(([what, figure]) => `${what}: ${figure}`);
-  process.stdout.write(`${suite}: ${told.join(', ')}\n`);
+  const parts = Object.entries(figures).map(([what, figure]) => `${what}: ${figure}`);
+  process.stdout.write(`${suite}: ${parts.join(', ')}\n`);
 }
 
 /** Numbers of [0, 1) that are the same in every run (mulberry32). */

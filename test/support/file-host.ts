@@ -8,7 +8,7 @@ export interface FileHost {
   readonly link: string;
   /** Heads of the requests so far, oldest first. */
   readonly asked: IncomingHttpHeaders[];
-  /** What is answered from now on. */
+  /** Sets the answer to the next requests. */
   answer(listener: RequestListener): void;
   stop(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export interface FileAnswer {
   readonly lastModified?: string;
   /** Answers `Range` with 206 where `If-Range` still matches; default true. */
   readonly ranges?: boolean;
-  /** Tells its length; default true. */
+  /** Sends Content-Length; default true. */
   readonly length?: boolean;
   /** Breaks the connection after so many bytes of the body. */
   readonly breakAfter?: number;

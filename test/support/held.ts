@@ -1,11 +1,11 @@
 const HELD = Symbol.for('haulbridge.held');
 
-/** Here a test file's environment (`environment.mjs`) finds what is still running at its end. */
+/** The environment of a test file (`environment.mjs`) reads it at the end. */
 const all = ((globalThis as { [HELD]?: Set<() => Promise<unknown>> })[HELD] ??= new Set());
 
 /**
- * What a test has started ends with its file, also where the test failed before it came to the end: whatever `end` is
- * not called by then is called by the environment, the youngest first. It runs once, however often it is called.
+ * Ensures that `end` is called before the test file ends, also if a test fails. The environment calls the remaining ones,
+ * the newest first. `end` runs only once.
  */
 export function held<T>(end: () => Promise<T>): () => Promise<T> {
   let ending: Promise<T> | undefined;

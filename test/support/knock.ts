@@ -3,7 +3,7 @@ import type { Reply, TestApp } from './app.js';
 
 const PATH = ACCOUNT_API.prefix + ACCOUNT_API.routes.createAccount.path;
 
-/** What a key for the Account API gets with a body that is always refused: 400 means that the key opened the door. */
+/** Status of a call to the Account API with an invalid body: 400 if the key is valid, else 401. */
 export const OPEN = 400;
 export const CLOSED = 401;
 
@@ -15,11 +15,11 @@ export async function doorOf(service: TestApp, key: string): Promise<number> {
   return (await knock(service, key)).status;
 }
 
-/** Asks again and again until `done` holds, and returns the milliseconds that it took. */
-export async function until(done: () => Promise<boolean>, patienceMs = 10_000): Promise<number> {
+/** Polls until `done` returns true. Returns the elapsed milliseconds. */
+export async function until(done: () => Promise<boolean>, timeoutMs = 10_000): Promise<number> {
   const start = performance.now();
   while (!(await done())) {
-    if (performance.now() - start > patienceMs) throw new Error(`not so within ${patienceMs} ms`);
+    if (performance.now() - start > timeoutMs) throw new Error(`the condition did not hold within ${timeoutMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   return performance.now() - start;

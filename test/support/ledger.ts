@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a partner knows of one thing that it has sent: its id once it was acknowledged. */
+/** The partner's view of one sent element: its id once it was acknowledged. */
 export interface Entry {
   readonly ref: string;
   readonly path: string;

@@ -2,13 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The processes that this test run has started and that still live: its descendants, and
- * whoever carries the run's folder in its environment or in its command line, though its parent be gone. They get some
- * seconds to end. Empty where there is no /proc to be read.
+ * The running processes that this test run started: its descendants, and orphans that have the folder of the run in their
+ * environment or command line. Waits some seconds for their end. Empty on systems without /proc.
  */
-export async function leftBehind(folder, patienceMs = 5_000) {
+export async function leftBehind(folder, timeoutMs = 5_000) {
   if (process.platform !== 'linux') return [];
-  for (const end = Date.now() + patienceMs; ; await delay(50)) {
+  for (const end = Date.now() + timeoutMs; ; await delay(50)) {
     const found = processesOf(folder);
     if (found.length === 0 || Date.now() > end) return found;
   }
@@ -19,7 +18,7 @@ function processesOf(folder) {
   const ours = [];
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     const [stat, environment, command] = ['stat', 'environ', 'cmdline'].map((file) => read(`/proc/${pid}/${file}`));
-    // One that has ended has no command line.
+    // A process that has ended has no command line.
     if (command === '' || stat === '') continue;
     parents.set(pid, stat.slice(stat.lastIndexOf(')')).split(' ')[2]);
     ours.push({ pid, command: command.replaceAll('\0', ' ').trim(), marked: (environment + command).includes(folder) });

@@ -9,7 +9,7 @@ import { testServer } from './test-database.js';
 const { leftBehind } = (await import(join(import.meta.dirname, 'left-behind.mjs'))) as {
   readonly leftBehind: (
     folder: string,
-    patienceMs?: number,
+    timeoutMs?: number,
   ) => Promise<{ pid: string; command: string; marked: boolean }[]>;
 };
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
@@ -18,7 +18,7 @@ const sleeper = (env: NodeJS.ProcessEnv): ChildProcess =>
   heldChild(spawn('sleep', ['60'], { stdio: 'ignore', detached: true, env: { PATH: process.env['PATH'], ...env } }));
 
 onLinux('a process that a run has left behind', () => {
-  test('is found by the folder of the run, whoever is its parent', async () => {
+  test('is found by the folder of the run, with any parent', async () => {
     const folder = mkdtempSync(join(testServer().folder, 'left-'));
     const orphan = sleeper({ ANYTHING: join(folder, 'below') });
     const marked = async () => (await leftBehind(folder, 0)).filter((found) => found.marked);
@@ -35,7 +35,7 @@ onLinux('a process that a run has left behind', () => {
   });
 });
 
-test('what is held ends once, however often it is told to', async () => {
+test('a held resource ends only once', async () => {
   let count = 0;
   const end = held(async () => ++count);
   expect([await end(), await end(), count]).toEqual([1, 1, 1]);

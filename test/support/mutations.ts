@@ -33,7 +33,7 @@ const JUNK: readonly unknown[] = [
 ];
 
 const junk = fc.oneof(fc.constantFrom(...JUNK), fc.jsonValue({ maxDepth: 3 }));
-const strangeName = fc.oneof(
+const unusualName = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'haulerId', 'id', 'disposalTicketId', 'createdAt', '', 'a.b', '\u0000'),
   fc.string(),
 );
@@ -45,7 +45,7 @@ const changes: fc.Arbitrary<Change> = fc.oneof(
   junk.map((replacement): Change => at(() => replacement)),
   fc.constant<Change>(at(() => undefined)),
   fc
-    .tuple(strangeName, junk)
+    .tuple(unusualName, junk)
     .map(([name, extra]): Change =>
       at((value) => (isObject(value) ? withEntry(value, name, extra) : { [name]: value })),
     ),

@@ -46,12 +46,12 @@ max_client_conn = 200
   const owner = chooseOwner(folder);
   if (owner !== undefined) for (const path of [folder, file]) chownSync(path, owner.uid, owner.gid);
   const child = spawn('pgbouncer', [file], { stdio: ['ignore', 'ignore', 'pipe'], ...owner });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-4000)));
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-4000)));
   const ended = once(child, 'close');
   const endWithUs = () => void child.kill('SIGKILL');
   process.once('exit', endWithUs);
-  await listens(child, listenPort, () => said);
+  await listens(child, listenPort, () => output);
   const url = new URL(databaseUrl);
   url.port = String(listenPort);
   return {
@@ -65,9 +65,9 @@ max_client_conn = 200
   };
 }
 
-function listens(child: ChildProcess, port: number, said: () => string): Promise<void> {
+function listens(child: ChildProcess, port: number, output: () => string): Promise<void> {
   return eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`pgbouncer ended: ${said()}`);
+    if (child.exitCode !== null) throw new Error(`pgbouncer ended: ${output()}`);
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.destroy();

@@ -1,6 +1,6 @@
 /**
- * How likely a value of `a` is greater than one of `b`, equal ones counting half (the Mann-Whitney statistic as a
- * share): 0.5 where the one tells nothing about the other, whatever the distribution and its outliers.
+ * The probability that a value of `a` is greater than one of `b`; equal values count half (Mann-Whitney U as a share).
+ * It is 0.5 if the samples do not differ, for any distribution and with outliers.
  */
 export function probabilityOfMore(a: readonly number[], b: readonly number[]): number {
   const all = [...a.map((value) => ({ value, of: 'a' })), ...b.map((value) => ({ value, of: 'b' }))];

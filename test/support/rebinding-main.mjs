@@ -1,4 +1,4 @@
-// A scene in a network of its own: see own-network.ts. Tells what happened as JSON, and ends.
+// Runs a scene in its own network namespace (own-network.ts), and prints the result as JSON.
 import { connect, createServer } from 'node:net';
 import { registerTypeScript } from './typescript-hook.mjs';
 

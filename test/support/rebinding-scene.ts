@@ -16,7 +16,7 @@ export const PRIVATE = '10.0.0.5';
 
 export interface Step {
   readonly what: string;
-  readonly told: unknown;
+  readonly result: unknown;
   /** Requests that the public host has had by then, and connections to the private one. */
   readonly publicRequests: number;
   readonly privateConnections: number;
@@ -35,7 +35,7 @@ async function listen(host: string, answer: RequestListener): Promise<Server> {
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-/** What the public host answers: site data, a list of recordings at `files.example`, and redirects from there. */
+/** The answers of the public host: site data, a list of recordings at `files.example`, and redirects from there. */
 function partnerOf(asked: string[], redirectTo: () => string): RequestListener {
   return (request, response) => {
     const url = new URL(request.url ?? '/', `https://${request.headers.host}`);
@@ -73,9 +73,9 @@ class Scene {
     readonly dns: DnsServer,
   ) {}
 
-  note(what: string, told: unknown): void {
+  note(what: string, result: unknown): void {
     const { asked, privateConnections, dns } = this;
-    this.steps.push({ what, told, publicRequests: asked.length, privateConnections, questions: dns.asked.length });
+    this.steps.push({ what, result, publicRequests: asked.length, privateConnections, questions: dns.asked.length });
   }
 
   async connect(
@@ -152,8 +152,8 @@ export async function playRebinding(): Promise<readonly Step[]> {
   scene.note('an API call is redirected to a private name', await scene.check(moved.id));
 
   dns.answer('files.example', [PUBLIC]);
-  scene.note('a link redirects to a private name', await scene.download('https://inner.example/film.mp4'));
-  scene.note('a link redirects to a private address', await scene.download(`https://${PRIVATE}/film.mp4`));
+  scene.note('a link redirects to a private name', await scene.download('https://inner.example/video.mp4'));
+  scene.note('a link redirects to a private address', await scene.download(`https://${PRIVATE}/video.mp4`));
   dns.answer('files.example', [PRIVATE]);
   scene.note("a link's host has turned private", await scene.download(''));
   return scene.steps;

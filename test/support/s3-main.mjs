@@ -1,5 +1,5 @@
 // The S3 server of the tests. Its argument, as JSON: where it keeps its objects, its one bucket, and what of `s3-front.ts`
-// stands before it. It tells its port.
+// stands before it. It prints its port.
 import './s3-writes.mjs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';

@@ -11,11 +11,11 @@ export interface S3Server {
   storageUrl(prefix: string): string;
   readonly endpoint: string;
   readonly bucket: string;
-  /** For the environment of whoever uses it. */
+  /** Environment variables for a client. */
   readonly credentials: Readonly<Record<string, string>>;
   /** Where the server keeps the bucket and its unfinished uploads. */
   readonly directory: string;
-  /** Of those that are neither complete nor aborted, in no order. */
+  /** Keys of the unfinished uploads, in no order. */
   keysOfUploads(): Promise<string[]>;
   /** It accepts connections and answers nothing until `resume`. */
   suspend(): void;

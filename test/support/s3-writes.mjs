@@ -13,7 +13,7 @@ const { createWriteStream } = fs;
 fs.createWriteStream = (path, ...options) => {
   const stream = createWriteStream(path, ...options);
   const ended = finished(stream);
-  // Whoever waits for it hears of a failure; a body that broke off has nobody who waits.
+  // `written` reports a failure. Nothing waits for the file of an interrupted body.
   ended.catch(() => undefined);
   writes.set(path, ended);
   return stream;
@@ -26,12 +26,12 @@ async function written(path) {
 
 const { putObject, putPart } = store;
 store.putObject = async function (object) {
-  const told = await putObject.call(this, object);
+  const result = await putObject.call(this, object);
   await written(this.getResourcePath(object.bucket, object.key, 'object'));
-  return told;
+  return result;
 };
 store.putPart = async function (bucket, uploadId, partNumber, content) {
-  const told = await putPart.call(this, bucket, uploadId, partNumber, content);
+  const result = await putPart.call(this, bucket, uploadId, partNumber, content);
   await written(join(this.getResourcePath(bucket, undefined, 'uploads'), uploadId, String(partNumber)));
-  return told;
+  return result;
 };

@@ -33,7 +33,7 @@ interface Sites {
   };
 }
 
-interface Film {
+interface ListedVideo {
   readonly id: string;
   readonly truckId: string;
   readonly cameraId: string;
@@ -46,11 +46,11 @@ interface Page {
 }
 
 interface Videos {
-  readonly data: Page & { videos: Film[]; request?: { status: string; message?: string } };
+  readonly data: Page & { videos: ListedVideo[]; request?: { status: string; message?: string } };
 }
 
 interface Continuous {
-  readonly data: Page & { recordings: Film[] };
+  readonly data: Page & { recordings: ListedVideo[] };
 }
 
 /** A hauler with keys, a catalog, site data, and four recorded minutes of one truck. */

@@ -17,7 +17,7 @@ export interface AskedRequest {
   readonly at: number;
 }
 
-/** What the partner does with one request. */
+/** The answer of the partner to one request. */
 export type ScriptedReply = (response: ServerResponse, request: AskedRequest) => void;
 
 export interface ScriptedPartner {

@@ -8,8 +8,8 @@ import { testServer } from './test-database.js';
 export interface ServiceProcess {
   readonly child: ChildProcess;
   readonly url: string;
-  /** What it has written to standard output until now. */
-  readonly said: () => string;
+  /** The text written to standard output so far. */
+  readonly output: () => string;
   /** Resolves to the exit code, or to the name of the signal. */
   readonly ended: Promise<number | string>;
 }
@@ -22,7 +22,7 @@ export async function startServiceProcess(
   const child = spawn(process.execPath, [join(import.meta.dirname, 'service-main.mjs')], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      // What a kill leaves there ends with the run.
+      // The run removes files of killed processes there.
       TMPDIR: testServer().folder,
       DATABASE_URL: env.DATABASE_URL,
       DATA_DIR: env.DATA_DIR,
@@ -35,18 +35,18 @@ export async function startServiceProcess(
     },
   });
   heldChild(child);
-  let [said, failed] = ['', ''];
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (failed += text));
+  let [text, failed] = ['', ''];
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (failed += chunk));
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
   // Its log comes the same way, and may come first.
   const listens = new Promise<string>((resolve) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      const url = /listens on (http:\S+)\n/.exec(said)?.[1];
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const url = /listens on (http:\S+)\n/.exec(text)?.[1];
       if (url !== undefined) resolve(url);
     });
   });
   const url = await Promise.race([listens, ended.then(() => undefined)]);
   if (url === undefined) throw new Error(`the service ended: ${failed}`);
-  return { child, url, said: () => said, ended };
+  return { child, url, output: () => text, ended };
 }

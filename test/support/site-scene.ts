@@ -62,7 +62,7 @@ export class SiteScene {
     this.connectionId = await this.connect();
   }
 
-  /** A paused connection, which nothing but `sync` starts, unless it is said to be enabled. */
+  /** A paused connection, which only `sync` starts, unless it is enabled. */
   async connect(change: { haulerId?: string; enabled?: boolean; intervalSeconds?: number } = {}): Promise<string> {
     const { status, body } = await this.service.admin<{ id: string }>('POST', '/connections', {
       haulerId: this.haulerId,
@@ -83,12 +83,12 @@ export class SiteScene {
     return row;
   }
 
-  /** What is due begins now, and not at the next tick. */
+  /** Starts due work now, without waiting for the next tick. */
   hurry(): void {
     hurry(this.service);
   }
 
-  /** What the partner answers from now on. */
+  /** Sets the next answers of the partner. */
   answers(data: PlainSiteData, headers: Record<string, string> = {}): void {
     this.partner.on(SITES_ROUTE, answer(data, headers));
   }
@@ -142,7 +142,7 @@ export class SiteScene {
     return this.list('materials', query);
   }
 
-  /** Nothing changes the hauler's catalog until `work` has ended; `waiting` tells how many runs wait for that. */
+  /** Locks the catalog of the hauler until `work` has ended; `waiting` returns the number of waiting runs. */
   async whileCatalogIsLocked(work: (waiting: () => Promise<number>) => Promise<void>): Promise<void> {
     await this.service.dataSource.transaction(async (manager) => {
       await lockCatalog(manager, this.haulerId);

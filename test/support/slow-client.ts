@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { held } from './held.js';
 
-/** A connection that sends and reads exactly as it is told, and keeps all that it was answered. */
+/** A connection with full control over sending and reading. It retains the complete response. */
 export class SlowClient {
   /** Everything that has come, as Latin-1 text. */
   answer = '';
@@ -42,7 +42,7 @@ export class SlowClient {
     return this;
   }
 
-  /** Sends one piece again and again, as slowly as told. */
+  /** Sends one piece repeatedly at the given rate. */
   sendForever(piece: string, everyMs: number): this {
     this.drip = setInterval(() => this.socket.write(piece), everyMs);
     return this;

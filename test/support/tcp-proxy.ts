@@ -32,11 +32,11 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     try {
       for await (const chunk of from as AsyncIterable<Buffer>) {
         if (delayMs > 0) await delay(delayMs);
-        // What is held back while frozen never arrives: that connection is lost.
+        // Data that arrives while frozen is dropped, so the connection is lost.
         if (mode !== 'freeze' && !to.destroyed) to.write(chunk);
       }
     } catch {
-      // Its other end is told below.
+      // The other end is closed below.
     }
     if (mode !== 'freeze') to.destroy();
   };
@@ -57,7 +57,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       return sockets.size / 2;
     },
     pass(milliseconds = 0) {
-      // Whoever was frozen has missed something.
+      // Frozen connections have lost data.
       if (mode === 'freeze') end();
       mode = 'pass';
       delayMs = milliseconds;

@@ -7,7 +7,7 @@ import { stopOrphan } from '../../src/embedded-postgres/postmaster.js';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 
-/** What the test files are told of the run's server; the variables are inherited by Jest's workers. */
+/** The server of the run, as test files see it. The workers of Jest inherit the variables. */
 export interface TestServer {
   /** Of a database in which other databases can be created. */
   readonly adminUrl: string;

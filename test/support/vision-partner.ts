@@ -82,7 +82,7 @@ export type Element = Record<string, unknown>;
 
 let counter = 0;
 
-/** A listed clip or chunk; five minutes of yesterday's morning unless told otherwise. */
+/** A listed clip or chunk; by default five minutes of yesterday morning. */
 export function element(fields: Element = {}): Element {
   return {
     id: `partner-${++counter}`,
@@ -139,25 +139,25 @@ export async function hurry(app: TestApp): Promise<void> {
  * Between two tests: forgets all video, and what the partner was asked, also of work that was under way. That ends with
  * its row, and could till then still ask the partner, and write what it found.
  */
-export async function startAnew(app: TestApp, partner: VisionPartner): Promise<void> {
-  await forgetVideo(app);
+export async function resetVision(app: TestApp, partner: VisionPartner): Promise<void> {
+  await deleteVideoRows(app);
   await eventually(() => expect(atWork(app)).toEqual([]), 20_000);
-  await forgetVideo(app);
+  await deleteVideoRows(app);
   partner.reset();
 }
 
 /**
- * That first which brings recordings in: what is under way can then write none any more. Not by TRUNCATE, which would wait
- * for work that is under way, and that for it.
+ * Deletes the sources of recordings first, so that running work cannot write any more. TRUNCATE would deadlock with
+ * running work.
  */
-async function forgetVideo(app: TestApp): Promise<void> {
-  const bringing = ['video_windows', 'video_subscriptions', 'video_polls'];
-  for (const table of [...bringing, 'recordings', 'video_request_parts', 'video_requests', 'vision_findings']) {
+async function deleteVideoRows(app: TestApp): Promise<void> {
+  const sources = ['video_windows', 'video_subscriptions', 'video_polls'];
+  for (const table of [...sources, 'recordings', 'video_request_parts', 'video_requests', 'vision_findings']) {
     await app.dataSource.query(`DELETE FROM ${table}`);
   }
 }
 
-/** Kinds of work of Vision of which this instance has rows in hand. */
+/** Kinds of Vision work that this instance is running. */
 function atWork(app: TestApp): string[] {
   const running = [...app.app.get(JobsService).running()].filter(([, rows]) => rows > 0);
   return running.map(([kind]) => kind).filter((kind) => kind.startsWith('vision '));

@@ -8,7 +8,7 @@ import {
   type Element,
   hurry,
   lists,
-  startAnew,
+  resetVision,
   startVisionPartner,
   VIDEOS,
   type VisionPartner,
@@ -45,7 +45,7 @@ export function useVision(env: TestAppOptions['env'] = {}): VisionScene {
     app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, ...env } });
     partner = await startVisionPartner();
   });
-  afterEach(() => startAnew(app, partner));
+  afterEach(() => resetVision(app, partner));
   afterAll(async () => {
     await app.close();
     await partner.stop();

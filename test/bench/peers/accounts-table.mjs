@@ -1,4 +1,4 @@
-// What a peer keeps accounts in, and the one statement that it runs for a new one.
+// The accounts table of a peer, and its statement for a new account.
 
 export const CREATE_TABLE = `
   CREATE EXTENSION pg_trgm;

@@ -1,4 +1,4 @@
-// What a user would write by hand for accounts: Fastify with JSON schemas, one statement a request through a pool of 10,
+// A typical hand-written service for accounts: Fastify with JSON schemas, one statement per request through a pool of 10,
 // trigrams for the search. No key, no idempotency, no log. Argument: the database's address.
 import { setInterval } from 'node:timers';
 import fastify from 'fastify';

@@ -1,4 +1,4 @@
-// What a user would write by hand: Fastify with a JSON schema, one upsert a request through a pool of 10. No key, no
+// A typical hand-written service: Fastify with a JSON schema, one upsert per request through a pool of 10. No key, no
 // rules, no history, no log. Argument: the database's address.
 import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers';

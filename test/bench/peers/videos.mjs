@@ -1,15 +1,15 @@
-// A partner's side of Vision, and the host of its films. Arguments: how many films of how many bytes each, and the bytes
-// of one large film. GET /films/N.mp4 and /films/large.mp4; the continuous list has the films of the truck `many`, or
-// the large one of the truck `large`. Nothing is read from a disk, and no film is held in memory: all repeat one piece.
+// The partner side of Vision with its file host. Arguments: number of videos, bytes of each, bytes of one large video.
+// GET /videos/N.mp4 and /videos/large.mp4. The continuous list has the videos of the truck `many`, or the large one of the
+// truck `large`. It reads no disk and holds no video in memory: all videos repeat one piece of random bytes.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { box, FTYP, MOOV } from '../../support/sample-video.ts';
 
-const [films, filmBytes, largeBytes] = process.argv.slice(2).map(Number);
+const [videoCount, videoBytes, largeBytes] = process.argv.slice(2).map(Number);
 const PIECE = randomBytes(4 * 1024 * 1024);
 const STARTED = Date.now() - 12 * 3_600_000;
 
-/** All of a film but its repeated pieces; no two are alike. */
+/** The beginning of a video, before the repeated pieces; it differs for each video. */
 function headOf(name, bytes) {
   const before = Buffer.concat([FTYP, MOOV]);
   const mdat = box('mdat', Buffer.from(name.padEnd(16)));
@@ -45,13 +45,13 @@ const chunk = (base, truckId, name, n) => ({
   startTime: at(n),
   endTime: at(n + 1),
   durationSeconds: 60,
-  downloadUrl: `${base}/films/${name}.mp4`,
+  downloadUrl: `${base}/videos/${name}.mp4`,
   expiresAt: new Date(Date.now() + 8 * 3_600_000 + n * 1_000).toISOString(),
 });
 
 function list(response, base, query) {
   const truckId = query.get('truckId');
-  const names = truckId === 'large' ? ['large'] : Array.from({ length: films }, (_, n) => String(n));
+  const names = truckId === 'large' ? ['large'] : Array.from({ length: videoCount }, (_, n) => String(n));
   const [page, pageSize] = [Number(query.get('page') ?? 1), Number(query.get('pageSize') ?? 20)];
   const from = Date.parse(query.get('startTime'));
   const all = names.map((name, n) => chunk(base, truckId, name, n)).filter(({ endTime }) => Date.parse(endTime) > from);
@@ -62,10 +62,10 @@ function list(response, base, query) {
 }
 
 const server = createServer((request, response) => {
-  const { pathname, searchParams } = new URL(request.url, 'http://films');
-  const [, name] = /^\/films\/(\w+)\.mp4$/.exec(pathname) ?? [];
+  const { pathname, searchParams } = new URL(request.url, 'http://videos');
+  const [, name] = /^\/videos\/(\w+)\.mp4$/.exec(pathname) ?? [];
   if (name === 'large') send(response, name, largeBytes);
-  else if (name !== undefined) send(response, name, filmBytes);
+  else if (name !== undefined) send(response, name, videoBytes);
   else list(response, `http://${request.headers.host}`, searchParams);
 });
 server.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${server.address().port}\n`));

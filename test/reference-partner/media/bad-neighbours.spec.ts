@@ -32,7 +32,7 @@ const reconfigured = () =>
     return bytes;
   });
 
-/** Its sound is said to be of 48 kHz. */
+/** A file whose header states audio of 48 kHz. */
 const resounding = () =>
   changed('resounding.mp4', B_FRAMES, (bytes) => {
     bytes.writeUInt8(0x11, bytes.indexOf(Buffer.of(0x12, 0x88), bytes.indexOf('esds')));

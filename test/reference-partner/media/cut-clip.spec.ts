@@ -11,7 +11,7 @@ import { storageName } from '../../../src/storage/storage-name.js';
 import { eventually } from '../../support/eventually.js';
 import { at, boxesOf, chunk, demo, readPackets, type ReadPacket, remux, streamed } from './sample-files.js';
 
-/** The demo's films: ten frames a second, a key frame each second. */
+/** The demo recordings: ten frames per second, a key frame every second. */
 const FPS = 10;
 const minute = (n: number) => chunk(n * 60, n * 60 + 60, demo(n));
 
@@ -30,19 +30,19 @@ const cut = (chunks: RecordedChunk[], from: number, to: number) =>
 const frameOf = ({ sha256, type }: ReadPacket) => ({ sha256, type });
 type Frame = ReturnType<typeof frameOf>;
 
-/** Frames `from` to `to` (seconds of the film) of the demo's n-th minute, by their bytes and type. */
+/** Frames `from` to `to` (seconds of the video) of the n-th minute of the demo, by their bytes and type. */
 async function framesOf(n: number, from: number, to: number): Promise<Frame[]> {
   const { video } = await readPackets(demo(n));
   return video.slice(Math.round(from * FPS), Math.round(to * FPS)).map(frameOf);
 }
 
-/** A film that any player takes: begins with a key frame at zero, one frame each tenth, table of contents in front. */
+/** Expects a playable MP4: a key frame at zero, a frame every tenth of a second, the table of contents in front. */
 async function expectPlayable(frames: Frame[]): Promise<void> {
-  const film = await readPackets(target);
-  expect(film.video.map(frameOf)).toEqual(frames);
-  expect(film.video[0]).toMatchObject({ type: 'key', seconds: 0 });
-  film.video.forEach(({ seconds }, index) => expect(seconds).toBeCloseTo(index / FPS, 4));
-  expect(film.durationSeconds).toBeCloseTo(frames.length / FPS, 6);
+  const packets = await readPackets(target);
+  expect(packets.video.map(frameOf)).toEqual(frames);
+  expect(packets.video[0]).toMatchObject({ type: 'key', seconds: 0 });
+  packets.video.forEach(({ seconds }, index) => expect(seconds).toBeCloseTo(index / FPS, 4));
+  expect(packets.durationSeconds).toBeCloseTo(frames.length / FPS, 6);
   expect(boxesOf(await readFile(target)).map(({ name }) => name)).toEqual(['ftyp', 'moov', 'free', 'mdat']);
 }
 
@@ -50,7 +50,7 @@ interface Case {
   readonly name: string;
   readonly chunks: RecordedChunk[];
   readonly range: [number, number];
-  /** Minute, and seconds in its film. */
+  /** Minute of the demo, and seconds in its recording. */
   readonly takes: [number, number, number][];
   readonly starts: number;
   readonly ends: number;
@@ -94,7 +94,7 @@ const cases: Case[] = [
     ends: 150,
   },
   {
-    name: 'a gap is closed, and told',
+    name: 'a gap is closed and reported',
     chunks: [minute(0), minute(2)],
     range: [50.5, 130],
     takes: [
@@ -160,7 +160,7 @@ const cases: Case[] = [
     ends: 60,
   },
   {
-    name: 'a film shorter than stated',
+    name: 'a video shorter than stated',
     chunks: [chunk(0, 90, demo(0)), chunk(90, 150, demo(1))],
     range: [50, 100],
     takes: [
@@ -172,7 +172,7 @@ const cases: Case[] = [
     missing: [[60, 90]],
   },
   {
-    name: 'a film that ends before the range, though stated otherwise, and the next',
+    name: 'a video that ends before the range although its stated end is later, and the next one',
     chunks: [chunk(0, 90, demo(0)), chunk(90, 150, demo(1))],
     range: [70, 100],
     takes: [[1, 0, 10]],
@@ -181,7 +181,7 @@ const cases: Case[] = [
     missing: [[70, 90]],
   },
   {
-    name: 'a film longer than stated counts up to its stated end',
+    name: 'a video longer than stated is used up to its stated end',
     chunks: [chunk(0, 30, demo(0)), chunk(30, 90, demo(1))],
     range: [20, 40],
     takes: [
@@ -225,13 +225,13 @@ describe('a clip', () => {
     ['a clock that does not begin at zero', { shift: 3600 }],
   ] as const)('out of files with %s', async (name, how) => {
     const files = [0, 1].map((n) => remux(demo(n), join(folder, `${name} ${n}.mp4`), how));
-    // Stated as longer than they are: a film's own length counts, whatever its clock begins at.
+    // The stated lengths are too long. The length of the video counts, independent of its first timestamp.
     const chunks = (await Promise.all(files)).map((file, n) => chunk(n * 60, n * 60 + 62, file));
     expect(await cut(chunks, 55.2, 65)).toMatchObject({ startTime: at(55), endTime: at(65), missing: [] });
     await expectPlayable([...(await framesOf(0, 55, 60)), ...(await framesOf(1, 0, 5))]);
   });
 
-  it('begins and ends on the frame, whatever fractions the clock of the film has', async () => {
+  it('begins and ends on a frame with any frame rate', async () => {
     const path = await remux(demo(0), join(folder, 'fractions.mp4'), { shift: 3600.1 });
     for (let second = 0; second < 60; second++) {
       const clip = await cut([chunk(0.333, 60.333, path)], second + 0.333, second + 1.333);
@@ -270,7 +270,7 @@ describe('a clip', () => {
     expect(readers.map(({ open }) => open)).toEqual([0, 0]);
   });
 
-  it('ends what was fetched ahead of a long film, and needed no more', async () => {
+  it('closes the prefetched streams of a long video', async () => {
     const minutes = 100;
     const name = storageName('recordings', randomUUID());
     const path = join(folder, name);
@@ -279,10 +279,10 @@ describe('a clip', () => {
     await cut(demos, 0, minutes * 60);
     await rename(target, path);
     const storage = fileStorage(folder);
-    const lent: Readable[] = [];
+    const opened: Readable[] = [];
     const read = async (start: number, end: number) => {
       const stream = await storage.read(name, { start, end: end - 1 });
-      lent.push(stream);
+      opened.push(stream);
       return stream;
     };
     const { size } = await stat(path);
@@ -290,7 +290,7 @@ describe('a clip', () => {
       const from = (n * 677) % (minutes * 50);
       await cut([chunk(0, minutes * 60, { size, read })], from, from + 5 + 19 * n);
     }
-    await eventually(() => expect(lent.filter(({ destroyed }) => !destroyed)).toHaveLength(0));
+    await eventually(() => expect(opened.filter(({ destroyed }) => !destroyed)).toHaveLength(0));
   });
 
   it('leaves no file open', async () => {

@@ -27,7 +27,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const cut = (chunks: RecordedChunk[], from: number, to: number, signal?: AbortSignal) =>
   cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target, signal });
 
-/** The demo's film, its first key frames turned into pictures that build on others. */
+/** The demo recording, with its first key frames changed to dependent frames. */
 function withoutKeys(bytes: Buffer, count: number): Buffer {
   const { start = 0, size = 0 } = boxesOf(bytes).find(({ name }) => name === 'mdat') ?? {};
   let left = count;
@@ -43,7 +43,7 @@ describe('nothing was recorded', () => {
   it.each([
     ['no chunks', []],
     ['chunks around the range', [chunk(0, 60, demo(0)), chunk(120, 180, demo(2))]],
-    ['a film that ends before the range', [chunk(0, 120, demo(0))]],
+    ['a video that ends before the range', [chunk(0, 120, demo(0))]],
     ['a chunk that ends before it begins', [chunk(120, 60, demo(0))]],
   ])('%s', async (_, chunks) => {
     await expect(cut(chunks, 60, 120)).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe('nothing was recorded', () => {
   });
 });
 
-it('before the first key frame of a film nothing was recorded', async () => {
+it('nothing was recorded before the first key frame', async () => {
   const path = join(folder, 'late.mp4');
   await writeFile(path, withoutKeys(await readFile(demo(0)), 3));
   for (const end of [1.5, 3])
@@ -141,7 +141,7 @@ describe('a broken recording without others', () => {
 describe('faults of the storage arrive as they are', () => {
   const refused = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
 
-  /** Lends the film until frames from the middle on are asked for. */
+  /** Reads the file, but throws for frames from the middle on. */
   async function failing(fail: () => never): Promise<ByteRangeReader> {
     const bytes = await readFile(demo(1));
     const frames = boxesOf(bytes).find(({ name }) => name === 'mdat')?.start ?? 0;
@@ -204,8 +204,8 @@ describe('a service that cuts nothing', () => {
       registerHooks({ resolve: (name, context, next) => ((loaded += name === 'mediabunny'), next(name, context)) });
       await import('./src/reference-partner/vision/media/cut-clip.ts');
       const { isMp4, durationOfMp4 } = await import('./src/reference-partner/vision/media/probe-mp4.ts');
-      const film = ${JSON.stringify(demo(0))};
-      console.log(await isMp4(film), loaded, await durationOfMp4(film), loaded);`;
+      const file = ${JSON.stringify(demo(0))};
+      console.log(await isMp4(file), loaded, await durationOfMp4(file), loaded);`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
     expect(stdout.trim()).toBe('true 0 60 1');
   });

@@ -28,7 +28,7 @@ const cut = (source: string, from: number, to: number) =>
   cutClip({ chunks: [chunk(0, 60, source)], range: { startTime: at(from), endTime: at(to) }, target });
 
 /** The demo's pictures, each shown longer than the one before within its second. */
-async function variableFilm(path: string): Promise<string> {
+async function variableFrameRate(path: string): Promise<string> {
   const input = new Input({ formats: [MP4], source: new FilePathSource(demo(0)) });
   const output = new Output({ format: new Mp4OutputFormat(), target: new FilePathTarget(path) });
   const video = await input.getPrimaryVideoTrack();
@@ -53,12 +53,12 @@ it('a clip of H.265 has the same pictures', async () => {
   const path = await hevcVideo(join(folder, 'hevc.mp4'));
   expect(await durationOfMp4(path)).toBeCloseTo(10, 3);
   expect(await cut(path, 2.5, 4)).toMatchObject({ startTime: at(2), endTime: at(4), missing: [] });
-  const [film, clip] = [await readPackets(path), await readPackets(target)];
-  expect(clip.video.map(({ sha256 }) => sha256)).toEqual(film.video.slice(20, 40).map(({ sha256 }) => sha256));
+  const [source, clip] = [await readPackets(path), await readPackets(target)];
+  expect(clip.video.map(({ sha256 }) => sha256)).toEqual(source.video.slice(20, 40).map(({ sha256 }) => sha256));
 });
 
 it('a clip of a variable frame rate shows each picture for its own time', async () => {
-  const path = await variableFilm(join(folder, 'variable.mp4'));
+  const path = await variableFrameRate(join(folder, 'variable.mp4'));
   expect(await durationOfMp4(path)).toBeCloseTo(60, 2);
   expect(await cut(path, 10, 12)).toMatchObject({ startTime: at(10), endTime: at(12), missing: [] });
   const { video } = await readPackets(target);

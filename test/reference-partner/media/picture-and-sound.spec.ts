@@ -18,7 +18,7 @@ import {
   remux,
 } from './sample-files.js';
 
-/** The small films: 25 frames a second, a key frame each two, P-frames every fourth; sound in packets of 1024 at 32 kHz. */
+/** The sample files: 25 frames per second, a key frame every two seconds, a P-frame every fourth frame, AAC at 32 kHz. */
 const FRAME = 1 / 25;
 const SOUND = 1024 / 32_000;
 
@@ -32,7 +32,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 async function cut(chunks: RecordedChunk[], from: number, to: number) {
   const clip = await cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target });
-  return { clip, film: await readPackets(target) };
+  return { clip, packets: await readPackets(target) };
 }
 
 const hashes = (packets: ReadPacket[]) => packets.map(({ sha256 }) => sha256);
@@ -50,34 +50,34 @@ function expectNoOverlap({ audio }: ReadVideo): void {
   expect(Math.min(...steps)).toBeGreaterThan(SOUND - 0.001);
 }
 
-/** Where the clip plays the sound that the film has at `seconds`. */
-function playedAt(film: ReadVideo, source: ReadVideo, seconds: number): number[] {
+/** When the clip plays the audio packet that the source plays at `seconds`. */
+function playedAt(packets: ReadVideo, source: ReadVideo, seconds: number): number[] {
   const wanted = source.audio.find((packet) => packet.seconds >= seconds);
-  return film.audio.filter(({ sha256 }) => sha256 === wanted?.sha256).map((packet) => packet.seconds);
+  return packets.audio.filter(({ sha256 }) => sha256 === wanted?.sha256).map((packet) => packet.seconds);
 }
 
 describe('B-frames', () => {
   it('are copied in the order in which they are decoded, across a join', async () => {
     const source = await readPackets(B_FRAMES);
-    const { clip, film } = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, B_FRAMES)], 5.3, 19.02);
+    const { clip, packets } = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, B_FRAMES)], 5.3, 19.02);
     const first = source.video.slice(source.video.findIndex(({ seconds }) => seconds >= 4));
-    const last = source.video.slice(0, film.video.length - first.length);
-    expect(hashes(film.video)).toEqual(hashes([...first, ...last]));
-    expectSteady(film, film.video.length);
+    const last = source.video.slice(0, packets.video.length - first.length);
+    expect(hashes(packets.video)).toEqual(hashes([...first, ...last]));
+    expectSteady(packets, packets.video.length);
     expect(clip).toMatchObject({ startTime: at(4), missing: [] });
-    expect(film.durationSeconds).toBeCloseTo((clip.endTime.getTime() - at(4).getTime()) / 1000, 3);
+    expect(packets.durationSeconds).toBeCloseTo((clip.endTime.getTime() - at(4).getTime()) / 1000, 3);
   });
 
   it.each([0, 1, 2, 3, 4, 5])(
     'no frame is missing before the end, wherever it falls (%i frames on)',
     async (frames) => {
       const end = 7 + frames * FRAME;
-      const { clip, film } = await cut([chunk(0, 12, B_FRAMES)], 6, end);
-      expectSteady(film, film.video.length);
+      const { clip, packets } = await cut([chunk(0, 12, B_FRAMES)], 6, end);
+      expectSteady(packets, packets.video.length);
       const over = (clip.endTime.getTime() - at(end).getTime()) / 1000;
       expect(over).toBeGreaterThanOrEqual(0);
       expect(over).toBeLessThanOrEqual(4 * FRAME + 0.001);
-      expect(film.durationSeconds).toBeCloseTo(1 + frames * FRAME + over, 2);
+      expect(packets.durationSeconds).toBeCloseTo(1 + frames * FRAME + over, 2);
     },
   );
 
@@ -99,10 +99,10 @@ describe('B-frames', () => {
       ({ seconds }, index) => seconds < 4 && index > source.video.findIndex((frame) => frame.seconds >= 4),
     );
     expect(reachingBack.length).toBeGreaterThan(0);
-    const { clip, film } = await cut([chunk(0, 12, OPEN_GOP)], 5.3, 12);
+    const { clip, packets } = await cut([chunk(0, 12, OPEN_GOP)], 5.3, 12);
     expect(clip).toMatchObject({ startTime: at(4), endTime: at(12) });
-    expectSteady(film, 200);
-    expect(hashes(film.video)).not.toContain(reachingBack[0]?.sha256);
+    expectSteady(packets, 200);
+    expect(hashes(packets.video)).not.toContain(reachingBack[0]?.sha256);
   });
 });
 
@@ -112,23 +112,23 @@ describe('key frames', () => {
     bytes.write('free', bytes.indexOf('stss'));
     const path = join(folder, 'all-key.mp4');
     await writeFile(path, bytes);
-    const [source, { clip, film }] = [await readPackets(B_FRAMES), await cut([chunk(0, 12, path)], 5.3, 12)];
+    const [source, { clip, packets }] = [await readPackets(B_FRAMES), await cut([chunk(0, 12, path)], 5.3, 12)];
     expect(clip.startTime).toEqual(at(4));
-    expectSteady(film, 200);
-    expect(film.video.map(({ type }) => type)).toEqual(source.video.slice(100).map(({ type }) => type));
-    expect(film.video.filter(({ type }) => type === 'key')).toHaveLength(4);
+    expectSteady(packets, 200);
+    expect(packets.video.map(({ type }) => type)).toEqual(source.video.slice(100).map(({ type }) => type));
+    expect(packets.video.filter(({ type }) => type === 'key')).toHaveLength(4);
   });
 });
 
 describe('sound', () => {
   it('goes with the picture, also after a join', async () => {
     const source = await readPackets(B_FRAMES);
-    const { film } = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, B_FRAMES)], 4, 20);
-    expectNoOverlap(film);
-    expect(film.audio[0]?.seconds).toBeLessThanOrEqual(SOUND);
-    expect(film.audio.at(-1)?.seconds).toBeGreaterThan(16 - 2 * SOUND);
-    expect(film.audio.at(-1)?.seconds).toBeLessThan(16);
-    const [before, after] = [playedAt(film, source, 9.5), playedAt(film, source, 3.5)];
+    const { packets } = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, B_FRAMES)], 4, 20);
+    expectNoOverlap(packets);
+    expect(packets.audio[0]?.seconds).toBeLessThanOrEqual(SOUND);
+    expect(packets.audio.at(-1)?.seconds).toBeGreaterThan(16 - 2 * SOUND);
+    expect(packets.audio.at(-1)?.seconds).toBeLessThan(16);
+    const [before, after] = [playedAt(packets, source, 9.5), playedAt(packets, source, 3.5)];
     expect(before.map((seconds) => seconds - 5.5).every((late) => Math.abs(late) < SOUND)).toBe(true);
     expect(after.map((seconds) => seconds - 11.5).every((late) => Math.abs(late) < SOUND)).toBe(true);
     expect([before.length, after.length]).toEqual([1, 1]);
@@ -137,56 +137,56 @@ describe('sound', () => {
   it.each([0, 5, 11, 16, 21, 27])('neither overlaps nor drifts where two chunks do (%i ms)', async (milliseconds) => {
     const source = await readPackets(B_FRAMES);
     const begins = 7 + milliseconds / 1000;
-    const { film } = await cut([chunk(0, 12, B_FRAMES), chunk(begins, begins + 12, B_FRAMES)], 6.5, 19);
-    expectNoOverlap(film);
-    const begin = film.audio[0]?.seconds ?? -1;
+    const { packets } = await cut([chunk(0, 12, B_FRAMES), chunk(begins, begins + 12, B_FRAMES)], 6.5, 19);
+    expectNoOverlap(packets);
+    const begin = packets.audio[0]?.seconds ?? -1;
     expect(begin).toBeGreaterThanOrEqual(0);
     expect(begin).toBeLessThan(SOUND);
     const picture = source.video.find(({ type, seconds }) => type === 'key' && seconds === 6);
-    const shown = film.video.filter(({ sha256 }) => sha256 === picture?.sha256).at(-1)?.seconds ?? 0;
-    const heard = playedAt(film, source, 6).at(-1) ?? 0;
-    expect(Math.abs(heard - shown - SOUND / 2)).toBeLessThanOrEqual(SOUND / 2 + 0.001);
+    const shown = packets.video.filter(({ sha256 }) => sha256 === picture?.sha256).at(-1)?.seconds ?? 0;
+    const played = playedAt(packets, source, 6).at(-1) ?? 0;
+    expect(Math.abs(played - shown - SOUND / 2)).toBeLessThanOrEqual(SOUND / 2 + 0.001);
   });
 
   it('pauses where a chunk has none, and comes back in time', async () => {
     const silent = await remux(B_FRAMES, join(folder, 'silent.mp4'), { without: 'audio' });
     const chunks = [chunk(0, 12, B_FRAMES), chunk(12, 24, silent), chunk(24, 36, B_FRAMES)];
-    const { film } = await cut(chunks, 0, 36);
-    expectSteady(film, 900);
-    expectNoOverlap(film);
-    const pause = film.audio.filter(({ seconds }) => seconds > 12 && seconds < 24 - SOUND);
+    const { packets } = await cut(chunks, 0, 36);
+    expectSteady(packets, 900);
+    expectNoOverlap(packets);
+    const pause = packets.audio.filter(({ seconds }) => seconds > 12 && seconds < 24 - SOUND);
     expect(pause).toEqual([]);
     const source = await readPackets(B_FRAMES);
-    const back = playedAt(film, source, 3.5).at(-1) ?? 0;
+    const back = playedAt(packets, source, 3.5).at(-1) ?? 0;
     expect(Math.abs(back - 27.5)).toBeLessThan(SOUND);
   });
 
   it('may begin with a later chunk', async () => {
     const silent = await remux(B_FRAMES, join(folder, 'silent-first.mp4'), { without: 'audio' });
-    const { film } = await cut([chunk(0, 12, silent), chunk(12, 24, B_FRAMES)], 0, 24);
-    expectSteady(film, 600);
-    expect(film.audio[0]?.seconds).toBeGreaterThan(12 - SOUND);
-    expect(film.audio[0]?.seconds).toBeLessThan(12 + SOUND);
+    const { packets } = await cut([chunk(0, 12, silent), chunk(12, 24, B_FRAMES)], 0, 24);
+    expectSteady(packets, 600);
+    expect(packets.audio[0]?.seconds).toBeGreaterThan(12 - SOUND);
+    expect(packets.audio[0]?.seconds).toBeLessThan(12 + SOUND);
   });
 
   it('comes in time where it begins after the picture', async () => {
     const late = await remux(B_FRAMES, join(folder, 'late-sound.mp4'), { soundShift: 3 });
-    const [source, { film }] = [await readPackets(B_FRAMES), await cut([chunk(0, 12, late)], 2, 10)];
-    const [heard = 0] = playedAt(film, source, 3.5);
-    expect(Math.abs(heard - 4.5)).toBeLessThan(SOUND);
-    expect(film.audio[0]?.seconds).toBeGreaterThan(1 - 2 * SOUND);
+    const [source, { packets }] = [await readPackets(B_FRAMES), await cut([chunk(0, 12, late)], 2, 10)];
+    const [played = 0] = playedAt(packets, source, 3.5);
+    expect(Math.abs(played - 4.5)).toBeLessThan(SOUND);
+    expect(packets.audio[0]?.seconds).toBeGreaterThan(1 - 2 * SOUND);
   });
 
   it('is absent where no chunk has any', async () => {
-    const { film } = await cut([chunk(0, 60, demo(0))], 0, 10);
-    expect(film.audio).toEqual([]);
+    const { packets } = await cut([chunk(0, 60, demo(0))], 0, 10);
+    expect(packets.audio).toEqual([]);
   });
 });
 
 describe('a camera mounted sideways', () => {
   it('stays so', async () => {
     const path = await remux(demo(0), join(folder, 'sideways.mp4'), { rotation: 90 });
-    const { film } = await cut([chunk(0, 60, path)], 0, 10);
-    expect(film.rotation).toBe(90);
+    const { packets } = await cut([chunk(0, 60, path)], 0, 10);
+    expect(packets.rotation).toBe(90);
   });
 });

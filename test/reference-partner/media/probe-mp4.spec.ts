@@ -11,14 +11,14 @@ import {
 import { readAudioFacts, readVideoFacts } from '../../../src/reference-partner/vision/media/track-facts.js';
 import { withMp4Input } from '../../../src/reference-partner/vision/media/mp4-input.js';
 import { durationOfMp4, isMp4 } from '../../../src/reference-partner/vision/media/probe-mp4.js';
-import { B_FRAMES, boxesOf, colossus, demo, remux, streamed } from './sample-files.js';
+import { B_FRAMES, boxesOf, hugeFile, demo, remux, streamed } from './sample-files.js';
 
 const whole = (bytes: Buffer): ByteRangeReader => ({
   size: bytes.length,
   read: (start, end) => bytes.subarray(start, end),
 });
 
-/** How long it is said to last, and what its tracks hold. */
+/** The stated length, and the content of the tracks. */
 async function heldBy(source: MediaSource) {
   return {
     durationSeconds: await durationOfMp4(source),
@@ -37,15 +37,15 @@ afterAll(() => rm(folder, { recursive: true }));
 
 describe("the demo's recordings", () => {
   const minutes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
-  const films = DEMO_CAMERAS.flatMap((camera) => minutes.map((minute) => demo(minute, camera)));
+  const recordings = DEMO_CAMERAS.flatMap((camera) => minutes.map((minute) => demo(minute, camera)));
 
   it('are twenty, below 2 MB in all', async () => {
-    const sizes = await Promise.all([...new Set(films)].map(async (path) => (await stat(path)).size));
+    const sizes = await Promise.all([...new Set(recordings)].map(async (path) => (await stat(path)).size));
     expect(sizes).toHaveLength(20);
     expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(2_000_000);
   });
 
-  it.each(films)('%s is a minute with a key frame each second', async (path) => {
+  it.each(recordings)('%s is a minute with a key frame each second', async (path) => {
     expect(await heldBy(path)).toMatchObject({
       durationSeconds: 60,
       video: { codecString: 'avc1.42c015', width: 320, height: 180 },
@@ -94,7 +94,7 @@ describe('what an MP4 holds', () => {
   });
 
   it('of 3 GiB, reading less than 2 MiB of them', async () => {
-    const reader = await colossus(demo(3));
+    const reader = await hugeFile(demo(3));
     expect(await durationOfMp4(reader)).toBe(60);
     expect(reader.asked).toBeLessThan(2 * 1024 ** 2);
   });

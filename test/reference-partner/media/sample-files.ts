@@ -28,11 +28,11 @@ const START = Date.UTC(2026, 10, 2, 8, 0, 0);
 /** So many seconds after 08:00:00. */
 export const at = (seconds: number): Date => new Date(START + seconds * 1000);
 
-/** The demo's film of the minute 08:0n:00. */
+/** The demo recording of the minute 08:0n:00. */
 export const demo = (minute: number, camera: (typeof DEMO_CAMERAS)[number] = 'front'): string =>
   demoRecording(camera, at(minute * 60));
 
-/** A chunk that is said to show the seconds `from` to `to` after 08:00:00. */
+/** A chunk with the stated range `from` to `to`, in seconds after 08:00:00. */
 export const chunk = (from: number, to: number, source: RecordedChunk['source']): RecordedChunk => ({
   startTime: at(from),
   endTime: at(to),
@@ -53,7 +53,7 @@ export interface ReadVideo {
   readonly durationSeconds: number;
 }
 
-/** Every packet of a film, in decode order. */
+/** All packets of a video, in decode order. */
 export async function readPackets(path: string): Promise<ReadVideo> {
   const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
   try {
@@ -87,11 +87,11 @@ export interface Remux {
   readonly fastStart?: false | 'fragmented';
   readonly without?: 'video' | 'audio';
   readonly rotation?: 90;
-  /** Seconds by which every packet is shown later. */
+  /** Delay of every packet in seconds. */
   readonly shift?: number;
-  /** The same of those of the sound alone. */
+  /** The same for the audio packets only. */
   readonly soundShift?: number;
-  /** By how much every packet lasts longer. */
+  /** Factor by which every packet lasts longer. */
   readonly stretch?: number;
 }
 
@@ -131,7 +131,7 @@ export async function withMuLaw(from: string, to: string): Promise<string> {
   const input = new Input({ formats: [MP4], source: new FilePathSource(from) });
   const output = new Output({ format: new MovOutputFormat({ fastStart: false }), target: new FilePathTarget(to) });
   const video = await input.getPrimaryVideoTrack();
-  if (!video) throw new Error('there is no picture');
+  if (!video) throw new Error('there is no video track');
   const [picture, sound] = [new EncodedVideoPacketSource('avc'), new EncodedAudioPacketSource('ulaw')];
   output.addVideoTrack(picture);
   output.addAudioTrack(sound);
@@ -204,7 +204,7 @@ export function boxesOf(bytes: Buffer): Box[] {
   return boxes;
 }
 
-/** As a storage would lend a file; counts what it was asked for and the streams that are still open. */
+/** A file as a storage reads it. Counts the requested bytes and the open streams. */
 export async function streamed(path: string): Promise<ByteRangeReader & { asked: number; open: number }> {
   const reader = {
     size: (await stat(path)).size,
@@ -219,10 +219,10 @@ export async function streamed(path: string): Promise<ByteRangeReader & { asked:
   return reader;
 }
 
-/** A film of 3 GiB that exists only as far as it is read: the demo's, with an endless `free` box before its frames. */
-export async function colossus(path: string): Promise<ByteRangeReader & { asked: number }> {
-  const film = await readFile(path);
-  const [ftyp, moov] = ['ftyp', 'moov'].map((name) => boxesOf(film).find((box) => box.name === name));
+/** A virtual file of 3 GiB: the demo recording with a `free` box of 3 GiB before its frames. */
+export async function hugeFile(path: string): Promise<ByteRangeReader & { asked: number }> {
+  const file = await readFile(path);
+  const [ftyp, moov] = ['ftyp', 'moov'].map((name) => boxesOf(file).find((box) => box.name === name));
   if (!ftyp || !moov) throw new Error('not a fast-start MP4');
   const gap = 3 * 1024 ** 3;
   const cut = moov.start + moov.size;
@@ -230,14 +230,14 @@ export async function colossus(path: string): Promise<ByteRangeReader & { asked:
   free.writeUInt32BE(1, 0);
   free.write('free', 4);
   free.writeBigUInt64BE(BigInt(gap), 8);
-  const table = film.indexOf('stco');
-  for (let entry = 0; entry < film.readUInt32BE(table + 8); entry++) {
+  const table = file.indexOf('stco');
+  for (let entry = 0; entry < file.readUInt32BE(table + 8); entry++) {
     const place = table + 12 + 4 * entry;
-    film.writeUInt32BE(film.readUInt32BE(place) + gap, place);
+    file.writeUInt32BE(file.readUInt32BE(place) + gap, place);
   }
-  const [head, tail] = [Buffer.concat([film.subarray(0, cut), free]), film.subarray(cut)];
+  const [head, tail] = [Buffer.concat([file.subarray(0, cut), free]), file.subarray(cut)];
   const reader = {
-    size: film.length + gap,
+    size: file.length + gap,
     asked: 0,
     read(start: number, end: number) {
       reader.asked += end - start;

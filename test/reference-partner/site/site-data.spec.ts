@@ -23,7 +23,7 @@ interface Body {
   error: { code: string; message: string; details: { violations: { path: string; rule: string; message: string }[] } };
 }
 
-describe('the hosted side of the Site API', () => {
+describe('the Site API of the reference partner', () => {
   let service: TestApp;
   let key: string;
   let hauler: string;
@@ -112,7 +112,7 @@ describe('the hosted side of the Site API', () => {
       expect([status, body.data]).toEqual([200, { sites: [], kiosks: [], materials: [] }]);
     });
 
-    test('compressed to who accepts gzip, and to nobody else', async () => {
+    test('compressed only for callers that accept gzip', async () => {
       await put({ sites: Array.from({ length: 50 }, (_, i) => site(`s${i}`)) });
       const path = `${service.url}/scale-platform/v1/sites?haulerId=${hauler}`;
       const raw = (coding: string) => rawRequest(path, 'GET', ['API-KEY', key, 'Accept-Encoding', coding]);
@@ -128,7 +128,7 @@ describe('the hosted side of the Site API', () => {
       expect((await get(`?haulerId=${hauler}`)).text).toBe(plain.text);
     });
 
-    test('HEAD tells the length and sends nothing', async () => {
+    test('HEAD returns the length and no body', async () => {
       await put({ sites: [site('a')] });
       const path = `${service.url}/scale-platform/v1/sites?haulerId=${hauler}`;
       const whole = await rawRequest(path, 'GET', ['API-KEY', key]);
@@ -303,33 +303,35 @@ describe('the hosted side of the Site API', () => {
       expect(first).toBe(expected);
     });
 
-    test('of a record of more than 1 MiB nothing else is told', async () => {
+    test('reports no other fault of a record of more than 1 MiB', async () => {
       const sites = [site('a', { name: 1, note: 'x'.repeat(1_100_000) })];
       expect(await violations({ sites })).toEqual(['sites[0] maxSize']);
     });
 
-    test('faults of the text are told with all others, each path once', async () => {
+    test('reports faults of the text with all others, each path once', async () => {
       await put({ sites: [site('a')] });
       const far = `${JSON.stringify(many).slice(1, -1)},{"id":"z","name":"\\u0000"}`;
       const body = `{"sites":[{"id":"x","name":"\\u0000"},{"id":"y","a\\u0000":1},${far}],"kiosks":[{"id":1}],"\\ud800":1}`;
-      const told = await violations(body);
-      expect(told).toEqual([...new Set(told)]);
-      expect(told.map((each) => each.split(' ')[0])).toEqual([...new Set(told.map((each) => each.split(' ')[0]))]);
-      expect(told.slice(0, 4)).toEqual([
+      const found = await violations(body);
+      expect(found).toEqual([...new Set(found)]);
+      expect(found.map((each) => each.split(' ')[0])).toEqual([...new Set(found.map((each) => each.split(' ')[0]))]);
+      expect(found.slice(0, 4)).toEqual([
         ' isText',
         'sites[0].name isText',
         'sites[1] isText',
         'sites[3002].name isText',
       ]);
-      expect(told).toEqual(expect.arrayContaining(['sites[0].id isUuid', 'sites[1].id isUuid', 'kiosks[0].id isUuid']));
+      expect(found).toEqual(
+        expect.arrayContaining(['sites[0].id isUuid', 'sites[1].id isUuid', 'kiosks[0].id isUuid']),
+      );
       expect((await data()).sites).toEqual([site('a')]);
     });
 
-    test('of the faults of the text a hundred are told, wherever they stand, and last that there are more', async () => {
+    test('reports at most a hundred faults of the text, and that there are more', async () => {
       const noted = many.map((each, i) => ({ ...each, note: i % 20 === 0 ? '\0' : 'x' }));
-      const told = await violations(JSON.stringify({ sites: noted }));
-      expect(told).toHaveLength(101);
-      expect([told[99], told[100]]).toEqual(['sites[1980].note isText', ' maxFaults']);
+      const found = await violations(JSON.stringify({ sites: noted }));
+      expect(found).toHaveLength(101);
+      expect([found[99], found[100]]).toEqual(['sites[1980].note isText', ' maxFaults']);
       const inOne = await violations({ sites: [site('a', { notes: Array.from({ length: 101 }, () => '\0') })] });
       expect([inOne.length, inOne[99], inOne[100]]).toEqual([101, 'sites[0].notes[99] isText', ' maxFaults']);
     });

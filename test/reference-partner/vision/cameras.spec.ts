@@ -50,12 +50,12 @@ const clips = async (parameters: Record<string, string>) =>
 const ready = (requestId: string) =>
   eventually(async () => expect(await clips({ requestId })).toMatchObject({ request: { status: 'ready' } }));
 
-/** Two films under the camera's number. */
+/** Uploads two recordings under the number of the camera. */
 async function recordAs(truckId: string, cameraId: string, minutes = [0, 1]): Promise<void> {
   for (const minute of minutes) expect((await upload(service, minute, { truckId, cameraId })).status).toBe(201);
 }
 
-describe('an alias that is told after recordings were taken in (decision 45)', () => {
+describe('an alias that is added after recordings were uploaded (decision 45)', () => {
   it('takes them along, and the clips made of them', async () => {
     await recordAs('T9', '1');
     const before = await ask('T9', '1');
@@ -96,7 +96,7 @@ describe('an alias that is told after recordings were taken in (decision 45)', (
     expect(await continuous('T12', '1')).toEqual(['1 30']);
   });
 
-  it('may be told twice, and beside it the own name: it is one', async () => {
+  it('may be sent twice, together with the camera id: it is one camera', async () => {
     const { status, body } = await put('T18', 'front', ['2', '1', 'front', '1']);
     expect([status, body]).toMatchObject([200, { cameraId: 'front', aliases: ['1', '2'] }]);
   });
@@ -142,7 +142,7 @@ describe('an alias that is told after recordings were taken in (decision 45)', (
     expect((await clips({ requestId: id })).videos).toMatchObject([{ cameraId: 'front' }]);
   });
 
-  it('is heeded by an upload that began before', async () => {
+  it('applies to an upload that began before', async () => {
     const bytes = demoVideo(0);
     let send: (rest: Uint8Array) => void = () => undefined;
     const body = new ReadableStream<Uint8Array>({

@@ -39,22 +39,22 @@ test('so is the folder of a clip whose process has touched it no more, and at ea
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'clip-folders-'));
   const place = join(DATA_DIR, 'scratch');
   const folders = new ClipFolders({ DATA_DIR });
-  const [dead, young, strange] = ['haulbridge-clip-dead', 'haulbridge-clip-young', 'of-somebody-else'];
-  for (const name of [dead, young, strange]) await mkdir(join(place, name), { recursive: true });
+  const [dead, young, foreign] = ['haulbridge-clip-dead', 'haulbridge-clip-young', 'of-somebody-else'];
+  for (const name of [dead, young, foreign]) await mkdir(join(place, name), { recursive: true });
   await untouchedFor(join(place, young), 14 * MINUTE_MS);
-  for (const name of [dead, strange]) await untouchedFor(join(place, name), 16 * MINUTE_MS);
+  for (const name of [dead, foreign]) await untouchedFor(join(place, name), 16 * MINUTE_MS);
   const used = await folders.within(0, async (folder) => {
     await untouchedFor(folder, 16 * MINUTE_MS);
     expect(await folders.sweep()).toBe(1);
     expect((await stat(folder)).mtimeMs).toBeGreaterThan(Date.now() - MINUTE_MS);
-    expect((await readdir(place)).sort()).toEqual([basename(folder), strange, young].sort());
+    expect((await readdir(place)).sort()).toEqual([basename(folder), foreign, young].sort());
     return folder;
   });
   await expect(stat(used)).rejects.toThrow('ENOENT');
 
   await untouchedFor(join(place, young), 16 * MINUTE_MS);
   await new ClipFolders({ DATA_DIR }).onApplicationBootstrap();
-  expect(await readdir(place)).toEqual([strange]);
+  expect(await readdir(place)).toEqual([foreign]);
   await rm(DATA_DIR, { recursive: true });
 });
 

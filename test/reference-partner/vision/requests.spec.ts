@@ -236,7 +236,7 @@ describe('recordings on the partner side', () => {
   });
 
   it.each([
-    ['no MP4', Buffer.from('this is no film at all'), 'video/mp4', 400],
+    ['no MP4', Buffer.from('this is not an MP4 file'), 'video/mp4', 400],
     ['nothing', Buffer.alloc(0), 'video/mp4', 400],
     ['an ftyp box too small for a brand', Buffer.from('000000086674797000000000', 'hex'), 'video/mp4', 400],
     ['another type', demoVideo(0), 'application/octet-stream', 415],

@@ -126,7 +126,7 @@ async function recorded(minute: number): Promise<{ id: string; downloadUrl: stri
 it.each([
   ['open', undefined, 2] as const,
   ...(process.platform === 'linux' ? [['read', '/proc/self/mem', 6] as const] : []),
-])('a film that the storage cannot %s just now is 503, and tells when to come back', async (_, inItsPlace, minute) => {
+])('a video that the storage cannot %s now is 503 with Retry-After', async (_, inItsPlace, minute) => {
   const { id, downloadUrl } = await recorded(minute);
   const path = join(root, videoFileName('recordings', id));
   await rename(path, `${path}.aside`);
@@ -168,10 +168,10 @@ it('a process that starts while the mount is missing makes nothing in its place'
 
 it.each<[string, (storage: Storage, folder: string) => Promise<unknown>]>([
   [
-    'had its first film',
-    (opened) => opened.store(videoFileName('recordings', randomUUID()), Readable.from([Buffer.from('film')])),
+    'has its first recording',
+    (opened) => opened.store(videoFileName('recordings', randomUUID()), Readable.from([Buffer.from('video')])),
   ],
-  ['had films before it was remembered', (_, folder) => mkdir(join(folder, 'hosted-recordings'))],
+  ['had recordings before it was remembered', (_, folder) => mkdir(join(folder, 'hosted-recordings'))],
 ])('a folder may be mounted after the first start, and is waited for since it has %s', async (_, fill) => {
   const parent = await mkdtemp(join(tmpdir(), 'mount-'));
   const [folder, below, volume] = [join(parent, 'videos'), join(parent, 'below'), join(parent, 'volume')];
@@ -197,7 +197,7 @@ it.each<[string, (storage: Storage, folder: string) => Promise<unknown>]>([
   await rm(parent, { recursive: true });
 });
 
-it('a film whose file is lost is told as any failure, not as a film', async () => {
+it('a recording whose file is lost is an error in JSON, not a video', async () => {
   const recording = await recorded(3);
   await storage.delete(videoFileName('recordings', recording.id));
   const response = await fetch(recording.downloadUrl, { headers: { Range: 'bytes=0-9' } });

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.js';
 import { serveFile } from '../../support/file-host.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
-import { startAnew, sha256, type VisionPartner } from '../../support/vision-partner.js';
+import { resetVision, sha256, type VisionPartner } from '../../support/vision-partner.js';
 
 let scene: DownloadScene;
 let partner: VisionPartner;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   partner = scene.partner;
   app = await scene.service();
 });
-afterEach(() => startAnew(app, partner));
+afterEach(() => resetVision(app, partner));
 afterAll(() => scene.stop());
 
 const sends =

@@ -12,7 +12,7 @@ import {
   CONTINUOUS,
   element,
   type Element,
-  startAnew,
+  resetVision,
   hurry,
   inHours,
   lists,
@@ -46,7 +46,7 @@ const storedLinks = async (app: TestApp, connectionId: string) => {
 describe('a link', () => {
   let app: TestApp;
   beforeAll(async () => void (app = await scene.service()));
-  afterEach(() => startAnew(app, partner));
+  afterEach(() => resetVision(app, partner));
 
   test('without an expiry is used', async () => {
     const body = sampleVideo();
