@@ -142,6 +142,7 @@ export class ExchangeReplay {
 
   /** Undefined if the exchange is not stored in time. */
   private async answerOf(id: string): Promise<ReplayAnswer | undefined> {
+    await this.log.flushForReader();
     for (const started = performance.now(); performance.now() - started < WRITTEN_WITHIN_MS; await delay(POLL_MS)) {
       if (await this.exchanges.isStored(id)) return this.answer(id);
     }

@@ -1,6 +1,7 @@
 import { Param, Query } from '@nestjs/common';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from '../contracts/admin/catalog.dto.js';
+import { HistoryEntry } from '../contracts/admin/history.dto.js';
 import { IdParam, List } from '../contracts/admin/list.dto.js';
 import {
   QuarantinedRecord,
@@ -13,6 +14,7 @@ import {
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
+import { SyncRunHistory } from '../site-sync/sync/sync-run-history.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 
 /** Synchronisation runs and the catalog that they maintain. */
@@ -20,6 +22,7 @@ import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 export class SyncRunsController {
   constructor(
     private readonly runs: SyncRunsService,
+    private readonly history: SyncRunHistory,
     private readonly catalog: CatalogLists,
   ) {}
 
@@ -51,6 +54,11 @@ export class SyncRunsController {
   @AdminRoute('confirmSyncRun')
   confirm(@Param() { id }: IdParam): Promise<SyncRun> {
     return this.runs.confirm(id);
+  }
+
+  @AdminRoute('listSyncRunHistory')
+  listHistory(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<HistoryEntry>> {
+    return this.history.list(id, query);
   }
 
   @AdminRoute('listSites')

@@ -1,12 +1,15 @@
 import { Param, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
+import { AccountHistory } from '../accounts/account-history.service.js';
 import { AccountQueries } from '../accounts/account-queries.js';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import { Account, AccountQuery } from '../contracts/admin/account.dto.js';
+import { HistoryEntry } from '../contracts/admin/history.dto.js';
 import { IdParam, List } from '../contracts/admin/list.dto.js';
 import { TicketQuery } from '../contracts/admin/ticket.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { jsonText, streamedList } from '../http/answer.js';
+import { TicketHistory } from '../scale/ticket-history.service.js';
 import { TicketQueries } from '../scale/ticket-queries.js';
 
 /** The handler sets headers only; Nest still sends what it returns. */
@@ -17,7 +20,9 @@ const PASSTHROUGH = { passthrough: true };
 export class TicketsController {
   constructor(
     private readonly tickets: TicketQueries,
+    private readonly ticketHistory: TicketHistory,
     private readonly accounts: AccountQueries,
+    private readonly accountHistory: AccountHistory,
   ) {}
 
   @AdminRoute('listTickets')
@@ -39,6 +44,11 @@ export class TicketsController {
     return streamedList(response, await this.tickets.revisions(id, query));
   }
 
+  @AdminRoute('listTicketHistory')
+  history(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<HistoryEntry>> {
+    return this.ticketHistory.list(id, query);
+  }
+
   @AdminRoute('listAccounts')
   listAccounts(@Query() query: AccountQuery): Promise<List<Account>> {
     return this.accounts.list(query);
@@ -47,5 +57,10 @@ export class TicketsController {
   @AdminRoute('getAccount')
   getAccount(@Param() { id }: IdParam): Promise<Account> {
     return this.accounts.get(id);
+  }
+
+  @AdminRoute('listAccountHistory')
+  listAccountHistory(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<HistoryEntry>> {
+    return this.accountHistory.list(id, query);
   }
 }

@@ -1,5 +1,6 @@
 import { Param, Query } from '@nestjs/common';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { HistoryEntry } from '../contracts/admin/history.dto.js';
 import { IdParam, List } from '../contracts/admin/list.dto.js';
 import {
   OrderedVideoRequest,
@@ -13,7 +14,9 @@ import {
   VideoSubscription,
   VideoSubscriptionQuery,
 } from '../contracts/admin/video-subscription.dto.js';
+import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';
+import { ClipHistory } from '../vision/clips/clip-history.service.js';
 import { VideoRequests } from '../vision/clips/video-requests.service.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
 
@@ -22,6 +25,7 @@ import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.j
 export class VideoRequestsController {
   constructor(
     private readonly requests: VideoRequests,
+    private readonly history: ClipHistory,
     private readonly subscriptions: VideoSubscriptions,
   ) {}
 
@@ -38,6 +42,11 @@ export class VideoRequestsController {
   @AdminRoute('getVideoRequest')
   get(@Param() { id }: IdParam): Promise<VideoRequest> {
     return this.requests.get(id);
+  }
+
+  @AdminRoute('listVideoRequestHistory')
+  listHistory(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<HistoryEntry>> {
+    return this.history.list(id, query);
   }
 
   @AdminRoute('createVideoSubscription')

@@ -18,11 +18,16 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   ticket: {
     description: 'disposal tickets that partners pushed',
-    commands: { list: 'listTickets', show: 'getTicket', revisions: 'listTicketRevisions' },
+    commands: {
+      list: 'listTickets',
+      show: 'getTicket',
+      revisions: 'listTicketRevisions',
+      history: 'listTicketHistory',
+    },
   },
   account: {
     description: 'customer accounts that partners created',
-    commands: { list: 'listAccounts', show: 'getAccount' },
+    commands: { list: 'listAccounts', show: 'getAccount', history: 'listAccountHistory' },
   },
   connection: {
     description: "links of haulers to partners' interfaces",
@@ -41,6 +46,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     commands: {
       list: 'listSyncRuns',
       show: 'getSyncRun',
+      history: 'listSyncRunHistory',
       quarantine: 'listQuarantinedRecords',
       changes: 'listSyncRunChanges',
       confirm: 'confirmSyncRun',
@@ -52,7 +58,12 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   material: { description: 'materials of sites and kiosks', commands: { list: 'listMaterials' } },
   'video-request': {
     description: 'requests for on-demand clips',
-    commands: { create: 'createVideoRequest', list: 'listVideoRequests', show: 'getVideoRequest' },
+    commands: {
+      create: 'createVideoRequest',
+      list: 'listVideoRequests',
+      show: 'getVideoRequest',
+      history: 'listVideoRequestHistory',
+    },
   },
   'video-subscription': {
     description: 'subscriptions to the continuous recordings of trucks',

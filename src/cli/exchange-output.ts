@@ -1,4 +1,6 @@
 import type { Exchange, ExchangeDetail, ExchangeMessage } from '../contracts/admin/exchange.dto.js';
+import type { HistoryEntry } from '../contracts/admin/history.dto.js';
+import type { List } from '../contracts/admin/list.dto.js';
 import type { ReplayAnswer, ReplayedExchange, ReplayedExchanges } from '../contracts/admin/replay.dto.js';
 
 const WIDTH = 100;
@@ -6,10 +8,9 @@ const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu;
 
 /** One exchange in a line of at most 100 columns. */
 export function exchangeLine({ at, direction, interface: name, route, status, failure, result, id }: Exchange): string {
-  const time = at.replace('T', ' ').replace('Z', '').slice(5, 19).padEnd(14);
   const outcome = failure ?? result?.replace(/^\d{3} /, '') ?? '-';
   const cells = [
-    time,
+    shortTime(at),
     direction === 'inbound' ? 'in ' : 'out',
     (route ?? `${name} ?`).slice(0, 14).padEnd(14),
     String(status ?? '-').padEnd(3),
@@ -39,6 +40,24 @@ export function renderExchange(exchange: ExchangeDetail): string {
     '',
   ].join('\n');
 }
+
+/** The history of a record, newest first, in lines of at most 100 columns. */
+export function renderHistory({ data, pagination: { page, totalPages, totalItems } }: List<HistoryEntry>): string {
+  const entries = data.flatMap(({ at, event, text, changes = [], ...facts }) => {
+    const difference = changes.length === 0 ? '' : ` Changed: ${changes.join(', ')}.`;
+    const { requestId, keyPrefix, exchangeId } = facts;
+    const ids = Object.entries({ key: keyPrefix, request: requestId, exchange: exchangeId });
+    const named = ids.flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${printable(id)}`]));
+    return [
+      `${shortTime(at)}  ${event}`,
+      ...wrapped(printable(text + difference), WIDTH - 2).map((line) => `  ${line}`),
+      ...named.map((id) => `  ${id}`),
+    ];
+  });
+  return `${[...entries, `${totalItems} in all, page ${page} of ${Math.max(totalPages, 1)}`].join('\n')}\n`;
+}
+
+const shortTime = (at: string): string => at.replace('T', ' ').replace('Z', '').slice(5, 19).padEnd(14);
 
 /** Both answers of a replay, the earlier one first. */
 export function renderReplay({ exchangeId, status, earlier, now }: ReplayedExchange): string {

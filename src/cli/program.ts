@@ -4,11 +4,20 @@ import { type AddHelpTextContext, Command, CommanderError } from 'commander';
 import { findLocalService, type LocalService } from '../config/local-service.js';
 import { AdminCallError, type AdminCall, AdminClient } from '../contracts/admin/admin.client.js';
 import { ADMIN_ROUTES, type AdminRoute, type AdminRouteName } from '../contracts/admin/admin.api.js';
+import type { HistoryEntry } from '../contracts/admin/history.dto.js';
+import type { List } from '../contracts/admin/list.dto.js';
 import type { StorageCheck } from '../contracts/admin/storage.dto.js';
 import { summarise } from '../contracts/common/violation.js';
 import type { Exchange, ExchangeDetail, ExchangeList } from '../contracts/admin/exchange.dto.js';
 import type { ReplayedExchange, ReplayedExchanges } from '../contracts/admin/replay.dto.js';
-import { exchangeLine, renderExchange, renderExchanges, renderReplay, renderReplays } from './exchange-output.js';
+import {
+  exchangeLine,
+  renderExchange,
+  renderExchanges,
+  renderReplay,
+  renderReplays,
+  renderHistory,
+} from './exchange-output.js';
 import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
@@ -115,6 +124,7 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
 function shown(name: AdminRouteName, response: string): string {
   if (name === 'listExchanges') return renderExchanges(JSON.parse(response) as ExchangeList);
   if (name === 'getExchange') return renderExchange(JSON.parse(response) as ExchangeDetail);
+  if (name.endsWith('History')) return renderHistory(JSON.parse(response) as List<HistoryEntry>);
   return render(exactValue(response), false);
 }
 

@@ -18,6 +18,7 @@ import { AddClipGaps1795400600100 } from '../../migrations/1795400600100-add-cli
 import { IndexLargeTables1795400600200 } from '../../migrations/1795400600200-index-large-tables.js';
 import { ReplaceDueIndex1795400600300 } from '../../migrations/1795400600300-replace-due-index.js';
 import { CountExchanges1795400700500 } from '../../migrations/1795400700500-count-exchanges.js';
+import { CreateClipEvents1795400700600 } from '../../migrations/1795400700600-create-clip-events.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -40,4 +41,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   IndexLargeTables1795400600200,
   ReplaceDueIndex1795400600300,
   CountExchanges1795400700500,
+  CreateClipEvents1795400700600,
 ];

@@ -110,6 +110,7 @@ export class ExchangeQueries {
   /** The exchanges of a filter, newest first. `names` are the fields that the caller sent. */
   async matching(filter: ReplayExchangesRequest, names: readonly string[], limit: number): Promise<ExchangeListRow[]> {
     refuseUnknown(names, [...fieldsOf(ReplayExchangesRequest).keys()]);
+    await this.log.flushForReader();
     return this.exchanges.find(filterOf(filter), limit);
   }
 

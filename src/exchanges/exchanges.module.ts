@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { OUTBOUND_LOG } from '../outbound/outbound-log.js';
 import { ExchangeHours } from './exchange-hours.repository.js';
+import { ExchangeHistory } from './exchange-history.service.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { ExchangeQueries } from './exchange-queries.service.js';
 import { ExchangeRetention } from './exchange-retention.job.js';
@@ -17,10 +18,11 @@ import { OutboundCapture } from './outbound-capture.js';
     ExchangeHours,
     ExchangesRepository,
     ExchangeQueries,
+    ExchangeHistory,
     ExchangeRetention,
     OutboundCapture,
     { provide: OUTBOUND_LOG, useExisting: OutboundCapture },
   ],
-  exports: [ExchangeLog, ExchangeHours, ExchangeQueries, OUTBOUND_LOG],
+  exports: [ExchangeLog, ExchangeHistory, ExchangeHours, ExchangeQueries, OUTBOUND_LOG],
 })
 export class ExchangesModule {}

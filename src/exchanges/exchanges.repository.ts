@@ -68,6 +68,11 @@ export interface FullExchangeRow extends ExchangeListRow {
   readonly response_sha256: string | null;
 }
 
+/** An exchange with the text of its response, if that is an error. */
+export interface NamedExchangeRow extends ExchangeListRow {
+  readonly response_text: string | null;
+}
+
 /** Reads exchanges, and maintains their partitions. */
 @Injectable()
 export class ExchangesRepository {
@@ -77,6 +82,19 @@ export class ExchangesRepository {
   find(filter: ExchangeFilter, limit: number): Promise<ExchangeListRow[]> {
     const { sql, parameters } = listSql(filter, limit);
     return this.dataSource.query(sql, parameters);
+  }
+
+  /** The newest `limit` exchanges of a hauler that name one of the values. */
+  naming(haulerId: string, references: readonly Reference[], limit: number): Promise<NamedExchangeRow[]> {
+    return this.dataSource.query(
+      `SELECT ${LISTED}, CASE WHEN status >= 400 AND response_form & 1 = 0 THEN left(response_body, 4096) END AS response_text
+         FROM exchanges WHERE hauler_id = $1 AND id IN (
+           SELECT found.exchange_id FROM unnest($2::text[], $3::text[]) AS wanted (kind, value)
+             CROSS JOIN LATERAL (SELECT exchange_id FROM exchange_references r
+               WHERE r.value = wanted.value AND r.kind = wanted.kind ORDER BY exchange_id DESC LIMIT ${limit}) AS found)
+        ORDER BY id DESC LIMIT ${limit}`,
+      [haulerId, references.map(({ kind }) => kind), references.map(({ value }) => value)],
+    );
   }
 
   async get(id: string): Promise<FullExchangeRow | undefined> {

@@ -1,6 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ScaleController } from './scale.controller.js';
+import { TicketHistory } from './ticket-history.service.js';
 import { TicketQueries } from './ticket-queries.js';
 import { TicketService } from './ticket.service.js';
 import { TicketWriter } from './ticket-writer.js';
@@ -8,8 +9,8 @@ import { TicketWriter } from './ticket-writer.js';
 /** The Scale API, hosted for partners. */
 @Module({
   controllers: [ScaleController],
-  providers: [TicketService, TicketWriter, TicketQueries],
-  exports: [TicketQueries],
+  providers: [TicketService, TicketWriter, TicketQueries, TicketHistory],
+  exports: [TicketQueries, TicketHistory],
 })
 export class ScaleModule implements OnModuleInit {
   constructor(

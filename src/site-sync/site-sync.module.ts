@@ -8,6 +8,7 @@ import { SiteClient } from './sync/site.client.js';
 import { SyncDatabase } from './sync/sync-database.js';
 import { SyncRetention } from './sync/sync-retention.job.js';
 import { SyncChangesRepository } from './sync/sync-changes.repository.js';
+import { SyncRunHistory } from './sync/sync-run-history.service.js';
 import { SyncRunsRepository } from './sync/sync-runs.repository.js';
 import { SyncRunsService } from './sync/sync-runs.service.js';
 
@@ -24,7 +25,8 @@ import { SyncRunsService } from './sync/sync-runs.service.js';
     SyncChangesRepository,
     SyncRunsRepository,
     SyncRunsService,
+    SyncRunHistory,
   ],
-  exports: [CatalogLists, SyncRunsService],
+  exports: [CatalogLists, SyncRunsService, SyncRunHistory],
 })
 export class SiteSyncModule {}

@@ -9,6 +9,8 @@ import { StorageModule } from '../storage/storage.module.js';
 import { VisionFindings } from './client/findings.repository.js';
 import { VisionConnections } from './client/vision-connections.service.js';
 import { VisionClient } from './client/vision.client.js';
+import { ClipEventsRepository } from './clips/clip-events.repository.js';
+import { ClipHistory } from './clips/clip-history.service.js';
 import { ClipPollClient } from './clips/clip-poll.client.js';
 import { ClipPollJob } from './clips/clip-poll.job.js';
 import { ClipSubmitJob } from './clips/clip-submit.job.js';
@@ -41,6 +43,8 @@ import { Retention } from './recordings/retention.job.js';
     VisionFindings,
     ClipsRepository,
     VideoRequests,
+    ClipEventsRepository,
+    ClipHistory,
     ClipSubmitJob,
     ClipPollClient,
     ClipPollJob,
@@ -69,6 +73,7 @@ import { Retention } from './recordings/retention.job.js';
   exports: [
     VisionFindings,
     VideoRequests,
+    ClipHistory,
     VideoSubscriptions,
     Recordings,
     StoredHours,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
 import { issueKey } from '../support/api-keys.js';
-import type { TestApp } from '../support/app.js';
+import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { listExchanges, newestExchange, storedText } from '../support/exchange-scene.js';
 import { json } from '../support/scripted-partner.js';
@@ -56,6 +56,9 @@ test('no stored byte contains one of nine secrets after a busy run', async () =>
   await service.call('GET', `/video-platform/v1/videos?api-key=${key}&token=${secrets.member}`, {
     headers: { 'API-KEY': key },
   });
+  const filter = { connectionId: scene.connectionId };
+  const replays = await service.admin<{ replayed: number }>('POST', '/exchanges/replay', filter);
+  expect(replays.body.replayed).toBeGreaterThan(0);
   const stored = await storedText(service);
   expect(stored.length).toBeGreaterThan(10_000);
   for (const [name, secret] of Object.entries(secrets)) expect([name, stored.includes(secret)]).toEqual([name, false]);
@@ -69,10 +72,7 @@ test('a database that is unavailable loses no push, and no exchange while the qu
   expect(status).toBe(200);
   await service.app.get(ExchangeLog).flush();
   await service.dataSource.query('ALTER TABLE exchanges_away RENAME TO exchanges');
-  const metrics = await service.call<string>('GET', '/metrics', {
-    headers: { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` },
-  });
-  expect(metrics.text).toMatch(/exchanges_lost_total\{reason="not-writable"\} 1/);
+  expect(await lostIn(service, 'not-writable')).toBe(1);
   expect((await account(service, key, { accountName: 'While away' })).status).toBe(409);
   await service.dataSource.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'haulbridge exchanges'",
@@ -81,6 +81,42 @@ test('a database that is unavailable loses no push, and no exchange while the qu
   const found = await newestExchange(service, { reference: 'accountName:After a lost connection' });
   expect(found.result).toBe('created');
 });
+
+test('a log that cannot keep up loses its oldest exchanges and counts them, and every push is answered', async () => {
+  const { key } = await issueKey(service, ['account']);
+  const slow = await startTestApp({ on: service, env: { EXCHANGE_BODY_LIMIT: 1_048_576 } });
+  const lock = service.dataSource.createQueryRunner();
+  try {
+    await lock.startTransaction();
+    await lock.query('LOCK TABLE exchanges IN ACCESS EXCLUSIVE MODE');
+    await account(slow, key, { accountName: 'Before the lock' });
+    await eventually(async () => {
+      const waiting = await service.dataSource.query<unknown[]>(
+        `SELECT FROM pg_stat_activity WHERE application_name = 'haulbridge exchanges' AND wait_event_type = 'Lock'`,
+      );
+      expect(waiting.length).toBeGreaterThan(0);
+    });
+    const filler = 'x'.repeat(900_000);
+    for (let i = 0; i < 40; i++) expect((await account(slow, key, { accountName: i, filler })).status).toBe(400);
+    expect((await account(slow, key, { accountName: 'During the lock' })).status).toBe(200);
+    expect(await lostIn(slow, 'queue-full')).toBeGreaterThan(5);
+    await lock.rollbackTransaction();
+    for (const accountName of ['Before the lock', 'During the lock']) {
+      const found = await newestExchange(slow, { reference: `accountName:${accountName}` });
+      expect(found.result).toBe('created');
+    }
+  } finally {
+    await lock.release();
+    await slow.close();
+  }
+});
+
+async function lostIn(app: TestApp, reason: string): Promise<number> {
+  const { text } = await app.call<string>('GET', '/metrics', {
+    headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` },
+  });
+  return Number(new RegExp(`^exchanges_lost_total\\{reason="${reason}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
+}
 
 test('a process that is killed while it writes leaves whole exchanges', async () => {
   const { key } = await issueKey(service, ['account']);

@@ -27,13 +27,22 @@ export async function exchangeInFull(
   return body;
 }
 
-/** All stored text of the exchanges, as one. */
+/** Every stored value of the whole database as text, and what base64 in it contains. */
 export async function storedText(service: TestApp): Promise<string> {
   await service.app.get(ExchangeLog).flush();
-  const rows = await service.dataSource.query<{ row: string }[]>(
-    `SELECT e::text AS row FROM exchanges e UNION ALL SELECT r::text FROM exchange_references r`,
+  const tables = await service.dataSource.query<{ name: string }[]>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
   );
-  const texts = rows.map(({ row }) => row);
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const rows = await service.dataSource.query<{ row: string }[]>(`SELECT t::text AS row FROM ${name} AS t`);
+    texts.push(...rows.map(({ row }) => row));
+  }
   const base64 = texts.flatMap((text) => text.match(/[A-Za-z0-9+/]{40,}={0,2}/g) ?? []);
-  return [...texts, ...base64.map((text) => Buffer.from(text, 'base64').toString('latin1'))].join('\n');
+  const hex = texts.flatMap((text) => text.match(/\\x[0-9a-f]{20,}/g) ?? []);
+  return [
+    ...texts,
+    ...base64.map((text) => Buffer.from(text, 'base64').toString('latin1')),
+    ...hex.map((text) => Buffer.from(text.slice(2), 'hex').toString('latin1')),
+  ].join('\n');
 }

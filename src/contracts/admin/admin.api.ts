@@ -34,6 +34,7 @@ import {
   HostedVideoRequest,
   HostedVideoRequestQuery,
 } from './hosted.dto.js';
+import { HistoryEntry } from './history.dto.js';
 import { IdParam, listOf } from './list.dto.js';
 import { Overview } from './overview.dto.js';
 import { REPLAY_EXAMPLES, ReplayedExchange, ReplayedExchanges, ReplayExchangeRequest } from './replay.dto.js';
@@ -244,6 +245,16 @@ const ROUTES = {
     query: PageQuery,
     fails: { notFound: 'No ticket has this id' },
   },
+  listTicketHistory: {
+    ...page(HistoryEntry, 'events'),
+    path: '/tickets/{id}/history',
+    summary: 'List the history of a ticket',
+    description:
+      'Each push with request id, key, result and changed fields, and the refused pushes that named its numbers. Newest first, at most the newest 1,000. Exchanges are kept for some days.',
+    params: IdParam,
+    query: PageQuery,
+    fails: { notFound: 'Nothing has this id' },
+  },
 
   listAccounts: {
     ...page(Account, 'accounts'),
@@ -260,6 +271,16 @@ const ROUTES = {
     response: Account,
     returns: 'The account',
     fails: { notFound: 'No account has this id' },
+  },
+  listAccountHistory: {
+    ...page(HistoryEntry, 'events'),
+    path: '/accounts/{id}/history',
+    summary: 'List the history of an account',
+    description:
+      'The calls that created it, repeated its creation or wanted its name. Newest first, at most the newest 1,000. Exchanges are kept for some days.',
+    params: IdParam,
+    query: PageQuery,
+    fails: { notFound: 'Nothing has this id' },
   },
 
   createConnection: {
@@ -404,6 +425,16 @@ const ROUTES = {
       conflict: 'The run holds no removals, or a newer run of the connection has begun',
     },
   },
+  listSyncRunHistory: {
+    ...page(HistoryEntry, 'events'),
+    path: '/sync-runs/{id}/history',
+    summary: 'List the history of a synchronisation run',
+    description:
+      'Its calls to the partner, its result, and the decisions of admins. Newest first, at most the newest 1,000. Exchanges are kept for some days.',
+    params: IdParam,
+    query: PageQuery,
+    fails: { notFound: 'Nothing has this id' },
+  },
 
   listSites: {
     ...page(CatalogSite, 'sites'),
@@ -453,6 +484,16 @@ const ROUTES = {
     response: VideoRequest,
     returns: 'The request',
     fails: { notFound: 'No request has this id' },
+  },
+  listVideoRequestHistory: {
+    ...page(HistoryEntry, 'events'),
+    path: '/video-requests/{id}/history',
+    summary: 'List the history of a video request',
+    description:
+      'How it was submitted, each poll that changed something, download attempts and replaced links. Newest first, at most the newest 1,000. Exchanges are kept for some days.',
+    params: IdParam,
+    query: PageQuery,
+    fails: { notFound: 'Nothing has this id' },
   },
 
   createVideoSubscription: {

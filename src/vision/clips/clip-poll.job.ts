@@ -5,6 +5,7 @@ import type { Changes, Next, Run } from '../../jobs/run.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { DOWNLOAD, POLL_CLIPS, VisionConnections } from '../client/vision-connections.service.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
+import { recordClipEvent } from './clip-events.repository.js';
 import { tooManyClips } from './clip-matching.rules.js';
 import { ClipPollClient } from './clip-poll.client.js';
 import {
@@ -98,12 +99,12 @@ export class ClipPollJob implements OnModuleInit {
         return false;
       case 'unknown': {
         if (part.notFound + 1 < MAX_NOT_FOUND) return false;
-        await this.end(run, part, 'failed', `${result.reason} (${MAX_NOT_FOUND} times in a row)`);
+        await this.end(run, part, 'failed', `${result.reason} (${MAX_NOT_FOUND} times in a row)`, 'poll');
         return true;
       }
       case 'failed': {
         const detail = result.reason === undefined ? ' and gave no reason.' : `: ${result.reason}`;
-        await this.end(run, part, 'failed', `The partner could not prepare the video${detail}`);
+        await this.end(run, part, 'failed', `The partner could not prepare the video${detail}`, 'poll');
         return true;
       }
       case 'some':
@@ -115,13 +116,17 @@ export class ClipPollJob implements OnModuleInit {
 
   private async addClips(run: Run<PollRow>, part: Part, { kind, clips, reason }: ClipsResult): Promise<void> {
     const hadRoom = await this.write(run, async (manager) => {
-      const added = await this.recordings.addClips(manager, part, clips);
+      const { added, isWithinLimit } = await this.recordings.addClips(manager, part, clips);
+      if (added > 0) {
+        const text = `The partner listed ${added} new ${added === 1 ? 'clip' : 'clips'}.`;
+        await recordClipEvent(manager, { haulerId: part.haulerId, partId: part.id, kind: 'poll', text });
+      }
       if (kind === 'clips') {
-        await this.clips.transition(manager, part, 'ready', reason ?? null);
+        await this.clips.transition(manager, part, 'ready', reason ?? null, 'poll');
         // Clips from earlier rounds may all be stored by now.
         if (part.hasClips) await this.clips.updatePartFromClips(manager, part.haulerId, part.id);
       }
-      return added;
+      return isWithinLimit;
     });
     this.jobs.runDue(DOWNLOAD);
     // Each list alone may be within the limit.
@@ -157,8 +162,14 @@ export class ClipPollJob implements OnModuleInit {
     return 'done';
   }
 
-  private end(run: Run<PollRow>, part: Part, status: 'failed' | 'expired', reason: string): Promise<void> {
-    return this.write(run, (manager) => this.clips.transition(manager, part, status, reason));
+  private end(
+    run: Run<PollRow>,
+    part: Part,
+    status: 'failed' | 'expired',
+    reason: string,
+    kind?: 'poll',
+  ): Promise<void> {
+    return this.write(run, (manager) => this.clips.transition(manager, part, status, reason, kind));
   }
 
   private write<T>(run: Run<PollRow>, work: (manager: EntityManager) => Promise<T>): Promise<T> {

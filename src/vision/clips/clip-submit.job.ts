@@ -13,6 +13,7 @@ import {
 } from '../client/vision-connections.service.js';
 import { VisionClient } from '../client/vision.client.js';
 import { pollDelayMs, retryByDeadline, withLastResponse, withPollJitter } from './clip-poll.rules.js';
+import { recordClipEvent } from './clip-events.repository.js';
 import { ClipsRepository, type Part } from './clips.repository.js';
 
 interface PartKey {
@@ -122,7 +123,10 @@ export class ClipSubmitJob implements OnModuleInit {
   ): Promise<Next> {
     if (status === 'failed') {
       const detail = message === undefined ? '' : `: ${message}`;
-      await this.end(run, part, 'failed', `The partner refused the request${detail}`, requestId);
+      await this.end(run, part, 'failed', `The partner refused the request${detail}`, {
+        isAnswered: true,
+        partnerRequestId: requestId,
+      });
     } else await this.accepted(run, part, status, requestId);
     // Last, because a failure here must not cause a second POST.
     await this.findings.record(connection, findings);
@@ -137,7 +141,7 @@ export class ClipSubmitJob implements OnModuleInit {
       const nextPollAt = new Date(now.getTime() + delayMs);
       // Locks are taken in the order of a poll round: the poll, then parts, then requests.
       await this.clips.schedulePoll(manager, part, nextPollAt);
-      await this.clips.transition(manager, part, status, null);
+      await this.clips.transition(manager, part, status, null, 'submitted');
       // After the transition, which clears `next_poll_at`: a clip that is ready has no link yet.
       const times = { submitted_at: now, polled_individually_at: now, next_poll_at: nextPollAt };
       await run.finish('done', { partner_request_id: requestId ?? null, ...times }, manager);
@@ -148,10 +152,14 @@ export class ClipSubmitJob implements OnModuleInit {
   /** Throws the failure where the part is sent again. */
   private async failed(run: Run, part: Part, failure: PartnerFailure): Promise<Next> {
     const effect = submitFailure(failure, part.submitAttempts + 1);
-    if (effect === 'final') return this.end(run, part, 'failed', failure.message);
+    if (effect === 'final') return this.end(run, part, 'failed', failure.message, { isAnswered: true });
     const attempts = effect === 'waiting' ? { submit_attempts: part.submitAttempts } : {};
     await run.update({ reason: failure.message, ...attempts });
-    await this.clips.inTransaction((manager) => this.clips.refreshRequest(manager, part.haulerId, part.requestId));
+    await this.clips.inTransaction(async (manager) => {
+      const text = `The request was not accepted, and is sent again: ${failure.message}`;
+      await recordClipEvent(manager, { haulerId: part.haulerId, partId: part.id, kind: 'submitted', text });
+      await this.clips.refreshRequest(manager, part.haulerId, part.requestId);
+    });
     throw retryByDeadline(part.deadlineAt, failure);
   }
 
@@ -160,11 +168,11 @@ export class ClipSubmitJob implements OnModuleInit {
     part: Part,
     status: 'failed' | 'expired',
     reason: string,
-    partnerRequestId?: string,
+    { isAnswered = false, partnerRequestId }: { isAnswered?: boolean; partnerRequestId?: string | undefined } = {},
   ): Promise<Next> {
     await this.clips.inTransaction(async (manager) => {
       await run.finish('done', { partner_request_id: partnerRequestId ?? null }, manager);
-      await this.clips.transition(manager, part, status, reason);
+      await this.clips.transition(manager, part, status, reason, isAnswered ? 'submitted' : 'state');
     });
     return 'done';
   }

@@ -3,6 +3,8 @@ import { DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { instantSql } from '../../database/instant-sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
+import { recordClipEvent } from './clip-events.repository.js';
+import type { ClipEvent } from './clip-history.rules.js';
 import type { CameraRange } from './clip-matching.rules.js';
 import {
   type ClipState,
@@ -231,13 +233,23 @@ export class ClipsRepository {
       ],
     );
     const changed = polls.filter(({ part, reason }) => part.reason !== reason);
+    for (const { part, reason } of changed) {
+      const text = reason === null ? 'The partner gives no reason any more.' : `Still processing: ${reason}`;
+      await recordClipEvent(manager, { haulerId, partId: part.id, kind: 'poll', text });
+    }
     for (const id of new Set(changed.map(({ part }) => part.requestId))) {
       await this.refreshRequest(manager, haulerId, id);
     }
   }
 
   /** Moves a part whose row the caller holds, and its request with it. Throws `InvalidTransitionError`. */
-  async transition(manager: EntityManager, part: Part, status: RequestState, reason: string | null): Promise<void> {
+  async transition(
+    manager: EntityManager,
+    part: Part,
+    status: RequestState,
+    reason: string | null,
+    kind: ClipEvent['kind'] = 'state',
+  ): Promise<void> {
     if (part.status !== status) REQUEST_STATES.assertTransition(part.status, status);
     const isOpen = status === 'processing' || status === 'submitting';
     await manager.query(
@@ -245,6 +257,8 @@ export class ClipsRepository {
        WHERE hauler_id = $1 AND id = $2`,
       [part.haulerId, part.id, status, reason],
     );
+    const text = `The state is ${status}.${reason === null ? '' : ` ${reason}`}`;
+    await recordClipEvent(manager, { haulerId: part.haulerId, partId: part.id, kind, text });
     await this.refreshRequest(manager, part.haulerId, part.requestId);
   }
 

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { inTransaction } from '../../database/transaction.js';
 import type { Changes, Next, Run } from '../../jobs/run.js';
+import { recordClipEvent } from '../clips/clip-events.repository.js';
+import type { ClipEvent } from '../clips/clip-history.rules.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
 import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
 import type { ResumePoint } from './downloader.js';
@@ -78,7 +80,7 @@ export class DownloadRepository {
 
   /** Keeps the lease. Throws `LeaseLostError`, `InvalidTransitionError`. */
   async move(run: Run<RecordingRow>, row: RecordingRow, status: RecordingState, set: Changes = {}): Promise<void> {
-    await this.write(row, status, (changes, manager) => run.update({ ...changes, ...set }, manager));
+    await this.write(row, status, set, (changes, manager) => run.update(changes, manager));
   }
 
   /** Releases the lease. Throws `LeaseLostError`, `InvalidTransitionError`. */
@@ -89,7 +91,7 @@ export class DownloadRepository {
     next: Next,
     set: Changes = {},
   ): Promise<void> {
-    await this.write(row, status, (changes, manager) => run.finish(next, { ...changes, ...set }, manager));
+    await this.write(row, status, set, (changes, manager) => run.finish(next, changes, manager));
   }
 
   /** The time of the recording and of those of its truck within six hours that wait for their file as well. */
@@ -107,15 +109,38 @@ export class DownloadRepository {
   private async write(
     row: RecordingRow,
     status: RecordingState,
+    set: Changes,
     write: (changes: Changes, manager?: EntityManager) => Promise<void>,
   ): Promise<void> {
     if (row.status !== status) RECORDING_STATES.assertTransition(row.status, status);
-    const changes = { status, updated_at: new Date() };
+    const changes = { status, updated_at: new Date(), ...set };
     const { hauler_id: haulerId, part_id: partId } = row;
     if (partId === null) return write(changes);
     await inTransaction(this.dataSource, async (manager) => {
       await write(changes, manager);
+      const event = downloadEvent(status, set);
+      if (event !== undefined) {
+        await recordClipEvent(manager, { haulerId, partId, recordingId: row.id, ...event });
+      }
       await this.parts.updatePartFromClips(manager, haulerId, partId);
     });
   }
+}
+
+/** The step of a clip's download; undefined for a step that says nothing new. */
+function downloadEvent(
+  status: RecordingState,
+  { reason, link, relinks, size_bytes: size }: Changes,
+): Pick<ClipEvent, 'kind' | 'text'> | undefined {
+  const because = typeof reason === 'string' ? ` ${reason}` : '';
+  if (typeof link === 'string')
+    return { kind: 'link-replaced', text: `The partner listed new link ${String(relinks)}.` };
+  if (status === 'downloading') return undefined;
+  if (status !== 'available') {
+    const text =
+      status === 'stored' ? `The file is stored, ${String(size)} bytes.` : `The download ended as ${status}.`;
+    return { kind: 'download', text: text + because };
+  }
+  if (because === '') return undefined;
+  return { kind: 'download', text: `A new ${link === null ? 'link' : 'attempt'} is needed.${because}` };
 }

@@ -28,14 +28,21 @@ type ClipPart = RequestedCamera & { readonly id: string };
 
 type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
 
+/** Clips of a list that were not stored before, and whether all of them were within `MAX_CLIPS_PER_PART`. */
+export interface AddedClips {
+  readonly added: number;
+  readonly isWithinLimit: boolean;
+}
+
 /** Stores listed recordings. Each row is a file to download. */
 @Injectable()
 export class RecordingsRepository {
   /**
    * Adds the clips of one part, up to `MAX_CLIPS_PER_PART` in all. A clip is identified by camera and range, because some
-   * partners generate ids for each list. Returns whether all of them were within the limit. The caller holds the poll's row.
+   * partners generate ids for each list. Returns how many are new, and whether all were within the limit. The caller holds
+   * the poll's row.
    */
-  async addClips(manager: EntityManager, part: ClipPart, clips: readonly Video[]): Promise<boolean> {
+  async addClips(manager: EntityManager, part: ClipPart, clips: readonly Video[]): Promise<AddedClips> {
     const distinct = new Map(clips.map((clip) => [clipKey(clip), clip]));
     await storeCameraNames(manager, part, [...distinct.values()]);
     const stored = await manager.query<ClipRow[]>(
@@ -46,7 +53,7 @@ export class RecordingsRepository {
     for (const clip of stored) distinct.delete(clipKey(clip));
     const fresh = [...distinct.values()].slice(0, Math.max(0, MAX_CLIPS_PER_PART - stored.length));
     await this.insert(manager, part.haulerId, part.connectionId, fresh, part.id);
-    return fresh.length === distinct.size;
+    return { added: fresh.length, isWithinLimit: fresh.length === distinct.size };
   }
 
   /**

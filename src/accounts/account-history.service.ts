@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import type { HistoryEntry } from '../contracts/admin/history.dto.js';
+import type { List } from '../contracts/admin/list.dto.js';
+import type { PageQuery } from '../contracts/common/pagination.dto.js';
+import { exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
+import { AccountQueries } from './account-queries.js';
+
+/** The calls that created an account, repeated its creation or wanted its name. */
+@Injectable()
+export class AccountHistory {
+  constructor(
+    private readonly accounts: AccountQueries,
+    private readonly exchanges: ExchangeHistory,
+  ) {}
+
+  /** Newest first. Calls are listed as long as their exchanges are kept, the creation for good. */
+  async list(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
+    const { haulerId, accountName, createdAt } = await this.accounts.get(id);
+    const calls = await this.exchanges.find(haulerId, [
+      { kind: 'accountId', value: id },
+      { kind: 'accountName', value: accountName },
+    ]);
+    const entries = calls.map((call) => exchangeEntry(call));
+    const isCreationKept = calls.some(({ result }) => result === 'created');
+    const creation = { at: createdAt, event: 'state', text: 'The account was created.' } as const;
+    return historyPage(isCreationKept ? entries : [...entries, creation], query);
+  }
+}

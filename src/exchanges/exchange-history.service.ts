@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { type HistoryEntry, type HistoryEvent, MAX_HISTORY } from '../contracts/admin/history.dto.js';
+import type { List } from '../contracts/admin/list.dto.js';
+import { formatInstant } from '../contracts/common/instant.js';
+import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import type { Reference } from '../contracts/common/references.js';
+import { timeOfUuidv7 } from '../database/uuid.js';
+import { ExchangeLog } from './exchange-log.service.js';
+import { type ExchangeListRow, ExchangesRepository, type NamedExchangeRow } from './exchanges.repository.js';
+import { explain } from './explanation.rules.js';
+
+/** Finds the exchanges that belong to the history of a record. */
+@Injectable()
+export class ExchangeHistory {
+  constructor(
+    private readonly exchanges: ExchangesRepository,
+    private readonly log: ExchangeLog,
+  ) {}
+
+  /** The exchanges of a hauler that name one of the values, newest first, at most `MAX_HISTORY`. */
+  async find(haulerId: string, references: readonly Reference[]): Promise<NamedExchangeRow[]> {
+    await this.log.flushForReader();
+    return this.exchanges.naming(haulerId, references, MAX_HISTORY);
+  }
+}
+
+/** The facts of an exchange for the entry of an event that it caused. */
+export function callOf(row: ExchangeListRow): Partial<HistoryEntry> {
+  return {
+    exchangeId: row.id,
+    ...(row.request_id === null ? {} : { requestId: row.request_id }),
+    ...(row.api_key_id === null ? {} : { apiKeyId: row.api_key_id }),
+    ...(row.key_prefix === null ? {} : { keyPrefix: row.key_prefix }),
+    ...(row.status === 0 ? {} : { status: row.status }),
+    ...(row.result === null ? {} : { result: row.result }),
+    ...(row.replay_of === null ? {} : { replayOf: row.replay_of }),
+  };
+}
+
+/** The entry of an exchange that is an event itself. */
+export function exchangeEntry(row: NamedExchangeRow, event: HistoryEvent = eventOf(row)): HistoryEntry {
+  return {
+    at: formatInstant(new Date(timeOfUuidv7(row.id))),
+    event,
+    text: explain(row, row.response_text ?? undefined),
+    ...callOf(row),
+  };
+}
+
+function eventOf({ direction, status, failure }: ExchangeListRow): HistoryEvent {
+  if (direction === 'outbound') return 'call';
+  return failure === null && status < 400 ? 'push' : 'refused';
+}
+
+/** A page of the newest `MAX_HISTORY` entries, newest first. Entries of the same time keep the later one first. */
+export function historyPage<Entry extends HistoryEntry>(entries: readonly Entry[], query: PageQuery): List<Entry> {
+  const page = pageRequest(query);
+  const sorted = entries.toSorted((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0));
+  const kept = sorted.slice(0, MAX_HISTORY);
+  return {
+    data: kept.slice(page.offset, page.offset + page.pageSize),
+    pagination: paginationOf(page, kept.length),
+  };
+}

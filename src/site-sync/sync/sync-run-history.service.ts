@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { ActionLog } from '../../auth/action-log.js';
+import type { Action } from '../../contracts/admin/action.dto.js';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { MAX_PAGE_SIZE, type PageQuery } from '../../contracts/common/pagination.dto.js';
+import { apiError } from '../../errors/app-error.js';
+import { exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
+import { type RunRow, SyncRunsRepository } from './sync-runs.repository.js';
+
+/** The calls of a synchronisation run, its result, and the decisions of admins about it. */
+@Injectable()
+export class SyncRunHistory {
+  constructor(
+    private readonly runs: SyncRunsRepository,
+    private readonly exchanges: ExchangeHistory,
+    private readonly actions: ActionLog,
+  ) {}
+
+  /** Newest first. Calls are listed as long as their exchanges are kept. */
+  async list(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
+    const run = await this.runs.find(id);
+    if (run === undefined) throw apiError(ADMIN_API, 'notFound', `there is no synchronisation run ${id}`);
+    const calls = await this.exchanges.find(run.hauler_id, [{ kind: 'syncRunId', value: id }]);
+    const { data: decisions } = await this.actions.list({ resource: `sync-run:${id}`, pageSize: MAX_PAGE_SIZE });
+    const entries = [
+      ...decisions.map(decisionEntry),
+      ...endEntries(run),
+      ...calls.map((call) => exchangeEntry(call)),
+      ...(run.started_at === null ? [] : [stateEntry(run.started_at, 'The run began.')]),
+    ];
+    return historyPage(entries, query);
+  }
+}
+
+const stateEntry = (at: Date, text: string): HistoryEntry => ({ at: formatInstant(at), event: 'state', text });
+
+const DECISIONS: Readonly<Record<string, string>> = {
+  confirmSyncRun: 'The held removals were confirmed, and applied',
+  rejectSyncRun: 'The held removals were rejected: the records stay active',
+};
+
+function decisionEntry({ at, actor, action, changes }: Action): HistoryEntry {
+  const note = typeof changes?.['note'] === 'string' ? ` Note: ${changes['note']}` : '';
+  return { at, event: 'decision', text: `${DECISIONS[action] ?? action}, by ${actor}.${note}` };
+}
+
+/** The end as the run itself decided it: a decision of an admin changes the status later. */
+function endEntries({ status, finished_at: at, error, counts, guard }: RunRow): HistoryEntry[] {
+  if (at === null) return [];
+  const outcome = guard === null || status === 'held' ? status : 'held';
+  const totals = Object.entries(counts).flatMap(([kind, count]) => {
+    const named = Object.entries(count).filter(([, number]) => number > 0);
+    return named.length === 0 ? [] : [`${kind} ${named.map(([name, number]) => `${number} ${name}`).join(', ')}`];
+  });
+  const held = (guard ?? []).map(({ kind, removed, of }) => `Held: the removal of ${removed} of ${of} ${kind}.`);
+  const sentences = [
+    `The run ended as ${outcome}.`,
+    ...(totals.length === 0 ? [] : [`Records: ${totals.join('; ')}.`]),
+    ...held,
+    ...(error === null ? [] : [error]),
+  ];
+  return [stateEntry(at, sentences.join(' '))];
+}
