@@ -7,7 +7,7 @@ import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { newestExchange } from '../support/exchange-scene.js';
-import { film } from '../support/films.js';
+import { sampleVideo } from '../support/sample-video.js';
 import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
 import { json, refuses } from '../support/scripted-partner.js';
 import { SITES_ROUTE, SiteScene } from '../support/site-scene.js';
@@ -165,8 +165,8 @@ describe('of a clip', () => {
       await hurry(app);
       expect(partner.askedOf(VIDEOS).length).toBeGreaterThan(3);
     });
-    const refusing = partner.link(film(), (_, response) => void response.writeHead(403).end());
-    const links = [refusing, partner.link(film())];
+    const refusing = partner.link(sampleVideo(), (_, response) => void response.writeHead(403).end());
+    const links = [refusing, partner.link(sampleVideo())];
     partner.on(VIDEOS, (response, asked) => {
       const downloadUrl = links.length > 1 ? links.shift() : links[0];
       const clip = element({ requestId: 'req-history', id: 'clip-1', downloadUrl });
