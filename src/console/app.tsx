@@ -85,7 +85,9 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
     if (shown.current !== path) main.current?.focus();
     shown.current = path;
     // On a phone the names of the pages scroll sideways.
-    navigation.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    // Not `scrollIntoView`: after it, the first Tab starts here and not at the top.
+    const link = navigation.current?.querySelector<HTMLElement>('[aria-current]');
+    if (link != null) navigation.current?.scrollTo({ left: link.offsetLeft - innerWidth / 2 + link.offsetWidth / 2 });
   }, [path, title]);
   return (
     <div class="layout">

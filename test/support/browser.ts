@@ -9,9 +9,10 @@ import { testServer } from './test-database.js';
 
 const UNPACKING_MS = 30_000;
 
-/** Chromium from the packages, headless. */
-export async function startBrowser(): Promise<Browser> {
-  const executablePath = await extractedBrowser();
+/** Chromium from the packages, headless. It is unpacked into the folder: by default, that of this run of the tests. */
+export async function startBrowser(folder = testServer().folder): Promise<Browser> {
+  const unpacked = (...path: string[]) => join(folder, ...path);
+  const executablePath = await extractedBrowser(folder, unpacked);
   return playwright.launch({
     executablePath,
     // In a single process no page can be opened after another context was closed.
@@ -25,15 +26,17 @@ export async function startBrowser(): Promise<Browser> {
   });
 }
 
+type PathIn = (...path: string[]) => string;
+
 /** Unpacked once for the run. A second test file that needs it at the same time waits until it is complete. */
-async function extractedBrowser(): Promise<string> {
+async function extractedBrowser(folder: string, unpacked: PathIn): Promise<string> {
   const done = unpacked('browser-path');
   const isFirst = await writeFile(unpacked('browser-lock'), '', { flag: 'wx' }).then(
     () => true,
     () => false,
   );
   if (!isFirst) return eventually(() => readFile(done, 'utf8'), UNPACKING_MS);
-  const path = await extractBrowser();
+  const path = await extractBrowser(folder, unpacked);
   await writeFile(`${done}.new`, path);
   await rename(`${done}.new`, done);
   return path;
@@ -44,15 +47,13 @@ async function extractedBrowser(): Promise<string> {
  * user's is found there. Jest hands its environment only to processes of their own. By the name of a runtime that has
  * nothing else the package is moved to unpack the libraries of the browser too: small systems lack them, and fonts.
  */
-async function extractBrowser(): Promise<string> {
+async function extractBrowser(folder: string, unpacked: PathIn): Promise<string> {
   const script =
     "import('@sparticuz/chromium').then(async (m) => process.stdout.write(await m.default.executablePath()))";
-  const env = { ...process.env, TMPDIR: testServer().folder, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' };
+  const env = { ...process.env, TMPDIR: folder, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' };
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env });
   // The one that comes with the fonts looks for them in /tmp.
   const settings = `<fontconfig><dir>${unpacked('fonts')}</dir><cachedir>${unpacked('fonts-cache')}</cachedir></fontconfig>`;
   await writeFile(unpacked('fonts', 'fonts.conf'), settings);
   return stdout;
 }
-
-const unpacked = (...path: string[]) => join(testServer().folder, ...path);

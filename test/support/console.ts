@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
-import { startTestApp, type TestApp } from './app.js';
+import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
 import { startBrowser } from './browser.js';
 import { held } from './held.js';
 
@@ -23,9 +23,9 @@ export interface ConsoleScene {
   readonly close: () => Promise<void>;
 }
 
-export async function startConsole(): Promise<ConsoleScene> {
+export async function startConsole(env: TestAppOptions['env'] = {}): Promise<ConsoleScene> {
   const [service, browser] = await Promise.all([
-    startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, SANDBOX: true } }),
+    startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, SANDBOX: true, ...env } }),
     startBrowser(),
   ]);
   const demo = await seedDemo(service.env, service.url);
