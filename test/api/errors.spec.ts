@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { HttpException, Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import express from 'express';
+import { ADMIN_API } from '../../src/contracts/admin/admin.api.js';
 import { migrate } from '../../src/database/migrate.js';
 import { AppError, invalid } from '../../src/errors/app-error.js';
 import { errorReply } from '../../src/errors/error-body.js';
@@ -286,6 +287,35 @@ describe('the body of an error, by the path of the request', () => {
       expect([status, body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
     },
   );
+});
+
+const LISTS = [
+  '/accounts',
+  '/api-keys',
+  '/connections',
+  '/haulers',
+  '/hosted/video-requests',
+  '/kiosks',
+  '/materials',
+  '/recordings',
+  '/sites',
+  '/sync-runs',
+  '/tickets',
+  '/video-requests',
+  '/video-subscriptions',
+  '/vision-findings',
+];
+
+describe.each(LISTS)(`a page past the end of ${ADMIN_API.prefix}%s (decision 43)`, (path) => {
+  it.each(['1000000001', '9007199254740992', '9'.repeat(100)])('%s: 200 and an empty list', async (page) => {
+    const { status, body } = await service.admin<{ data: unknown[] }>('GET', `${path}?page=${page}&pageSize=100`);
+    expect([status, body.data]).toEqual([200, []]);
+  });
+});
+
+it('page=0 is refused after a thousand unknown parameters as well (decisions 4, 43)', async () => {
+  const { status } = await service.admin('GET', `/haulers?${'x&'.repeat(1000)}page=0`);
+  expect(status).toBe(400);
 });
 
 const UNEXPECTED = 'An unexpected error happened; it has been logged under the request id';

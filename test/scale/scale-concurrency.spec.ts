@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readerOf } from '../../src/contracts/common/reader.js';
 import { CreateScaleTicketRequest } from '../../src/contracts/scale/scale.dto.js';
+import { Batcher } from '../../src/scale/batcher.js';
 import { applyPush } from '../../src/scale/ticket.rules.js';
 import { type Ticket, toPush } from '../../src/scale/ticket.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { anyPushes, at, flow, type PushParts, pushesOfOneTicket } from '../support/pushes.js';
 import { ScaleHouse } from '../support/scale-house.js';
 
@@ -173,6 +175,66 @@ describe('concurrent pushes on two instances (decision 26)', () => {
         }
       }),
       { numRuns: 60 },
+    );
+  });
+});
+
+describe('numbers that change hands during concurrent pushes (decisions 20, 26)', () => {
+  const numbered = (ticketNumber: string | undefined, second: number) =>
+    ticketNumber === undefined
+      ? undefined
+      : { ticketNumber, updatedAt: `2026-01-01T00:00:${String(second).padStart(2, '0')}Z` };
+
+  /** Pushes the given flows; the quantity is the second, so that contents differ too. */
+  async function push(inbound: string | undefined, outbound: string | undefined, second: number): Promise<string> {
+    const { status, headers } = await house.push(
+      house.ticket({
+        inboundFlow: numbered(inbound, second),
+        outboundFlow: numbered(outbound, second),
+        materials: [house.material({ quantity: second })],
+      }),
+    );
+    return `${status} ${headers.get('ticket-result')}`;
+  }
+
+  /** In this order and in one batch: the test blocks the two batches that may run, and the pushes wait for the next one. */
+  async function inOneBatch(...pushes: readonly Parameters<typeof push>[]): Promise<string[]> {
+    const submit = jest.spyOn(Batcher.prototype, 'submit');
+    const results: Promise<string>[] = [];
+    const heldUp: Parameters<typeof push>[] = [
+      ['F', 'FX', 1],
+      ['G', 'GX', 1],
+    ];
+    await service.dataSource.transaction(async (manager) => {
+      await manager.query('LOCK TABLE tickets IN EXCLUSIVE MODE');
+      for (const each of [...heldUp, ...pushes]) {
+        results.push(push(...each));
+        await eventually(() => expect(submit).toHaveBeenCalledTimes(results.length));
+      }
+    });
+    submit.mockRestore();
+    return (await Promise.all(results)).slice(heldUp.length);
+  }
+
+  test('one push renames a flow, another takes the released number', async () => {
+    const tickets = Array.from({ length: 40 }, (_, i) => i);
+    for (const i of tickets) await push(`A${i}`, `X${i}`, 1);
+    for (let round = 0; round < 3; round++) {
+      const results = await Promise.all(
+        tickets.flatMap((i) => [
+          push(`B${round}-${i}`, `X${i}`, 2 + round),
+          push(round === 0 ? `A${i}` : `B${round - 1}-${i}`, undefined, 20),
+        ]),
+      );
+      expect(results.filter((result) => !result.startsWith('200 '))).toEqual([]);
+    }
+  });
+
+  test('two tickets exchange a number through a third one', async () => {
+    await push('P', 'PX', 1);
+    await push('Q', 'QX', 1);
+    expect(await inOneBatch(['R', 'PX', 2], ['P', 'QX', 2], ['Q', 'PX', 3])).toEqual(
+      Array.from({ length: 3 }, () => '200 updated'),
     );
   });
 });

@@ -1,22 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ContinuousResponse } from '../../src/contracts/vision/vision.dto.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import type { Storage } from '../../src/storage/storage.js';
+import { contentOf, MIB, newName, sourceOf } from '../shared/storage-cases.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vision.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 
 let server: S3Server;
+let spool: string;
+let storage: Storage;
 let service: TestApp;
 beforeAll(async () => {
   server = await startS3Server();
+  spool = await mkdtemp(join(tmpdir(), 'haulbridge-spool-'));
+  storage = await openStorage(server.storageUrl('fleet/video'), { spool });
   service = await startTestApp({ env: { STORAGE_URL: server.storageUrl('fleet') } });
 });
 afterAll(async () => {
   await service.close();
+  storage.close();
+  await rm(spool, { recursive: true });
   await server.stop();
 });
 
-test('playback and upload receive 503 with Retry-After within 10 s while the S3 server is silent', async () => {
+test('while the S3 server is silent, every call fails within 10 s, playback and upload with 503 and Retry-After', async () => {
+  const name = newName();
+  await storage.store(name, sourceOf(Buffer.from('x')));
   expect((await upload(service, 0)).status).toBe(201);
   const { key } = await issueKey(service, ['vision']);
   const query = new URLSearchParams({ customerId: CUSTOMER, truckId: TRUCK, startTime: at(0), endTime: at(1) });
@@ -25,10 +40,23 @@ test('playback and upload receive 503 with Retry-After within 10 s while the S3 
   const { downloadUrl } = body.data.recordings![0]!;
   server.suspend();
   const started = Date.now();
-  const [played, uploaded] = await Promise.all([fetch(downloadUrl), upload(service, 1)]).finally(() => server.resume());
+  const [[played, uploaded], results] = await Promise.all([
+    Promise.all([fetch(downloadUrl), upload(service, 1)]),
+    Promise.allSettled([
+      storage.read(name),
+      storage.stat(name),
+      storage.store(newName(), sourceOf(randomBytes(9 * MIB))),
+      storage.delete(name),
+      storage.list('recordings')[Symbol.asyncIterator]().next(),
+    ]),
+  ]).finally(() => server.resume());
   expect(Date.now() - started).toBeLessThan(10_000);
   expect([played.status, played.headers.get('retry-after')]).toEqual([503, '5']);
   expect([uploaded.status, uploaded.headers.get('retry-after')]).toEqual([503, '5']);
+  const failed = { status: 'rejected', reason: expect.objectContaining({ trouble: 'failed' }) };
+  expect(results).toEqual(results.map(() => failed));
+  await storage.store(name, sourceOf(Buffer.from('y')));
+  expect((await contentOf(storage, name)).toString()).toBe('y');
   expect((await upload(service, 1)).status).toBe(201);
   expect((await (await fetch(downloadUrl)).arrayBuffer()).byteLength).toBe(demoVideo(0).length);
 }, 20_000);

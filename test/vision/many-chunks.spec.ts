@@ -5,6 +5,7 @@ import { inTransaction } from '../../src/database/transaction.js';
 import { readList } from '../../src/vision/client/read-list.rules.js';
 import type { VisionConnection } from '../../src/vision/client/vision-connections.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { connectVision, element, type Element, inHours } from '../support/vision-partner.js';
 import { RecordingsRepository } from '../../src/vision/recordings/recordings.repository.js';
 
@@ -220,4 +221,37 @@ describe('a recording that is listed again', () => {
     expect((await after(chunks, [stored], again)).added).toBe(0);
     expect((await after(chunks, [stored], again.toReversed())).added).toBe(0);
   });
+});
+
+test('a new recording and the end of a download on the same day do not deadlock', async () => {
+  const connection = await connected();
+  const [one, longer, other] = chunksOf((n) => ({ id: `met-${n}` })).slice(0, 3);
+  if (one === undefined || longer === undefined || other === undefined) throw new Error('three recordings are needed');
+  let tries = 0;
+  const add = (...chunks: readonly Recording[]): Promise<number> =>
+    inTransaction(app.dataSource, (manager) => {
+      tries++;
+      return store.addChunks(manager, connection, chunks);
+    });
+  await add(one);
+
+  const download = app.dataSource.createQueryRunner();
+  await download.startTransaction();
+  // The UPDATE locks the row before it writes the counter of the day.
+  await download.query("SELECT 1 FROM recordings WHERE partner_recording_id = 'met-0' FOR UPDATE");
+  const added = add({ ...one, endTime: longer.endTime }, other);
+  await eventually(async () => {
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    expect(await app.dataSource.query(waiting)).toHaveLength(1);
+  });
+  await download.query("UPDATE recordings SET status = 'failed' WHERE partner_recording_id = 'met-0'");
+  await download.commitTransaction();
+  await download.release();
+  expect(await added).toBe(1);
+  expect(tries).toBe(2);
+  const counted = `SELECT status, sum(rows)::int AS rows FROM recording_days WHERE rows > 0 GROUP BY status ORDER BY status`;
+  expect(await app.dataSource.query(counted)).toEqual([
+    { status: 'available', rows: 1 },
+    { status: 'failed', rows: 1 },
+  ]);
 });

@@ -238,6 +238,9 @@ describe('a link', () => {
 });
 
 describe('300 links that expire together', () => {
+  let app: TestApp;
+  beforeAll(async () => void (app = await scene.service({ env: { DOWNLOAD_CONCURRENCY_PER_CONNECTION: 16 } })));
+
   test.each<[string, Element]>([
     ['are refused', {}],
     ['have expired', { expiresAt: inHours(-1) }],
@@ -245,7 +248,6 @@ describe('300 links that expire together', () => {
     'and %s are replaced with at most 40 calls',
     async (_, fields) => {
       partner.reset();
-      const app = await scene.service({ env: { DOWNLOAD_CONCURRENCY_PER_CONNECTION: 16 } });
       const body = sampleVideo();
       const link = (isAlive: boolean) =>
         partner.link(body, (request, response) =>

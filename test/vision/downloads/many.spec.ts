@@ -1,26 +1,25 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { RequestListener } from 'node:http';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RetryLaterError, StoragePause } from '../../../src/vision/downloads/storage-pause.js';
 import type { TestApp } from '../../support/app.js';
-import { becomes, chunk, DownloadScene, recordings } from '../../support/download-scene.js';
+import { chunk, DownloadScene, recordings } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { serveFile } from '../../support/file-host.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { hurry, inHours, sha256, type VisionPartner } from '../../support/vision-partner.js';
 
-describe('many downloads', () => {
-  let scene: DownloadScene;
-  let partner: VisionPartner;
-  beforeAll(async () => {
-    scene = await DownloadScene.start();
-    partner = scene.partner;
-  });
-  afterAll(() => scene.stop());
+let scene: DownloadScene;
+let partner: VisionPartner;
+beforeAll(async () => {
+  scene = await DownloadScene.start();
+  partner = scene.partner;
+});
+afterAll(() => scene.stop());
 
-  const bodies = Array.from({ length: 50 }, () => sampleVideo(200_000));
+const bodies = Array.from({ length: 50 }, () => sampleVideo(200_000));
+
+describe('many downloads', () => {
   /** Slow enough that downloads overlap. */
   const slowly =
     (body: Buffer, open: { now: number; max: number } = { now: 0, max: 0 }): RequestListener =>
@@ -61,54 +60,26 @@ describe('many downloads', () => {
   });
 });
 
-/** These tests run concurrently, each in its own scene, because most of their time is waiting. */
 describe('an unavailable storage', () => {
-  const stages: { readonly scene: DownloadScene; readonly app: TestApp }[] = [];
-  // Jest allows no import, which a service needs at its start, after one of the tests has ended.
-  beforeAll(async () => {
-    for (let i = 0; i < 2; i++) {
-      const scene = await DownloadScene.start();
-      stages.push({ scene, app: await scene.service() });
-    }
-  });
-  afterAll(() => Promise.all(stages.map(({ scene }) => scene.stop())));
-
-  test.concurrent('pauses the downloads with the reason, and they continue once it is available', async () => {
-    const { scene, app } = stages[0]!;
-    const { partner } = scene;
-    const root = new URL(app.env.STORAGE_URL).pathname;
-    await mkdir(dirname(root), { recursive: true });
-    await rm(root, { recursive: true, force: true });
-    await writeFile(root, 'a file where the folder should be');
-    const body = sampleVideo();
-    const id = await scene.follow(app, () => [chunk(1, partner.link(body))]);
-    await becomes(app, id, { status: 'available', reason: expect.stringContaining('The video storage failed') });
-    await rm(root);
-    await eventually(async () => {
-      await hurry(app);
-      expect(await recordings(app, id)).toMatchObject([{ status: 'stored', sha256: sha256(body) }]);
-    }, 12_000);
-  });
-
-  test.concurrent('is not tried with each due recording: none is claimed meanwhile', async () => {
-    const { scene, app } = stages[1]!;
-    const { partner } = scene;
+  test('is not tried with each due recording: none is claimed meanwhile', async () => {
+    partner.reset();
+    const app = await scene.service();
     const pause = app.app.get(StoragePause, { strict: false });
     const current = jest
       .spyOn(pause, 'current')
       .mockReturnValue(new RetryLaterError('The video storage is full.', 1_000));
-    const bodies = [sampleVideo(), sampleVideo(), sampleVideo()];
-    const chunks = bodies.map((body, i) => chunk(i, partner.link(body)));
+    const chunks = bodies.slice(0, 3).map((body, i) => chunk(i, partner.link(body)));
     const id = await scene.follow(app, () => chunks);
     await eventually(async () => expect(await recordings(app, id)).toHaveLength(3));
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < 5; i++) {
       await hurry(app);
-      await delay(150);
+      await delay(50);
     }
     const tried = 'SELECT 1 FROM recordings WHERE connection_id = $1 AND (attempts > 0 OR last_error IS NOT NULL)';
     expect(await app.dataSource.query(tried, [id])).toEqual([]);
     current.mockRestore();
     await eventually(async () => {
+      await hurry(app);
       expect((await recordings(app, id)).map(({ status }) => status)).toEqual(Array(3).fill('stored'));
     });
     expect(partner.fetched).toHaveLength(3);

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { SchedulerRegistry } from '@nestjs/schedule';
+import { afterAll, beforeAll } from '@jest/globals';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { describeIdempotency } from '../shared/idempotency.battery.js';
+import { describeJsonBody } from '../shared/json-body.battery.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
 let service: TestApp;
@@ -11,16 +11,20 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 let names = 0;
-const body = () => ({ accountName: `Once ${++names}`, primaryContact: { firstName: 'Zoë' } });
+const endpoint = {
+  api: ACCOUNT_API,
+  path: '/platform-api/v1/accounts',
+  body: () => ({ accountName: `Once ${++names}`, primaryContact: { firstName: 'Zoë' } }),
+};
+
+describeJsonBody(endpoint, () => service);
 
 describeIdempotency(
   {
-    api: ACCOUNT_API,
-    path: '/platform-api/v1/accounts',
-    body,
+    ...endpoint,
     reused: { status: 409, code: 'CONFLICT' },
     refused: async (partner) => {
-      const taken = body();
+      const taken = endpoint.body();
       await partner.post(taken);
       return taken;
     },
@@ -28,6 +32,3 @@ describeIdempotency(
   },
   () => service,
 );
-
-test('the service sweeps old keys by itself', () =>
-  expect(service.app.get(SchedulerRegistry).getIntervals()).toContain('idempotency sweep'));
