@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 afterEach(() => expect(scene.complaints.splice(0)).toEqual([]));
 
-/** What a browser reports about its own loading. */
+/** The times that a browser reports of its own loading. */
 interface Loading {
   readonly shownAt: number;
   readonly lastByteAt: number;

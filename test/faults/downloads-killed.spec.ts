@@ -19,7 +19,7 @@ import {
   type VisionPartner,
 } from '../support/vision-partner.js';
 
-const FILMS = 50;
+const DOWNLOADS = 50;
 /** The number of complete files at the kill. */
 const FIRST = 12;
 const BYTES = 200_000;
@@ -68,7 +68,7 @@ async function follow(running: BuiltService): Promise<void> {
 }
 
 test('kill -9 during 50 downloads: 50 complete files, each published once, and no other file', async () => {
-  const bodies = Array.from({ length: FILMS }, () => sampleVideo(BYTES));
+  const bodies = Array.from({ length: DOWNLOADS }, () => sampleVideo(BYTES));
   let halted = true;
   let halves = 0;
   const chunks = bodies.map((body, n) => {
@@ -99,7 +99,7 @@ test('kill -9 during 50 downloads: 50 complete files, each published once, and n
   // Ends the leases: a killed process renews none.
   await db.query('UPDATE recordings SET leased_until = now() WHERE leased_until IS NOT NULL');
   service = await startService({ databaseUrl: database.url, dataDir });
-  await eventually(async () => expect(await stored()).toBe(FILMS), 20_000);
+  await eventually(async () => expect(await stored()).toBe(DOWNLOADS), 20_000);
 
   const rows = await db.query<{ id: string; n: string; sha256: string; size: string }[]>(
     `SELECT id, partner_recording_id AS n, sha256, size_bytes AS size FROM recordings ORDER BY length(partner_recording_id), n`,
@@ -117,5 +117,5 @@ test('kill -9 during 50 downloads: 50 complete files, each published once, and n
   const asked = (n: number) =>
     partner.fetched.filter((link) => String(chunks[n]?.['downloadUrl']).endsWith(link)).length;
   expect(bodies.map((_, n) => asked(n))).toEqual(bodies.map((_, n) => (n >= FIRST && n < FIRST + 4 ? 2 : 1)));
-  reportFigures('downloads killed', { files: FILMS, 'half fetched when killed': halves, lost: 0, 'left over': 0 });
+  reportFigures('downloads killed', { files: DOWNLOADS, 'half fetched when killed': halves, lost: 0, 'left over': 0 });
 }, 60_000);

@@ -162,7 +162,7 @@ async function open(service: BuiltService, fetched: Map<string, number>, gate: P
   const catalog = new CatalogFixture(db);
   const siteId = await catalog.site(haulerId ?? '');
   const material = await catalog.material(haulerId ?? '', { siteId });
-  await film0(service, key);
+  await requestClips(service, key);
   const shared = { baseUrl: partner.url, apiKey: 'the-partners-key' };
   const vision = { haulerId, interface: 'vision', customerId: 'customer-1', ...shared };
   const { id: connectionId } = await created<{ id: string }>(service, '/connections', vision);
@@ -205,7 +205,7 @@ async function open(service: BuiltService, fetched: Map<string, number>, gate: P
 }
 
 /** A recording of the partner side, and requests for clips of it. */
-async function film0({ url }: BuiltService, key: string): Promise<void> {
+async function requestClips({ url }: BuiltService, key: string): Promise<void> {
   const range = { startTime: '2026-01-31T08:30:00Z', endTime: '2026-01-31T08:31:00Z' };
   const camera = { customerId: 'c', truckId: 't', cameraId: 'front' };
   const query = new URLSearchParams({ ...camera, ...range }).toString();

@@ -48,13 +48,13 @@ const PICTURE_BYTES = 100_000;
       url = /listens on (http:\S+)/.exec(String(text))?.[1] ?? '';
       if (url !== '') break;
     }
-    const film = await hevcVideo(join(folder, 'film.mp4'), { pictures: PICTURES, pictureBytes: PICTURE_BYTES });
+    const video = await hevcVideo(join(folder, 'video.mp4'), { pictures: PICTURES, pictureBytes: PICTURE_BYTES });
     const camera = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front' };
     const query = new URLSearchParams({ ...camera, startTime: at(0), endTime: at(1) });
     const uploaded = await fetch(`${url}/admin/v1/hosted/recordings?${query.toString()}`, {
       method: 'POST',
       headers: { ...ADMIN, 'Content-Type': 'video/mp4' },
-      body: new Uint8Array(await readFile(film)),
+      body: new Uint8Array(await readFile(video)),
     });
     expect([uploaded.status, await uploaded.text()]).toEqual([201, expect.any(String)]);
     const post = async <Body>(path: string, headers: Record<string, string>, body: object) => {
