@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/demo/demo-data.js';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { freePort } from '../support/free-port.js';
@@ -28,21 +27,25 @@ function commandsOf(guide: string): string {
   return ['set -eu', ...blocks].join('\n');
 }
 
-async function runGuide(guide: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+async function runGuide(guide: string): Promise<string> {
   const env = {
     PATH: process.env['PATH'],
     URL: service.url,
-    PARTNER_URL: service.url,
-    HAULER: DEMO.haulerId,
-    KEY: demo.keys.platform,
-    PARTNER_KEY: demo.keys.partner,
-    ADMIN_TOKEN: service.env.ADMIN_TOKEN,
+    PARTNER_URL: `http://127.0.0.1:${await freePort()}`,
     KIT_PORT: String(await freePort()),
-    ...more,
-    KIT: join(ROOT, 'dist/conformance/haulbridge-conformance.mjs'),
   };
-  const cwd = mkdtempSync(join(testServer().folder, 'guide-'));
+  const cwd = folderOfClone();
   return (await run('sh', ['-c', commandsOf(guide)], { cwd, env })).stdout;
+}
+
+/** A folder as that of a clone in which `npm start` runs: the files of the repository, and the keys of the demo. */
+function folderOfClone(): string {
+  const folder = mkdtempSync(join(testServer().folder, 'guide-'));
+  for (const name of ['dist', 'docs', 'src']) symlinkSync(join(ROOT, name), join(folder, name));
+  mkdirSync(join(folder, 'data'));
+  writeFileSync(join(folder, 'data/demo-keys.json'), JSON.stringify(demo.keys));
+  writeFileSync(join(folder, 'data/secrets.json'), JSON.stringify({ adminToken: service.env.ADMIN_TOKEN }));
+  return folder;
 }
 
 const statusesOf = (output: string) => [...output.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
@@ -65,13 +68,7 @@ describe('every command of a guide works as it is written', () => {
   }, 60_000);
 
   test('partner-hosting: from nothing to live', async () => {
-    const output = await runGuide('partner-hosting', {
-      PARTNER_URL: `http://127.0.0.1:${await freePort()}`,
-      PARTNER_KEY: 'any-text-of-mine',
-      DEMO_KEY: demo.keys.partner,
-      SAMPLE: join(ROOT, 'docs/guides/sample-server.mjs'),
-      VIDEO: join(ROOT, 'src/demo/recordings/front-0.mp4'),
-    });
+    const output = await runGuide('partner-hosting');
     expect(output).toContain('without a key: 401');
     expect(output).toContain('a part of the file: 206, 100 bytes');
     expect(output).toContain('the clip is ready');
