@@ -19,6 +19,7 @@ import { IndexLargeTables1795400600200 } from '../../migrations/1795400600200-in
 import { ReplaceDueIndex1795400600300 } from '../../migrations/1795400600300-replace-due-index.js';
 import { CountExchanges1795400700500 } from '../../migrations/1795400700500-count-exchanges.js';
 import { CreateClipEvents1795400700600 } from '../../migrations/1795400700600-create-clip-events.js';
+import { IndexDueRows1795400800000 } from '../../migrations/1795400800000-index-due-rows.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -42,4 +43,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   ReplaceDueIndex1795400600300,
   CountExchanges1795400700500,
   CreateClipEvents1795400700600,
+  IndexDueRows1795400800000,
 ];

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
-import { type Connection, onConnection } from '../database/connection.js';
+import { type Connection, type ConnectionOptions, onConnection } from '../database/connection.js';
 import { isLostStatement, isTransient } from '../database/postgres-errors.js';
+import { claimSql, equal, isAnyDueSql, list, oldestSql } from './claim-sql.js';
 import { DEFAULT_LEASE_MS, identifier, type JobKind } from './job-kind.js';
 import { type Changes, LeaseLostError, type Next } from './run.js';
 
@@ -24,13 +25,35 @@ export interface Failure {
   readonly isAttempt: boolean;
 }
 
+/** For each kind the seconds for which its oldest row has been due without a lease; 0 if none is. */
+export async function oldestDue(dataSource: DataSource, kinds: readonly JobKind[]): Promise<number[]> {
+  const ages = await perKind<number | null>(dataSource, kinds, oldestSql);
+  return ages.map((seconds) => seconds ?? 0);
+}
+
+/** For each kind whether a claim may find rows. */
+export function areDue(dataSource: DataSource, kinds: readonly JobKind[]): Promise<boolean[]> {
+  return perKind<boolean>(dataSource, kinds, isAnyDueSql);
+}
+
+/** One statement for all kinds, because an idle instance runs it at every tick. */
+async function perKind<T>(
+  dataSource: DataSource,
+  kinds: readonly JobKind[],
+  sqlOf: (kind: JobKind) => string,
+): Promise<T[]> {
+  if (kinds.length === 0) return [];
+  const values = kinds.map((kind, i) => `${sqlOf(kind)} AS kind_${i}`);
+  const [row] = await dataSource.query<[Record<string, T>]>(`SELECT ${values.join(', ')}`);
+  return Object.values(row);
+}
+
 /** All statements over the due rows of one kind. The clock is the database's, so that instances need not agree on it. */
 export class DueRows {
   readonly leaseMs: number;
   private readonly table: string;
   private readonly keys: readonly string[];
   private readonly claimStatement: string;
-  private readonly oldestStatement: string;
   private readonly renewStatement: string;
   private readonly failStatement: string;
   private readonly releaseStatement: string;
@@ -43,7 +66,6 @@ export class DueRows {
     this.table = identifier(kind.table);
     this.keys = Object.keys(kind.key);
     this.claimStatement = claimSql(kind);
-    this.oldestStatement = oldestSql(kind);
     this.renewStatement = this.renewSql();
     this.failStatement = this.endLeaseSql(3, [
       'last_error = $1',
@@ -61,14 +83,8 @@ export class DueRows {
     const rows =
       this.kind.group === undefined
         ? await this.query<ClaimedRow[]>(this.claimStatement, parameters)
-        : await this.claimUnderLock(parameters);
+        : await this.claimUnderLock([...parameters, randomUUID()]);
     return rows.map(({ due_row_attempts, ...row }) => ({ row, leaseToken, attempt: due_row_attempts }));
-  }
-
-  /** Seconds for which the oldest row has been due without a lease; 0 if none is. */
-  async oldestDue(): Promise<number> {
-    const [row] = await this.query<{ seconds: number | null }[]>(this.oldestStatement, []);
-    return row?.seconds ?? 0;
   }
 
   /** Renews the leases that this process still holds and returns them. A lease that is not returned was lost. */
@@ -140,23 +156,30 @@ export class DueRows {
   }
 
   private async affectedRows(sql: string, parameters: unknown[], manager?: EntityManager): Promise<number> {
-    if (manager === undefined) return (await this.query<unknown[]>(`${sql} RETURNING 1`, parameters)).length;
+    if (manager === undefined) {
+      // Prepared, as each download ends with it: the database spends 15 % less per download.
+      const write = (connection: Connection) => connection.query<unknown[]>(`${sql} RETURNING 1`, parameters);
+      return (await this.connected(write, { prepared: true })).length;
+    }
     const [, affected] = await manager.query<[unknown[], number]>(sql, parameters);
     return affected;
   }
 
-  /** Runs a prepared statement. The code has few different texts: each kind writes a fixed set of columns. */
+  /** Not prepared: the plan of a claim made while the table was nearly empty would read all of it later. */
   private query<Rows>(sql: string, parameters: unknown[]): Promise<Rows> {
     return this.connected((connection) => connection.query<Rows>(sql, parameters));
   }
 
   /** Retries once after an error that proves that nothing was written: a deadlock, or a prepared statement lost by a pooler. */
-  private async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  private async connected<T>(
+    work: (connection: Connection) => Promise<T>,
+    options: ConnectionOptions = {},
+  ): Promise<T> {
     try {
-      return await onConnection(this.dataSource, work);
+      return await onConnection(this.dataSource, work, options);
     } catch (error) {
       if (!isTransient(error) && !isLostStatement(error)) throw error;
-      return onConnection(this.dataSource, work);
+      return onConnection(this.dataSource, work, options);
     }
   }
 
@@ -207,88 +230,6 @@ export class DueRows {
     return this.keys.map((column) => (row as Record<string, unknown>)[column]);
   }
 }
-
-/**
- * One statement that leases due rows and skips what another claim has locked.
- * $1 limit, $2 lease in milliseconds, $3 lease token.
- */
-export function claimSql(kind: JobKind): string {
-  const keys = Object.keys(kind.key);
-  const changes = Object.entries(kind.setOnClaim ?? {}).map(([column, sql]) => `, ${identifier(column)} = ${sql}`);
-  return `
-    WITH RECURSIVE ${kind.group ? groupedDueSql(kind, kind.group) : dueSql(kind)},
-    claimed AS (
-      UPDATE ${identifier(kind.table)} AS t
-      SET leased_until = clock_timestamp() + $2::float8 * interval '1 ms', lease_token = $3::uuid,
-        attempts = t.attempts + 1${changes.join('')}
-      FROM due WHERE ${equal(keys, 't', 'due')}
-      RETURNING ${list(readColumns(kind), 'due')}, t.attempts AS due_row_attempts)
-    SELECT ${list(rowColumns(kind))}, due_row_attempts FROM claimed ORDER BY ${list(orderOf(kind))}`;
-}
-
-/** Two parts, so that each reads an index: rows without a lease, and rows whose lease has expired. */
-function oldestSql({ table, where }: JobKind): string {
-  const oldest = (lease: string) =>
-    `(SELECT min(t.due_at) FROM ${identifier(table)} AS t
-      WHERE t.due_at <= now() AND ${lease}${where === undefined ? '' : ` AND (${where})`})`;
-  return `
-    SELECT extract(epoch FROM now() - least(${oldest('t.leased_until IS NULL')}, ${oldest('t.leased_until <= now()')}))::float8
-      AS seconds`;
-}
-
-function dueSql(kind: JobKind): string {
-  return `
-    due AS (
-      SELECT ${list(readColumns(kind), 't')} FROM ${identifier(kind.table)} AS t WHERE ${isDue(kind)}
-      ORDER BY ${list(orderOf(kind), 't')} LIMIT $1 FOR UPDATE SKIP LOCKED)`;
-}
-
-/**
- * The first due rows of every group that has room. A recursive query steps from group to group by the index, so that a
- * group with a million due rows costs no more than one with ten.
- */
-function groupedDueSql(kind: JobKind, group: { readonly by: string; readonly concurrency: number }): string {
-  const table = identifier(kind.table);
-  const by = identifier(group.by);
-  const keys = Object.keys(kind.key);
-  const room = `greatest(${Math.round(group.concurrency)} - coalesce((SELECT busy.rows FROM busy WHERE busy.${by} = groups.${by}), 0), 0)`;
-  return `
-    busy AS (
-      SELECT ${by}, count(*) AS rows FROM ${table} WHERE leased_until > now() GROUP BY ${by}),
-    groups AS (
-      (SELECT ${by} FROM ${table} WHERE due_at IS NOT NULL ORDER BY ${by} LIMIT 1)
-      UNION ALL
-      SELECT (SELECT t.${by} FROM ${table} AS t WHERE t.due_at IS NOT NULL AND t.${by} > groups.${by} ORDER BY t.${by} LIMIT 1)
-      FROM groups WHERE groups.${by} IS NOT NULL),
-    chosen AS (
-      SELECT ${list(keys, 'first')} FROM groups CROSS JOIN LATERAL (
-        SELECT ${list([...new Set([...keys, ...orderOf(kind)])], 't')} FROM ${table} AS t
-        WHERE t.${by} = groups.${by} AND ${isDue(kind)}
-        ORDER BY ${list(orderOf(kind), 't')} LIMIT ${room}) AS first
-      ORDER BY ${list(orderOf(kind), 'first')} LIMIT $1),
-    due AS (
-      SELECT ${list(readColumns(kind), 't')} FROM ${table} AS t
-      WHERE (${list(keys, 't')}) IN (SELECT ${list(keys)} FROM chosen) AND ${isDue(kind)}
-      FOR UPDATE SKIP LOCKED)`;
-}
-
-/** `t` must be the only table in scope, so that the kind's own condition needs no alias. */
-const isDue = ({ where }: JobKind) =>
-  `t.due_at <= now() AND (t.leased_until IS NULL OR t.leased_until <= now())${where === undefined ? '' : ` AND (${where})`}`;
-
-const orderOf = (kind: JobKind) => kind.order ?? ['due_at'];
-
-/** The columns of `run.row`. */
-const rowColumns = (kind: JobKind) => [...new Set([...Object.keys(kind.key), ...(kind.columns ?? [])])];
-
-/** The columns that a claim reads. */
-const readColumns = (kind: JobKind) => [...new Set([...rowColumns(kind), ...orderOf(kind)])];
-
-const list = (names: readonly string[], alias?: string) =>
-  names.map((name) => (alias === undefined ? identifier(name) : `${alias}.${identifier(name)}`)).join(', ');
-
-const equal = (names: readonly string[], a: string, b: string) =>
-  names.map((name) => `${a}.${identifier(name)} = ${b}.${identifier(name)}`).join(' AND ');
 
 const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 

@@ -3,16 +3,16 @@ import type { Next, Run } from './run.js';
 
 type KeyType = 'uuid' | 'text' | 'bigint' | 'integer';
 
-export const DEFAULT_TICK_MS = 1_000;
 export const DEFAULT_LEASE_MS = 15_000;
 
 /**
  * One kind of scheduled work as a literal: the rows of a table, their order, the concurrency, and the function that
  * processes one row. All names and SQL fragments are constants of the code. The table has the columns
  * `due_at timestamptz, leased_until timestamptz, lease_token uuid, attempts integer NOT NULL DEFAULT 0, last_error text`
- * and an index over `order` (after `group.by` if the kind has a group) `WHERE due_at IS NOT NULL`. A kind with a group
- * also needs an index over `leased_until WHERE leased_until IS NOT NULL`. Code that cancels a row from outside a run sets
- * `due_at` and `lease_token` to null: the current run can then write nothing more.
+ * and three indexes: over `order` and over `due_at`, both `WHERE due_at IS NOT NULL`, and over
+ * `leased_until WHERE leased_until IS NOT NULL`. A kind with a group also needs one over the group and `order`
+ * `WHERE due_at IS NOT NULL`. Code that cancels a row from outside a run sets `due_at` and `lease_token` to null: the
+ * current run can then write nothing more.
  */
 export interface JobKind<Row extends object = object> {
   /** Unique in the process. Used in logs, metrics and `JobsService.runDue`. */
@@ -30,12 +30,13 @@ export interface JobKind<Row extends object = object> {
   readonly setOnClaim?: Readonly<Record<string, string>>;
   /** Maximum number of concurrent runs in this instance. */
   readonly concurrency: number;
-  /** Interval between two claims. */
-  readonly tickMs?: number;
   /** Time after which another instance can claim a row whose owner was killed. */
   readonly leaseMs?: number;
   readonly backoff?: Backoff;
-  /** Limits the concurrent runs of one group (for example a connection) over all instances. The column is NOT NULL. */
+  /**
+   * Limits the concurrent runs of one group (for example a connection) over all instances. The column is NOT NULL, and of
+   * type uuid or text.
+   */
   readonly group?: { readonly by: string; readonly concurrency: number };
   /**
    * The cap on attempts and the final state behind it (decision 54). Only a recurring kind has none: its rows stay

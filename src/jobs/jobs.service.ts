@@ -2,26 +2,35 @@ import {
   type BeforeApplicationShutdown,
   Inject,
   Injectable,
+  Logger,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
-import { DueRows } from './due-rows.repository.js';
-import { DEFAULT_TICK_MS, type JobKind } from './job-kind.js';
+import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { areDue, DueRows, oldestDue } from './due-rows.repository.js';
+import type { JobKind } from './job-kind.js';
 import { JobRunner } from './job-runner.js';
 
 /** Shares of SHUTDOWN_GRACE: for running jobs to end by themselves, then to end after the abort. */
 const GRACE_SHARE = 0.5;
 const ABORT_SHARE = 0.2;
 
+/** How often an instance asks for due rows. */
+const TICK_MS = 1_000;
+export const TICK = 'due rows';
+
 /** Runs the due rows of every registered kind while the service is up. */
 @Injectable()
 export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly runners = new Map<string, JobRunner>();
   private readonly heartbeats: NodeJS.Timeout[] = [];
+  private readonly logger = new Logger('Jobs');
   private started = false;
+  private isTicking = false;
+  private hasFailed = false;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -54,15 +63,22 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
 
   /** Seconds for which the oldest row of each kind has been due; the same on every instance. */
   async oldestDue(): Promise<ReadonlyMap<string, number>> {
-    const ages = new Map<string, number>();
-    // One after another, so that this takes one connection of the pool.
-    for (const [name, runner] of this.runners) ages.set(name, await runner.oldestDue());
-    return ages;
+    const names = [...this.runners.keys()];
+    const ages = await oldestDue(this.dataSource, this.kinds());
+    return new Map(names.map((name, i) => [name, ages[i] ?? 0]));
   }
 
   onApplicationBootstrap(): void {
     this.started = true;
-    for (const runner of this.runners.values()) this.start(runner);
+    this.schedule.addInterval(
+      TICK,
+      setInterval(() => void this.tick(), TICK_MS),
+    );
+    for (const runner of this.runners.values()) {
+      // Not in the registry, which Nest clears before the last runs have ended.
+      this.heartbeats.push(setInterval(() => void runner.heartbeat(), runner.heartbeatMs));
+      void runner.tick();
+    }
   }
 
   onModuleDestroy(): void {
@@ -77,14 +93,29 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
     for (const heartbeat of this.heartbeats) clearInterval(heartbeat);
   }
 
-  private start(runner: JobRunner): void {
-    const { name, tickMs = DEFAULT_TICK_MS } = runner.kind;
-    this.schedule.addInterval(
-      `due rows: ${name}`,
-      setInterval(() => void runner.tick(), tickMs),
-    );
-    // Not in the registry, which Nest clears before the last runs have ended.
-    this.heartbeats.push(setInterval(() => void runner.heartbeat(), runner.heartbeatMs));
-    void runner.tick();
+  private kinds(): JobKind[] {
+    return [...this.runners.values()].map(({ kind }) => kind);
+  }
+
+  /** One small statement finds the kinds that have due rows; only those are claimed. */
+  private async tick(): Promise<void> {
+    if (this.isTicking) return;
+    this.isTicking = true;
+    try {
+      const due = await areDue(this.dataSource, this.kinds());
+      [...this.runners.values()].forEach((runner, i) => {
+        if (due[i] === true) void runner.tick();
+      });
+      if (this.hasFailed) this.logger.log('can find due rows again');
+      this.hasFailed = false;
+    } catch (error) {
+      if (!this.hasFailed) {
+        if (isDatabaseUnavailable(error)) this.logger.warn('cannot find due rows: the database is unavailable');
+        else this.logger.error({ err: error }, 'cannot find due rows');
+      }
+      this.hasFailed = true;
+    } finally {
+      this.isTicking = false;
+    }
   }
 }

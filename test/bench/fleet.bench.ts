@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { peakRssMb, processorMs, type Service, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
+import { addRecordings } from './stored-recordings.js';
 
 const TRUCKS = 1_000;
 const FILE_BYTES = 10_240;
@@ -9,15 +10,28 @@ const WARM_UP_MS = 3_000;
 const IDLE_MS = 20_000;
 /** The initial list: four chunks of each truck for each minute. */
 const BACKLOG_MS = 600_000;
+const FEW_CONNECTIONS = 10;
+const FEW_RECORDINGS = 10_000;
 const IDLE_INSTANCES = 5;
 const AT_ONCE = 10;
 const ENV = { SIDES: 'platform', OUTBOUND_ALLOW_PRIVATE: 'true' };
+/** Statements listed under the table, the most expensive first. */
+const LISTED_STATEMENTS = 8;
 
 interface Case {
   readonly title: string;
   readonly connections: number;
   readonly storedBefore: number;
   readonly instances: number;
+}
+
+interface Snapshot {
+  readonly at: number;
+  readonly chunks: number;
+  readonly commits: number;
+  readonly serviceMs: number;
+  readonly databaseMs: number;
+  readonly peakMb: number;
 }
 
 /**
@@ -28,51 +42,58 @@ interface Case {
  */
 export async function run([seconds = '20', connections = '5000', recordings = '5000000', only]: readonly string[]) {
   const isWanted = (part: number) => only === undefined || Number(only) === part;
+  const few = { connections: FEW_CONNECTIONS, storedBefore: FEW_RECORDINGS, instances: 1 };
   const cases: Case[] = [
-    { title: '10 connections', connections: 10, storedBefore: 10_000, instances: 1 },
-    { title: `${connections} connections`, connections: Number(connections), storedBefore: 10_000, instances: 1 },
-    { title: `${recordings} recordings`, connections: 10, storedBefore: Number(recordings), instances: 1 },
-    { title: 'three instances', connections: 10, storedBefore: 10_000, instances: 3 },
+    { ...few, title: `${FEW_CONNECTIONS} connections, ${FEW_RECORDINGS} stored` },
+    { ...few, title: `${connections} connections`, connections: Number(connections) },
+    { ...few, title: `${recordings} stored`, storedBefore: Number(recordings) },
+    { ...few, title: 'three instances', instances: 3 },
   ];
   const rows: Row[] = [
-    ['case', 'chunks/s', 'service µs', 'database µs', 'commits per chunk', 'peak RSS MB', 'fetched twice'],
+    ['case', 'chunks/s', 'service µs', 'database µs', 'statements', 'commits', 'peak RSS MB', 'fetched twice'],
   ];
   for (const [i, one] of cases.entries()) if (isWanted(i + 1)) rows.push(await measure(one, Number(seconds)));
-  if (rows.length > 1) report('fleet', rows);
+  if (rows.length > 1) report(only === undefined ? 'fleet' : `fleet-${only}`, rows);
   if (isWanted(cases.length + 1)) {
-    report('fleet-idle', [['idle', 'share of a core'], await measureIdle(Number(connections))]);
+    const idle = await measureIdle(Number(connections));
+    report('fleet-idle', [['idle', 'share of a core', 'of it the database', 'statements/s'], idle]);
   }
 }
 
 async function measure({ title, connections, storedBefore, instances }: Case, seconds: number): Promise<Row> {
-  const database = await startDatabase();
+  const database = await startDatabase({ countsStatements: true });
   const { url } = await startPeer('fleet.mjs', String(FILE_BYTES));
   const services: Service[] = [];
   for (let i = 0; i < instances; i++) services.push(await startService(database, ENV));
   await addConnections(services[0], url, connections);
-  await addStored(database, storedBefore);
+  await addRecordings(database, storedBefore);
   await follow(services[0], database);
   await untilListed(database);
   await delay(WARM_UP_MS);
+  await database.client.query('SELECT pg_stat_statements_reset()');
   const before = await look(database, services);
   await delay(seconds * 1_000);
   const after = await look(database, services);
+  const chunks = after.chunks - before.chunks;
+  const statements = await statementsOf(database);
   for (const service of services) await service.stop();
   const { repeated } = (await (await fetch(`${url}/requests`)).json()) as { repeated: number };
-  const chunks = after.chunks - before.chunks;
+  if (chunks === 0) throw new Error(`${title}: nothing was stored`);
   const perChunk = (figure: 'serviceMs' | 'databaseMs') => ((after[figure] - before[figure]) * 1_000) / chunks;
+  listStatements(title, statements, chunks);
   return [
     title,
     (chunks * 1_000) / (after.at - before.at),
     perChunk('serviceMs'),
     perChunk('databaseMs'),
+    callsOf(statements) / chunks,
     (after.commits - before.commits) / chunks,
     after.peakMb,
     repeated,
   ];
 }
 
-async function look(database: BenchDatabase, services: readonly Service[]) {
+async function look(database: BenchDatabase, services: readonly Service[]): Promise<Snapshot> {
   const { rows } = await database.client.query<{ chunks: number; commits: string }>(
     `SELECT (SELECT count(*)::int FROM recordings WHERE status = 'stored' AND stored_at > now() - interval '1 hour') AS chunks,
        (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()) AS commits`,
@@ -88,39 +109,53 @@ async function look(database: BenchDatabase, services: readonly Service[]) {
   };
 }
 
-/** Through the API, since a stored key opens only for its own connection. */
-async function addConnections(service: Service | undefined, baseUrl: string, count: number): Promise<void> {
-  const { id: haulerId } = await admin<{ id: string }>(service, '/haulers', { name: 'Fleet' });
-  const vision = { haulerId, interface: 'vision', baseUrl, apiKey: 'k', customerId: 'fleet' };
-  for (let added = 0; added < count; added += AT_ONCE) {
-    const share = Array.from({ length: Math.min(AT_ONCE, count - added) }, () =>
-      admin(service, '/connections', vision),
+interface Statement {
+  readonly query: string;
+  readonly calls: string;
+  readonly ms: number;
+}
+
+/** What the services executed since the last reset, the most expensive first. */
+async function statementsOf({ client }: BenchDatabase): Promise<Statement[]> {
+  const { rows } = await client.query<Statement>(
+    `SELECT regexp_replace(query, '\\s+', ' ', 'g') AS query, calls, total_exec_time + total_plan_time AS ms
+     FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND query NOT LIKE '%pg_stat_%' ORDER BY ms DESC`,
+  );
+  return rows;
+}
+
+const callsOf = (statements: readonly Statement[]) => statements.reduce((sum, { calls }) => sum + Number(calls), 0);
+
+function listStatements(title: string, statements: readonly Statement[], chunks: number): void {
+  console.log(`${title}: executed per chunk, microseconds and calls`);
+  for (const { query, calls, ms } of statements.slice(0, LISTED_STATEMENTS)) {
+    console.log(
+      `${((ms * 1_000) / chunks).toFixed(0).padStart(6)} ${(Number(calls) / chunks).toFixed(2)}  ${query.slice(0, 120)}`,
     );
-    await Promise.all(share);
   }
 }
 
-/** Recordings of a year ago, stored and deleted by retention, so that no file has to exist. */
-async function addStored({ client }: BenchDatabase, count: number) {
-  await client.query(
-    `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
-       start_time, end_time, duration_seconds, status, fetch_by, stored_at, created_at, updated_at)
-     SELECT c.hauler_id, gen_random_uuid(), c.id, 'continuous', 'old-' || n, c.customer_id, 'OLD-' || n % 4000, 'front',
-       at, at + interval '1 minute', 60, 'stored', at, at, at, at
-     FROM (SELECT hauler_id, id, customer_id FROM connections LIMIT 1) AS c, generate_series(1, $1) AS n,
-       LATERAL (SELECT now() - interval '1 year' + n / 4000 * interval '1 minute' AS at) AS times`,
-    [count],
-  );
-  await client.query('VACUUM ANALYZE recordings');
+/** Through the API, because a stored key is sealed for its own connection. */
+async function addConnections(service: Service | undefined, baseUrl: string, count: number): Promise<void> {
+  const { id: haulerId } = await admin<{ id: string }>(service, '/haulers', { name: 'Fleet' });
+  const vision = { haulerId, interface: 'vision', baseUrl, apiKey: 'k', customerId: 'fleet' };
+  await inTurns(count, () => admin(service, '/connections', vision));
 }
 
 /** The trucks, spread over the connections. */
-async function follow(service: Service | undefined, { client }: BenchDatabase) {
+async function follow(service: Service | undefined, { client }: BenchDatabase): Promise<void> {
   const { rows } = await client.query<{ id: string }>('SELECT id FROM connections ORDER BY id');
   const startTime = new Date(Date.now() - BACKLOG_MS).toISOString();
-  for (let truck = 0; truck < TRUCKS; truck++) {
+  await inTurns(TRUCKS, (truck) => {
     const connectionId = rows[truck % rows.length]?.id;
-    await admin(service, '/video-subscriptions', { connectionId, truckId: `TRUCK-${truck}`, startTime });
+    return admin(service, '/video-subscriptions', { connectionId, truckId: `TRUCK-${truck}`, startTime });
+  });
+}
+
+async function inTurns(count: number, work: (i: number) => Promise<unknown>): Promise<void> {
+  for (let done = 0; done < count; done += AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - done) }, (_, i) => work(done + i)));
   }
 }
 
@@ -134,18 +169,26 @@ async function untilListed({ client }: BenchDatabase): Promise<void> {
 }
 
 async function measureIdle(connections: number): Promise<Row> {
-  const database = await startDatabase();
+  const database = await startDatabase({ countsStatements: true });
   const { url } = await startPeer('fleet.mjs', String(FILE_BYTES));
   const services: Service[] = [];
   for (let i = 0; i < IDLE_INSTANCES; i++) services.push(await startService(database, ENV));
   await addConnections(services[0], url, connections);
   await delay(WARM_UP_MS);
+  await database.client.query('SELECT pg_stat_statements_reset()');
   const before = await look(database, services);
   await delay(IDLE_MS);
   const after = await look(database, services);
+  const statements = await statementsOf(database);
   for (const service of services) await service.stop();
-  const spent = after.serviceMs + after.databaseMs - before.serviceMs - before.databaseMs;
-  return [`${IDLE_INSTANCES} instances, ${connections} connections`, spent / (after.at - before.at)];
+  const ms = after.at - before.at;
+  const databaseMs = after.databaseMs - before.databaseMs;
+  return [
+    `${IDLE_INSTANCES} instances, ${connections} connections`,
+    (after.serviceMs - before.serviceMs + databaseMs) / ms,
+    databaseMs / ms,
+    (callsOf(statements) * 1_000) / ms,
+  ];
 }
 
 async function admin<T>(service: Service | undefined, path: string, body: object): Promise<T> {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { type Claimed, DueRows } from '../../src/jobs/due-rows.repository.js';
-import { claimSql } from '../../src/jobs/due-rows.repository.js';
+import { claimSql } from '../../src/jobs/claim-sql.js';
+import { areDue, type Claimed, DueRows, oldestDue } from '../../src/jobs/due-rows.repository.js';
 import { LeaseLostError } from '../../src/jobs/run.js';
 import type { JobKind } from '../../src/jobs/job-kind.js';
 import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from '../support/due-table.js';
@@ -67,14 +67,31 @@ describe('a claim', () => {
     expect(ids(await dueRows(first, { order: ['weight'] }).claim(1))).toEqual(light);
   });
 
-  test('reports how long the oldest due row has waited', async () => {
-    expect(await dueRows(first).oldestDue()).toBe(0);
+  test.each([
+    ['in order of time', {}],
+    ['in another order', { order: ['weight'] }],
+  ])('reports whether rows are due, and how long the oldest has waited: %s', async (_, changes) => {
+    const kind = { ...PARCELS, ...changes, run: async () => 'done' } as unknown as JobKind;
+    const state = async () => [(await areDue(first, [kind]))[0], (await oldestDue(first, [kind]))[0]];
+    expect(await state()).toEqual([false, 0]);
+    await addParcels(first, 1, { dueInMs: 60_000 });
+    expect(await state()).toEqual([false, 0]);
     await addParcels(first, 1, { dueInMs: -60_000 });
     await addParcels(first, 1, { dueInMs: -3_600_000 });
-    await addParcels(first, 1, { dueInMs: 60_000 });
-    expect(await dueRows(first).oldestDue()).toBeGreaterThan(3_000);
+    expect(await state()).toEqual([true, expect.closeTo(3_600, -2)]);
+    await dueRows(first, { leaseMs: 1 }).claim(10);
+    await delay(20);
+    expect(await state()).toEqual([true, expect.closeTo(3_600, -2)]);
     await dueRows(first, { leaseMs: LONG_MS }).claim(10);
-    expect(await dueRows(first).oldestDue()).toBe(0);
+    expect(await state()).toEqual([false, 0]);
+  });
+
+  test('finds a due row behind many that are due later, in an order other than that of time', async () => {
+    await addParcels(first, 150, { dueInMs: 60_000 });
+    const [due = ''] = await addParcels(first, 1, { weight: 1_000 });
+    const kind = { ...PARCELS, order: ['weight'], group: { by: 'connection_id', concurrency: 2 } };
+    expect(await areDue(first, [{ ...kind, run: async () => 'done' } as unknown as JobKind])).toEqual([true]);
+    expect(ids(await dueRows(first, kind).claim(5))).toEqual([due]);
   });
 
   test.each([
@@ -140,6 +157,26 @@ describe('groups', () => {
     expect(await dueRows(first, { ...grouped, leaseMs: 1 }).claim(5)).toHaveLength(2);
     await delay(20);
     expect(ids(await dueRows(second, grouped).claim(5))).toEqual(due.slice(0, 2));
+  });
+
+  test('are all claimed in the end, also if there are more than a claim looks at behind a full one', async () => {
+    await addParcels(first, 300, { connection: 'full' });
+    for (let i = 0; i < 40; i++) await addParcels(first, 1, { connection: randomUUID(), weight: 1_000 });
+    const rows = dueRows(first, grouped);
+    expect(await rows.claim(2)).toHaveLength(2);
+    const groups = new Set<string>();
+    // Each claim begins at a random group.
+    for (let claims = 0; claims < 200 && groups.size < 40; claims++) {
+      for (const id of ids(await rows.claim(5))) groups.add((await parcel(first, id)).connection_id);
+    }
+    expect(groups.size).toBe(40);
+    expect(groups).not.toContain('full');
+  });
+
+  test('are claimed in order of time, also if most groups have no due row', async () => {
+    for (let i = 0; i < 150; i++) await addParcels(first, 1, { connection: `later ${i}`, dueInMs: 60_000 });
+    const due = await addParcels(first, 1, { connection: 'x' });
+    expect(ids(await dueRows(first, { group }).claim(5))).toEqual(due);
   });
 
   test('keep their limit over instances that claim at the same time', async () => {
@@ -219,7 +256,7 @@ describe('a claim among 200,000 waiting rows', () => {
     await crowd.query('VACUUM (INDEX_CLEANUP ON) parcels');
     const [{ 'QUERY PLAN': plan }] = await crowd.query<[{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }]>(
       `EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT JSON) ${claimSql(kind)}`,
-      [4, LONG_MS, randomUUID()],
+      [4, LONG_MS, randomUUID(), ...(kind.group === undefined ? [] : [randomUUID()])],
     );
     const { 'Shared Hit Blocks': hit = NaN, 'Shared Read Blocks': read = NaN } = plan[0].Plan;
     // The table has several thousand pages.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type INestApplicationContext, Logger, Module, type OnModuleInit } from '@nestjs/common';
-import { ScheduleModule } from '@nestjs/schedule';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { DataSource } from 'typeorm';
 import { ConfigModule } from '../../src/config/config.module.js';
 import { DatabaseModule } from '../../src/database/database.module.js';
 import { JobsModule } from '../../src/jobs/jobs.module.js';
-import { JobsService } from '../../src/jobs/jobs.service.js';
+import { JobsService, TICK } from '../../src/jobs/jobs.service.js';
 import type { Run } from '../../src/jobs/run.js';
 import type { JobKind } from '../../src/jobs/job-kind.js';
 import { addParcels, createParcels, type Parcel, parcel, PARCELS } from '../support/due-table.js';
@@ -55,7 +55,6 @@ describe('the jobs service', () => {
   test('runs due rows from its start, renews their leases, and finds rows that become due', async () => {
     const [first = ''] = await addParcels(dataSource, 1);
     const service = await start({
-      tickMs: 100,
       run: async ({ row }) => {
         await delay(row.id === first ? 1_500 : 0);
         return 'done';
@@ -70,7 +69,8 @@ describe('the jobs service', () => {
 
   test('runs a row at once at the start, and when `runDue` is called', async () => {
     const [early = ''] = await addParcels(dataSource, 1);
-    const service = await start({ tickMs: 60_000, run: async () => 'done' });
+    const service = await start({ run: async () => 'done' });
+    service.get(SchedulerRegistry).deleteInterval(TICK);
     await eventually(async () => expect(await parcel(dataSource, early)).toMatchObject({ due_at: null }));
     const [id = ''] = await addParcels(dataSource, 1);
     service.get(JobsService).runDue('parcels');
@@ -119,7 +119,7 @@ describe('an instance that is killed', () => {
     heldChild(worker);
     await once(worker.stdout, 'data');
     // Longer than the lease: the worker renews it while it lives.
-    const service = await start({ tickMs: 50, leaseMs, run: async () => 'done' });
+    const service = await start({ leaseMs, run: async () => 'done' });
     await delay(leaseMs + 500);
     expect(await parcel(dataSource, id)).toMatchObject({ attempts: 1, lease_token: expect.any(String) });
     worker.kill('SIGKILL');

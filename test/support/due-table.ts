@@ -43,6 +43,7 @@ export async function createParcels(dataSource: DataSource): Promise<void> {
       due_at timestamptz, leased_until timestamptz, lease_token uuid, attempts integer NOT NULL DEFAULT 0,
       last_error text, PRIMARY KEY (hauler_id, id));
     CREATE INDEX parcels_due ON parcels (due_at) WHERE due_at IS NOT NULL;
+    CREATE INDEX parcels_order ON parcels (weight) WHERE due_at IS NOT NULL AND leased_until IS NULL;
     CREATE INDEX parcels_group ON parcels (connection_id, weight) WHERE due_at IS NOT NULL;
     CREATE INDEX parcels_leased ON parcels (leased_until) WHERE leased_until IS NOT NULL`);
 }

@@ -111,7 +111,7 @@ export class DownloadMetrics {
 
   private async state(): Promise<DownloadState> {
     const [row] = await this.dataSource.query<[StateRow]>(
-      `SELECT (SELECT count(*)::int FROM (SELECT FROM recordings WHERE due_at IS NOT NULL AND status = 'available'
+      `SELECT (SELECT count(*)::int FROM (SELECT FROM recordings WHERE due_at IS NOT NULL AND leased_until IS NULL
            LIMIT ${MAX_COUNTED_ROWS}) AS waiting) AS waiting,
          (SELECT count(*)::int FROM recordings WHERE leased_until IS NOT NULL AND status = 'downloading') AS downloading,
          (SELECT avg(fetch_ms)::float8 FROM (SELECT fetch_ms FROM recordings WHERE status = 'stored'
@@ -122,7 +122,7 @@ export class DownloadMetrics {
 
   private async atRisk(fileMs: number): Promise<number> {
     const rows = await this.dataSource.query<{ connection_id: string; expires_at: Date | null }[]>(
-      `SELECT connection_id, expires_at FROM recordings WHERE due_at IS NOT NULL AND status = 'available'
+      `SELECT connection_id, expires_at FROM recordings WHERE due_at IS NOT NULL AND leased_until IS NULL
        ORDER BY fetch_by LIMIT ${MAX_WAITING_ROWS}`,
     );
     const waiting = rows.map((row) => ({
