@@ -8,7 +8,7 @@ const TRUCKS = 1_000;
 const FILE_BYTES = 10_240;
 const WARM_UP_MS = 3_000;
 const IDLE_MS = 20_000;
-/** The initial list: four chunks of each truck for each minute. */
+/** Listed at first: four chunks of each truck for each minute. */
 const BACKLOG_MS = 600_000;
 const FEW_CONNECTIONS = 10;
 const FEW_RECORDINGS = 10_000;
@@ -115,7 +115,7 @@ interface Statement {
   readonly ms: number;
 }
 
-/** What the services executed since the last reset, the most expensive first. */
+/** The statements of the services since the last reset, the most expensive first. */
 async function statementsOf({ client }: BenchDatabase): Promise<Statement[]> {
   const { rows } = await client.query<Statement>(
     `SELECT regexp_replace(query, '\\s+', ' ', 'g') AS query, calls, total_exec_time + total_plan_time AS ms

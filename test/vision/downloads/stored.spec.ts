@@ -26,8 +26,8 @@ describe('metrics', () => {
     await addRecording(app, haulerId, id, 'https://files.example.com/a');
     // The service may have started the download: without its lease it writes nothing more.
     await app.dataSource.query(
-      `UPDATE recordings SET expires_at = now() - interval '1 minute', leased_until = now() + interval '1 hour',
-         lease_token = gen_random_uuid(), status = 'available' WHERE connection_id = $1`,
+      `UPDATE recordings SET expires_at = now() - interval '1 minute', due_at = now() + interval '1 hour',
+         leased_until = NULL, lease_token = NULL, status = 'available' WHERE connection_id = $1`,
       [id],
     );
     // A recording that is being downloaded, and a stored one, are not counted.
