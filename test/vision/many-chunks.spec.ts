@@ -249,8 +249,9 @@ test('a new recording and the end of a download on the same day do not deadlock'
   await download.release();
   expect(await added).toBe(1);
   expect(tries).toBe(2);
-  const counted = `SELECT status, sum(rows)::int AS rows FROM recording_days WHERE rows > 0 GROUP BY status ORDER BY status`;
-  expect(await app.dataSource.query(counted)).toEqual([
+  const counted = `SELECT status, sum(rows)::int AS rows FROM recording_days
+    WHERE rows > 0 AND connection_id = $1 GROUP BY status ORDER BY status`;
+  expect(await app.dataSource.query(counted, [connection.id])).toEqual([
     { status: 'available', rows: 1 },
     { status: 'failed', rows: 1 },
   ]);
