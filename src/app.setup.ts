@@ -16,6 +16,7 @@ import { captureInbound } from './exchanges/inbound-capture.js';
 import { HttpAdapter } from './http/express.adapter.js';
 import { refuseInvalidHost, setRequestId, setSecurityHeaders } from './http/headers.js';
 import { SERVER_LIMITS } from './http/http-server.js';
+import { inSequence } from './http/in-sequence.js';
 import { setFileLimits } from './http/send-file.js';
 import { decodePathLiterally, parseQuery } from './http/url.js';
 import { createLogger, NestLogger } from './observability/logger.js';
@@ -44,9 +45,17 @@ export async function createApp(
   app.set('etag', false).set('query parser', parseQuery).disable('x-powered-by');
   setBodyLimits(express, { maxBytes: env.HTTP_BODY_LIMIT, timeouts: limits });
   setFileLimits(express, limits);
-  app.use(setRequestId, observeRequests(logger, app.get(Metrics)), setSecurityHeaders);
-  app.use(captureInbound(app.get(ExchangeLog)));
-  app.use(discardUnreadBody, refuseInvalidHost, decodePathLiterally);
+  app.use(
+    inSequence(
+      setRequestId,
+      observeRequests(logger, app.get(Metrics)),
+      setSecurityHeaders,
+      captureInbound(app.get(ExchangeLog)),
+      discardUnreadBody,
+      refuseInvalidHost,
+      decodePathLiterally,
+    ),
+  );
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(
     new CommonErrorFilter(

@@ -25,11 +25,29 @@ function fieldsOf(type: DtoClass<object>): Fields {
 
 /** Sets the header if the body has unknown fields. The body need not be valid. */
 export function reportIgnoredFields(type: DtoClass<object>, body: unknown, response: Response): void {
+  if (!hasUnknown(fieldsOf(type), body)) return;
   const found: string[] = [];
   collect(fieldsOf(type), body, '', found);
-  if (found.length === 0) return;
   const value = found.slice(0, MAX_PATHS).join(', ');
   response.setHeader(IGNORED_FIELDS_HEADER, value.length <= MAX_LENGTH ? value : `${value.slice(0, MAX_LENGTH)}...`);
+}
+
+/** Most bodies have no unknown field: their paths need not be built. */
+function hasUnknown(fields: Fields, value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  for (const name in value) {
+    if (!fields.has(name)) return true;
+    const nested = fields.get(name);
+    if (nested === undefined) continue;
+    const inner = fieldsOf(nested.type());
+    const content = value[name];
+    if (!nested.isArray) {
+      if (hasUnknown(inner, content)) return true;
+    } else if (Array.isArray(content)) {
+      for (const element of content as unknown[]) if (hasUnknown(inner, element)) return true;
+    }
+  }
+  return false;
 }
 
 function collect(fields: Fields, value: unknown, path: string, found: string[]): void {

@@ -16,26 +16,38 @@ import {
 import type { BatchChanges } from './batch-state.js';
 import { type Direction, type Flow, NO_ORIGIN, type Push, type Revision, type Ticket } from './ticket.js';
 
-const TICKET = {
+/** What makes a new ticket. */
+const CREATED = {
   hauler_id: ['uuid', ({ haulerId }) => haulerId],
   id: ['uuid', ({ id }) => id],
   site_id: ['uuid', ({ siteId }) => siteId],
-  revision: ['integer', ({ revision }) => revision],
-  contents_version: ['timestamptz', ({ version }) => version],
   inbound_number: ['text', ({ flows }) => flows.inbound?.ticketNumber ?? null],
   inbound_updated_at: ['timestamptz', ({ flows }) => flows.inbound?.updatedAt ?? null],
   outbound_number: ['text', ({ flows }) => flows.outbound?.ticketNumber ?? null],
   outbound_updated_at: ['timestamptz', ({ flows }) => flows.outbound?.updatedAt ?? null],
-  materials: ['text', ({ contents }) => contents.materials],
-  custom_fields: ['text', ({ contents }) => contents.customFields],
+  materials: ['json', ({ contents }) => contents.materials],
+  custom_fields: ['json', ({ contents }) => contents.customFields],
   created_at: ['timestamptz', ({ createdAt }) => createdAt],
+} as const satisfies Columns<Ticket>;
+
+/** The other columns of a new ticket follow from these. */
+const DERIVED = {
+  revision: '1',
+  contents_version: 'greatest(inbound_updated_at, outbound_updated_at)',
+  updated_at: 'created_at',
+};
+
+const TICKET = {
+  ...CREATED,
+  revision: ['integer', ({ revision }) => revision],
+  contents_version: ['timestamptz', ({ version }) => version],
   updated_at: ['timestamptz', ({ updatedAt }) => updatedAt],
 } as const satisfies Columns<Ticket>;
 
 const TICKET_KEY = { hauler_id: TICKET.hauler_id, id: TICKET.id } as const satisfies Columns<Ticket>;
 
 const PUSHED = {
-  body: ['text', ({ body }) => body],
+  body: ['json', ({ body }) => body],
   exchange_id: ['uuid', ({ origin }) => origin.exchangeId],
   api_key_id: ['uuid', ({ origin }) => origin.apiKeyId],
   request_id: ['text', ({ origin }) => origin.requestId],
@@ -51,7 +63,7 @@ const REVISION = {
 } as const satisfies Columns<Revision>;
 
 /** A new ticket with the body of the push that created it. */
-const NEW_TICKET = { ...TICKET, ...PUSHED } as const satisfies Columns<Ticket & Pick<Push, 'body' | 'origin'>>;
+const NEW_TICKET = { ...CREATED, ...PUSHED } as const satisfies Columns<Ticket & Pick<Push, 'body' | 'origin'>>;
 
 /** The key by which a push's flow is found. */
 const flowKey = (direction: Direction) =>
@@ -87,11 +99,12 @@ const FIND = `${selectByFlow('inbound', 1)} UNION ALL ${selectByFlow('outbound',
 const INSERT_NEW = `
   WITH pushed AS MATERIALIZED (SELECT * FROM ${rowsSql(NEW_TICKET, countOf(MATERIAL_REFERENCE) + 1)} AS pushed),
        created AS (
-         ${insert('tickets', TICKET, 'pushed')}
+         INSERT INTO tickets (${namesOf(CREATED)}, ${Object.keys(DERIVED).join(', ')})
+         SELECT ${namesOf(CREATED)}, ${Object.values(DERIVED).join(', ')} FROM pushed
           WHERE (SELECT ${allReferencesExist(rowsSql(MATERIAL_REFERENCE, 1))})
              ON CONFLICT DO NOTHING RETURNING id)
   INSERT INTO ticket_revisions (${namesOf(REVISION)})
-  SELECT hauler_id, id, revision, created_at, 'created', body, exchange_id, api_key_id, request_id FROM pushed JOIN created USING (id)
+  SELECT hauler_id, id, 1, created_at, 'created', body, exchange_id, api_key_id, request_id FROM pushed JOIN created USING (id)
   RETURNING ticket_id AS id`;
 
 /** Parameters: `REVISION`, `TICKET` of the new tickets, `TICKET` of the updated tickets. */
