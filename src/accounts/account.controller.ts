@@ -5,7 +5,7 @@ import { HostedApi } from '../auth/hosted-api.js';
 import { ACCOUNT_API, type AccountApi } from '../contracts/account/account.api.js';
 import { CreateAccountRequest, CreateAccountResponse } from '../contracts/account/account.dto.js';
 import { send } from '../http/answer.js';
-import { JsonBody } from '../http/json-body.js';
+import { JsonBody, rawBodyOf } from '../http/json-body.js';
 import { exampleOf, FailsWith, type Failure, TakesJson } from '../http/route-documentation.js';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER, claimOf, keyReused } from '../idempotency/idempotency-key.js';
 import { AccountService, nameTaken } from './account.service.js';
@@ -47,6 +47,6 @@ export class AccountController implements AccountApi<HostedCall, string> {
   ) {
     const { caller, response } = partiesOf(call);
     const claim = claimOf(call, ACCOUNT_API, path, caller.haulerId);
-    return send(response, await this.accounts.create(body, caller.haulerId, claim));
+    return send(response, await this.accounts.create(body, caller.haulerId, claim, rawBodyOf(call).length));
   }
 }

@@ -5,7 +5,9 @@ import type { Querying } from '../database/querying.js';
 import { gramsOf, searchTerm } from './account-search.js';
 import type { AccountEntity } from './account.entity.js';
 
-type AccountKey = Pick<AccountEntity, 'id' | 'accountNumber'>;
+export type AccountKey = Pick<AccountEntity, 'id' | 'accountNumber'>;
+type NameKey = Pick<AccountEntity, 'haulerId' | 'nameDigest'>;
+type Column = readonly [name: string, property: keyof AccountEntity];
 
 const COLUMNS = {
   hauler_id: 'haulerId',
@@ -31,31 +33,56 @@ const COLUMNS = {
   updated_at: 'updatedAt',
 } as const satisfies Record<string, keyof AccountEntity>;
 
-/** Parameters: `hauler_id`, `name_digest`. */
-const FIND_BY_NAME = `SELECT id, account_number AS "accountNumber" FROM accounts WHERE hauler_id = $1 AND name_digest = $2`;
+const NAME_COLUMNS: readonly Column[] = [
+  ['hauler_id', 'haulerId'],
+  ['name_digest', 'nameDigest'],
+];
+const NAMES = Object.keys(COLUMNS).join(', ');
 
-/** Parameters: `COLUMNS`. */
+/** The accounts are one JSON text, which PostgreSQL reads as rows of the table. */
 const INSERT = `
-  WITH created AS (
-         INSERT INTO accounts (${Object.keys(COLUMNS).join(', ')})
-         VALUES (${Object.keys(COLUMNS)
-           .map((_, i) => `$${i + 1}`)
-           .join(', ')})
-             ON CONFLICT ON CONSTRAINT accounts_name_taken DO NOTHING
-         RETURNING id, account_number)
-  SELECT id, account_number AS "accountNumber" FROM created
-  UNION ALL
-  ${FIND_BY_NAME} AND NOT EXISTS (SELECT FROM created)`;
+  INSERT INTO accounts (${NAMES}) SELECT ${NAMES} FROM json_populate_recordset(NULL::accounts, $1)
+      ON CONFLICT ON CONSTRAINT accounts_name_taken DO NOTHING
+  RETURNING id`;
 
-/** Inserts the account, unless the hauler has one of the same name. Returns the account that has the name now. */
-export async function insertAccount(database: Querying, row: AccountEntity): Promise<AccountKey> {
-  const values = Object.values(COLUMNS).map((property) => row[property]);
-  const [account] = await database.query<AccountKey[]>(INSERT, values);
-  if (account !== undefined) return account;
-  // Another transaction inserted it after this statement had begun.
-  const [existing] = await database.query<AccountKey[]>(FIND_BY_NAME, [row.haulerId, row.nameDigest]);
-  if (existing === undefined) throw new Error('the account of the same name is gone');
-  return existing;
+/** A statement of its own: its snapshot includes the accounts of other transactions that `INSERT` has waited for. */
+const FIND_BY_NAME = `
+  SELECT a.hauler_id AS "haulerId", a.id, a.account_number AS "accountNumber", a.name_digest AS "nameDigest"
+    FROM accounts a JOIN json_populate_recordset(NULL::accounts, $1) AS taken USING (hauler_id, name_digest)`;
+
+/**
+ * Inserts the accounts whose hauler has none of the same name. Returns for each the account that has the name now, in the
+ * same order.
+ */
+export async function insertAccounts(database: Querying, rows: readonly AccountEntity[]): Promise<AccountKey[]> {
+  // In the order of the unique index: batches wait for each other and cannot deadlock.
+  const sorted = rows.toSorted((a, b) => compare(nameKey(a), nameKey(b)));
+  const inserted = await database.query<{ id: string }[]>(INSERT, [jsonOf(sorted, Object.entries(COLUMNS))]);
+  const created = new Set(inserted.map(({ id }) => id));
+  const taken = rows.filter(({ id }) => !created.has(id));
+  if (taken.length === 0) return [...rows];
+  const found = await database.query<(AccountKey & NameKey)[]>(FIND_BY_NAME, [jsonOf(taken, NAME_COLUMNS)]);
+  const owners = new Map(found.map((owner) => [nameKey(owner), owner]));
+  return rows.map((row) => {
+    const owner = created.has(row.id) ? row : owners.get(nameKey(row));
+    if (owner === undefined) throw new Error('the account of the same name is gone');
+    return owner;
+  });
+}
+
+const nameKey = ({ haulerId, nameDigest }: NameKey) => `${haulerId} ${nameDigest.toString('hex')}`;
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+function jsonOf(rows: readonly AccountEntity[], columns: readonly Column[]): string {
+  return JSON.stringify(
+    rows.map((row) => Object.fromEntries(columns.map(([name, property]) => [name, jsonValue(row[property])]))),
+  );
+}
+
+/** PostgreSQL reads a text as bytes or as an array in its own forms. */
+function jsonValue(value: AccountEntity[keyof AccountEntity]): unknown {
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
+  return Array.isArray(value) ? `{${value.join(',')}}` : value;
 }
 
 /** Reserves account numbers (decision 29). */

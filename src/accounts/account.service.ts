@@ -2,61 +2,128 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ACCOUNT_API } from '../contracts/account/account.api.js';
 import type { CreateAccountRequest, CreateAccountResponse } from '../contracts/account/account.dto.js';
+import { BATCH_LIMITS, Batcher, type Entry } from '../database/batcher.js';
+import { onConnection } from '../database/connection.js';
+import { isDatabaseUnavailable, isLostStatement } from '../database/postgres-errors.js';
 import type { Querying } from '../database/querying.js';
-import { type AppError, apiError } from '../errors/app-error.js';
+import { AppError, apiError } from '../errors/app-error.js';
 import type { Answer } from '../http/answer.js';
 import { answerOnce } from '../idempotency/answer-once.js';
 import type { Claim } from '../idempotency/idempotency.repository.js';
 import { keyReused } from '../idempotency/idempotency-key.js';
 import { newAccountRow, toAccountDto } from './account-row.js';
 import type { AccountEntity } from './account.entity.js';
-import { insertAccount, reserveAccountNumbers } from './account.repository.js';
+import { type AccountKey, insertAccounts, reserveAccountNumbers } from './account.repository.js';
 
-/** An account number costs a round trip, so each instance reserves some. A restart leaves a gap, which decision 29 allows. */
-const RESERVED_NUMBERS = 20;
+/** Account numbers cost a round trip, so each instance reserves some. A restart leaves a gap, which decision 29 allows. */
+const RESERVED_NUMBERS = 200;
 
-/** Creates the accounts of haulers (sections 2.4, 2.5). */
+interface Creation {
+  readonly request: CreateAccountRequest;
+  readonly haulerId: string;
+}
+
+type AccountEntry = Entry<Creation, CreateAccountResponse>;
+type AccountAnswer = Answer<CreateAccountResponse | string>;
+type Result = CreateAccountResponse | AppError;
+
+/** Creates the accounts of haulers (sections 2.4, 2.5), many in one statement (docs/adr/0012). */
 @Injectable()
 export class AccountService {
   private readonly numbers: string[] = [];
+  private readonly batcher = new Batcher<Creation, CreateAccountResponse>(
+    { ...BATCH_LIMITS, overload: 'accounts' },
+    (entries) => this.createAll(entries),
+  );
 
   constructor(private readonly dataSource: DataSource) {}
 
   /** Rejects with `conflict` if the hauler has an account of that name, with its id and number (decisions 27, 28). */
-  create(
+  async create(
     request: CreateAccountRequest,
     haulerId: string,
     claim: Claim | undefined,
-  ): Promise<Answer<CreateAccountResponse | string>> {
+    bodyBytes = 0,
+  ): Promise<AccountAnswer> {
+    const creation = { request, haulerId };
+    if (claim === undefined) {
+      return { status: 200, headers: {}, body: await this.batcher.submit(creation, bodyBytes) };
+    }
     return answerOnce(
       this.dataSource,
       claim,
       () => keyReused(ACCOUNT_API, 'conflict'),
-      (database) => this.insert(database, request, haulerId),
+      (database) => this.insert(database, creation),
     );
   }
 
-  private async insert(
-    database: Querying,
-    request: CreateAccountRequest,
-    haulerId: string,
-  ): Promise<CreateAccountResponse | AppError> {
-    const row = newAccountRow(request, haulerId, await this.nextNumber(database));
-    const account = await insertAccount(database, row);
-    return account.id === row.id ? toAccountDto(row) : nameTaken(account);
+  private async createAll(entries: readonly AccountEntry[]): Promise<void> {
+    const rows = await this.rowsOf(
+      this.dataSource,
+      entries.map(({ value }) => value),
+    );
+    await this.insertAll(entries, rows);
   }
 
-  private async nextNumber(database: Querying): Promise<string> {
-    let number = this.numbers.shift();
-    while (number === undefined) {
-      this.numbers.push(...(await reserveAccountNumbers(database, RESERVED_NUMBERS)));
-      number = this.numbers.shift();
+  /**
+   * After an unexpected error it halves the batch, so that a bad entry fails alone. The rows keep their ids: one that was
+   * inserted before the error is found again.
+   */
+  private async insertAll(entries: readonly AccountEntry[], rows: readonly AccountEntity[]): Promise<void> {
+    try {
+      const owners = await prepared(this.dataSource, (database) => insertAccounts(database, rows));
+      entries.forEach((entry, i) => settle(entry, resultOf(rows[i]!, owners[i]!)));
+    } catch (error) {
+      // If the connection was lost, the commit may have succeeded: only the caller can decide to create the account again.
+      if (entries.length === 1 || isDatabaseUnavailable(error)) {
+        for (const entry of entries) entry.reject(error);
+        return;
+      }
+      const half = entries.length >> 1;
+      await this.insertAll(entries.slice(0, half), rows.slice(0, half));
+      await this.insertAll(entries.slice(half), rows.slice(half));
     }
-    return number;
+  }
+
+  private async insert(database: Querying, creation: Creation): Promise<Result> {
+    const [row] = await this.rowsOf(database, [creation]);
+    const [owner] = await insertAccounts(database, [row!]);
+    return resultOf(row!, owner!);
+  }
+
+  private async rowsOf(database: Querying, creations: readonly Creation[]): Promise<AccountEntity[]> {
+    const numbers = await this.takeNumbers(database, creations.length);
+    return creations.map(({ request, haulerId }, i) => newAccountRow(request, haulerId, numbers[i]!));
+  }
+
+  private async takeNumbers(database: Querying, count: number): Promise<string[]> {
+    while (this.numbers.length < count) {
+      this.numbers.push(...(await reserveAccountNumbers(database, RESERVED_NUMBERS)));
+    }
+    return this.numbers.splice(0, count);
   }
 }
 
-export function nameTaken({ id, accountNumber }: Pick<AccountEntity, 'id' | 'accountNumber'>): AppError {
+/** PostgreSQL parses and plans a prepared statement once. One that a pooler has lost was not executed. */
+async function prepared<T>(dataSource: DataSource, work: (database: Querying) => Promise<T>): Promise<T> {
+  const run = () => onConnection(dataSource, work, { prepared: true });
+  try {
+    return await run();
+  } catch (error) {
+    if (!isLostStatement(error)) throw error;
+    return run();
+  }
+}
+
+const resultOf = (row: AccountEntity, owner: AccountKey): Result =>
+  owner.id === row.id ? toAccountDto(row) : nameTaken(owner);
+
+function settle(entry: AccountEntry, result: Result): void {
+  if (result instanceof AppError) entry.reject(result);
+  else entry.resolve(result);
+}
+
+export function nameTaken({ id, accountNumber }: AccountKey): AppError {
   return apiError(ACCOUNT_API, 'conflict', `the account ${accountNumber} has the same name`, {
     details: { reason: 'NAME_TAKEN', accountId: id, accountNumber },
   });

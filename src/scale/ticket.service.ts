@@ -3,26 +3,16 @@ import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import type { CreateScaleTicketRequest } from '../contracts/scale/scale.dto.js';
 import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
+import { BATCH_LIMITS, Batcher, type BatchLimits, type Entry } from '../database/batcher.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { AppError, unavailable } from '../errors/app-error.js';
 import { type Claim, REPLAYED_MARK } from '../idempotency/idempotency.repository.js';
 import { Metrics } from '../observability/metrics.js';
-import { Batcher, type Entry } from './batcher.js';
 import { type PushOrigin, toPush } from './ticket.js';
 import { canRetry } from './ticket.repository.js';
 import { type Outcome, type Outcomes, type Submission, type TicketAnswer, TicketWriter } from './ticket-writer.js';
 
-const MIB = 1024 * 1024;
-
-const LIMITS = {
-  maxRunning: 2,
-  maxEntries: 128,
-  maxBytes: 4 * MIB,
-  maxWaiting: 4000,
-  maxWaitingBytes: 64 * MIB,
-  maxQueueMs: 3000,
-  timeoutMs: 4200,
-};
+const LIMITS: BatchLimits = { ...BATCH_LIMITS, overload: 'tickets' };
 
 /** How long a batch is retried while other instances keep changing its tickets. */
 const RETRY_MS = 4000;

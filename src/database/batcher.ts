@@ -1,4 +1,4 @@
-import { unavailable } from '../errors/app-error.js';
+import { type AppError, type Overload, unavailable } from '../errors/app-error.js';
 
 /** One value of a batch. The batch must resolve or reject it once. */
 export interface Entry<Value, Result> {
@@ -20,7 +20,22 @@ export interface BatchLimits {
   readonly maxQueueMs: number;
   /** How long a caller waits for its result. */
   readonly timeoutMs: number;
+  /** The metric counts refusals under this name. */
+  readonly overload: Overload;
 }
+
+const MIB = 1024 * 1024;
+
+/** For batches that take one or two statements. */
+export const BATCH_LIMITS = {
+  maxRunning: 2,
+  maxEntries: 128,
+  maxBytes: 4 * MIB,
+  maxWaiting: 4000,
+  maxWaitingBytes: 64 * MIB,
+  maxQueueMs: 3000,
+  timeoutMs: 4200,
+} as const satisfies Partial<BatchLimits>;
 
 interface QueuedEntry<Value, Result> extends Entry<Value, Result> {
   readonly bytes: number;
@@ -49,7 +64,7 @@ export class Batcher<Value, Result> {
   submit(value: Value, bytes: number): Promise<Result> {
     const { maxWaiting, maxWaitingBytes } = this.limits;
     if (this.queue.length >= maxWaiting || this.queuedBytes + bytes > maxWaitingBytes) {
-      return Promise.reject(overloaded());
+      return Promise.reject(this.overloaded());
     }
     const result = new Promise<Result>((resolve, reject) => {
       this.queue.push(this.entry(value, bytes, resolve, reject));
@@ -80,11 +95,11 @@ export class Batcher<Value, Result> {
         how(outcome);
       };
     const since = performance.now();
+    const { overload, timeoutMs } = this.limits;
     const entry = { value, bytes, since, isSettled: false, resolve: settle(resolve), reject: settle(reject) };
     const timer = setTimeout(
-      () =>
-        entry.reject(unavailable('the service could not answer in time; try again shortly', { overload: 'tickets' })),
-      this.limits.timeoutMs,
+      () => entry.reject(unavailable('the service could not answer in time; try again shortly', { overload })),
+      timeoutMs,
     ).unref();
     return entry;
   }
@@ -130,7 +145,7 @@ export class Batcher<Value, Result> {
     let bytes = 0;
     let taken = 0;
     for (const entry of this.queue) {
-      if (!entry.isSettled && entry.since < oldest) entry.reject(overloaded());
+      if (!entry.isSettled && entry.since < oldest) entry.reject(this.overloaded());
       if (!entry.isSettled) {
         if (entries.length === maxEntries || (entries.length > 0 && bytes + entry.bytes > maxBytes)) break;
         entries.push(entry);
@@ -142,6 +157,8 @@ export class Batcher<Value, Result> {
     this.queue = this.queue.slice(taken);
     return entries;
   }
-}
 
-const overloaded = () => unavailable('the service is overloaded; try again shortly', { overload: 'tickets' });
+  private overloaded(): AppError {
+    return unavailable('the service is overloaded; try again shortly', { overload: this.limits.overload });
+  }
+}

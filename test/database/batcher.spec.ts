@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Batcher, type BatchLimits, type Entry } from '../../src/scale/batcher.js';
+import { Batcher, type BatchLimits, type Entry } from '../../src/database/batcher.js';
 
 const LIMITS: BatchLimits = {
   maxRunning: 2,
@@ -10,6 +10,7 @@ const LIMITS: BatchLimits = {
   maxWaitingBytes: 200,
   maxQueueMs: 60_000,
   timeoutMs: 60_000,
+  overload: 'tickets',
 };
 
 /** A batcher whose batches run until the test ends them. */
