@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import fc from 'fast-check';
 import { readerOf } from '../../src/contracts/common/reader.js';
 import { CreateScaleTicketRequest } from '../../src/contracts/scale/scale.dto.js';
-import { Batcher } from '../../src/scale/batcher.js';
+import { Batcher } from '../../src/database/batcher.js';
 import { applyPush } from '../../src/scale/ticket.rules.js';
 import { type Ticket, toPush } from '../../src/scale/ticket.js';
 import { startTestApp, type TestApp } from '../support/app.js';
