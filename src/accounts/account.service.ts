@@ -27,7 +27,7 @@ type AccountEntry = Entry<Creation, CreateAccountResponse>;
 type AccountAnswer = Answer<CreateAccountResponse | string>;
 type Result = CreateAccountResponse | AppError;
 
-/** Creates the accounts of haulers (sections 2.4, 2.5), many in one statement (docs/adr/0012). */
+/** Creates the accounts of haulers (sections 2.4, 2.5), many in one statement (docs/adr/0005). */
 @Injectable()
 export class AccountService {
   private readonly numbers: string[] = [];
