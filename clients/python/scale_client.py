@@ -87,7 +87,7 @@ class Servers:
     """The declared servers; variables default to the values from the description."""
 
     @staticmethod
-    def the_instance_that_serves_this_document_local_staging_or_production() -> str:
+    def local_or_production_service() -> str:
         return "https://haulbridge.example"
 
 # ─── Embedded runtime (@redocly/client-generator python runtime) ───

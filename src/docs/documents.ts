@@ -110,12 +110,7 @@ export function documentOf(whole: OpenAPIObject, { api }: Publication): OpenAPIO
     .setDescription(GUIDES[api.name])
     .setVersion(api.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addServer(
-      SERVER_PLACEHOLDER,
-      'The instance that serves this document: local, staging or production',
-      {},
-      { 'x-internal': api.name === 'admin' },
-    )
+    .addServer(SERVER_PLACEHOLDER, 'Local or production service', {}, { 'x-internal': api.name === 'admin' })
     .addSecurity(api.name === 'admin' ? ADMIN_SECURITY : api.keyHeader, securityScheme(api));
   // A partner's key of the other side.
   if (api.name === 'partner') builder.addSecurity('API-KEY', securityScheme({ ...api, keyHeader: 'API-KEY' }));

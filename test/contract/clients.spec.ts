@@ -43,6 +43,20 @@ test('the committed clients are those of the documents (npm run clients renews t
   }
 }, 120_000);
 
+test('no name in the clients is a sentence', () => {
+  const names = globSync('*/*.{ts,py}', { cwd: CLIENTS }).flatMap((file) =>
+    [
+      ...readFileSync(join(CLIENTS, file), 'utf8').matchAll(
+        /^\s*(?:export )?(?:def|class|type|interface|const) (\w+)/gm,
+      ),
+    ].map(([, name = '']) => name),
+  );
+  expect(names.length).toBeGreaterThan(200);
+  expect([...new Set(names.filter((name) => name.length > 40 || /\d$|inline|allof|oneof|anyof/i.test(name)))]).toEqual(
+    [],
+  );
+});
+
 test('a ticket whose answer was lost is sent again with its key, and is stored once', async () => {
   await scene.start(`haulers/${scene.haulerId}`, 'answer-lost', { times: 1 });
   const result = await runProgram(
