@@ -262,8 +262,8 @@ describe('npm start builds the sources', () => {
 
 describe('npm run cli', () => {
   const FOREIGN = 'console.log("foreign", process.argv.slice(2).join())\n';
-  const RENEW =
-    'haulbridge: this runs what was built of other sources or packages: renew it with npm ci and npm run build\n';
+  const OUTDATED =
+    'haulbridge: the build is older than the sources or packages: update it with npm ci and npm run build\n';
 
   beforeEach(() => {
     write(
@@ -302,10 +302,10 @@ describe('npm run cli', () => {
     write('dist/src/cli/main.js', FOREIGN);
     age('node_modules/.package-lock.json', 1000);
     write('node_modules/.haulbridge-lock', '{"other":true}');
-    expect(npmRun('cli', '--', 'a')).toEqual({ status: 0, text: `foreign a\n${RENEW}` });
+    expect(npmRun('cli', '--', 'a')).toEqual({ status: 0, text: `foreign a\n${OUTDATED}` });
     write('node_modules/.haulbridge-lock', '{}');
     rmSync(join(root, 'node_modules/@nestjs'));
-    expect(npmRun('cli', '--', 'b')).toEqual({ status: 0, text: `foreign b\n${RENEW}` });
+    expect(npmRun('cli', '--', 'b')).toEqual({ status: 0, text: `foreign b\n${OUTDATED}` });
   });
 
   test('runs with package.json, packages and a build only, as in the container image', () => {

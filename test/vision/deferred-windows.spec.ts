@@ -27,14 +27,16 @@ describe('a deferred window', () => {
   const windows = () =>
     vision.query<{ due_at: Date | null; attempts: number }>('SELECT due_at, attempts FROM video_windows');
   /** The job has claimed the window, and has set a later due time without an attempt. */
-  const isPostponed = async () => {
-    await vision.hurry();
-    await eventually(async () => {
-      const [row] = await windows();
-      expect(row?.attempts).toBe(0);
-      expect(row?.due_at?.getTime()).toBeGreaterThan(Date.now() + 30_000);
-    });
-  };
+  const isPostponed = () =>
+    eventually(async () => {
+      // A reading that is running now ends as an attempt: the next one counts.
+      await vision.hurry();
+      await eventually(async () => {
+        const [row] = await windows();
+        expect(row?.attempts).toBe(0);
+        expect(row?.due_at?.getTime()).toBeGreaterThan(Date.now() + 30_000);
+      }, 2_000);
+    }, 20_000);
 
   test('is read although the partner of another connection does not answer', async () => {
     const waiting: (() => void)[] = [];
@@ -120,7 +122,7 @@ describe('a deferred window', () => {
   ])('waits while %s', async (_, set) => {
     const { id } = await deferredWindow();
     await set(id, false);
-    await eventually(isPostponed, 10_000);
+    await isPostponed();
     vision.partner.on(CONTINUOUS, within([subscriptions.chunk(3)]));
     vision.partner.asked.length = 0;
     await isPostponed();
