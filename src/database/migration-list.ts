@@ -20,6 +20,7 @@ import { ReplaceDueIndex1795400600300 } from '../../migrations/1795400600300-rep
 import { CountExchanges1795400700500 } from '../../migrations/1795400700500-count-exchanges.js';
 import { CreateClipEvents1795400700600 } from '../../migrations/1795400700600-create-clip-events.js';
 import { IndexDueRows1795400800000 } from '../../migrations/1795400800000-index-due-rows.js';
+import { IndexHostedRequests1795400800100 } from '../../migrations/1795400800100-index-hosted-requests.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -44,4 +45,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CountExchanges1795400700500,
   CreateClipEvents1795400700600,
   IndexDueRows1795400800000,
+  IndexHostedRequests1795400800100,
 ];

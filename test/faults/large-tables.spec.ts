@@ -5,7 +5,10 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
 import { connectVision } from '../support/vision-partner.js';
 
-const ROWS = shortOrLong(30_000, 1_000_000);
+const ROWS = shortOrLong(30_000, 2_000_000);
+/** Half of these wait to be fetched. */
+const RECORDINGS = shortOrLong(30_000, 1_000_000);
+const SMALLER = shortOrLong(30_000, 500_000);
 /** Milliseconds for one call, after a first one. */
 const MAX_MS = shortOrLong(1_000, 100);
 
@@ -18,8 +21,8 @@ beforeAll(async () => {
   const runner = app.dataSource.createQueryRunner();
   // The triggers of the day counters are not needed here, and would take most of the time.
   await runner.query('SET statement_timeout = 0; SET session_replication_role = replica');
-  const fill = (columns: string, values: string) =>
-    runner.query(`INSERT INTO ${columns} SELECT ${values} FROM generate_series(1, ${ROWS}) AS n`);
+  const fill = (columns: string, values: string, rows = ROWS) =>
+    runner.query(`INSERT INTO ${columns} SELECT ${values} FROM generate_series(1, ${rows}) AS n`);
   const ids = `'${haulerId}', gen_random_uuid(), '${id}'`;
   await fill(
     `recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id, start_time,
@@ -27,6 +30,7 @@ beforeAll(async () => {
     `${ids}, 'continuous', n, 'c', 'T' || n % 100, 'front', now() - n * interval '1 minute',
      now() - (n - 1) * interval '1 minute', 60, CASE n % 2 WHEN 0 THEN 'stored' ELSE 'available' END, now(), now(), now(),
      CASE n % 2 WHEN 0 THEN NULL ELSE now() + interval '1 day' END`,
+    RECORDINGS,
   );
   await fill(
     `video_request_parts (hauler_id, id, connection_id, request_id, number, customer_id, truck_id, camera_id, start_time,
@@ -36,6 +40,13 @@ beforeAll(async () => {
   await fill(
     'vision_findings (hauler_id, connection_id, digest, path, reason, first_seen_at, last_seen_at)',
     `'${haulerId}', '${id}', md5(n::text), 'data', 'reason', now() - n * interval '1 second', now()`,
+    SMALLER,
+  );
+  await fill(
+    `reference_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, created_at, finished_at)`,
+    `gen_random_uuid(), 'c', 't', 'front', now(), now(), CASE n % 10000 WHEN 0 THEN 'failed' ELSE 'ready' END,
+     now() - n * interval '1 second', now()`,
+    SMALLER,
   );
   await fill(
     'accounts (hauler_id, id, account_number, account_name, name_digest, search_text, search_grams)',
@@ -44,10 +55,10 @@ beforeAll(async () => {
   await runner.query('RESET ALL');
   await runner.release();
   for (const table of TABLES) await app.dataSource.query(`VACUUM ANALYZE ${table}`);
-}, 180_000);
+}, 400_000);
 afterAll(() => app.close());
 
-const TABLES = ['recordings', 'video_request_parts', 'vision_findings', 'accounts'];
+const TABLES = ['recordings', 'video_request_parts', 'vision_findings', 'accounts', 'reference_video_requests'];
 
 /** The rows that sequential scans have read from each table. Connections report them with a delay of a second. */
 async function scanned(): Promise<Record<string, number>> {
@@ -76,6 +87,10 @@ test('no list and no periodic statement reads a large table from end to end', as
       '/recordings',
       `/recordings?connectionId=${id}&status=available`,
       '/video-requests',
+      '/hosted/video-requests',
+      '/hosted/video-requests?page=500',
+      '/hosted/video-requests?status=failed',
+      '/hosted/video-requests?status=processing',
       `/coverage?connectionId=${id}&truckId=T7&${range}&resolution=3600`,
       `/coverage/fleet?haulerId=${haulerId}&${range}`,
     ].map((path): [string, () => Promise<unknown>] => [path, () => listed(path)]),
