@@ -32,7 +32,7 @@ export const BATCH_LIMITS = {
   maxEntries: 128,
   maxBytes: 4 * MIB,
   maxWaiting: 4000,
-  maxWaitingBytes: 64 * MIB,
+  maxWaitingBytes: 32 * MIB,
   maxQueueMs: 3000,
   timeoutMs: 4200,
 } as const satisfies Partial<BatchLimits>;
@@ -60,12 +60,20 @@ export class Batcher<Value, Result> {
     private readonly run: (entries: readonly Entry<Value, Result>[]) => Promise<void>,
   ) {}
 
+  /** Whether an entry of this size may wait. */
+  hasRoom(bytes: number): boolean {
+    const { maxWaiting, maxWaitingBytes } = this.limits;
+    return this.queue.length < maxWaiting && this.queuedBytes + bytes <= maxWaitingBytes;
+  }
+
+  /** Throws `unavailable` if an entry of this size may not wait. */
+  expectRoom(bytes: number): void {
+    if (!this.hasRoom(bytes)) throw this.overloaded();
+  }
+
   /** Rejects with `unavailable` if too much is waiting already, or if there is no result within the timeout. */
   submit(value: Value, bytes: number): Promise<Result> {
-    const { maxWaiting, maxWaitingBytes } = this.limits;
-    if (this.queue.length >= maxWaiting || this.queuedBytes + bytes > maxWaitingBytes) {
-      return Promise.reject(this.overloaded());
-    }
+    if (!this.hasRoom(bytes)) return Promise.reject(this.overloaded());
     const result = new Promise<Result>((resolve, reject) => {
       this.queue.push(this.entry(value, bytes, resolve, reject));
       this.queuedBytes += bytes;

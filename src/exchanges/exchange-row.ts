@@ -107,9 +107,16 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
   return {
     id,
     tally: tallyOf(record, decision),
-    exchange: Buffer.from(copyLine(cells)),
-    references: Buffer.from(references.map(({ kind, value }: Reference) => copyLine([id, kind, value])).join('')),
+    exchange: ownBytes(copyLine(cells)),
+    references: ownBytes(references.map(({ kind, value }: Reference) => copyLine([id, kind, value])).join('')),
   };
+}
+
+/** Not from Node's pool: a row that waits would keep its whole slab, which it shares with short-lived buffers. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 interface BodyCells {

@@ -1,4 +1,4 @@
-import { HttpCode, Post, Req } from '@nestjs/common';
+import { HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { HostedApi } from '../auth/hosted-api.js';
 import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
@@ -10,6 +10,7 @@ import { send } from '../http/answer.js';
 import { JsonBody, rawBodyOf } from '../http/json-body.js';
 import { exampleOf, FailsWith, type Failure, TakesJson } from '../http/route-documentation.js';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER, claimOf, keyReused } from '../idempotency/idempotency-key.js';
+import { TicketRoomGuard } from './ticket-room.guard.js';
 import { TicketService } from './ticket.service.js';
 import { catalogViolations, flowConflict } from './ticket.rules.js';
 
@@ -50,6 +51,7 @@ export class ScaleController implements ScaleApi<HostedCall, string> {
   constructor(private readonly tickets: TicketService) {}
 
   @Post(path)
+  @UseGuards(TicketRoomGuard)
   @HttpCode(200)
   @ApiOperation({
     summary: 'Push a scale ticket',

@@ -61,6 +61,11 @@ export class TicketService {
     return batcher.submit({ push: toPush(request, haulerId, body, origin), claim }, body.length);
   }
 
+  /** Throws `unavailable` if a push of this size would be refused. */
+  expectRoom(bytes: number): void {
+    this.batcher.expectRoom(bytes);
+  }
+
   private async ingest(entries: readonly TicketEntry[]): Promise<void> {
     const rest = await this.settleAll(entries, (submissions) => this.writer.insertNew(submissions));
     if (rest.length > 0) await this.settleAll(rest, (submissions) => this.writer.write(submissions));

@@ -108,6 +108,7 @@ describe('Batcher', () => {
   test('refuses entries beyond its limits at once, and accepts more when there is room', async () => {
     const overloaded = { kind: 'unavailable', headers: { 'Retry-After': '1' } };
     const { batcher, batches } = gathering({ maxRunning: 1, maxWaiting: 2 });
+    expect([batcher.hasRoom(200), batcher.hasRoom(201)]).toEqual([true, false]);
     void batcher.submit(0, 1);
     await turn();
     const waiting = [batcher.submit(1, 1), batcher.submit(2, 1)];

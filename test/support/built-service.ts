@@ -7,6 +7,10 @@ import { heldChild } from './held.js';
 import { testServer } from './test-database.js';
 
 const ROOT = join(import.meta.dirname, '../..');
+/** Those of `npm run start:prod`: they bound how far the heap grows. */
+const V8_FLAGS = readFileSync(join(ROOT, 'package.json'), 'utf8')
+  .match(/"start:prod": "exec node (.*) dist\/src\/main\.js"/)![1]!
+  .split(' ');
 const ADMIN_TOKEN = 'test-admin-token-0123456789';
 
 /** The built service in a process of its own, as `npm run start:prod` runs it. */
@@ -34,7 +38,7 @@ export interface BuiltServiceOptions {
 /** Resolves when the service listens. Rejects with its output if it ends. `npm test` builds it before. */
 export async function startService(options: BuiltServiceOptions): Promise<BuiltService> {
   const dataDir = options.dataDir ?? mkdtempSync(join(testServer().folder, 'service-'));
-  const child = spawn(process.execPath, [...imports(options), join(ROOT, 'dist/src/main.js')], {
+  const child = spawn(process.execPath, [...V8_FLAGS, ...imports(options), join(ROOT, 'dist/src/main.js')], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment(options, dataDir),
   });
