@@ -197,7 +197,11 @@ function rangesOf(filter: ExchangeFilter): readonly (readonly string[])[] {
   if (status !== undefined && status[0] !== OK) {
     const [first, last] = status;
     const common = COMMON_STATUSES.filter((each) => each >= first && each <= last);
-    const rest = first === last ? [] : [[`status <> ${OK}`, ...common.map((each) => `status <> ${each}`)]];
+    // Named one by one: `status <> 422` would read all exchanges with that status to leave them out.
+    const others = Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(
+      (each) => !common.includes(each),
+    );
+    const rest = [[`status <> ${OK}`, `status IN (${others.join(', ')})`]];
     return first === last ? [[`status <> ${OK}`]] : [...common.map((each) => [`status = ${each}`]), ...rest];
   }
   if (errorCode !== undefined) return [];

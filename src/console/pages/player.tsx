@@ -1,16 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { List } from '../../contracts/admin/list.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { change, linkTo } from '../client/address.js';
-import { useLoad } from '../client/load.js';
 import { Empty } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
+import { AROUND_MS, useRecordingsAround } from './chunk-loading.js';
 import { ZoneChoice, zoneOf } from './zone-choice.js';
 import { camerasOf, type Chunk, chunkAt, chunksOf, resumeAt } from './playback.rules.js';
 import { PlayerControls } from './player-controls.js';
 import { PlayerTile } from './player-tile.js';
 
-const AROUND_MS = 2 * 3_600_000;
 const SHOWN_AROUND_MS = 1_800_000;
 /** The next clock reading of a leading picture arrives within this time, or the clock runs by itself. */
 const TICK_MS = 100;
@@ -18,17 +16,9 @@ const TICK_MS = 100;
 /** Plays a recording and the recordings of the same truck around it. */
 export function Player({ recording, query }: { recording: StoredRecording; query: URLSearchParams }) {
   const start = Date.parse(recording.startTime);
-  const { data } = useLoad<List<StoredRecording>>('/recordings', {
-    connectionId: recording.connectionId,
-    truckId: recording.truckId,
-    from: new Date(start - AROUND_MS).toISOString(),
-    to: new Date(start + AROUND_MS).toISOString(),
-    status: 'stored',
-    pageSize: 100,
-  });
-  const listed = data?.data ?? [];
-  const chunks = chunksOf(listed.some(({ id }) => id === recording.id) ? listed : [...listed, recording]);
-  if (data !== undefined && chunks.length === 0) {
+  const { recordings, isLoaded, follow } = useRecordingsAround(recording);
+  const chunks = chunksOf(recordings.some(({ id }) => id === recording.id) ? recordings : [...recordings, recording]);
+  if (isLoaded && chunks.length === 0) {
     return <Empty title="No stored recording of this truck is near this time." />;
   }
   const cameras = camerasOf(chunks);
@@ -40,30 +30,46 @@ export function Player({ recording, query }: { recording: StoredRecording; query
     wanted === undefined || wanted.length === 0 ? cameras.filter((each) => each === recording.cameraId) : wanted;
   return (
     <section class="card player" aria-label="Player">
-      <h2>
-        {recording.truckId}{' '}
-        <a class="hint" href={linkTo('coverage', { ...around(recording), zone: query.get('zone') ?? undefined })}>
-          coverage of this time
-        </a>
-      </h2>
-      <ZoneChoice query={query} />
-      <fieldset class="choice">
-        <legend>Cameras</legend>
-        {cameras.map((camera) => (
-          <label key={camera}>
-            <input
-              type="checkbox"
-              checked={shown.includes(camera)}
-              onChange={(event) => change({ cameras: toggled(shown, camera, event.currentTarget.checked).join(',') })}
-            />{' '}
-            {camera}
-          </label>
-        ))}
-      </fieldset>
+      <div class="head">
+        <div>
+          <h2>
+            {recording.truckId}{' '}
+            <a class="hint" href={linkTo('coverage', { ...around(recording), zone: query.get('zone') ?? undefined })}>
+              coverage of this time
+            </a>
+          </h2>
+          <CameraChoice cameras={cameras} shown={shown} />
+        </div>
+        <ZoneChoice query={query} />
+      </div>
       {shown.length > 0 && (
-        <Playback chunks={chunks} cameras={shown} first={{ time: start, id: recording.id }} zone={zoneOf(query)} />
+        <Playback
+          chunks={chunks}
+          cameras={shown}
+          first={{ time: start, id: recording.id }}
+          zone={zoneOf(query)}
+          onTime={follow}
+        />
       )}
     </section>
+  );
+}
+
+function CameraChoice({ cameras, shown }: { cameras: readonly string[]; shown: readonly string[] }) {
+  return (
+    <fieldset class="choice">
+      <legend>Cameras</legend>
+      {cameras.map((camera) => (
+        <label key={camera}>
+          <input
+            type="checkbox"
+            checked={shown.includes(camera)}
+            onChange={(event) => change({ cameras: toggled(shown, camera, event.currentTarget.checked).join(',') })}
+          />{' '}
+          {camera}
+        </label>
+      ))}
+    </fieldset>
   );
 }
 
@@ -83,9 +89,11 @@ interface PlaybackProps {
   readonly cameras: readonly string[];
   readonly first: { readonly time: number; readonly id: string };
   readonly zone: string;
+  /** Called when the clock moves. */
+  readonly onTime: (time: number) => void;
 }
 
-function Playback({ chunks, cameras, first, zone }: PlaybackProps) {
+function Playback({ chunks, cameras, first, zone, onTime }: PlaybackProps) {
   const [time, setTime] = useState(first.time);
   const [isPlaying, setPlaying] = useState(false);
   const [rate, setRate] = useState(1);
@@ -97,11 +105,12 @@ function Playback({ chunks, cameras, first, zone }: PlaybackProps) {
     const next = isStep ? { time: wanted, gapMs: 0 } : resumeAt(chunks, cameras, wanted);
     if (next === undefined) {
       setPlaying(false);
-      setMessage('The end of the stored recordings.');
+      setMessage(`No recording is stored in the next ${AROUND_MS / 60_000} minutes.`);
       return;
     }
     if (next.gapMs > 0) setMessage(`Jumped over a gap of ${formatSeconds(Math.round(next.gapMs / 1_000))}.`);
     setTime(next.time);
+    onTime(next.time);
   };
   // Without a playable picture the clock runs by itself.
   useEffect(() => {

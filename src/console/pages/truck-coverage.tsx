@@ -30,10 +30,15 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
   const [from, to] = rangeOf(query, zone);
   const [width, box] = useWidth();
   const [selection, setSelection] = useState<Selection>();
-  const resolution = resolutionOf(from, to, width);
+  // Before the width is known, a call would be made that nobody needs.
+  const resolution = resolutionOf(from, to, width ?? 1);
   const truck = { connectionId, truckId };
   const range = { ...truck, from: iso(from), to: iso(to) };
-  const coverage = useLoad<Coverage>('/coverage', { ...range, resolution }, { everyMs: LIVE_MS });
+  const coverage = useLoad<Coverage>(
+    width === undefined ? undefined : '/coverage',
+    { ...range, resolution },
+    { everyMs: LIVE_MS },
+  );
   const requests = useLoad<List<VideoRequest>>('/video-requests', { ...truck, pageSize: 100 }, { everyMs: LIVE_MS });
   const expiring = useLoad<List<StoredRecording>>('/recordings', { ...range, status: 'available', pageSize: 100 });
   const show = ([start, end]: readonly [number, number]) =>
@@ -49,7 +54,7 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
       <RangeButtons from={from} to={to} zone={zone} onRange={show} />
       {coverage.error !== undefined && <ErrorBox error={coverage.error} onRetry={coverage.reload} />}
       {coverage.data === undefined && coverage.error === undefined && <Loading />}
-      {coverage.data !== undefined && (
+      {coverage.data !== undefined && width !== undefined && (
         <Lanes
           lanes={lanesOf(coverage.data.data)}
           from={from}
@@ -96,14 +101,16 @@ async function download(truckId: string, range: Readonly<Record<string, string>>
   setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
 }
 
-/** The width of an element in pixels, kept current. */
+/** The width inside the padding of an element in pixels, kept current. */
 function useWidth() {
   const box = useRef<HTMLElement>(null);
-  const [width, setWidth] = useState(1_000);
+  const [width, setWidth] = useState<number>();
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const observer = new ResizeObserver(() => setWidth(Math.max(240, element.clientWidth - 40)));
+    const observer = new ResizeObserver(([entry]) =>
+      setWidth(Math.max(240, Math.floor(entry?.contentRect.width ?? 0))),
+    );
     observer.observe(element);
     return () => observer.disconnect();
   }, []);

@@ -1,0 +1,50 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { get } from '../client/api.js';
+
+/** Loaded before and after the moment that is played. */
+export const AROUND_MS = 30 * 60_000;
+const MAX_PAGES = 20;
+
+export interface LoadedRecordings {
+  readonly recordings: readonly StoredRecording[];
+  readonly isLoaded: boolean;
+  /** Loads more before the clock reaches the end of what is loaded. */
+  readonly follow: (time: number) => void;
+}
+
+/** The stored recordings of a truck around the moment that is played. */
+export function useRecordingsAround({ connectionId, truckId, startTime }: StoredRecording): LoadedRecordings {
+  const [center, setCenter] = useState(Date.parse(startTime));
+  const [byId, setById] = useState<ReadonlyMap<string, StoredRecording>>(new Map());
+  const [isLoaded, setLoaded] = useState(false);
+  useEffect(() => {
+    let isCurrent = true;
+    const load = async () => {
+      for (let page = 1, pages = 1; page <= Math.min(pages, MAX_PAGES) && isCurrent; page++) {
+        const list = await get<List<StoredRecording>>('/recordings', {
+          connectionId,
+          truckId,
+          status: 'stored',
+          from: new Date(center - AROUND_MS).toISOString(),
+          to: new Date(center + AROUND_MS).toISOString(),
+          pageSize: 100,
+          page,
+        });
+        pages = list.pagination.totalPages;
+        setById((known) => new Map([...known, ...list.data.map((each) => [each.id, each] as const)]));
+      }
+      setLoaded(true);
+    };
+    // Without an answer it plays what is loaded; the page reads the recording itself again and shows the error.
+    void load().catch(() => setLoaded(true));
+    return () => {
+      isCurrent = false;
+    };
+  }, [connectionId, truckId, center]);
+  const follow = (time: number) => {
+    if (Math.abs(time - center) > AROUND_MS / 2) setCenter(time);
+  };
+  return { recordings: [...byId.values()], isLoaded, follow };
+}
