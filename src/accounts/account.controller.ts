@@ -1,7 +1,6 @@
 import { HttpCode, Post, Req } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
-import { HostedApi } from '../auth/hosted-api.js';
+import { type ServedCall, callContextOf, ServedApi } from '../auth/served-api.js';
 import { ACCOUNT_API, type AccountApi } from '../contracts/account/account.api.js';
 import { CreateAccountRequest, CreateAccountResponse } from '../contracts/account/account.dto.js';
 import { send } from '../http/answer.js';
@@ -26,8 +25,8 @@ const CONFLICT: Failure = {
   },
 };
 
-@HostedApi(ACCOUNT_API)
-export class AccountController implements AccountApi<HostedCall, string> {
+@ServedApi(ACCOUNT_API)
+export class AccountController implements AccountApi<ServedCall, string> {
   constructor(private readonly accounts: AccountService) {}
 
   @Post(path)
@@ -43,9 +42,9 @@ export class AccountController implements AccountApi<HostedCall, string> {
   @ApiOkResponse({ description: 'The account', type: CreateAccountResponse, headers: REPLAYED_HEADER })
   async createAccount(
     @JsonBody({ reportsIgnored: CreateAccountRequest }) body: CreateAccountRequest,
-    @Req() call: HostedCall,
+    @Req() call: ServedCall,
   ) {
-    const { caller, response } = partiesOf(call);
+    const { caller, response } = callContextOf(call);
     const claim = claimOf(call, ACCOUNT_API, path, caller.haulerId);
     return send(response, await this.accounts.create(body, caller.haulerId, claim, rawBodyOf(call).length));
   }

@@ -5,9 +5,8 @@ import { AppError, apiError } from '../errors/app-error.js';
 import { withTimeout } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
 import { hashKey, isWellFormedKey } from './api-key.js';
-import { KeyCache } from './key-cache.js';
+import { KeyCache, type KnownKey, opens } from './key-cache.js';
 import { KeyRotation } from './key-rotation.service.js';
-import { type KnownKey, opens } from './known-key.js';
 import { LastUse } from './last-use.js';
 import type { Principal } from './principal.js';
 

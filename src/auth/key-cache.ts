@@ -1,23 +1,75 @@
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { KnownKey } from './known-key.js';
+import type { ApiContract, InterfaceName } from '../contracts/common/api-contract.js';
+import { HotPathPool } from '../database/hot-path-pool.js';
+import { endOf } from './api-key-row.js';
+import type { KeyPrincipal } from './principal.js';
 
-/** From this age on a key is read again, behind the request that finds it so. */
+/** A key of this age is read again in the background. */
 const REFRESH_MS = 2000;
 
-/** No key is served from memory beyond this age: revoking takes effect on every instance within 5 s (decision 17). */
-const LIMIT_MS = 4000;
+/** Maximum age of a cached key: revoking takes effect on every instance within 5 s (decision 17). */
+const MAX_AGE_MS = 4000;
 
 const MAX_KEYS = 10_000;
 
 interface Entry {
   readonly key: KnownKey;
-  /** When it was asked for, which is before it was read. */
-  readonly askedAt: number;
+  /** Start of the query, which is before the key was read. */
+  readonly requestedAt: number;
+}
+
+/** The part of an issued key that the hot path needs. */
+export interface KnownKey {
+  readonly hash: string;
+  readonly principal: KeyPrincipal;
+  /** Epoch milliseconds at which it expires or its overlap with a successor ends; infinite for most keys. */
+  readonly endsAt: number;
+  /** Issued by a rotation and not used yet (decision 17). */
+  readonly dormant: boolean;
+  /** Epoch milliseconds; 0 for never. */
+  readonly lastUsedAt: number;
+}
+
+interface KnownKeyRow {
+  readonly id: string;
+  readonly hash: Buffer;
+  readonly prefix: string;
+  readonly hauler_id: string | null;
+  readonly customer_id: string | null;
+  readonly interfaces: InterfaceName[];
+  readonly expires_at: Date | null;
+  readonly retires_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly dormant: boolean;
+}
+
+function knownKey(row: KnownKeyRow): KnownKey {
+  const endsAt = endOf({ expiresAt: row.expires_at, retiresAt: row.retires_at });
+  return {
+    hash: row.hash.toString('base64url'),
+    principal: {
+      keyId: row.id,
+      keyPrefix: row.prefix,
+      haulerId: row.hauler_id,
+      customerId: row.customer_id,
+      interfaces: new Set(row.interfaces),
+      endsAt,
+    },
+    endsAt,
+    dormant: row.dormant,
+    lastUsedAt: row.last_used_at?.getTime() ?? 0,
+  };
+}
+
+/** Whether a key is valid for an interface now. A key of another interface is treated as unknown (decision 2). */
+export function opens(key: KnownKey, api: ApiContract, now: number): boolean {
+  return now < key.endsAt && (key.principal.interfaces as ReadonlySet<string>).has(api.name);
 }
 
 /**
- * The keys in use, so that a request costs no round trip to the database. Unknown keys are not remembered: one may be
- * issued the next moment.
+ * The keys in use, so that a request needs no database query. Unknown keys are not cached, because a key may be issued at
+ * any moment.
  */
 export class KeyCache {
   private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
@@ -31,14 +83,14 @@ export class KeyCache {
 
   find(hash: string): KnownKey | Promise<KnownKey | undefined> {
     const entry = this.entries.get(hash);
-    const age = entry === undefined ? Infinity : this.now() - entry.askedAt;
-    if (entry === undefined || age >= LIMIT_MS) return this.read(hash);
-    // A refresh that fails is tried again by the next request; in the end one of them has to wait for it, and hears why.
+    const age = entry === undefined ? Infinity : this.now() - entry.requestedAt;
+    if (entry === undefined || age >= MAX_AGE_MS) return this.read(hash);
+    // The next request retries a failed refresh. When the key is too old, a request waits for it and gets its error.
     if (age >= REFRESH_MS) this.read(hash).catch(() => undefined);
     return entry.key;
   }
 
-  /** Forgets a key that was changed here; other instances learn of it when its age ends. */
+  /** Removes a key that this instance has changed. Other instances read it again when its age ends. */
   forget(hash: string): void {
     this.entries.delete(hash);
     this.loads.delete(hash);
@@ -47,13 +99,13 @@ export class KeyCache {
   private read(hash: string): Promise<KnownKey | undefined> {
     const running = this.loads.get(hash);
     if (running !== undefined) return running;
-    const askedAt = this.now();
+    const requestedAt = this.now();
     const load = this.load(hash)
       .then((key) => {
-        // Forgotten while it was being read: what was read may be older than the change.
+        // `forget` was called during the query, so the result may be older than the change.
         if (this.loads.get(hash) !== load) return key;
         if (key === undefined) this.entries.delete(hash);
-        else this.entries.set(hash, { key, askedAt });
+        else this.entries.set(hash, { key, requestedAt });
         return key;
       })
       .finally(() => {
@@ -61,5 +113,63 @@ export class KeyCache {
       });
     this.loads.set(hash, load);
     return load;
+  }
+}
+
+type Waiting = Map<string, PromiseWithResolvers<KnownKey | undefined>>;
+
+/**
+ * Finds keys by their hashes. Requests that arrive during a query share the next one, so that one connection serves any
+ * number of keys, also those that an attacker invents. An ended key is not found, like one that was never issued, because
+ * otherwise the time of the refusal would distinguish the two.
+ */
+@Injectable()
+export class KeyLookup {
+  private waiting: Waiting = new Map();
+  private running = false;
+
+  constructor(private readonly hotPath: HotPathPool) {}
+
+  find(hash: string): Promise<KnownKey | undefined> {
+    let waiting = this.waiting.get(hash);
+    if (waiting === undefined) {
+      waiting = Promise.withResolvers();
+      this.waiting.set(hash, waiting);
+    }
+    if (!this.running) void this.run();
+    return waiting.promise;
+  }
+
+  private async run(): Promise<void> {
+    this.running = true;
+    while (this.waiting.size > 0) {
+      const batch = this.waiting;
+      this.waiting = new Map();
+      await this.resolve(batch);
+    }
+    this.running = false;
+  }
+
+  private async resolve(batch: Waiting): Promise<void> {
+    try {
+      const found = await this.select([...batch.keys()]);
+      for (const [hash, { resolve }] of batch) resolve(found.get(hash));
+    } catch (error) {
+      for (const { reject } of batch.values()) reject(error);
+    }
+  }
+
+  private async select(hashes: string[]): Promise<Map<string, KnownKey>> {
+    const rows = await this.hotPath.use((connection) =>
+      connection.query<KnownKeyRow[]>(
+        `SELECT id, hash, prefix, hauler_id, customer_id, interfaces, expires_at, retires_at, last_used_at,
+              replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
+         FROM api_keys
+        WHERE hash = ANY ($1::bytea[])
+          AND revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`,
+        [hashes.map((hash) => Buffer.from(hash, 'base64url'))],
+      ),
+    );
+    return new Map(rows.map(knownKey).map((key) => [key.hash, key]));
   }
 }

@@ -7,8 +7,7 @@ import { apiError } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { endOf, issuedKey, newKeyRow } from './api-key-row.js';
-import { KeyCache } from './key-cache.js';
-import type { KnownKey } from './known-key.js';
+import { KeyCache, type KnownKey } from './key-cache.js';
 
 /** How long the old key lives after the first use of the new one, in seconds: default 24 h. */
 const DEFAULT_OVERLAP_SECONDS = 86_400;

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
-import type { KnownKey } from './known-key.js';
+import type { KnownKey } from './key-cache.js';
 
 /** Last use is kept to the minute (decision 17). */
 const PRECISION_MS = 60_000;

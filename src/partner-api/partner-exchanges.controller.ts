@@ -1,5 +1,5 @@
 import { Inject, Param, Query, Req } from '@nestjs/common';
-import { principalOf } from '../auth/hosted-call.js';
+import { principalOf } from '../auth/served-api.js';
 import { PartnerController, PartnerRoute } from '../auth/partner-api.js';
 import type { AuthenticatedRequest } from '../auth/principal.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';

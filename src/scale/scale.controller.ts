@@ -1,7 +1,6 @@
 import { HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { HostedApi } from '../auth/hosted-api.js';
-import { type HostedCall, partiesOf } from '../auth/hosted-call.js';
+import { ServedApi, type ServedCall, callContextOf } from '../auth/served-api.js';
 import { SCALE_API, type ScaleApi } from '../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest, CreateScaleTicketResponse } from '../contracts/scale/scale.dto.js';
 import { RESULT_HEADER, TICKET_RESULTS } from '../contracts/scale/ticket-result.js';
@@ -46,8 +45,8 @@ const RULE_VIOLATED: Failure = {
   },
 };
 
-@HostedApi(SCALE_API)
-export class ScaleController implements ScaleApi<HostedCall, string> {
+@ServedApi(SCALE_API)
+export class ScaleController implements ScaleApi<ServedCall, string> {
   constructor(private readonly tickets: TicketService) {}
 
   @Post(path)
@@ -68,9 +67,9 @@ export class ScaleController implements ScaleApi<HostedCall, string> {
   })
   async createTicket(
     @JsonBody({ reportsIgnored: CreateScaleTicketRequest }) body: CreateScaleTicketRequest,
-    @Req() call: HostedCall,
+    @Req() call: ServedCall,
   ) {
-    const { caller, response } = partiesOf(call);
+    const { caller, response } = callContextOf(call);
     const claim = claimOf(call, SCALE_API, path, caller.haulerId);
     const requestId = String(response.getHeader('X-Request-Id'));
     const origin = { exchangeId: call.exchangeId ?? null, apiKeyId: caller.keyId, requestId };

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { KeyCache } from '../../src/auth/key-cache.js';
-import { type KnownKey, opens } from '../../src/auth/known-key.js';
+import { KeyCache, type KnownKey, opens } from '../../src/auth/key-cache.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 

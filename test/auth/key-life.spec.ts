@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createKey, hashKey } from '../../src/auth/api-key.js';
-import { KeyLookup } from '../../src/auth/key-lookup.js';
+import { KeyLookup } from '../../src/auth/key-cache.js';
 import { LastUse } from '../../src/auth/last-use.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { createHauler, issueKey, neighbour } from '../support/api-keys.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { hashKey } from '../../src/auth/api-key.js';
-import { KeyLookup } from '../../src/auth/key-lookup.js';
+import { KeyLookup } from '../../src/auth/key-cache.js';
 import { createHauler, issueKey, type TestKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { CLOSED, doorOf, knock, OPEN, until } from '../support/knock.js';

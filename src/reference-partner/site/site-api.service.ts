@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { principalOf } from '../../auth/hosted-call.js';
+import { principalOf } from '../../auth/served-api.js';
 import type { AuthenticatedRequest, Principal } from '../../auth/principal.js';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import type { InjectedScenario, ScenarioName } from '../../contracts/sandbox/scenarios.js';

@@ -1,6 +1,6 @@
 import { Get, Query, Req, type StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
-import { HostedApi } from '../../auth/hosted-api.js';
+import { ServedApi } from '../../auth/served-api.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
 import { GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
@@ -38,7 +38,7 @@ const ENCODING_HEADER = {
   },
 };
 
-@HostedApi(SITE_API)
+@ServedApi(SITE_API)
 export class ReferenceSiteController implements SiteApi<AuthenticatedRequest, StreamableFile | undefined> {
   constructor(private readonly sites: ReferenceSiteApi) {}
 

@@ -1,6 +1,6 @@
 import { Get, HttpCode, Post, Query, Req } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { HostedApi } from '../../auth/hosted-api.js';
+import { ServedApi } from '../../auth/served-api.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { VISION_API, type VisionApi } from '../../contracts/vision/vision.api.js';
 import {
@@ -18,7 +18,7 @@ import { ReferenceVisionApi } from './vision-api.service.js';
 const { requestVideo, listVideos, listContinuous } = VISION_API.routes;
 const UNKNOWN = { notFound: 'The customer, the truck or the camera is unknown' };
 
-@HostedApi(VISION_API)
+@ServedApi(VISION_API)
 export class ReferenceVisionController implements VisionApi<AuthenticatedRequest> {
   constructor(private readonly vision: ReferenceVisionApi) {}
 

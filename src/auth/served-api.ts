@@ -1,0 +1,88 @@
+import {
+  applyDecorators,
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+  UseGuards,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiSecurity } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { ApiContract } from '../contracts/common/api-contract.js';
+import type { BodyRequest } from '../http/json-body.js';
+import type { RecordedRequest } from '../http/recorded-request.js';
+import { FailsWith, OF_ALL, OF_KEYS } from '../http/route-documentation.js';
+import { ApiKeyService } from './api-key.service.js';
+import type { AuthenticatedRequest, HaulerPrincipal, Principal } from './principal.js';
+import { RateLimit } from './rate-limit.js';
+
+/** Metadata of a controller: the contract that it serves. */
+const SERVED_CONTRACT = Symbol('served contract');
+
+/** Checks the API key of a call. The contract of the controller defines the key header and the required interface. */
+@Injectable()
+export class ApiKeyGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly keys: ApiKeyService,
+    private readonly rateLimit: RateLimit,
+  ) {}
+
+  /** Returns without a promise if the key is cached, because promises cost time on the hot path. */
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const api = this.reflector.get<ApiContract>(SERVED_CONTRACT, context.getClass());
+    const http = context.switchToHttp();
+    const request = http.getRequest<AuthenticatedRequest>();
+    if (request.replay !== undefined) {
+      request.principal = request.replay.caller;
+      return true;
+    }
+    const response = http.getResponse<Response>();
+    const caller = this.keys.authenticate(request, api);
+    if (!(caller instanceof Promise)) return this.accept(caller, request, response);
+    return caller.then((known) => this.accept(known, request, response));
+  }
+
+  private accept(caller: Principal, request: AuthenticatedRequest, response: Response): boolean | Promise<boolean> {
+    request.principal = caller;
+    return this.rateLimit.count(request, response)?.then(() => true) ?? true;
+  }
+}
+
+/** Declares the contract of a controller: its prefix, API key, documentation and error responses. */
+export function ServedApi(api: ApiContract): ClassDecorator {
+  return applyDecorators(
+    Controller(api.prefix),
+    SetMetadata(SERVED_CONTRACT, api),
+    UseGuards(ApiKeyGuard),
+    ApiSecurity(api.keyHeader),
+    FailsWith({ ...OF_ALL, ...OF_KEYS }),
+  );
+}
+
+/** The request of a Scale or Account call, as a route receives it with `@Req()`. */
+export type ServedCall = BodyRequest & AuthenticatedRequest & RecordedRequest;
+
+/**
+ * The caller of a request. Routes call this function, because the global pipes would process a parameter with its own
+ * decorator on every call.
+ */
+export function principalOf({ principal }: AuthenticatedRequest): Principal {
+  if (principal === undefined) throw new Error('the route needs an API key');
+  return principal;
+}
+
+/** The caller, and the response that receives headers. */
+export function callContextOf({ principal, res: response }: ServedCall): {
+  caller: HaulerPrincipal;
+  response: Response;
+} {
+  if (response === undefined || !hasHauler(principal)) throw new Error('the route needs the API key of a hauler');
+  return { caller: principal, response };
+}
+
+function hasHauler(principal: AuthenticatedRequest['principal']): principal is HaulerPrincipal {
+  return typeof principal?.haulerId === 'string';
+}
