@@ -1,10 +1,10 @@
+import { ownField } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { isWithoutParent } from '../contracts/site/material-parents.js';
 import { GetSitesResponse, Kiosk, Material, Site } from '../contracts/site/site.dto.js';
 import { VIDEO_LISTS } from '../contracts/vision/vision.api.js';
 import { Video } from '../contracts/vision/vision.dto.js';
-import { ownField } from './own-field.js';
 import { type AnswerRecord, type PartnerAnswer, recordTooLarge, type StreamedAnswer } from './partner-answer.js';
 import type { PartnerFailure } from './partner-failure.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type KitAnswer, type KitRequest, NoAnswerError, UnprovenError } from '../conformance/exchange.js';
 import type { ServerRole } from '../conformance/rule.js';
 import { runServerRole } from '../conformance/run.js';
-import { isJsonObject } from '../contracts/common/json.js';
+import { isJsonObject, ownField } from '../contracts/common/json.js';
 import { rememberSiteFacts, SITE_LISTS, SiteFacts } from '../conformance/site/site-facts.js';
 import { SITE_SERVER } from '../conformance/site/site-server.js';
 import { VISION_SERVER } from '../conformance/vision/vision-server.js';
@@ -15,7 +15,6 @@ import { MAX_WHOLE_BYTES, type StreamedAnswer } from './partner-answer.js';
 import { PartnerClient } from './partner-client.js';
 import type { PartnerInterface } from './partner-connection.js';
 import { type FailureKind, PartnerFailure } from './partner-failure.js';
-import { ownField } from './own-field.js';
 
 interface Subject {
   readonly role: ServerRole;

@@ -1,7 +1,7 @@
+import { ownField } from '../contracts/common/json.js';
 import { storableText } from '../contracts/common/text.js';
 import { retryAfterMs } from '../outbound/retry-after.js';
 import { type KeyScrubber } from './key-scrubber.js';
-import { ownField } from './own-field.js';
 import { type FailureFacts, type FailureKind, PartnerFailure, SENTENCES } from './partner-failure.js';
 
 const MAX_CODE_LENGTH = 100;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Video } from '../../src/contracts/vision/vision.dto.js';
-import { readAcknowledgement } from '../../src/vision/client/read-acknowledgement.rules.js';
+import { readAcknowledgement } from '../../src/vision/client/vision.client.js';
 import { NotAListError, readList } from '../../src/vision/client/read-list.rules.js';
 import { element } from '../support/vision-partner.js';
 

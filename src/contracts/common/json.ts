@@ -17,6 +17,13 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** An own property of a value, which may not be an object. Inherited properties are ignored. */
+export function ownField(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
 /** A body that is not UTF-8 or not JSON. */
 export class InvalidJsonError extends Error {
   readonly violation: Violation;

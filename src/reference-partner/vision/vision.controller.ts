@@ -1,5 +1,5 @@
-import { Get, HttpCode, Post, Query, Req } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { Get, HttpCode, Post, Query, Req, Controller, Param, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiExcludeController } from '@nestjs/swagger';
 import { ServedApi } from '../../auth/served-api.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { VISION_API, type VisionApi } from '../../contracts/vision/vision.api.js';
@@ -14,6 +14,9 @@ import {
 import { JsonBody } from '../../http/json-body.js';
 import { FailsPlainlyWith, FailsWith, TakesJson } from '../../http/route-documentation.js';
 import { ReferenceVisionApi } from './vision-api.service.js';
+import type { Request, Response } from 'express';
+import { VideoFiles } from './video-files.service.js';
+import { FILES_PREFIX } from './download-links.js';
 
 const { requestVideo, listVideos, listContinuous } = VISION_API.routes;
 const UNKNOWN = { notFound: 'The customer, the truck or the camera is unknown' };
@@ -60,5 +63,22 @@ export class ReferenceVisionController implements VisionApi<AuthenticatedRequest
   @FailsPlainlyWith(UNKNOWN)
   listContinuous(@Query() query: ContinuousQuery, @Req() call: AuthenticatedRequest): Promise<ContinuousResponse> {
     return this.vision.listContinuous(query, call);
+  }
+}
+
+/** Needs no API key: the signed link grants access until it expires. */
+@ApiExcludeController()
+@Controller(FILES_PREFIX)
+export class VideoFilesController {
+  constructor(private readonly files: VideoFiles) {}
+
+  @Get('recordings/:id.mp4')
+  recording(@Param('id') id: string, @Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.files.send('recordings', id, request, response);
+  }
+
+  @Get('clips/:id.mp4')
+  clip(@Param('id') id: string, @Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.files.send('clips', id, request, response);
   }
 }

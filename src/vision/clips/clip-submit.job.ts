@@ -4,14 +4,13 @@ import type { Next, Run } from '../../jobs/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
-import type { Acknowledgement } from '../client/read-acknowledgement.rules.js';
+import { type Acknowledgement, VisionClient } from '../client/vision.client.js';
 import {
   POLL_CLIPS,
   SUBMIT_CLIPS,
   type VisionConnection,
   VisionConnections,
 } from '../client/vision-connections.service.js';
-import { VisionClient } from '../client/vision.client.js';
 import { pollDelayMs, retryByDeadline, withLastResponse, withPollJitter } from './clip-poll.rules.js';
 import { recordClipEvent } from './clip-events.repository.js';
 import { ClipsRepository, type Part } from './clips.repository.js';

@@ -9,15 +9,16 @@ import { unknownConnection, VisionConnections } from '../client/vision-connectio
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf, namesOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState } from '../recordings/recording.rules.js';
-import { CoverageBuckets } from './coverage-buckets.repository.js';
-import { bucketCount, bucketRange } from './coverage-buckets.rules.js';
 import {
+  CoverageBuckets,
   CoverageRepository,
   type CoverageRecordingRow,
   type CoverageSubscriptionRow,
   UNKNOWN_CAMERA,
 } from './coverage.repository.js';
 import {
+  bucketCount,
+  bucketRange,
   coverageOf,
   type CoverageState,
   missingPieces,

@@ -4,10 +4,8 @@ import type { FleetCoverageQuery, TruckDayCoverage } from '../../contracts/admin
 import { epochMillis } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { invalid } from '../../errors/app-error.js';
-import { CoverageBuckets } from './coverage-buckets.repository.js';
-import { type BucketGrid, bucketCount, sumOf } from './coverage-buckets.rules.js';
-import { CoverageRepository } from './coverage.repository.js';
-import { rangeViolations } from './coverage.rules.js';
+import { CoverageBuckets, CoverageRepository } from './coverage.repository.js';
+import { type BucketGrid, bucketCount, sumOf, rangeViolations } from './coverage.rules.js';
 
 const DAY_MS = 86_400_000;
 

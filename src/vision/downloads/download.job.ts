@@ -6,9 +6,8 @@ import type { Next, Run } from '../../jobs/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
-import { recordingFile } from '../recordings/recording-files.js';
+import { recordingFile, fetchBy } from '../recordings/recording.rules.js';
 import { DOWNLOAD } from '../client/vision-connections.service.js';
-import { fetchBy } from '../recordings/recording.rules.js';
 import { DownloadError } from './download-error.js';
 import {
   DownloadRepository,
@@ -18,7 +17,7 @@ import {
   resumePointOf,
 } from './download.repository.js';
 import { Downloader } from './downloader.js';
-import { isBroken, type NextStep, nextStep, relinkOrEnd } from './next-step.rules.js';
+import { isBroken, type NextStep, nextStep, relinkOrEnd } from './download.rules.js';
 import { RelinkService } from './relink.service.js';
 import { RetryLaterError, StoragePause } from './storage-pause.js';
 

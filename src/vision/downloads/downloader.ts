@@ -15,7 +15,7 @@ import {
   hasVisibleEnd,
   isUnencoded,
   strongValidator,
-} from './response.rules.js';
+} from './download.rules.js';
 import { type TransferLimits, TransferWatchdog } from './transfer-watchdog.js';
 
 export interface DownloadLimits extends LinkLimits, TransferLimits {

@@ -11,7 +11,7 @@ import { isSameCamera, mayBeAliases } from '../recordings/camera-names.rules.js'
 import { type VisionCall, VisionClient } from '../client/vision.client.js';
 import { VisionConnections } from '../client/vision-connections.service.js';
 import { DownloadRepository, type RecordingRow } from './download.repository.js';
-import { relinkDelayMs } from './next-step.rules.js';
+import { relinkDelayMs } from './download.rules.js';
 
 /** How old a listing may be for the first new link of a recording. */
 const MAX_AGE_MS = 30_000;

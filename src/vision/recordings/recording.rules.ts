@@ -2,6 +2,9 @@ import { epochMillis, type Instant, instantOf } from '../../contracts/common/ins
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { defineStates, type StateOf } from '../../jobs/states.js';
 import { isSameCamera, mayBeAliases } from './camera-names.rules.js';
+import type { DataSource } from 'typeorm';
+import { type Inventory, inventoryOf } from '../../storage/inventory.js';
+import { storageName } from '../../storage/storage-name.js';
 
 /** The platform fetches no more: it is an hour in pieces of four seconds. */
 export const MAX_CLIPS_PER_PART = 1_000;
@@ -107,3 +110,13 @@ export function distinctChunks(chunks: readonly Recording[]): Recording[] {
 
 const rangeKey = ({ truckId, cameraId, startTime, endTime }: Recording): string =>
   JSON.stringify([truckId, cameraId, startTime, endTime]);
+
+/** Of the storage. */
+const FOLDER = 'recordings';
+
+/** Where a recording's bytes are. */
+export const recordingFile = (id: string): string => storageName(FOLDER, id);
+
+/** The files of the platform side in the storage. */
+export const recordingInventory = (dataSource: DataSource): Inventory =>
+  inventoryOf(dataSource, { table: 'recordings', folder: FOLDER, where: "status = 'stored'" });

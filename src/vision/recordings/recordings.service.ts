@@ -11,7 +11,7 @@ import { apiError } from '../../errors/app-error.js';
 import { sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { otherNamesOf } from './camera-names.repository.js';
-import { recordingFile } from './recording-files.js';
+import { recordingFile } from './recording.rules.js';
 import { RecordingEntity } from './recording.entity.js';
 
 const RECORDINGS: DayCounted = {

@@ -3,7 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
-import { recordingFile } from './recording-files.js';
+import { recordingFile } from './recording.rules.js';
 
 const INTERVAL_MS = 3_600_000;
 const BATCH = 500;

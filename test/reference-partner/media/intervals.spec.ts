@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { gapsIn, inOrder, joinPiece } from '../../../src/reference-partner/vision/media/intervals.js';
+import { gapsIn, inOrder, joinPiece } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { at, chunk } from './sample-files.js';
 
 const interval = (from: number, to: number) => ({ from, to });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { EncodedPacket } from 'mediabunny';
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
-import { videoPackets } from '../../../src/reference-partner/vision/media/piece-packets.js';
+import { videoPackets } from '../../../src/reference-partner/vision/media/mp4-input.js';
 import {
   at,
   B_FRAMES,

@@ -14,7 +14,7 @@ import {
   hasVisibleEnd,
   isUnencoded,
   strongValidator,
-} from '../../../src/vision/downloads/response.rules.js';
+} from '../../../src/vision/downloads/download.rules.js';
 import { TransferWatchdog } from '../../../src/vision/downloads/transfer-watchdog.js';
 
 const date = 'Tue, 02 Jan 2024 10:00:10 GMT';

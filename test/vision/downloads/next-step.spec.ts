@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { countAtRisk } from '../../../src/vision/downloads/download-metrics.js';
-import { type FetchState, type NextStep, nextStep } from '../../../src/vision/downloads/next-step.rules.js';
+import { type FetchState, type NextStep, nextStep } from '../../../src/vision/downloads/download.rules.js';
 import { fetchBy } from '../../../src/vision/recordings/recording.rules.js';
 
 const MINUTE = 60_000;

@@ -1,9 +1,16 @@
-import { choosePieces, endInFile, inChunk, type LeftOut, type Piece, type RecordedChunk } from './choose-pieces.js';
+import {
+  choosePieces,
+  endInFile,
+  inChunk,
+  type LeftOut,
+  type Piece,
+  type RecordedChunk,
+  gapsIn,
+  type Interval,
+} from './choose-pieces.js';
 import { ClipWriter, UnwritableSoundError } from './clip-writer.js';
-import type { Mp4Input } from './mp4-input.js';
+import { type Mp4Input, audioPackets, TIME_TOLERANCE_SECONDS, videoPackets } from './mp4-input.js';
 import { MediaError } from './media-error.js';
-import { audioPackets, TIME_TOLERANCE_SECONDS, videoPackets } from './piece-packets.js';
-import { gapsIn, type Interval } from './intervals.js';
 
 /** A frame that others build on may be shown after the end of its piece, at one frame per second up to 16 s. */
 const MAX_REORDERING_SECONDS = 16;
