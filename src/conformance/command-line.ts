@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parseInstant } from '../contracts/common/instant.js';
 import { isJsonObject } from '../contracts/common/json.js';
@@ -85,20 +85,28 @@ export function readOptions(words: readonly string[]): Options {
   const fixtures = readFixtures(values);
   const out = text(values['out']);
   if (needsServer) requireFixtures(role ?? '', fixtures);
+  const compared = {
+    ...optional('baseline', text(values['baseline']), readBaseline),
+    ...optional('compare', text(values['compare']), readReport),
+  };
+  const url = needsServer ? readUrl(text(values['url'])) : '';
+  const apiKey = isRun ? readKey(text(values['api-key'])) : '';
+  const listen = isRun && isClient ? readListen(text(values['listen'])) : { host: '', port: 0 };
+  const timeoutMs = readTimeout(text(values['timeout']), isClient ? DEFAULT_IDLE_MS : DEFAULT_TIMEOUT_MS);
+  if (isRun && out !== undefined) checkWritable(out);
   return {
     list,
     help,
     ...(role === undefined ? {} : { role }),
-    url: needsServer ? readUrl(text(values['url'])) : '',
-    apiKey: isRun ? readKey(text(values['api-key'])) : '',
+    url,
+    apiKey,
     fixtures,
     write: values['write'] === true,
     format,
     ...(out === undefined ? {} : { out }),
-    ...optional('baseline', text(values['baseline']), readBaseline),
-    ...optional('compare', text(values['compare']), readReport),
-    timeoutMs: readTimeout(text(values['timeout']), isClient ? DEFAULT_IDLE_MS : DEFAULT_TIMEOUT_MS),
-    listen: isRun && isClient ? readListen(text(values['listen'])) : { host: '', port: 0 },
+    ...compared,
+    timeoutMs,
+    listen,
   };
 }
 
@@ -190,7 +198,19 @@ function readFixtures(values: Values): Fixtures {
       );
     }
   }
+  const { from, to } = fixtures;
+  if (from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to))
+    throw new UsageError(`--from must be before --to: ${quoted(from)} is not before ${quoted(to)}`);
   return fixtures;
+}
+
+/** A file that cannot be written would be noticed only after the run. */
+function checkWritable(file: string): void {
+  try {
+    closeSync(openSync(file, 'a'));
+  } catch (error) {
+    throw new UsageError(`--out ${file} cannot be written: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`);
+  }
 }
 
 function readFixtureFile(file: string): Record<string, string> {

@@ -141,6 +141,14 @@ describe('a wrong call exits with 2 and a sentence', () => {
     ['--format must be one of', [...given, ...hauler, '--format', 'pdf']],
     ['cannot be read', [...given, ...hauler, '--baseline', '/nowhere']],
     ['cannot be read', [...given, '--fixtures', '/nowhere']],
+    [
+      '--from must be before --to',
+      [...given, ...hauler, '--from', '2026-02-02T00:00:00Z', '--to', '2026-02-01T00:00:00Z'],
+    ],
+    ['cannot be written', [...given, ...hauler, '--out', '/nowhere/report.json']],
+    ['--baseline /dev/null/x cannot be read', [...given, ...hauler, '--baseline', '/dev/null/x']],
+    ['Unexpected argument', [...given, ...hauler, 'more']],
+    ['does not take an argument', [...given, ...hauler, '--write=yes']],
     ['Unknown option', [...given, '--unknown']],
   ])('%s', async (sentence, words) => {
     const { code, out, err } = await kit(...words);

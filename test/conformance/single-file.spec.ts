@@ -38,6 +38,8 @@ test.each([...BY_VERSION].filter(([version]) => Number(/\d+/.exec(version)?.[0])
     const list = run('--list');
     expect([list.status, list.stderr]).toEqual([0, '']);
     expect(list.stdout.match(/^[A-Z]+-\d{3} /gm)?.length).toBeGreaterThan(400);
+    const piped = spawnSync('sh', ['-c', '"$0" kit.mjs --list | head -n 1', node], { cwd: folder, encoding: 'utf8' });
+    expect([piped.stdout.split('  ')[0], piped.stderr]).toEqual(['SITE-001', '']);
     expect(run('--role', 'truck')).toMatchObject({ status: 2, stdout: '' });
     const refused = run('--role', 'scale-server', '--url', 'http://127.0.0.1:1', '--api-key', 'k');
     expect(refused.status).toBe(1);
