@@ -19,21 +19,18 @@ import { timeOfUuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { BASE64, REDACTED_FORM, TRUNCATED } from './exchange-row.js';
-import {
-  type ExchangeFilter,
-  type ExchangeListRow,
-  ExchangesRepository,
-  type FullExchangeRow,
-} from './exchanges.repository.js';
+import { type ExchangeListRow, ExchangesRepository, type FullExchangeRow } from './exchanges.repository.js';
+import type { ExchangeFilter } from './exchange-list.sql.js';
 import { explain } from './explanation.rules.js';
 import { redactBody } from './redaction.rules.js';
 
 /** The body of a push as the ticket's history has it. */
 export type FindPushBody = (haulerId: string, ticketId: string, exchangeId: string) => Promise<string | undefined>;
 
-/** Only exchanges of this key. */
+/** Only exchanges of this key. The hauler of the key helps to find them. */
 export interface ExchangeScope {
   readonly apiKeyId: string;
+  readonly haulerId?: string;
 }
 
 /** Lists and shows exchanges, for admins and for partners. */

@@ -1,34 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import type { Reference } from '../contracts/common/references.js';
-import { INTERFACES, type InterfaceName } from '../contracts/common/api-contract.js';
+import type { InterfaceName } from '../contracts/common/api-contract.js';
 import { inTransaction } from '../database/transaction.js';
-import { leastUuidv7Of } from '../database/uuid.js';
+import { type ExchangeFilter, FEW_OF_HAULER, LISTED, listSql, PLANNER } from './exchange-list.sql.js';
 import type { Direction } from './exchange-record.js';
-
-export interface ExchangeFilter {
-  readonly direction?: Direction | undefined;
-  readonly interface?: InterfaceName | undefined;
-  readonly haulerId?: string | undefined;
-  readonly connectionId?: string | undefined;
-  readonly apiKeyId?: string | undefined;
-  /** First and last; 0 without a response. */
-  readonly status?: readonly [number, number] | undefined;
-  readonly errorCode?: string | undefined;
-  readonly requestId?: string | undefined;
-  readonly reference?: Reference | undefined;
-  /** Milliseconds since the epoch; the first is included, the second is not. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-  /** Exchanges older than this one. */
-  readonly before?: string | undefined;
-}
-
-const DIRECTIONS: readonly Direction[] = ['inbound', 'outbound'];
-const OK = 200;
-
-const LISTED = `id, hauler_id, connection_id, api_key_id, replay_of, request_bytes, response_bytes, duration_ms, status,
-  direction, interface, route, method, path, key_prefix, request_id, failure, error_code, result, scenario, ignored_fields, refs`;
 
 export interface ExchangeListRow {
   readonly id: string;
@@ -80,8 +56,12 @@ export class ExchangesRepository {
 
   /** The newest `limit` exchanges of a filter. */
   find(filter: ExchangeFilter, limit: number): Promise<ExchangeListRow[]> {
-    const { sql, parameters } = listSql(filter, limit);
-    return this.dataSource.query(sql, parameters);
+    return inTransaction(this.dataSource, async (manager) => {
+      await manager.query(PLANNER);
+      const isSmallHauler = await hasFewExchanges(manager, filter);
+      const { sql, parameters } = listSql(filter, limit, { isSmallHauler });
+      return manager.query<ExchangeListRow[]>(sql, parameters);
+    });
   }
 
   /** The newest `limit` exchanges of a hauler that name one of the values. */
@@ -129,85 +109,12 @@ export class ExchangesRepository {
   }
 }
 
-/**
- * Each statement reads one index from its newest end: that of the filter with the fewest exchanges. A filter by hauler,
- * direction or interface reads one range of the index for each combination, and a class of statuses one for each status.
- */
-export function listSql(filter: ExchangeFilter, limit: number): { sql: string; parameters: unknown[] } {
-  const parameters: unknown[] = [];
-  const parameter = (value: unknown) => `$${parameters.push(value)}`;
-  const idBounds = (column: string) =>
-    [
-      filter.from === undefined ? [] : [`${column} >= ${parameter(leastUuidv7Of(filter.from))}`],
-      filter.to === undefined ? [] : [`${column} < ${parameter(leastUuidv7Of(filter.to))}`],
-      filter.before === undefined ? [] : [`${column} < ${parameter(filter.before)}`],
-    ].flat();
-  const conditions = conditionsOf(filter, parameter);
-  if (filter.reference !== undefined) {
-    const { kind, value } = filter.reference;
-    const found = [`value = ${parameter(value)}`, `kind = ${parameter(kind)}`, ...idBounds('exchange_id')];
-    const where = ['e.id = r.exchange_id', ...conditions].join(' AND ');
-    const sql = `SELECT e.* FROM (SELECT exchange_id FROM exchange_references WHERE ${found.join(' AND ')}
-        ORDER BY exchange_id DESC) AS r
-      CROSS JOIN LATERAL (SELECT ${LISTED} FROM exchanges e WHERE ${where} LIMIT 1) AS e
-      ORDER BY r.exchange_id DESC LIMIT ${limit}`;
-    return { sql, parameters };
-  }
-  const common = [...conditions, ...idBounds('id')];
-  const newest = (own: readonly string[]) => {
-    const where = [...common, ...own];
-    return `SELECT ${LISTED} FROM exchanges ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}
-      ORDER BY id DESC LIMIT ${limit}`;
-  };
-  const [first = [], ...others] = rangesOf(filter);
-  if (others.length === 0) return { sql: newest(first), parameters };
-  const parts = [first, ...others].map((own) => `(${newest(own)})`).join(' UNION ALL ');
-  return { sql: `SELECT * FROM (${parts}) AS e ORDER BY id DESC LIMIT ${limit}`, parameters };
-}
-
-function conditionsOf(filter: ExchangeFilter, parameter: (value: unknown) => string): string[] {
-  const conditions: string[] = [];
-  const equal = (column: string, value: unknown) => {
-    if (value !== undefined) conditions.push(`${column} = ${parameter(value)}`);
-  };
-  equal('direction', filter.direction);
-  equal('interface', filter.interface);
-  equal('hauler_id', filter.haulerId);
-  equal('connection_id', filter.connectionId);
-  equal('api_key_id', filter.apiKeyId);
-  equal('error_code', filter.errorCode);
-  equal('request_id', filter.requestId);
-  if (filter.status !== undefined) {
-    const [first, last] = filter.status;
-    conditions.push(`status BETWEEN ${first} AND ${last}`);
-  }
-  return conditions;
-}
-
-/** Statuses that occur often enough for a range of their own. */
-const COMMON_STATUSES = [400, 401, 404, 405, 408, 409, 410, 413, 415, 416, 422, 429, 500, 502, 503, 504];
-
-/**
- * The conditions of each range of an index. They are constants: of a value that the planner does not know, it assumes that
- * it is frequent, and reads all exchanges from the newest on.
- */
-function rangesOf(filter: ExchangeFilter): readonly (readonly string[])[] {
-  const { status, requestId, apiKeyId, connectionId, errorCode } = filter;
-  if ((requestId ?? apiKeyId ?? connectionId) !== undefined) return [];
-  if (status !== undefined && status[0] !== OK) {
-    const [first, last] = status;
-    const common = COMMON_STATUSES.filter((each) => each >= first && each <= last);
-    // Named one by one: `status <> 422` would read all exchanges with that status to leave them out.
-    const others = Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(
-      (each) => !common.includes(each),
-    );
-    const rest = [[`status <> ${OK}`, `status IN (${others.join(', ')})`]];
-    return first === last ? [[`status <> ${OK}`]] : [...common.map((each) => [`status = ${each}`]), ...rest];
-  }
-  if (errorCode !== undefined) return [];
-  const { direction, interface: name, haulerId } = filter;
-  if ((direction ?? name ?? haulerId) === undefined) return [];
-  const directions = direction === undefined ? DIRECTIONS : [direction];
-  const interfaces = name === undefined ? INTERFACES : [name];
-  return directions.flatMap((one) => interfaces.map((other) => [`direction = '${one}'`, `interface = '${other}'`]));
+/** Only asked for a filter by hauler and reference. */
+async function hasFewExchanges(manager: EntityManager, { haulerId, reference }: ExchangeFilter): Promise<boolean> {
+  if (haulerId === undefined || reference === undefined) return false;
+  const [row] = await manager.query<[{ count: number }]>(
+    `SELECT count(*)::int FROM (SELECT FROM exchanges WHERE hauler_id = $1 LIMIT ${FEW_OF_HAULER + 1}) AS found`,
+    [haulerId],
+  );
+  return row.count <= FEW_OF_HAULER;
 }

@@ -42,7 +42,7 @@ export class PartnerExchangesController {
 }
 
 function scopeOf(call: AuthenticatedRequest): ExchangeScope {
-  const { keyId } = principalOf(call);
+  const { keyId, haulerId } = principalOf(call);
   if (keyId === null) throw new Error('the partner API needs a key');
-  return { apiKeyId: keyId };
+  return { apiKeyId: keyId, ...(haulerId === null ? {} : { haulerId }) };
 }

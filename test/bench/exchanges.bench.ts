@@ -1,11 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { atEnd } from './cleanup.js';
 import { collectGarbage, push } from './load.js';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { processorMs, type Service, startService } from './processes.js';
 import { report, type Row } from './report.js';
 import { openScaleHouse, type ScaleHouse } from './scale-house.js';
 import { median } from './statistics.js';
-import { listSql, type ExchangeFilter } from '../../src/exchanges/exchanges.repository.js';
+import type { ReferenceKind } from '../../src/contracts/common/references.js';
+import type { ExchangeFilter } from '../../src/exchanges/exchange-list.sql.js';
+import { ExchangesRepository } from '../../src/exchanges/exchanges.repository.js';
 
 const CONNECTIONS = 64;
 const PAGE = 21;
@@ -19,7 +24,8 @@ interface Round {
 
 /**
  * The cost of the log of exchanges: tickets at 64 connections with and without it, in turns; then its size and the time of
- * its queries. Arguments: rounds (5), seconds of one measurement (3), stored exchanges (200000).
+ * its queries. Arguments: rounds (5; 0 measures
+ * the queries alone), seconds of one measurement (3), stored exchanges (200000).
  */
 export async function run([rounds = '5', seconds = '3', stored = '200000']: readonly string[]): Promise<void> {
   const database = await startDatabase();
@@ -107,27 +113,62 @@ async function counts({ url, adminToken }: Service): Promise<[number, number]> {
   return [sum('exchanges_written_total'), sum('exchanges_lost_total')];
 }
 
-/** Copies of real exchanges over two days, most of them of one hauler; one in fifty is a failure. */
-async function measureStored({ client }: BenchDatabase, { haulerId }: ScaleHouse, count: number): Promise<void> {
-  const columns = `request_bytes, response_bytes, duration_ms, request_form, response_form, in_revision, direction,
-    interface, route, method, path, key_prefix, result, request_headers, response_headers, response_body`;
-  const at = (i: string) =>
-    `(substr(t.hex, 1, 8) || '-' || substr(t.hex, 9, 4) || '-7' || lpad(to_hex(${i} % 4096), 3, '0') || '-8000-' || lpad(to_hex(${i}), 12, '0'))::uuid`;
-  const hex = `lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint + (i * 3600000.0 / ${count})::bigint), 12, '0')`;
+/** Of all exchanges: nine in ten are inbound pushes, one is an outbound call of Vision; one in fifty failed. */
+const SMALL_SHARE = 10_000;
+
+/**
+ * Copies of a real push over three days. Half belong to one hauler, one in ten thousand to a small one, and the others to
+ * 100 haulers. All haulers use the same sites and the same camera name, so that a pair of filters is selective only together.
+ */
+async function measureStored({ client, url }: BenchDatabase, { haulerId }: ScaleHouse, count: number): Promise<void> {
+  const otherHauler = '00000000-0000-4000-9000-000000000001';
+  const [smallHauler, otherKey, ownConnection, otherConnection] = ids(1, 2, 3, 4);
+  await client.query(`INSERT INTO haulers (id, name) VALUES ($1, 'Another hauler')`, [otherHauler]);
+  await client.query(
+    `INSERT INTO api_keys (id, hash, prefix, hauler_id, interfaces, created_at) VALUES ($1, $2, 'hb_00000000', $3, '{scale}', now())`,
+    [otherKey, Buffer.alloc(32, 1), otherHauler],
+  );
+  for (const [id, owner] of [
+    [ownConnection, haulerId],
+    [otherConnection, otherHauler],
+  ]) {
+    await client.query(
+      `INSERT INTO connections (hauler_id, id, interface, base_url, sealed_key, customer_id, interval_seconds, enabled, created_at, updated_at)
+       VALUES ($1, $2, 'vision', 'https://partner.example', '', 'customer', 300, false, now(), now())`,
+      [owner, id],
+    );
+  }
+  const columns = `request_bytes, response_bytes, duration_ms, request_form, response_form, in_revision, method, path, key_prefix,
+    request_headers, response_headers, response_body`;
+  const hex = `lpad(to_hex((extract(epoch FROM date_trunc('day', now())) * 1000)::bigint + (i * 259200000.0 / ${count})::bigint), 12, '0')`;
   await client.query('CREATE TEMP TABLE sample AS SELECT * FROM exchanges ORDER BY id LIMIT 1');
   await client.query('TRUNCATE exchanges, exchange_references');
   await client.query(
-    `INSERT INTO exchanges (id, hauler_id, api_key_id, status, error_code, request_id, refs, ${columns})
-     SELECT ${at('t.i')}, CASE WHEN t.i % 10 = 0 THEN gen_random_uuid() ELSE $2::uuid END, s.api_key_id,
-       CASE WHEN t.i % 50 = 0 THEN 422 ELSE 200 END, CASE WHEN t.i % 50 = 0 THEN 'VALIDATION_ERROR' END,
-       gen_random_uuid()::text, s.refs, ${columns}
-     FROM (SELECT i, ${hex} AS hex FROM generate_series(1, $1::int) AS i) AS t CROSS JOIN sample s`,
-    [count, haulerId],
+    `INSERT INTO exchanges (id, hauler_id, api_key_id, connection_id, direction, interface, route, status, result, error_code,
+       request_id, refs, ${columns})
+     SELECT t.id, t.hauler, CASE WHEN t.outbound THEN NULL WHEN t.hauler = $2 THEN s.api_key_id WHEN t.hauler = $7 THEN $4::uuid END,
+       CASE WHEN NOT t.outbound THEN NULL WHEN t.hauler = $2 THEN $5::uuid WHEN t.hauler = $7 THEN $6::uuid END,
+       CASE WHEN t.outbound THEN 'outbound' ELSE 'inbound' END, CASE WHEN t.outbound THEN 'vision' ELSE 'scale' END,
+       CASE WHEN t.outbound THEN 'listVideos' ELSE 'createTicket' END, CASE WHEN t.i % 50 = 7 THEN 422 ELSE 200 END, 'created',
+       CASE WHEN t.i % 50 = 7 THEN 'VALIDATION_ERROR' END, CASE WHEN t.outbound THEN NULL ELSE gen_random_uuid()::text END,
+       s.refs, ${columns}
+     FROM (SELECT i, i % 10 = 9 AS outbound,
+             CASE WHEN i % ${SMALL_SHARE} = 0 THEN $3::uuid WHEN (i / 10) % 2 = 0 THEN $2::uuid
+               ELSE ('00000000-0000-4000-9000-' || lpad(to_hex((i / 20) % 100), 12, '0'))::uuid END AS hauler,
+             (substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-7' || lpad(to_hex(i % 4096), 3, '0') || '-8000-'
+               || lpad(to_hex(i), 12, '0'))::uuid AS id
+             FROM (SELECT i, ${hex} AS hex FROM generate_series(1, $1::int) AS i) AS numbered) AS t CROSS JOIN sample s`,
+    [count, haulerId, smallHauler, otherKey, ownConnection, otherConnection, otherHauler],
   );
   await client.query(
     `INSERT INTO exchange_references (exchange_id, kind, value)
-     SELECT e.id, r.kind, CASE r.kind WHEN 'siteId' THEN 'site-' || (right(e.id::text, 1)) ELSE r.kind || e.id END
-     FROM exchanges e CROSS JOIN (VALUES ('ticketNumber'), ('ticketId'), ('siteId'), ('materialId')) AS r (kind)`,
+     SELECT e.id, r.kind, r.value FROM exchanges e CROSS JOIN LATERAL (
+       SELECT 'ticketNumber' AS kind, 'IN-' || right(e.id::text, 7) AS value WHERE e.direction = 'inbound'
+       UNION ALL SELECT 'ticketId', e.id::text WHERE e.direction = 'inbound'
+       UNION ALL SELECT 'siteId', 'site-' || right(e.id::text, 1) WHERE e.direction = 'inbound'
+       UNION ALL SELECT 'materialId', 'material-' || substr(e.id::text, 35, 2) WHERE e.direction = 'inbound'
+       UNION ALL SELECT 'truckId', 'TRUCK-' || substr(e.id::text, 33, 3) WHERE e.direction = 'outbound'
+       UNION ALL SELECT 'cameraId', 'front' WHERE e.direction = 'outbound') AS r`,
   );
   await client.query('ANALYZE exchanges');
   await client.query('ANALYZE exchange_references');
@@ -136,33 +177,69 @@ async function measureStored({ client }: BenchDatabase, { haulerId }: ScaleHouse
       UNION ALL SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('exchange_references')`,
   );
   const bytes = size.reduce((sum, row) => sum + Number(row.bytes), 0);
-  const { rows } = await client.query<{ id: string; request_id: string }>(
-    'SELECT id, request_id FROM exchanges LIMIT 1',
+  const { rows } = await client.query<{ id: string; request_id: string; api_key_id: string }>(
+    'SELECT id, request_id, api_key_id FROM exchanges WHERE hauler_id = $1 AND request_id IS NOT NULL LIMIT 1',
+    [haulerId],
   );
-  const filters: Record<string, ExchangeFilter> = {
-    'no filter': {},
-    hauler: { haulerId },
-    'hauler, direction without any': { haulerId, direction: 'outbound' },
-    'hauler, interface without any': { haulerId, interface: 'vision' },
-    'hauler, status 4xx': { haulerId, status: [400, 499] },
-    'hauler, status 5xx': { haulerId, status: [500, 599] },
-    'hauler, error code': { haulerId, errorCode: 'VALIDATION_ERROR' },
-    'hauler, site': { haulerId, reference: { kind: 'siteId', value: 'site-3' } },
-    'ticket number': { reference: { kind: 'ticketNumber', value: `ticketNumber${rows[0]?.id}` } },
-    'request id': { requestId: rows[0]?.request_id },
-    'status none': { status: [0, 0] },
+  const { id = '', request_id: requestId, api_key_id: ownKey } = rows[0] ?? {};
+  const reference = (kind: ReferenceKind, value: string): ExchangeFilter => ({ reference: { kind, value } });
+  const filters: Readonly<Record<string, ExchangeFilter>> = {
+    none: {},
+    'direction inbound': { direction: 'inbound' },
+    'direction outbound': { direction: 'outbound' },
+    'interface vision': { interface: 'vision' },
+    'interface without any': { interface: 'account' },
+    'status 200': { status: [200, 200] },
+    'status 422': { status: [422, 422] },
+    'status 4xx': { status: [400, 499] },
+    'status 5xx, without any': { status: [500, 599] },
+    'status none, without any': { status: [0, 0] },
+    'error code': { errorCode: 'VALIDATION_ERROR' },
+    'request id': { requestId },
+    'API key of the first hauler': { apiKeyId: ownKey },
+    'API key of another hauler': { apiKeyId: otherKey },
+    'connection of the first hauler': { connectionId: ownConnection },
+    'connection of another hauler': { connectionId: otherConnection },
+    'ticket number': reference('ticketNumber', `IN-${id.slice(-7)}`),
+    'ticket id': reference('ticketId', id),
+    'site of all haulers': reference('siteId', 'site-3'),
+    'material of all haulers': reference('materialId', 'material-a1'),
+    'truck name': reference('truckId', 'TRUCK-0a1'),
+    'camera name of all haulers': reference('cameraId', 'front'),
+    'one hour': {
+      from: Date.now() - (Date.now() % 86_400_000),
+      to: Date.now() - (Date.now() % 86_400_000) + 3_600_000,
+    },
+  };
+  const dataSource = await new DataSource(
+    createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: 2 }),
+  ).initialize();
+  atEnd(() => dataSource.destroy());
+  const exchanges = new ExchangesRepository(dataSource);
+  const timed = async (filter: ExchangeFilter): Promise<number> => {
+    const times: number[] = [];
+    for (let i = 0; i < REPEATS; i++) {
+      const started = performance.now();
+      await exchanges.find(filter, PAGE);
+      times.push(performance.now() - started);
+    }
+    return median(times);
   };
   const table: Row[] = [];
   for (const [name, filter] of Object.entries(filters)) {
-    const times: number[] = [];
-    for (let i = 0; i < REPEATS; i++) {
-      const { sql, parameters } = listSql(filter, PAGE);
-      const started = performance.now();
-      await client.query(sql, parameters);
-      times.push(performance.now() - started);
-    }
-    table.push([name, median(times).toFixed(1)]);
+    const times = [filter, { ...filter, haulerId }, { ...filter, haulerId: smallHauler }].map(
+      (each) => () => timed(each),
+    );
+    const cells: string[] = [];
+    for (const run of times) cells.push((await run()).toFixed(1));
+    table.push([name, ...cells]);
   }
-  report('exchange-queries', [['filter', 'ms'], ...table], { count, bytes });
+  report('exchange-queries', [['filter', 'alone, ms', 'with a large hauler', 'with a small hauler'], ...table], {
+    count,
+    bytes,
+  });
   console.log(`${count} exchanges: ${(bytes / count / 1000).toFixed(2)} GB per million`);
 }
+
+const ids = (...numbers: readonly number[]) =>
+  numbers.map((number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`);
