@@ -63,9 +63,9 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
   const { id, direction, secrets } = record;
   const rule: LinkRule = direction === 'outbound' ? 'every value' : 'signature';
   const output = parsedResponse(record);
-  const references = referencesOf(record.input, output, record.references).map((reference) => ({
-    ...reference,
-    value: redactKnown(reference.value, secrets),
+  const references = referencesOf(record.input, output, record.references).map(({ kind, value }) => ({
+    kind,
+    value: redactKnown(value, secrets),
   }));
   const request = record.inRevision ? NO_BODY : bodyCells(record.requestBody, rule, secrets);
   const response = bodyCells(record.responseBody, rule, secrets);
@@ -170,6 +170,9 @@ function decisionOf(
   };
 }
 
+/** Most texts have nothing to escape and nothing that PostgreSQL cannot store. */
+const SPECIAL = /[\\\t\n\r\0\ud800-\udfff]/;
+
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 function copyLine(cells: readonly Cell[]): string {
@@ -178,12 +181,11 @@ function copyLine(cells: readonly Cell[]): string {
     if (i > 0) line += '\t';
     const cell = cells[i];
     if (cell == null) line += '\\N';
-    else if (typeof cell === 'string') {
-      const text = storable(cell);
-      line += /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '') : text;
-    } else line += String(cell);
+    else if (typeof cell === 'string') line += SPECIAL.test(cell) ? escaped(cell) : cell;
+    else line += String(cell);
   }
   return `${line}\n`;
 }
 
-const storable = (text: string): string => (isStorableText(text) ? text : storableText(text));
+const escaped = (text: string): string =>
+  (isStorableText(text) ? text : storableText(text)).replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '');

@@ -17,7 +17,6 @@ import { isComplete } from '../observability/request-observer.js';
 import { BodyCapture, keptBody } from './body-capture.js';
 import type { ExchangeLog } from './exchange-log.service.js';
 import type { KeptBody } from './exchange-record.js';
-import { referenceFields } from './references.rules.js';
 
 /** Downloads of the reference partner belong to Vision. */
 const FILES_PREFIX = '/media/v1/';
@@ -123,7 +122,7 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
       ignoredFields: textOf(response.getHeader(IGNORED_FIELDS_HEADER)),
       requestHeaders: request.headers,
       requestBody,
-      input: principal === undefined ? undefined : referenceFields(request.parsedBody ?? request.query),
+      input: principal === undefined ? undefined : (request.parsedBody ?? request.query),
       responseHeaders: status === 0 ? undefined : response.getHeaders(),
       responseBody: operation.isFile ? undefined : body.kept(),
       inRevision,

@@ -25,21 +25,6 @@ export function referencesOf(input: unknown, output: unknown, others: readonly R
   return [...found.values()];
 }
 
-/** The fields of a request that `referencesOf` reads. A large body must not stay in memory until its exchange is written. */
-export function referenceFields(input: unknown): unknown {
-  if (!isJsonObject(input)) return undefined;
-  const { siteId, truckId, cameraId, requestId, accountName, inboundFlow, outboundFlow } = input;
-  const materials = arrayIn(input['materials']).slice(0, MAX_MATERIALS);
-  return {
-    ...{ siteId, truckId, cameraId, requestId, accountName },
-    inboundFlow: only('ticketNumber', inboundFlow),
-    outboundFlow: only('ticketNumber', outboundFlow),
-    materials: materials.map((material) => only('id', material)),
-  };
-}
-
-const only = (name: string, value: unknown) => (isJsonObject(value) ? { [name]: value[name] } : undefined);
-
 type Add = (kind: ReferenceKind, value: unknown) => void;
 
 function addRequest(input: JsonObject, add: Add): void {
