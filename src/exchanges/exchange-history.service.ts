@@ -55,7 +55,7 @@ function eventOf({ direction, status, failure }: ExchangeListRow): HistoryEvent 
 /** A page of the newest `MAX_HISTORY` entries, newest first. Entries of the same time keep the later one first. */
 export function historyPage<Entry extends HistoryEntry>(entries: readonly Entry[], query: PageQuery): List<Entry> {
   const page = pageRequest(query);
-  const sorted = entries.toSorted((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0));
+  const sorted = entries.toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
   const kept = sorted.slice(0, MAX_HISTORY);
   return {
     data: kept.slice(page.offset, page.offset + page.pageSize),

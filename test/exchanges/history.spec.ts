@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { HistoryEntry } from '../../src/contracts/admin/history.dto.js';
 import type { List } from '../../src/contracts/admin/list.dto.js';
 import { DEMO } from '../../src/demo/demo-data.js';
+import { historyPage } from '../../src/exchanges/exchange-history.service.js';
 import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -207,4 +208,13 @@ describe('of a clip', () => {
       expect(texts).toContain(`Part ${part}: The state is failed. The partner refused the request: no camera`);
     }
   });
+});
+
+test('lists what happened at a whole second after the later entries of that second', () => {
+  const entries = ['2026-11-25T00:00:01.004Z', '2026-11-25T00:00:01Z', '2026-11-25T00:00:00.9Z'].map((at) => ({
+    at,
+    event: 'state' as const,
+    text: at,
+  }));
+  expect(historyPage(entries.toReversed(), {}).data).toEqual(entries);
 });
