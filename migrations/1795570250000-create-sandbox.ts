@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Active scenarios of the sandbox, the clocks of customers, and the scenario of a requested clip. */
-export class CreateSandbox1795400250000 implements MigrationInterface {
+export class CreateSandbox1795570250000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE sandbox_scenarios (

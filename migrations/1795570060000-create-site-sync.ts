@@ -16,7 +16,7 @@ const RECORD = `
  * The catalog of each hauler (section 2.4a), and the synchronisation runs that maintain it. A record refers to its parent by the
  * partner's id, without a foreign key: the parent of a valid record may be in quarantine (decision 32).
  */
-export class CreateSiteSync1795400060000 implements MigrationInterface {
+export class CreateSiteSync1795570060000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE sites (${RECORD}
@@ -67,12 +67,15 @@ export class CreateSiteSync1795400060000 implements MigrationInterface {
         attempts integer NOT NULL DEFAULT 0,
         counts jsonb NOT NULL,
         error text,
+        guard jsonb,
+        note text,
+        has_changes boolean NOT NULL DEFAULT false,
         created_at timestamptz NOT NULL DEFAULT now(),
         started_at timestamptz,
         finished_at timestamptz,
         PRIMARY KEY (hauler_id, id),
         CONSTRAINT sync_runs_status_check
-          CHECK (status IN ('queued', 'running', 'succeeded', 'failed', 'held', 'no_data'))
+          CHECK (status IN ('queued', 'running', 'succeeded', 'failed', 'held', 'rejected', 'no_data'))
       );
       CREATE UNIQUE INDEX sync_runs_active_key ON sync_runs (hauler_id, connection_id)
         WHERE status IN ('queued', 'running');
@@ -100,12 +103,28 @@ export class CreateSiteSync1795400060000 implements MigrationInterface {
         connection_id uuid NOT NULL,
         kind text NOT NULL,
         external_id uuid NOT NULL,
+        rejected boolean NOT NULL DEFAULT false,
         PRIMARY KEY (hauler_id, connection_id, kind, external_id)
-      )`);
+      );
+
+      CREATE TABLE sync_changes (
+        hauler_id uuid NOT NULL,
+        run_id uuid NOT NULL,
+        position bigint GENERATED ALWAYS AS IDENTITY,
+        kind text NOT NULL,
+        change text NOT NULL,
+        external_id uuid NOT NULL,
+        name text NOT NULL,
+        before jsonb,
+        after jsonb,
+        PRIMARY KEY (hauler_id, run_id, position),
+        FOREIGN KEY (hauler_id, run_id) REFERENCES sync_runs (hauler_id, id) ON DELETE CASCADE
+      );
+      CREATE INDEX sync_changes_run_idx ON sync_changes (run_id, position)`);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
-      DROP TABLE sync_holds, sync_issues, sync_runs, materials, kiosks, sites`);
+      DROP TABLE sync_changes, sync_holds, sync_issues, sync_runs, materials, kiosks, sites`);
   }
 }

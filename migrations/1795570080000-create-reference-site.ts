@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The response of the reference partner for each hauler: one compressed body, stored in chunks (decision 37). */
-export class CreateReferenceSite1795400080000 implements MigrationInterface {
+export class CreateReferenceSite1795570080000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE reference_site_data (

@@ -58,8 +58,22 @@ const CLIPS = `
       CREATE INDEX video_request_parts_due_idx ON video_request_parts (due_at) WHERE due_at IS NOT NULL;
       CREATE INDEX video_request_parts_group_idx ON video_request_parts (connection_id, due_at) WHERE due_at IS NOT NULL;
       CREATE INDEX video_request_parts_leased_idx ON video_request_parts (leased_until) WHERE leased_until IS NOT NULL;
+      CREATE INDEX video_request_parts_partner_idx ON video_request_parts (connection_id, partner_request_id)
+        WHERE partner_request_id IS NOT NULL;
       CREATE INDEX video_request_parts_polled_idx ON video_request_parts (connection_id, customer_id, next_poll_at)
         WHERE next_poll_at IS NOT NULL;
+
+      -- Steps that changed something. The id contains the time.
+      CREATE TABLE clip_events (
+        hauler_id uuid NOT NULL,
+        request_id uuid NOT NULL,
+        id uuid NOT NULL,
+        part_id uuid NOT NULL,
+        recording_id uuid,
+        kind text NOT NULL,
+        text text NOT NULL,
+        PRIMARY KEY (hauler_id, request_id, id)
+      );
 
       CREATE TABLE video_polls (
         hauler_id uuid NOT NULL,
@@ -150,6 +164,7 @@ const RECORDINGS = `
         draft_validator text,
         size_bytes bigint,
         sha256 text,
+        gaps jsonb,
         fetch_ms integer,
         stored_at timestamptz,
         deleted_at timestamptz,
@@ -159,14 +174,23 @@ const RECORDINGS = `
         CONSTRAINT recordings_part_check CHECK ((part_id IS NOT NULL) = (source = 'on-demand'))
       );
       CREATE INDEX recordings_id_idx ON recordings (id);
+      -- With the status, so that coverage is aggregated from indexes alone.
       CREATE UNIQUE INDEX recordings_chunk_key
-        ON recordings (hauler_id, connection_id, truck_id, camera_id, start_time, end_time) WHERE source = 'continuous';
+        ON recordings (hauler_id, connection_id, truck_id, camera_id, start_time, end_time) INCLUDE (status)
+        WHERE source = 'continuous';
+      CREATE INDEX recordings_clip_camera_idx ON recordings (connection_id, truck_id, camera_id, start_time)
+        WHERE source = 'on-demand';
       -- Partners give one id to several clips of a request.
       CREATE UNIQUE INDEX recordings_clip_key
         ON recordings (hauler_id, part_id, partner_recording_id, camera_id, start_time, end_time)
         WHERE part_id IS NOT NULL;
       CREATE INDEX recordings_partner_idx ON recordings (connection_id, partner_recording_id) WHERE source = 'continuous';
       CREATE INDEX recordings_fetch_idx ON recordings (connection_id, fetch_by) WHERE due_at IS NOT NULL;
+      -- The next downloads of all connections, in the order of expiry.
+      CREATE INDEX recordings_unleased_fetch_idx ON recordings (fetch_by) WHERE due_at IS NOT NULL AND leased_until IS NULL;
+      -- For the oldest due recording. The predicate keeps claims from using it: with outdated statistics PostgreSQL preferred it
+      -- to the index of the connection, and each claim read all due rows.
+      CREATE INDEX recordings_unleased_due_idx ON recordings (due_at) WHERE due_at IS NOT NULL AND leased_until IS NULL;
       CREATE INDEX recordings_leased_idx ON recordings (leased_until) WHERE leased_until IS NOT NULL;
       CREATE INDEX recordings_start_idx ON recordings (start_time, id);
       CREATE INDEX recordings_truck_idx ON recordings (connection_id, truck_id, start_time, id);
@@ -184,14 +208,17 @@ const RECORDINGS = `
         first_seen_at timestamptz NOT NULL,
         last_seen_at timestamptz NOT NULL,
         PRIMARY KEY (hauler_id, connection_id, digest)
-      )`;
+      );
+      CREATE INDEX vision_findings_seen_idx ON vision_findings (first_seen_at DESC, connection_id, digest);
+      CREATE INDEX vision_findings_connection_idx ON vision_findings (connection_id, first_seen_at DESC, digest)`;
 
 /**
  * The platform side of Vision: clip requests with their parts, subscriptions with the windows deferred for later, and
- * recordings. A recording's row is also the due row of its download. One poll serves all open parts of a customer, so a
+ * recordings. `gaps` are the times within a clip that were not recorded, `[{ startTime, endTime, reason }]`, null where there
+ * are none. A recording's row is also the due row of its download. One poll serves all open parts of a customer, so a
  * poll has its own row and a part holds only the time of its next poll.
  */
-export class CreateVision1795400070000 implements MigrationInterface {
+export class CreateVision1795570070000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(CLIPS);
     await queryRunner.query(CONTINUOUS);
@@ -203,7 +230,7 @@ export class CreateVision1795400070000 implements MigrationInterface {
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       DROP TABLE partner_camera_names, vision_findings, recordings, video_windows, video_subscriptions, video_polls,
-        video_request_parts, video_requests`);
+        clip_events, video_request_parts, video_requests`);
     await queryRunner.query(uncountDays('recording_days'));
   }
 }

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Haulers and API keys. */
-export class CreateAuth1795400010000 implements MigrationInterface {
+/** Haulers, API keys, and the action log: what admins and partners changed by a call. */
+export class CreateAuth1795570010000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     // No foreign key to haulers: a site key may be limited to a hauler that only the partner side knows.
     await queryRunner.query(`
@@ -37,10 +37,22 @@ export class CreateAuth1795400010000 implements MigrationInterface {
       );
       CREATE INDEX api_keys_created_idx ON api_keys (created_at DESC, id DESC);
       CREATE INDEX api_keys_hauler_idx ON api_keys (hauler_id, created_at DESC, id DESC);
-      CREATE INDEX api_keys_replaces_idx ON api_keys (replaces_id)`);
+      CREATE INDEX api_keys_replaces_idx ON api_keys (replaces_id);
+
+      -- The changes are JSON text, because jsonb refuses some of it.
+      CREATE TABLE actions (
+        id uuid NOT NULL PRIMARY KEY,
+        at timestamptz NOT NULL DEFAULT now(),
+        actor text NOT NULL,
+        action text NOT NULL,
+        resource text NOT NULL,
+        changes text
+      );
+      CREATE INDEX actions_at_idx ON actions (at, id);
+      CREATE INDEX actions_resource_idx ON actions (resource, at, id)`);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE api_keys, haulers');
+    await queryRunner.query('DROP TABLE actions, api_keys, haulers');
   }
 }

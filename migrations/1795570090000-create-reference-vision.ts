@@ -4,7 +4,7 @@ import { countDays, uncountDays } from './sql/count-days.js';
 const FILTERS = { customer_id: 'text', truck_id: 'text', camera_id: 'text' };
 
 /** The reference partner's side of Vision: camera names, recordings, clip requests and prepared clips. */
-export class CreateReferenceVision1795400090000 implements MigrationInterface {
+export class CreateReferenceVision1795570090000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE reference_camera_names (
@@ -45,6 +45,9 @@ export class CreateReferenceVision1795400090000 implements MigrationInterface {
         last_error text
       );
       CREATE INDEX reference_video_requests_due_idx ON reference_video_requests (due_at) WHERE due_at IS NOT NULL;
+      CREATE INDEX reference_video_requests_leased_idx ON reference_video_requests (leased_until)
+        WHERE leased_until IS NOT NULL;
+      CREATE INDEX reference_video_requests_status_idx ON reference_video_requests (status, created_at, id);
       CREATE INDEX reference_video_requests_created_idx ON reference_video_requests (created_at, id);
       CREATE TABLE reference_clips (
         id uuid PRIMARY KEY,
@@ -56,6 +59,7 @@ export class CreateReferenceVision1795400090000 implements MigrationInterface {
         end_time timestamptz NOT NULL,
         size_bytes bigint NOT NULL,
         sha256 text NOT NULL,
+        gaps jsonb,
         created_at timestamptz NOT NULL DEFAULT now(),
         CONSTRAINT reference_clips_request_key UNIQUE (request_id)
       );

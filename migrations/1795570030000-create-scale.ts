@@ -9,7 +9,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  *   which jsonb refuses. Cast them to jsonb to query them.
  * - There are no foreign keys: checking the hauler would lock its row for every ticket.
  */
-export class CreateScale1795400030000 implements MigrationInterface {
+export class CreateScale1795570030000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE tickets (
@@ -40,6 +40,9 @@ export class CreateScale1795400030000 implements MigrationInterface {
         received_at timestamptz NOT NULL,
         result text NOT NULL CONSTRAINT ticket_revisions_result_check CHECK (result IN ('created', 'updated', 'stale')),
         body text NOT NULL,
+        exchange_id uuid,
+        api_key_id uuid,
+        request_id text,
         CONSTRAINT ticket_revisions_pkey PRIMARY KEY (hauler_id, ticket_id, revision)
       )`);
   }

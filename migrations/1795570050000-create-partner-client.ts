@@ -4,7 +4,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * Connections to partners. The row of a site connection is also the due row of its synchronisation. The row of a deleted
  * connection stays, without its keys, because other rows refer to it.
  */
-export class CreatePartnerClient1795400050000 implements MigrationInterface {
+export class CreatePartnerClient1795570050000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE connections (
@@ -31,6 +31,7 @@ export class CreatePartnerClient1795400050000 implements MigrationInterface {
       );
       CREATE INDEX connections_id_idx ON connections (id);
       CREATE INDEX connections_due_idx ON connections (due_at) WHERE due_at IS NOT NULL;
+      CREATE INDEX connections_leased_idx ON connections (leased_until) WHERE leased_until IS NOT NULL;
       CREATE INDEX connections_created_idx ON connections (created_at DESC, id DESC) WHERE deleted_at IS NULL`);
   }
 

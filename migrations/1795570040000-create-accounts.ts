@@ -5,7 +5,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * longer than an index entry may be. The service computes the n-grams of the search instead of pg_trgm: not every server
  * lets the role create an extension, and with the locale C pg_trgm knows ASCII letters only.
  */
-export class CreateAccounts1795400040000 implements MigrationInterface {
+export class CreateAccounts1795570040000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE SEQUENCE account_numbers START 100001;

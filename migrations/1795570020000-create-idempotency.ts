@@ -4,7 +4,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * The first response of each Idempotency-Key (decision 16). No foreign key to haulers: rows live for a day, and the check
  * would lock the hauler's row on the hot path.
  */
-export class CreateIdempotency1795400020000 implements MigrationInterface {
+export class CreateIdempotency1795570020000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE idempotency_keys (
