@@ -13,8 +13,7 @@ import { ScaleHouse } from '../support/scale-house.js';
 import { testServer } from '../support/test-database.js';
 import { databaseUrl, onServer } from '../support/test-server.js';
 
-/** The service promises 5 s. The rest is for a busy machine that runs eight services in this process. */
-const ANSWERED_WITHIN_MS = 7_000;
+const ANSWERED_WITHIN_MS = 5_000;
 const BACK_WITHIN_MS = 10_000;
 const ROUNDS = shortOrLong(1, 5);
 /** Between two rounds of calls while the database is unavailable: the second meets the state that the first has left. */
@@ -115,19 +114,13 @@ describe('an unavailable database: 503 with Retry-After within 5 s, and recovery
     120_000,
   );
 
-  test.concurrent(
-    'a delay of 100 ms per message is no failure',
-    () =>
-      onStage(async (stage) => {
-        stage.proxy.pass(100);
-        // A busy machine may add so much to the delay that the first calls fail.
-        await eventually(async () => {
-          const replies = await stage.everyCall();
-          expect(replies.map(({ status }) => status)).toEqual(WELL);
-          for (const { ms } of replies) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
-        }, 30_000);
-      }),
-    60_000,
+  test.concurrent('a delay of 100 ms per message is no failure', () =>
+    onStage(async (stage) => {
+      stage.proxy.pass(100);
+      const replies = await stage.everyCall();
+      expect(replies.map(({ status }) => status)).toEqual(WELL);
+      for (const { ms } of replies) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+    }),
   );
 
   test.concurrent('a server that becomes a standby: writes are 503, reads continue', () =>
