@@ -10,7 +10,10 @@ import { CatalogFixture } from '../support/catalog.js';
 import { exchangeInFull, listExchanges, newestExchange } from '../support/exchange-scene.js';
 import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
 import { answer, PARTNER_KEY, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
+import { eventually } from '../support/eventually.js';
 import { refuses } from '../support/scripted-partner.js';
+import { orderVideo } from '../support/video-requests.js';
+import { accepts, connectVision, POST, startVisionPartner } from '../support/vision-partner.js';
 
 const replayOn = (service: TestApp, id: string, body: object = {}) =>
   service.admin<ReplayedExchange>('POST', `/exchanges/${id}/replay`, body);
@@ -269,6 +272,23 @@ describe('an outbound call', () => {
     expect(await scene.runs()).toEqual([]);
     const asked = scene.partner.askedOf(SITES_ROUTE);
     expect(asked.at(-1)?.search).toBe(asked[0]?.search);
+  });
+
+  test('POST is never sent a second time: 409', async () => {
+    const vision = await startVisionPartner();
+    const { id: connectionId } = await connectVision(scene.service, vision.url);
+    vision.on(POST, accepts());
+    await orderVideo(scene.service, connectionId);
+    const posted = await eventually(async () => {
+      const { body } = await listExchanges(scene.service, { connectionId, direction: 'outbound', interface: 'vision' });
+      const found = body.data.find(({ method }) => method === 'POST');
+      expect(found).toBeDefined();
+      return found;
+    });
+    const { status, text } = await replayOn(scene.service, posted?.id ?? '');
+    expect([status, text]).toEqual([409, expect.stringContaining('a POST to a partner is never sent twice')]);
+    expect(vision.askedOf(POST)).toHaveLength(1);
+    await vision.stop();
   });
 
   test('a partner that fails again is a result', async () => {
