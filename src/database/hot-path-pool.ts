@@ -42,7 +42,7 @@ export class HotPathPool implements OnApplicationShutdown {
       maxLifetimeSeconds: PLAN_LIFETIME_SECONDS,
     });
     // The pool removes an idle connection that is lost.
-    this.pool.on('error', ignore);
+    this.pool.on('error', () => undefined);
   }
 
   counts(): { open: number; idle: number; waiting: number } {
@@ -53,8 +53,6 @@ export class HotPathPool implements OnApplicationShutdown {
   /** Runs `work` on a connection that nobody else uses meanwhile. */
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
-    // A lost connection also fails the statement that it was running.
-    client.on('error', ignore);
     let isLost = false;
     try {
       return await work(new Connection(client, { prepared: true }));
@@ -63,7 +61,6 @@ export class HotPathPool implements OnApplicationShutdown {
       isLost = isDatabaseUnavailable(error);
       throw error;
     } finally {
-      client.off('error', ignore);
       client.release(isLost);
     }
   }
@@ -72,8 +69,6 @@ export class HotPathPool implements OnApplicationShutdown {
     await this.pool.end();
   }
 }
-
-const ignore = () => undefined;
 
 async function prepare(client: pg.ClientBase): Promise<void> {
   await PoolClient.prepare(client);

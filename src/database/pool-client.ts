@@ -28,6 +28,13 @@ const MIN_STATEMENT_MS = 1000;
 export class PoolClient extends pg.Client {
   private statementMs = STATEMENT_TIMEOUT_MS;
 
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    // A lost connection fails the statement that it was running. Without a listener it would end the process: the server may
+    // close a connection in the moment in which the pool hands it out.
+    this.on('error', () => undefined);
+  }
+
   /** Sets session parameters. A pooler in between may refuse them in the startup packet. */
   static async prepare(this: void, client: pg.ClientBase): Promise<void> {
     await client.query(

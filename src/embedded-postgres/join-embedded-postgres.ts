@@ -39,6 +39,8 @@ async function runningDatabase(folder: string, inUse: FolderInUse): Promise<stri
 
 async function accepts(connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000 });
+  // Without a listener a server that stops would end this process.
+  client.on('error', () => undefined);
   try {
     await client.connect();
     return true;

@@ -125,6 +125,8 @@ async function freePort(): Promise<number> {
 
 async function createDatabase(address: string): Promise<void> {
   const client = new pg.Client({ connectionString: `${address}/postgres` });
+  // Without a listener a server that stops would end this process.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);

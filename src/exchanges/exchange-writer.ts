@@ -30,15 +30,14 @@ export class ExchangeWriter implements OnApplicationShutdown {
       max: 1,
       idleTimeoutMillis: 10_000,
     });
-    // The pool removes an idle connection that is lost.
-    this.pool.on('error', () => undefined);
+    // A lost connection fails the statement that it was running. Without these listeners it would end the process: the server may
+    // close a connection in the moment in which the pool hands it out.
+    this.pool.on('error', ignore).on('connect', (client) => client.on('error', ignore));
   }
 
   /** Writes all rows or none. */
   async write(rows: readonly ExchangeRow[]): Promise<void> {
     const client = await this.pool.connect();
-    const ignore = () => undefined;
-    client.on('error', ignore);
     let isBroken = true;
     try {
       await withTimeout(writeOn(client, rows), BATCH_MS, 'the exchanges could not be written in time');
@@ -49,7 +48,6 @@ export class ExchangeWriter implements OnApplicationShutdown {
       if (!isBroken) await client.query('ROLLBACK').catch(() => (isBroken = true));
       if (sqlState(error) !== SQLSTATE.uniqueViolation || rows.length > 1) throw error;
     } finally {
-      client.off('error', ignore);
       client.release(isBroken);
     }
   }
@@ -58,6 +56,8 @@ export class ExchangeWriter implements OnApplicationShutdown {
     await this.pool.end();
   }
 }
+
+const ignore = () => undefined;
 
 async function writeOn(client: pg.PoolClient, rows: readonly ExchangeRow[]): Promise<void> {
   await client.query(BEGIN);
