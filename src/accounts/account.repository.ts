@@ -1,7 +1,7 @@
 import type { AccountQuery } from '../contracts/admin/account.dto.js';
 import type { PageRequest } from '../contracts/common/pagination.dto.js';
 import { countRows, expectedRows } from '../database/count.js';
-import type { Querying } from '../database/querying.js';
+import type { Querying } from '../database/sql.js';
 import { gramsOf, searchTerm } from './account-search.js';
 import type { AccountEntity } from './account.entity.js';
 

@@ -1,18 +1,20 @@
 import { Global, Module } from '@nestjs/common';
+import { ApiKeyService, LastUse } from './api-key.service.js';
 import { ActionLog } from './action-log.js';
 import { AdminGuard } from './admin.guard.js';
 import { AdminReads } from './admin-reads.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';
-import { ApiKeyGuard } from './served-api.js';
-import { ApiKeyService } from './api-key.service.js';
+import { ApiKeyGuard, RateLimit } from './served-api.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache, KeyLookup } from './key-cache.js';
 import { KeyRotation } from './key-rotation.service.js';
-import { LastUseModule } from './last-use.module.js';
 import { PartnerKeyGuard } from './partner-key.guard.js';
-import { RateLimit } from './rate-limit.js';
 import { SignInTries } from './sign-in-tries.js';
+
+/** A module of its own, and not global: only so does Nest stop it before the global database module. */
+@Module({ providers: [LastUse], exports: [LastUse] })
+export class LastUseModule {}
 
 const keyCache = {
   provide: KeyCache,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { ApiContract, InterfaceName } from '../contracts/common/api-contract.js';
-import { HotPathPool } from '../database/hot-path-pool.js';
+import { HotPathPool } from '../database/pools.js';
 import { endOf } from './api-key-row.js';
 import type { KeyPrincipal } from './principal.js';
 

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { ApiKeyService } from './api-key.service.js';
 import { ConsoleSessions } from './console-sessions.js';
 import type { AuthenticatedRequest } from './principal.js';
-import { RateLimit } from './rate-limit.js';
+import { RateLimit } from './served-api.js';
 
 /** The guard of the partner API: any key that this service issued, in either header or in a console session. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../contracts/common/json.js';
-import { type DtoClass, readerOf } from '../contracts/common/reader.js';
+import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 
 /** The first faults of a field are named, the others are counted. */

@@ -1,4 +1,4 @@
-import type { Querying } from './querying.js';
+import type { Querying } from './sql.js';
 
 /** Counting more rows than this costs more than a page is worth: beyond it the planner's estimate is returned. */
 const COUNTED_ROWS = 200_000;

@@ -11,7 +11,7 @@ import { MaterialEntity } from '../site-sync/catalog/material.entity.js';
 import { SiteEntity } from '../site-sync/catalog/site.entity.js';
 import { RecordingEntity } from '../vision/recordings/recording.entity.js';
 import { VideoRequestEntity } from '../vision/clips/video-request.entity.js';
-import { pgWithDeadlinePool, PoolClient } from './pool-client.js';
+import { CONNECT_TIMEOUT_MS, pgWithDeadlinePool, PoolClient } from './pools.js';
 import { SilentLogger } from './silent-logger.js';
 
 /** The entities of all modules; no other file imports another module's entities. */
@@ -28,9 +28,6 @@ const ENTITIES: (EntitySchema | (new () => object))[] = [
   VideoRequestEntity,
   RecordingEntity,
 ];
-
-/** How long a request waits for a connection, new or free, before the database counts as away (decision 13). */
-export const CONNECT_TIMEOUT_MS = 3000;
 
 /** The pool of this instance. Migrations are applied by `migrate.ts` alone, the schema is never derived from entities. */
 export function createDataSourceOptions(env: Pick<ResolvedEnv, 'DATABASE_URL' | 'DATABASE_POOL'>): DataSourceOptions & {

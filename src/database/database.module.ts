@@ -2,9 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { createDataSourceOptions } from './data-source.js';
-import { DatabasePool } from './database-pool.js';
-import { HotPathPool } from './hot-path-pool.js';
-import { pgWithDeadlinePool } from './pool-client.js';
+import { DatabasePool, HotPathPool, pgWithDeadlinePool } from './pools.js';
 
 @Module({ providers: [DatabasePool], exports: [DatabasePool] })
 class DatabasePoolModule {}

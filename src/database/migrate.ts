@@ -3,7 +3,7 @@ import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunne
 import { StartupError } from '../config/startup-error.js';
 import { MIGRATIONS } from './migration-list.js';
 import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
-import type { Querying } from './querying.js';
+import type { Querying } from './sql.js';
 import { SilentLogger } from './silent-logger.js';
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

@@ -6,7 +6,7 @@ import {
   QueryRunnerAlreadyReleasedError,
   QueryRunnerProviderAlreadyReleasedError,
 } from 'typeorm';
-import { PoolClient } from './pool-client.js';
+import { PoolClient } from './pools.js';
 import { DatabaseConnectionError, isTransient } from './postgres-errors.js';
 
 /** Tries in all when PostgreSQL asks for another one (deadlock, serialization failure). */

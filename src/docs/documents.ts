@@ -11,7 +11,7 @@ import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
-import { IGNORED_FIELDS_HEADER } from '../http/ignored-fields.js';
+import { IGNORED_FIELDS_HEADER } from '../http/json-body.js';
 import { GUIDES } from './guides.js';
 
 /** One published document: `/docs/<name>.json` and `.yaml`. */

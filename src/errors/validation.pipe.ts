@@ -1,7 +1,6 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
-import { fieldPlans } from '../contracts/common/fields/field.js';
+import { fieldPlans, type Read, readerOf } from '../contracts/common/fields/field.js';
 import { JsonTextCheck } from '../contracts/common/json.js';
-import { type Read, readerOf } from '../contracts/common/reader.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { invalid } from './app-error.js';
 

@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { HotPathPool } from '../database/hot-path-pool.js';
+import { HotPathPool } from '../database/pools.js';
 import { pendingMigrations } from '../database/migrate.js';
 import { unavailable, withTimeout } from '../errors/app-error.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { RequestHandler } from 'express';
+import type { NextFunction, RequestHandler } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../errors/app-error.js';
 
@@ -75,3 +75,16 @@ export function soleHeader({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, 
   }
   return found;
 }
+
+/** One middleware of several: each layer of Express's router costs every request some closures. */
+export const inSequence =
+  (...handlers: readonly RequestHandler[]): RequestHandler =>
+  (request, response, next) => {
+    let called = 0;
+    const callNext: NextFunction = (error?: unknown) => {
+      const handler = handlers[called++];
+      if (error !== undefined || handler === undefined) next(error);
+      else void handler(request, response, callNext);
+    };
+    callNext();
+  };

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { ApiHeaderOptions, ApiResponseOptions } from '@nestjs/swagger';
+import type { DataSource } from 'typeorm';
 import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
-import { type AppError, invalid, violated } from '../errors/app-error.js';
+import { AppError, invalid, violated } from '../errors/app-error.js';
 import { type BodyRequest, rawBodyOf } from '../http/json-body.js';
 import { soleHeader } from '../http/headers.js';
-import { type Claim, REPLAYED_MARK } from './idempotency.repository.js';
+import { type Claim, claim, keep, REPLAYED_MARK } from './idempotency.repository.js';
+import type { Querying } from '../database/sql.js';
+import { inTransaction } from '../database/transaction.js';
+import { errorReply } from '../errors/error-body.js';
+import type { Answer } from '../http/answer.js';
 
 export const KEY_HEADER = 'Idempotency-Key';
 const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
@@ -50,3 +55,27 @@ export const REPLAYED_HEADER: NonNullable<Extract<ApiResponseOptions, { headers?
     schema: { type: 'string', enum: ['true'] },
   },
 };
+
+/**
+ * Answers one request with 200, once per `Idempotency-Key`: an earlier answer is sent again as the same text. An error that
+ * `work` returns (409 or 422, nothing written) is kept too, and thrown after the commit. An error that `work` throws rolls back
+ * everything, the claim included. `keyReused` is the error for another body with the same key.
+ */
+export async function answerOnce<Body extends object>(
+  dataSource: DataSource,
+  one: Claim,
+  keyReused: () => AppError,
+  work: (database: Querying) => Promise<Body | AppError>,
+): Promise<Answer<Body | string>> {
+  const result = await inTransaction(dataSource, async (manager) => {
+    const [outcome] = await claim(manager, [one]);
+    if (outcome?.state === 'replay') return outcome.answer;
+    if (outcome?.state !== 'claimed') return keyReused();
+    const body = await work(manager);
+    const answer = body instanceof AppError ? body : { status: 200, headers: {}, body };
+    await keep(manager, [{ claim: one, answer: answer instanceof AppError ? errorReply(answer, one.path) : answer }]);
+    return answer;
+  });
+  if (result instanceof AppError) throw result;
+  return result;
+}

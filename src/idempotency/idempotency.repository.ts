@@ -1,4 +1,4 @@
-import type { Querying } from '../database/querying.js';
+import type { Querying } from '../database/sql.js';
 import { type Answer, JSON_TYPE } from '../http/answer.js';
 
 /** The right to answer one request: scope (hauler and path), the caller's key, SHA-256 of the body (decision 16). */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
-import { type Connection, type ConnectionOptions, onConnection } from '../database/connection.js';
+import { type Connection, type ConnectionOptions, onConnection } from '../database/sql.js';
 import { isLostStatement, isTransient } from '../database/postgres-errors.js';
 import { claimSql, equal, isAnyDueSql, list, oldestSql } from './claim-sql.js';
 import { DEFAULT_LEASE_MS, identifier, type JobKind } from './job-kind.js';

@@ -1,5 +1,5 @@
 import { ownField } from '../contracts/common/json.js';
-import { type DtoClass, readerOf } from '../contracts/common/reader.js';
+import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { isWithoutParent } from '../contracts/site/material-parents.js';
 import { GetSitesResponse, Kiosk, Material, Site } from '../contracts/site/site.dto.js';

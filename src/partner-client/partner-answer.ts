@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { withoutByteOrderMark } from '../contracts/common/json.js';
-import { type DtoClass, readerOf } from '../contracts/common/reader.js';
+import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { type JsonRecord, JsonRecordStream, JsonStreamError, MAX_RECORD_BYTES } from '../json/json-record-stream.js';
 import type { KeyScrubber } from './key-scrubber.js';

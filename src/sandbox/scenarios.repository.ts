@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import type { ActiveSandboxScenario, StartScenarioRequest, Subject } from '../contracts/admin/sandbox.dto.js';
 import { formatInstant, type Instant } from '../contracts/common/instant.js';
 import type { ScenarioName, ScenarioValues } from '../contracts/sandbox/scenarios.js';
-import { instantSql } from '../database/instant-sql.js';
+import { instantSql } from '../database/sql.js';
 
 /** The hauler or customer that a scenario belongs to. */
 export interface ScenarioSubject {

@@ -1,5 +1,6 @@
-import { HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, HttpCode, Injectable, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import type { Request } from 'express';
 import { ServedApi, type ServedCall, callContextOf } from '../auth/served-api.js';
 import { SCALE_API, type ScaleApi } from '../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest, CreateScaleTicketResponse } from '../contracts/scale/scale.dto.js';
@@ -9,7 +10,6 @@ import { send } from '../http/answer.js';
 import { JsonBody, rawBodyOf } from '../http/json-body.js';
 import { exampleOf, FailsWith, type Failure, TakesJson } from '../http/route-documentation.js';
 import { IDEMPOTENCY_HEADER, REPLAYED_HEADER, claimOf, keyReused } from '../idempotency/idempotency-key.js';
-import { TicketRoomGuard } from './ticket-room.guard.js';
 import { TicketService } from './ticket.service.js';
 import { catalogViolations, flowConflict } from './ticket.rules.js';
 
@@ -44,6 +44,22 @@ const RULE_VIOLATED: Failure = {
     'a key that was used with another body': exampleOf(SCALE_API, keyReused(SCALE_API, 'ruleViolated')),
   },
 };
+
+/** A smaller body is read in any case: the exchange log then has all of it. */
+const MAX_SMALL_BYTES = 16 * 1024;
+
+/** Refuses a large push before its body is read if no more pushes may wait: the body would use memory for nothing. */
+@Injectable()
+export class TicketRoomGuard implements CanActivate {
+  constructor(private readonly tickets: TicketService) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const { complete, headers } = context.switchToHttp().getRequest<Request>();
+    const bytes = Number(headers['content-length'] ?? 0);
+    if (!complete && bytes > MAX_SMALL_BYTES) this.tickets.expectRoom(bytes);
+    return true;
+  }
+}
 
 @ServedApi(SCALE_API)
 export class ScaleController implements ScaleApi<ServedCall, string> {

@@ -8,7 +8,7 @@ import type { PageQuery } from '../contracts/common/pagination.dto.js';
 import { apiError } from '../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
 import type { NamedExchangeRow } from '../exchanges/exchanges.repository.js';
-import { changedFields } from './ticket-changes.rules.js';
+import { changedFields } from './ticket-queries.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 import { findKeyPrefixes } from './ticket.repository.js';
 

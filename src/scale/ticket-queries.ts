@@ -1,14 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { Ticket, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
-import { JsonText, stringifyWithJsonText } from '../contracts/common/json.js';
+import { isJsonObject, JsonText, stringifyWithJsonText, withoutByteOrderMark } from '../contracts/common/json.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
 import type { FlowData } from '../contracts/scale/scale.dto.js';
 import { apiError } from '../errors/app-error.js';
 import type { JsonList } from '../http/answer.js';
-import { changedFields } from './ticket-changes.rules.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 import { findKeyPrefixes, findRevisionSizes, findTicketPage, type RowSize } from './ticket.repository.js';
 
@@ -137,4 +137,12 @@ function toRevisionJson(row: TicketRevisionEntity, keyPrefix: string | undefined
     changes: before === undefined ? [] : changedFields(before, row.body),
   };
   return stringifyWithJsonText(revision);
+}
+
+/** The top-level fields that two bodies do not have in common, sorted. The order of the members does not matter. */
+export function changedFields(before: string, after: string): string[] {
+  const [one, other] = [before, after].map((text): unknown => JSON.parse(withoutByteOrderMark(text)));
+  if (!isJsonObject(one) || !isJsonObject(other)) return [];
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].filter((name) => !isDeepStrictEqual(one[name], other[name])).sort();
 }

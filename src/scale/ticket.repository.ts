@@ -2,18 +2,16 @@ import type { DataSource } from 'typeorm';
 import type { TicketQuery } from '../contracts/admin/ticket.dto.js';
 import { epochMillis, type Instant } from '../contracts/common/instant.js';
 import type { PageRequest } from '../contracts/common/pagination.dto.js';
-import type { Connection, Statement } from '../database/connection.js';
+import { type Columns, type Connection, instantSql, rowArrays, rowsSql, type Statement } from '../database/sql.js';
 import { countRows } from '../database/count.js';
-import { instantSql } from '../database/instant-sql.js';
 import { isLostStatement, isTransient, isUniqueViolation } from '../database/postgres-errors.js';
-import { type Columns, rowArrays, rowsSql } from '../database/sql-rows.js';
 import { leastUuidv7Of } from '../database/uuid.js';
 import {
   allReferencesExist,
   MATERIAL_REFERENCE,
   toMaterialReferences,
 } from '../site-sync/catalog/catalog.repository.js';
-import type { BatchChanges } from './batch-state.js';
+import type { BatchChanges } from './ticket.rules.js';
 import { type Direction, type Flow, NO_ORIGIN, type Push, type Revision, type Ticket } from './ticket.js';
 
 /** What makes a new ticket. */

@@ -1,4 +1,4 @@
-import type { Querying } from '../database/querying.js';
+import type { Querying } from '../database/sql.js';
 import { storageName } from './storage-name.js';
 import type { Published } from './storage.js';
 

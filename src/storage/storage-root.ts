@@ -1,5 +1,5 @@
 import { mkdir, readdir } from 'node:fs/promises';
-import type { Querying } from '../database/querying.js';
+import type { Querying } from '../database/sql.js';
 import { isAbsent, StorageUnavailableError } from './storage-errors.js';
 import { isStorageFolder } from './storage-name.js';
 

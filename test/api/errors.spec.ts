@@ -9,7 +9,7 @@ import { migrate } from '../../src/database/migrate.js';
 import { AppError, invalid } from '../../src/errors/app-error.js';
 import { errorReply } from '../../src/errors/error-body.js';
 import { CommonErrorFilter } from '../../src/errors/exception.filter.js';
-import { HotPathPool } from '../../src/database/hot-path-pool.js';
+import { HotPathPool } from '../../src/database/pools.js';
 import { ReadinessService } from '../../src/health/readiness.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { held } from '../support/held.js';

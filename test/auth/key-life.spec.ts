@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createKey, hashKey } from '../../src/auth/api-key.js';
 import { KeyLookup } from '../../src/auth/key-cache.js';
-import { LastUse } from '../../src/auth/last-use.js';
+import { LastUse } from '../../src/auth/api-key.service.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { createHauler, issueKey, neighbour } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';

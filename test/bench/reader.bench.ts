@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { isDeepStrictEqual } from 'node:util';
 import { plainToInstance } from 'class-transformer';
 import { validate, validateSync } from 'class-validator';
-import { readerOf } from '../../src/contracts/common/reader.js';
+import { readerOf } from '../../src/contracts/common/fields/field.js';
 import type { Violation } from '../../src/contracts/common/violation.js';
 import { CreateScaleTicketRequest } from '../../src/contracts/scale/scale.dto.js';
 import { report, type Row } from './report.js';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnv } from '../../src/config/env.js';
-import { HOT_PATH_CONNECTIONS } from '../../src/database/hot-path-pool.js';
+import { HOT_PATH_CONNECTIONS } from '../../src/database/pools.js';
 import { resolveSecrets } from '../../src/config/secrets.js';
 import { connectionsOf, resolveEnv } from '../../src/embedded-postgres/resolve-env.js';
 import { testServer } from '../support/test-database.js';

@@ -8,7 +8,7 @@ import { CreateHaulerRequest } from '../../src/contracts/admin/hauler.dto.js';
 import { HostedCamera, HostedRecordingQuery } from '../../src/contracts/admin/hosted.dto.js';
 import { OrderVideoRequest } from '../../src/contracts/admin/video-request.dto.js';
 import { CreateVideoSubscription } from '../../src/contracts/admin/video-subscription.dto.js';
-import { type DtoClass, readerOf } from '../../src/contracts/common/reader.js';
+import { type DtoClass, readerOf } from '../../src/contracts/common/fields/field.js';
 import type { Violation } from '../../src/contracts/common/violation.js';
 
 const NAMES: [string, DtoClass<object>, string][] = [

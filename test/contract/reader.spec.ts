@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { readerOf } from '../../src/contracts/common/reader.js';
+import { readerOf } from '../../src/contracts/common/fields/field.js';
 import type { Violation } from '../../src/contracts/common/violation.js';
 import { CreateScaleTicketRequest } from '../../src/contracts/scale/scale.dto.js';
 import { ListVideosQuery } from '../../src/contracts/vision/vision.dto.js';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { onConnection } from '../../src/database/connection.js';
-import { HOT_PATH_CONNECTIONS, HotPathPool } from '../../src/database/hot-path-pool.js';
+import { onConnection } from '../../src/database/sql.js';
+import { HOT_PATH_CONNECTIONS, HotPathPool } from '../../src/database/pools.js';
 import { testEnv } from '../support/env.js';
 import { eventually } from '../support/eventually.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
@@ -141,7 +141,7 @@ describe('HotPathPool', () => {
   test('stops preparing statements behind a pooler that switches server connections', async () => {
     // The setting belongs to the module, so the test needs its own copy.
     jest.resetModules();
-    const own = await import('../../src/database/hot-path-pool.js');
+    const own = await import('../../src/database/pools.js');
     const other = new own.HotPathPool(testEnv({ DATABASE_URL: database.url }));
     await findBy(other, 1);
     await other.use((connection) => connection.query('DEALLOCATE ALL', []));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { HotPathPool } from '../../src/database/hot-path-pool.js';
+import { HotPathPool } from '../../src/database/pools.js';
 import { ExchangeWriter } from '../../src/exchanges/exchange-writer.js';
 import type { ExchangeRow } from '../../src/exchanges/exchange-row.js';
 

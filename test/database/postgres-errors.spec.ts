@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, QueryFailedError } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
-import { PoolClient } from '../../src/database/pool-client.js';
+import { PoolClient } from '../../src/database/pools.js';
 import {
   DatabaseConnectionError,
   isDatabaseUnavailable,

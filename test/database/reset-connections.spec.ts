@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { type Connection, onConnection } from '../../src/database/connection.js';
-import { HotPathPool } from '../../src/database/hot-path-pool.js';
+import { type Connection, onConnection } from '../../src/database/sql.js';
+import { HotPathPool } from '../../src/database/pools.js';
 import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
 import { TicketService } from '../../src/scale/ticket.service.js';
 import { STORAGE, type Storage } from '../../src/storage/storage.js';

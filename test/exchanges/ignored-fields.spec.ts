@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../src/demo/demo-data.js';
-import { isNearly } from '../../src/http/ignored-fields.js';
+import { isNearly } from '../../src/http/json-body.js';
 import { newestExchange } from '../support/exchange-scene.js';
 import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BatchState } from '../../src/scale/batch-state.js';
-import { applyPush } from '../../src/scale/ticket.rules.js';
+import { applyPush, BatchState } from '../../src/scale/ticket.rules.js';
 import { DIRECTIONS, type Push, type Revision, type Ticket } from '../../src/scale/ticket.js';
 import { anyPushes, flow, push } from '../support/pushes.js';
 

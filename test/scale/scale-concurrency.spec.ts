@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readerOf } from '../../src/contracts/common/reader.js';
+import { readerOf } from '../../src/contracts/common/fields/field.js';
 import { CreateScaleTicketRequest } from '../../src/contracts/scale/scale.dto.js';
 import { Batcher } from '../../src/database/batcher.js';
 import { applyPush } from '../../src/scale/ticket.rules.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { HotPathPool } from '../../src/database/hot-path-pool.js';
+import { HotPathPool } from '../../src/database/pools.js';
 import { uuidv7 } from '../../src/database/uuid.js';
-import { BatchState } from '../../src/scale/batch-state.js';
+import { BatchState } from '../../src/scale/ticket.rules.js';
 import { canRetry, findTickets, insertNewTickets, writeChanges } from '../../src/scale/ticket.repository.js';
 import type { Direction, Push, Ticket } from '../../src/scale/ticket.js';
 import { CatalogFixture } from '../support/catalog.js';

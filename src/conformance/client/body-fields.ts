@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../contracts/common/json.js';
-import { type DtoClass, readerOf } from '../../contracts/common/reader.js';
+import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { shown } from '../checks.js';
 import { notApplicable } from '../rule.js';

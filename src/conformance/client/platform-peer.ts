@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { ACCOUNT_API } from '../../contracts/account/account.api.js';
 import { CreateAccountRequest } from '../../contracts/account/account.dto.js';
 import { isJsonObject } from '../../contracts/common/json.js';
-import { readerOf } from '../../contracts/common/reader.js';
+import { readerOf } from '../../contracts/common/fields/field.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { SCALE_API } from '../../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest } from '../../contracts/scale/scale.dto.js';

@@ -1,5 +1,5 @@
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
-import { type DtoClass } from '../../contracts/common/reader.js';
+import { type DtoClass } from '../../contracts/common/fields/field.js';
 import { isUuid } from '../../contracts/common/text.js';
 import { isWithoutParent } from '../../contracts/site/material-parents.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';

@@ -1,7 +1,7 @@
 import { Documented } from '../common/fields/documented.js';
 import { isEmail } from 'class-validator';
 import { ObjectField } from '../common/fields/nested-fields.js';
-import { NameField, TextField } from '../common/fields/text-fields.js';
+import { NameField, TextField } from '../common/fields/scalar-fields.js';
 
 /** 50 states, the district, territories, freely associated states and military addresses, as the USPS codes them (decision 30). */
 const STATE_CODES = (

@@ -1,6 +1,5 @@
 import { CreateAccountResponse } from '../account/account.dto.js';
-import { InstantField } from '../common/fields/scalar-fields.js';
-import { NameField, UuidField } from '../common/fields/text-fields.js';
+import { InstantField, NameField, UuidField } from '../common/fields/scalar-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';

@@ -1,6 +1,5 @@
 import { field } from '../common/fields/field.js';
-import { InstantField } from '../common/fields/scalar-fields.js';
-import { TextField, UuidField } from '../common/fields/text-fields.js';
+import { InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { isJsonObject } from '../common/json.js';
 import { PageQuery } from '../common/pagination.dto.js';

@@ -1,7 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
-import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { InstantField, IntegerField, NameField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import { EnumListField } from '../common/fields/nested-fields.js';
-import { NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { type Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 

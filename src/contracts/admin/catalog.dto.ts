@@ -1,5 +1,4 @@
-import { BooleanField, InstantField } from '../common/fields/scalar-fields.js';
-import { TextField, UuidField } from '../common/fields/text-fields.js';
+import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 import { Kiosk, Material, Site } from '../site/site.dto.js';

@@ -1,6 +1,13 @@
-import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import {
+  BooleanField,
+  EnumField,
+  InstantField,
+  IntegerField,
+  NameField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
-import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';

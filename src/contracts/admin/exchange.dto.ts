@@ -1,7 +1,13 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
 import { Documented } from '../common/fields/documented.js';
-import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
+import {
+  BooleanField,
+  EnumField,
+  InstantField,
+  IntegerField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../common/pagination.dto.js';
 import { parseReference, REFERENCE_KINDS, type Reference } from '../common/references.js';

@@ -1,5 +1,4 @@
-import { InstantField } from '../common/fields/scalar-fields.js';
-import { NameField, UuidField } from '../common/fields/text-fields.js';
+import { InstantField, NameField, UuidField } from '../common/fields/scalar-fields.js';
 
 const ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const NAME = { description: 'Name of the hauler', max: 200, example: 'Green Valley Hauling' };

@@ -1,6 +1,5 @@
 import { TextListField } from '../common/fields/nested-fields.js';
-import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
+import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 
 /** Entries of one history. Older ones are not listed. */
 export const MAX_HISTORY = 1_000;

@@ -1,5 +1,5 @@
 import { Documented } from '../common/fields/documented.js';
-import { UuidField } from '../common/fields/text-fields.js';
+import { UuidField } from '../common/fields/scalar-fields.js';
 import { Pagination } from '../common/pagination.dto.js';
 
 /** The id of a resource in a path. */

@@ -1,7 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
 import { Documented } from '../common/fields/documented.js';
-import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
+import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 
 const COUNT = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const EXCHANGE_LOGS = ['all', 'failures', 'off'] as const;

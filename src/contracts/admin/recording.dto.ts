@@ -1,6 +1,12 @@
 import { Documented } from '../common/fields/documented.js';
-import { InstantField, IntegerField, NumberField } from '../common/fields/scalar-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
+import {
+  EnumField,
+  InstantField,
+  IntegerField,
+  NumberField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 

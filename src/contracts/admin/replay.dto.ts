@@ -1,7 +1,6 @@
 import { Documented } from '../common/fields/documented.js';
-import { IntegerField } from '../common/fields/scalar-fields.js';
+import { IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import { ArrayField } from '../common/fields/nested-fields.js';
-import { TextField, UuidField } from '../common/fields/text-fields.js';
 import { ExchangeMessage } from './exchange.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';

@@ -1,8 +1,7 @@
 import { INTERFACES } from '../common/api-contract.js';
 import { Documented } from '../common/fields/documented.js';
 import { DOCUMENTED_MAX, field, type FieldOptions } from '../common/fields/field.js';
-import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
-import { EnumField, TextField } from '../common/fields/text-fields.js';
+import { EnumField, InstantField, IntegerField, TextField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { isJsonObject } from '../common/json.js';
 import { type InjectedScenario, SCENARIO_ROUTES, type ScenarioValues } from '../sandbox/scenarios.js';

@@ -1,4 +1,4 @@
-import { EnumField, TextField } from '../common/fields/text-fields.js';
+import { EnumField, TextField } from '../common/fields/scalar-fields.js';
 
 const SECRET = { min: 1, max: 1_000, optional: true } as const;
 

@@ -1,6 +1,5 @@
-import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { BooleanField, EnumField, InstantField, IntegerField, TextField } from '../common/fields/scalar-fields.js';
 import { ArrayField } from '../common/fields/nested-fields.js';
-import { EnumField, TextField } from '../common/fields/text-fields.js';
 
 const count = { min: 0, max: Number.MAX_SAFE_INTEGER, example: 0 };
 

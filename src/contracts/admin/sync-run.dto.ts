@@ -1,8 +1,15 @@
 import { Documented } from '../common/fields/documented.js';
 import { DOCUMENTED_MAX } from '../common/fields/field.js';
-import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import {
+  BooleanField,
+  EnumField,
+  InstantField,
+  IntegerField,
+  NameField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
 import { ObjectField, TextListField } from '../common/fields/nested-fields.js';
-import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
 const ID = '0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24';

@@ -1,6 +1,5 @@
 import { Documented } from '../common/fields/documented.js';
-import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
+import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 import { CreateScaleTicketRequest } from '../scale/scale.dto.js';

@@ -1,6 +1,12 @@
-import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import {
+  EnumField,
+  InstantField,
+  IntegerField,
+  NameField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
-import { EnumField, NameField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';

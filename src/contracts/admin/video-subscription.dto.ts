@@ -1,5 +1,11 @@
-import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
-import { NameField, TextField, UuidField } from '../common/fields/text-fields.js';
+import {
+  BooleanField,
+  InstantField,
+  IntegerField,
+  NameField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 

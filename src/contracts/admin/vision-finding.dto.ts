@@ -1,5 +1,4 @@
-import { InstantField, IntegerField } from '../common/fields/scalar-fields.js';
-import { TextField, UuidField } from '../common/fields/text-fields.js';
+import { InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 

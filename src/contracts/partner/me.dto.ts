@@ -1,7 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
 import { EnumListField } from '../common/fields/nested-fields.js';
-import { BooleanField, InstantField } from '../common/fields/scalar-fields.js';
-import { TextField, UuidField } from '../common/fields/text-fields.js';
+import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 
 /** The interfaces and the owner of an API key. */
 export class KeyDescription {

@@ -1,7 +1,6 @@
 import { Documented } from '../common/fields/documented.js';
 import { ArrayField, ObjectField, TextMapField } from '../common/fields/nested-fields.js';
-import { InstantField, NumberField } from '../common/fields/scalar-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
+import { EnumField, InstantField, NumberField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 
 export const UNITS_OF_MEASURE = ['Ton', 'Gallon', 'Pound', 'Kilogram', 'Cubic Yard', 'Cubic Meter', 'Item'] as const;

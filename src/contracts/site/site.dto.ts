@@ -1,6 +1,5 @@
-import { BooleanField, InstantField } from '../common/fields/scalar-fields.js';
+import { BooleanField, EnumField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import { ArrayField, ObjectField } from '../common/fields/nested-fields.js';
-import { EnumField, TextField, UuidField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 
 export const MEASURE_UNITS = ['Item', 'Ton', 'Pound', 'Kilogram', 'Cubic Yard', 'Cubic Meter'] as const;

@@ -1,6 +1,5 @@
-import { BooleanField, InstantField, IntegerField } from '../common/fields/scalar-fields.js';
+import { BooleanField, EnumField, InstantField, IntegerField, TextField } from '../common/fields/scalar-fields.js';
 import { ArrayField, ObjectField } from '../common/fields/nested-fields.js';
-import { EnumField, TextField } from '../common/fields/text-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery, Pagination } from '../common/pagination.dto.js';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { InvalidJsonError, isJsonObject, JsonTextCheck, parseJson } from '../../contracts/common/json.js';
-import { readerOf } from '../../contracts/common/reader.js';
+import { readerOf } from '../../contracts/common/fields/field.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { isWithoutParent } from '../../contracts/site/material-parents.js';
 import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';

@@ -4,7 +4,7 @@ import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HostedCamera } from '../../contracts/admin/hosted.dto.js';
 import { formatInstant, type Instant } from '../../contracts/common/instant.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { instantSql } from '../../database/instant-sql.js';
+import { instantSql } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError } from '../../errors/app-error.js';
 

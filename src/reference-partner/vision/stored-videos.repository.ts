@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { ClipGap } from '../../contracts/vision/vision.dto.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
-import { instantSql } from '../../database/instant-sql.js';
+import { instantSql } from '../../database/sql.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.js';
 import { storageName } from '../../storage/storage-name.js';
 import type { TruckCamera } from './cameras.service.js';

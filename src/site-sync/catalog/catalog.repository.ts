@@ -1,5 +1,4 @@
-import type { Columns } from '../../database/sql-rows.js';
-import type { Querying } from '../../database/querying.js';
+import type { Columns, Querying } from '../../database/sql.js';
 
 /** The site and materials of one ticket, by the partner's ids in lower case. */
 export interface CatalogReference {

@@ -1,5 +1,5 @@
 import { type Instant, instantOf } from '../../contracts/common/instant.js';
-import { type Read, readerOf } from '../../contracts/common/reader.js';
+import { type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { isWithoutParent } from '../../contracts/site/material-parents.js';

@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { QuarantinedRecord, RemovalGuard, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { countRows } from '../../database/count.js';
-import type { Querying } from '../../database/querying.js';
+import type { Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { defineStates, type StateOf } from '../../jobs/states.js';
 import type { CatalogOwner } from './catalog-sync.repository.js';

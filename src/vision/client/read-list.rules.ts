@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { parseInstant, secondsBetween } from '../../contracts/common/instant.js';
 import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
-import { type DtoClass, readerOf } from '../../contracts/common/reader.js';
+import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DtoClass } from '../../contracts/common/reader.js';
+import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { VISION_API, type VisionApi } from '../../contracts/vision/vision.api.js';
 import {
   type ContinuousQuery,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
-import { instantSql } from '../../database/instant-sql.js';
+import { instantSql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { VisionConnection } from '../client/vision-connections.service.js';
 import { type RequestedCamera, storeCameraNames } from './camera-names.repository.js';

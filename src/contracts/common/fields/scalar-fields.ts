@@ -1,5 +1,6 @@
 import { type Instant, parseInstant } from '../instant.js';
-import { field, type FieldOptions } from './field.js';
+import { DOCUMENTED_MAX, field, type FieldOptions } from './field.js';
+import { codePoints, isBlank, isStorableText, isUuid } from '../text.js';
 
 interface QueryFieldOptions extends FieldOptions {
   /** The value arrives as text. */
@@ -114,4 +115,99 @@ export function InstantField(options: QueryFieldOptions): PropertyDecorator {
       convert: parse,
     },
   );
+}
+
+export interface TextOptions extends FieldOptions {
+  readonly min?: number;
+  readonly max?: number;
+  readonly pattern?: RegExp;
+  /** Describes the value in messages, `must be …`. With a pattern it also describes the length. */
+  readonly form?: string;
+  readonly format?: string;
+  /** Name of the rule in violations, if the default one would mislead. */
+  readonly rule?: string;
+  readonly values?: readonly string[];
+  /** A condition that a pattern cannot express. */
+  readonly check?: (value: string) => boolean;
+}
+
+/** Text whose length counts Unicode code points (decision 8). */
+export function TextField(options: TextOptions): PropertyDecorator {
+  const { min = 0, max = Number.POSITIVE_INFINITY, pattern } = options;
+  const values = options.values === undefined ? undefined : new Set(options.values);
+  const length = lengthInWords(min, max);
+  return field(
+    options,
+    {
+      type: 'string',
+      ...(min === 0 ? {} : { minLength: min }),
+      maxLength: Math.min(max, DOCUMENTED_MAX),
+      ...(pattern === undefined ? {} : { pattern: pattern.source }),
+      ...(options.format === undefined ? {} : { format: options.format }),
+      ...(options.values === undefined ? {} : { enum: [...options.values] }),
+    },
+    {
+      rule: {
+        name: options.rule ?? ruleName(pattern, length),
+        validate: (value) => {
+          if (typeof value !== 'string' || !isStorableText(value)) return false;
+          if (!hasLength(value, min, max) || values?.has(value) === false) return false;
+          if (pattern !== undefined && !pattern.test(value)) return false;
+          return options.check === undefined || options.check(value);
+        },
+        isTextRule: true,
+        must: `must be ${options.form ?? 'text'}${options.form !== undefined && pattern !== undefined ? '' : length}`,
+      },
+    },
+  );
+}
+
+/** A name: text with at least one visible character. */
+export function NameField(options: FieldOptions & { readonly max: number }): PropertyDecorator {
+  const description = `${options.description}; not blank`;
+  const check = (value: string) => !isBlank(value);
+  return TextField({ ...options, description, min: 1, check, form: 'text that is not blank,' });
+}
+
+export function EnumField(options: FieldOptions & { readonly values: readonly string[] }): PropertyDecorator {
+  const allowed = new Set<unknown>(options.values);
+  const must = `must be one of ${options.values.join(', ')}`;
+  return field(
+    options,
+    { type: 'string', enum: [...options.values] },
+    { rule: { name: 'isEnum', validate: (value) => allowed.has(value), must } },
+  );
+}
+
+/** Any version of a UUID in either case, converted to lower case (decision 6). */
+export function UuidField(options: FieldOptions): PropertyDecorator {
+  return field(
+    options,
+    { type: 'string', format: 'uuid', maxLength: 36 },
+    {
+      rule: {
+        name: 'isUuid',
+        validate: (value) => typeof value === 'string' && isUuid(value),
+        must: 'must be a UUID such as 3f2b8c1e-5d4a-4f6b-9c7d-8e9f0a1b2c3d',
+      },
+      convert: (value) => (value as string).toLowerCase(),
+    },
+  );
+}
+
+/** UTF-16 units bound the code points from both sides, so most texts need no counting. */
+function hasLength(value: string, min: number, max: number): boolean {
+  if (value.length <= max && value.length >= min * 2) return true;
+  const count = codePoints(value);
+  return count >= min && count <= max;
+}
+
+function lengthInWords(min: number, max: number): string {
+  if (max === Number.POSITIVE_INFINITY) return min === 0 ? '' : ` of at least ${min} characters`;
+  return min === 0 ? ` of at most ${max} characters` : ` of ${min} to ${max} characters`;
+}
+
+function ruleName(pattern: RegExp | undefined, length: string): string {
+  if (pattern !== undefined) return 'matches';
+  return length === '' ? 'isString' : 'isLength';
 }

@@ -2,6 +2,15 @@ import type { ClientBase } from 'pg';
 import type { DataSource } from 'typeorm';
 import { DatabaseConnectionError, isLostStatement, isSocketFailure } from './postgres-errors.js';
 
+/** Whatever runs a statement: a data source, an entity manager in its transaction, one connection. */
+export interface Querying {
+  query<T>(sql: string, parameters: unknown[]): Promise<T>;
+}
+
+/** A `timestamptz` as the canonical `Instant`, in microseconds and UTC: a JavaScript date would lose what decides the order. */
+export const instantSql = (expression: string): string =>
+  `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
 /** The name of each prepared statement, by its text. */
 const statementNames = new Map<string, string>();
 
@@ -89,4 +98,39 @@ function nameOf(sql: string): string {
     statementNames.set(sql, name);
   }
   return name;
+}
+
+/**
+ * A column of rows that are the parameters of a statement: its type, and its value in a `Row`. A value of `json` is JSON
+ * text, and becomes `text`.
+ */
+type Column<Row> = readonly [
+  type: 'integer' | 'json' | 'text' | 'timestamptz' | 'uuid',
+  of: (row: Row) => string | number | null,
+];
+
+/** Each column is one parameter, in this order. */
+export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
+
+/** Separates JSON texts: JSON contains no control character but white space. */
+const SEPARATOR = '\x1f';
+
+/** The rows as a derived table; the caller names it with `AS`. `$first` is the parameter of the first column. */
+export function rowsSql(columns: Columns<never>, first: number): string {
+  const arrays = Object.values(columns).map(([type], i) =>
+    type === 'json' ? `string_to_array($${first + i}::text, E'\\x1f', '')` : `$${first + i}::${type}[]`,
+  );
+  return `(SELECT * FROM unnest(${arrays.join(', ')}) AS rows (${Object.keys(columns).join(', ')}))`;
+}
+
+/**
+ * The parameters. Only `text` needs escapes in PostgreSQL's form of an array: pg would escape each value of the others too,
+ * and JSON has many characters to escape.
+ */
+export function rowArrays<Row>(columns: Columns<Row>, rows: readonly Row[]): (string | (string | number | null)[])[] {
+  return Object.values(columns).map(([type, of]) => {
+    if (type === 'text') return rows.map(of);
+    if (type === 'json') return rows.map(of).join(SEPARATOR);
+    return `{${rows.map((row) => of(row) ?? 'NULL').join(',')}}`;
+  });
 }
