@@ -132,7 +132,7 @@ export class ExchangeReplay {
     return { exchangeId, status };
   }
 
-  /** The owner of the earlier key, whatever became of the key; another hauler has no key in this exchange. */
+  /** The owner of the earlier key, even if it was revoked or has expired. Another hauler has no key in this exchange. */
   private async callerOf({ id, api_key_id: keyId }: FullExchangeRow, haulerId?: string): Promise<Principal> {
     const owner = keyId === null ? undefined : await this.keys.callerOf(keyId);
     if (owner === undefined) throw refused(`the API key of the exchange ${id} is unknown`);

@@ -157,7 +157,6 @@ partner's id.`,
   errors('400', 'interfaces[1]'),
 );
 
-/** By the name of the contract. */
 const PARTNER = `
 What a partner reads and does with its own API key, in \`PLATFORM-API-KEY\` or in \`API-KEY\`, whichever interface the key opens.
 
@@ -167,6 +166,7 @@ What a partner reads and does with its own API key, in \`PLATFORM-API-KEY\` or i
 first: status, result, and the reason of a refusal. \`GET /partner/v1/exchanges/{id}\` shows one of them in full, with an explanation. Secrets are
 \`[redacted]\`. Exchanges are written a moment after the response, and kept for some days.`;
 
+/** By the name of the contract. */
 export const GUIDES = {
   scale: SCALE,
   account: ACCOUNT,

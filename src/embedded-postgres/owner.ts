@@ -9,7 +9,7 @@ export interface Owner {
 }
 
 /**
- * The user to run PostgreSQL as. Undefined for an ordinary user, who runs it as himself. For root: the owner of the
+ * The user to run PostgreSQL as. Undefined for an ordinary user, who runs PostgreSQL directly. For root: the owner of the
  * existing data, else the user `postgres`, else `nobody`. `npm start` creates no user.
  */
 export function chooseOwner(dataFolder: string): Owner | undefined {

@@ -11,7 +11,7 @@ export interface Postmaster {
   readonly ready: boolean;
 }
 
-/** Undefined where no server has left its mark, or has not finished writing it. */
+/** Undefined if the file does not exist or is not complete. */
 export function readPostmaster(folder: string): Postmaster | undefined {
   try {
     const lines = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
@@ -33,7 +33,7 @@ export async function stopOrphan(folder: string): Promise<number | undefined> {
   const pid = readPostmaster(folder)?.pid;
   if (pid === undefined) return undefined;
   if (!serves(pid, folder)) {
-    // Another process may have the id by now, and PostgreSQL would take it for a server.
+    // Another process may have the id now, and PostgreSQL would treat it as a running server.
     rmSync(join(folder, 'postmaster.pid'), { force: true });
     return undefined;
   }

@@ -59,7 +59,7 @@ export class Server {
     }
   }
 
-  /** Ends server and process, unless the service handles the signal itself. */
+  /** Ends the server and this process, unless the service has its own handler of the signal. */
   private onDeadlySignal(signal: NodeJS.Signals): void {
     if (process.listenerCount(signal) > 1) return;
     this.killChild();

@@ -33,7 +33,7 @@ const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes:
 
 /**
  * Starts PostgreSQL on `dataDir/postgres`, listening on a free port of 127.0.0.1 only, and keeps it running until
- * `stop()`. First stops a server that a killed run left.
+ * `stop()`. It first stops the server of a killed run.
  * Throws `StartupError` if the operator has to act.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {

@@ -28,7 +28,7 @@ export function tallyOf(
     .join('\t');
 }
 
-/** Adds a batch to the hours. In the order of the key, so that two instances never wait for each other. */
+/** Adds a batch to the hours, in the order of the key, so that two instances cannot deadlock. */
 export async function countExchanges(
   client: pg.PoolClient,
   rows: readonly { readonly id: string; readonly tally: string }[],

@@ -31,8 +31,8 @@ const MIN_ID = '00000000-0000-0000-0000-000000000000';
 const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * For the transaction of a list. The planner assumes that a rare combination of frequent values is frequent, or that a
- * range of rows is small, and would read or sort all exchanges: only the index in the order of the list remains.
+ * Settings for the transaction of a list. They permit only a scan of the index in the order of the list: with wrong
+ * estimates of rare combinations the planner would read or sort all exchanges.
  */
 export const PLANNER = ['sort', 'incremental_sort', 'bitmapscan', 'seqscan']
   .map((method) => `SET LOCAL enable_${method} = off`)
@@ -40,16 +40,16 @@ export const PLANNER = ['sort', 'incremental_sort', 'bitmapscan', 'seqscan']
 
 type Parameter = (value: unknown) => string;
 
-/** Exchanges of a hauler up to which a reference is looked for among them, and not the hauler among those of the reference. */
+/** A hauler with at most this many exchanges is small: the list then reads its exchanges, and not those of the reference. */
 export const FEW_OF_HAULER = 5_000;
 
 /** Columns of an index before the id, with their values as SQL. */
 type Key = readonly (readonly [column: string, value: string])[];
 
 /**
- * The newest exchanges of a filter. Each statement reads one index from its newest end, that of the filter with the fewest
- * exchanges: a filter by hauler, direction or interface reads one range of an index for each combination, and a class of
- * statuses one for each status that occurs.
+ * The newest exchanges of a filter. Each statement reads the index of the most selective filter from its newest end. A
+ * filter by hauler, direction or interface reads one range for each combination, and a class of statuses one range for
+ * each status that occurs.
  */
 export function listSql(
   filter: ExchangeFilter,
@@ -156,8 +156,8 @@ function byReference({ kind, value }: Reference, { bounds, conditions, limit, pa
 }
 
 /**
- * The newest exchanges of one range of an index. The comparison of rows and the order by all columns leave the planner no
- * other index: it would assume that a rare combination of frequent values is frequent, and read all exchanges for it.
+ * The newest exchanges of one range of an index. The comparison of rows and the order by all columns exclude every other
+ * index, because the planner overestimates rare combinations of frequent values.
  * `implied` are the conditions of a partial index.
  */
 function newest(key: Key, { bounds, conditions, limit }: Parts, implied: (key: Key) => string[] = () => []): string {
@@ -213,7 +213,7 @@ function conditionsOf(filter: ExchangeFilter, parameter: Parameter): Condition[]
   return conditions;
 }
 
-/** A key or connection of another hauler has no exchange of this one: found out once, and not for each exchange. */
+/** A key or connection of another hauler has no exchange of this hauler. One look-up replaces a check of each exchange. */
 function ownersOf({ haulerId, apiKeyId, connectionId }: ExchangeFilter, parameter: Parameter): Condition[] {
   if (haulerId === undefined) return [];
   const ownedBy = (table: string, id: string) => (): string => {

@@ -24,16 +24,16 @@ const SHUTDOWN_MS = 3_000;
 /** How long a reader waits for the exchanges that are not written yet. */
 const READER_WAIT_MS = 500;
 
-/** While the event loop is busier than this, the writer rests this many times as long as it wrote: requests come first. */
+/** While the event loop is busier than this, each write is followed by a pause of so many times its duration. */
 const BUSY = 0.8;
-const REST_FACTOR = 12;
-const MAX_REST_MS = 2_000;
+const PAUSE_FACTOR = 12;
+const MAX_PAUSE_MS = 2_000;
 
 type LossReason = 'queue-full' | 'database-unavailable' | 'not-writable';
 
 /**
- * Accepts exchanges without waiting, and writes them in batches behind the requests: slowly while the service is busy, so
- * that the queue takes a burst. When it is full, the oldest are lost and counted. A database that is unavailable is retried until then.
+ * Accepts exchanges without waiting, and writes them in batches: slowly while the service is busy, when the queue grows.
+ * If the queue is full, the oldest are lost and counted. While the database is unavailable, the batch is retried.
  */
 @Injectable()
 export class ExchangeLog implements BeforeApplicationShutdown {
@@ -87,12 +87,12 @@ export class ExchangeLog implements BeforeApplicationShutdown {
     while (this.writing !== undefined) await this.writing;
   }
 
-  /** So that a caller finds its last call at once. A busy service shows it a moment later. */
+  /** Lets a caller find its last call. On a busy service the call appears a moment later. */
   async flushForReader(): Promise<void> {
     await Promise.race([this.flush(), delay(READER_WAIT_MS, undefined, { ref: false })]);
   }
 
-  /** What cannot be written within a moment is lost. */
+  /** Exchanges that are not written within `SHUTDOWN_MS` are lost, and counted. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await Promise.race([this.flush(), delay(SHUTDOWN_MS, undefined, { ref: false })]);
@@ -109,7 +109,7 @@ export class ExchangeLog implements BeforeApplicationShutdown {
       const { utilization } = performance.eventLoopUtilization(idle);
       const hasBacklog = this.queue.length >= BATCH && !this.isStopping;
       if (hasBacklog && utilization > BUSY) {
-        await delay(Math.min((performance.now() - started) * REST_FACTOR, MAX_REST_MS));
+        await delay(Math.min((performance.now() - started) * PAUSE_FACTOR, MAX_PAUSE_MS));
       }
       idle = performance.eventLoopUtilization();
     }

@@ -4,7 +4,7 @@ import type { InterfaceName } from '../contracts/common/api-contract.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isUuid, withoutFinalSlashes } from '../contracts/common/text.js';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
-import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
+import { RESULT_HEADER } from '../contracts/scale/scale.dto.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import { uuidv7 } from '../database/uuid.js';
@@ -63,7 +63,7 @@ export function operationOf(path: string): Operation | undefined {
   return prefixed && (OPERATIONS.get(comparable) ?? prefixed[1]);
 }
 
-/** Records the calls of the four interfaces, whatever becomes of them. */
+/** Records every call of the four interfaces, also refused and interrupted ones. */
 export function captureInbound(log: ExchangeLog): RequestHandler {
   return (request: CapturedRequest, response, next) => {
     const operation = log.isOn ? operationOf(request.path) : undefined;
@@ -80,7 +80,7 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
   const body = new BodyCapture(operation.isFile ? 0 : log.maxBodyBytes);
   request.exchangeId = id;
   observeBody(response, body);
-  // With those of a file that is sent there are more than Node's default of 10.
+  // A file that is sent adds listeners beyond Node's default of 10.
   response.setMaxListeners(20);
   response.once('close', () => {
     const isWhole = isComplete(request, response, bytesBefore);
@@ -131,7 +131,7 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
   });
 }
 
-/** Express sends every body through these two methods. */
+/** Express writes every body with these two methods. */
 function observeBody(response: Response, body: BodyCapture): void {
   const write = response.write.bind(response) as (...input: unknown[]) => boolean;
   const end = response.end.bind(response) as (...input: unknown[]) => Response;

@@ -27,7 +27,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
 ]);
 const SECRET_PARAMETERS: ReadonlySet<string> = new Set([...SECRET_NAMES, 'signature']);
 
-/** How much of a link is secret: the signature of ours, every value in the query of a partner's. */
+/** The secret part of a link: the signature in our own links, every value of the query in a partner's link. */
 export type LinkRule = 'signature' | 'every value';
 
 const comparable = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');

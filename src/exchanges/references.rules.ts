@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
 import type { Reference, ReferenceKind } from '../contracts/common/references.js';
 import { isStorableText, isUuid } from '../contracts/common/text.js';
 
-/** More values of one exchange are not indexed: a page of recordings names some hundred. */
+/** Further values of one exchange are not indexed. A page of recordings names some hundred. */
 const MAX_REFERENCES = 200;
 const MAX_MATERIALS = 20;
 

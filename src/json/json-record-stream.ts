@@ -16,7 +16,7 @@ const SHAPE = 0x20;
 /** Limit of one record, and of the document without its records: each is parsed in one call of `JSON.parse`. */
 export const MAX_RECORD_BYTES = 1_048_576;
 
-/** The document is not JSON (`notJson`), or it exceeds a limit (`breach`). The message is the end of a sentence. */
+/** The document is not JSON (`notJson`), or it breaks a limit or repeats a list (`breach`). The message ends a sentence. */
 export class JsonStreamError extends Error {
   constructor(
     readonly kind: 'notJson' | 'breach',
@@ -173,7 +173,7 @@ export class JsonRecordStream {
     if (this.nextName.includes('.')) return;
     const path = [...this.names, this.nextName].join('.');
     if (!this.lists.has(path) && !this.parents.has(path)) return;
-    // JSON.parse takes the last of two members, but the records of both would have been read.
+    // JSON.parse uses the last of two members, but the records of both would have been returned.
     if (this.seen.has(path)) throw new JsonStreamError('breach', path, 'occurs twice');
     this.seen.add(path);
     this.memberPath = path;

@@ -19,7 +19,7 @@ export const outboundPolicy = (
 
 const resolvers = new Map<string, NameResolver>();
 
-/** One for each list of name servers, so that all callers share what is known. */
+/** One for each list of name servers, so that all callers share its cache. */
 function resolverOf({ nameServers = [] }: OutboundPolicy): NameResolver {
   const name = nameServers.join();
   const resolver = resolvers.get(name) ?? new NameResolver(nameServers);
@@ -121,7 +121,7 @@ export async function resolvedUrlFault(text: string, policy: OutboundPolicy): Pr
   return addresses.every(({ address }) => isPublicAddress(address)) ? undefined : privateAddress(host);
 }
 
-/** One private address among several refuses the name: otherwise a rebinding server would only need to be asked twice. */
+/** One private address among several refuses the name. Otherwise a rebinding server succeeds at a later query. */
 const guardedLookup =
   (resolver: NameResolver): LookupFunction =>
   (hostname, options, callback) => {

@@ -9,12 +9,12 @@ import { LRUCache } from 'lru-cache';
 const QUERY = { timeout: 1000, maxTimeout: 1000, tries: 2 };
 /** For all name servers together. */
 const DEADLINE_MS = 4000;
-/** After the IPv4 addresses have arrived, some resolvers never answer the question for IPv6. */
+/** Wait for IPv6 after the IPv4 addresses have arrived: some resolvers never answer the IPv6 query. */
 const IPV6_MARGIN_MS = 300;
 
 const MAX_NAMES = 1000;
 const MAX_TTL_MS = 30_000;
-/** A name that hangs costs its callers nothing for this long. */
+/** A failure is cached for this time, so that callers do not wait for the same name again. */
 const FAILURE_TTL_MS = 5000;
 const HOSTS_TTL_MS = 10_000;
 
@@ -77,7 +77,7 @@ export class NameResolver {
     );
   };
 
-  /** However many callers ask for a name, one question is under way. */
+  /** Concurrent callers share one query for a name. */
   private shared(name: string): Promise<Resolved> {
     const running = this.running.get(name) ?? this.find(name).finally(() => this.running.delete(name));
     this.running.set(name, running);
@@ -86,10 +86,10 @@ export class NameResolver {
 
   private async find(name: string): Promise<Resolved> {
     const listed = (await this.hostsFile()).get(name);
-    return listed ?? (await this.ask(name));
+    return listed ?? (await this.query(name));
   }
 
-  private async ask(name: string): Promise<Resolved> {
+  private async query(name: string): Promise<Resolved> {
     const resolver = new Resolver(QUERY);
     if (this.servers.length > 0) resolver.setServers(this.servers);
     const deadline = setTimeout(() => resolver.cancel(), DEADLINE_MS).unref();

@@ -1,21 +1,20 @@
 import { ownField } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
-import { isWithoutParent } from '../contracts/site/material-parents.js';
-import { GetSitesResponse, Kiosk, Material, Site } from '../contracts/site/site.dto.js';
+import { GetSitesResponse, isWithoutParent, Kiosk, Material, Site } from '../contracts/site/site.dto.js';
 import { VIDEO_LISTS } from '../contracts/vision/vision.api.js';
 import { Video } from '../contracts/vision/vision.dto.js';
 import { type AnswerRecord, type PartnerAnswer, recordTooLarge, type StreamedAnswer } from './partner-answer.js';
 import type { PartnerFailure } from './partner-failure.js';
 
 export interface Findings {
-  /** Whether the answer is one of the contract, be it a faulty one. Another answer shows nothing about our key. */
+  /** Whether the partner accepted our key. Only an answer of the contract, even a faulty one, shows it. */
   readonly authorized: boolean;
   readonly conforms: boolean;
   readonly findings: string[];
 }
 
-/** The check stops after so many violations. */
+/** The check stops after this many violations. */
 const MAX_FINDINGS = 20;
 
 const RECORDS: Readonly<Record<string, DtoClass<object>>> = {
@@ -126,11 +125,11 @@ const refused = (answer: PartnerAnswer | StreamedAnswer, body: unknown): Finding
 
 const messages = ({ violations }: PartnerFailure): string[] => violations.map(({ message }) => message);
 
-/** An answer without `success` is recognised by a list of the contract. */
+/** Whether the body has a list of the contract; it identifies an answer without `success`. */
 const hasList = (body: unknown, path: string): boolean =>
   Array.isArray(path.split('.').reduce<unknown>((value, name) => ownField(value, name), body));
 
-/** Every answer of the contracts has it; an answer of a gateway rarely does. */
+/** Every answer of the contracts has `success`; an answer of a gateway rarely does. */
 const hasSuccess = (body: unknown): boolean => typeof ownField(body, 'success') === 'boolean';
 
 function breached(authorized: boolean, faults: readonly string[]): Findings {

@@ -31,7 +31,7 @@ const SUBJECTS: Record<PartnerInterface, Subject> = {
 
 const NOT_SENT = 'the check does not send this request: run the conformance kit';
 const EXPECTED = [200, 400, 404];
-/** Failures that say nothing about a server whose first answer was the expected one. */
+/** Failures that may pass: they prove nothing about a server whose first answer was the expected one. */
 const PASSING: ReadonlySet<FailureKind> = new Set([
   'addressRefused',
   'unreachable',
@@ -44,7 +44,7 @@ const PASSING: ReadonlySet<FailureKind> = new Set([
 
 export interface RuleFindings {
   readonly rules: CheckedRule[];
-  /** Calls that got no answer: one sentence each. */
+  /** One sentence for each call without an answer. */
   readonly unproven: string[];
 }
 
@@ -99,7 +99,7 @@ export class ConnectionRulesService {
   }
 }
 
-/** The answer without our keys. A body that is not JSON stays a body that is not JSON. */
+/** The answer without our keys. A fixed text replaces a body that is not JSON. */
 async function answerOf(answer: StreamedAnswer, request: KitRequest): Promise<KitAnswer> {
   const { status, contentType } = answer;
   const headers: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType };
@@ -121,7 +121,7 @@ async function siteAnswer(answer: StreamedAnswer, headers: Record<string, string
   const notObjects = new Map<string, unknown>();
   for await (const records of answer.records(Object.keys(SITE_LISTS))) {
     for (const { list, index, value, text } of records) {
-      // A record that is too large to be read says nothing about its fields.
+      // The fields of a record that is too large are not known.
       if (text === undefined) continue;
       if (isJsonObject(value)) facts.addRecord(list, index, value);
       else notObjects.set(list, value);

@@ -36,7 +36,7 @@ const UPDATE = `
     attempts = CASE WHEN $9 THEN 0 ELSE attempts END, updated_at = now()
   WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`;
 
-/** A change after which a failing connection may work, or the end of its pause. */
+/** A change of the credentials, or the end of a pause. */
 export interface ConnectionChange {
   readonly haulerId: string;
   readonly id: string;
@@ -49,7 +49,7 @@ export interface ConnectionWork {
   /** Called in the transaction of the change. */
   makeDue(manager: EntityManager, change: ConnectionChange): Promise<void>;
   /** Called after its commit. */
-  wake(): void;
+  runDue(): void;
 }
 
 /** The administration of haulers' connections to partners. */
@@ -158,12 +158,12 @@ export class ConnectionsService {
       await manager.query(UPDATE, parameters);
       for (const work of works) await work.makeDue(manager, { haulerId: row.haulerId, id, credentialsChanged });
     });
-    for (const work of works) work.wake();
+    for (const work of works) work.runDue();
     return this.get(id);
   }
 
   /**
-   * The data that came through it stays; its keys are deleted, and a run of it loses its lease. Throws `notFound` for a
+   * Keeps the data of the connection, deletes its keys, and ends the lease of its run. Throws `notFound` for a
    * connection that is deleted already.
    */
   async remove(id: string): Promise<void> {

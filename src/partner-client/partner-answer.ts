@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { withoutByteOrderMark } from '../contracts/common/json.js';
+import { MAX_JSON_DEPTH, withoutByteOrderMark } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { type JsonRecord, JsonRecordStream, JsonStreamError, MAX_RECORD_BYTES } from '../json/json-record-stream.js';
-import type { KeyScrubber } from './key-scrubber.js';
-import { PartnerFailure, SENTENCES } from './partner-failure.js';
-import { errorDetail } from './status-failure.js';
+import { redactSecrets, redactUrls, secretForms } from '../outbound/redaction.js';
+import { errorDetail, PartnerFailure, SENTENCES } from './partner-failure.js';
 
-/** Limit of a body that is parsed as a whole, which takes some 20 ms. */
+/** Limit of a body that is parsed as a whole: 4 MiB take about 20 ms. */
 export const MAX_WHOLE_BYTES = 4_194_304;
 
 /** Size of the beginning of a body that shows whether it is an HTML page. */
@@ -42,7 +41,7 @@ abstract class Answer {
     return new PartnerFailure('breach', SENTENCES.breach(this.host, clean), { violations: clean, status: this.status });
   }
 
-  /** `success: false` in an answer of 200: the partner's own error says more than the fields that are missing. */
+  /** `success: false` in an answer of 200: the partner's own error is more informative than the missing fields. */
   refusal(body: unknown): PartnerFailure {
     const detail = errorDetail(body, this.scrubber);
     const message = `success must be true in an answer with status ${this.status}${detail === '' ? '' : `, and it says${detail}`}`;
@@ -120,7 +119,7 @@ export class StreamedAnswer extends Answer {
     this.chunks = body[Symbol.asyncIterator]();
   }
 
-  /** Waits until so many bytes, or all of a smaller body, have arrived. Returns whether that is the whole body. */
+  /** Waits until this many bytes, or a smaller body, have arrived. Returns whether the whole body has arrived. */
   async prefetch(bytes: number): Promise<boolean> {
     for (let size = 0; size < bytes;) {
       const next = await this.chunks.next();
@@ -209,3 +208,64 @@ export const recordTooLarge = (path: string): Violation => ({
   rule: 'maxSize',
   message: `${path} must not be larger than ${MAX_RECORD_BYTES / 1_048_576} MiB`,
 });
+
+/** A shorter key could be a word of the data. In sentences, shorter keys are removed as well. */
+const MIN_KEY_LENGTH_IN_DATA = 8;
+
+/** Removes our keys from everything that leaves this folder, because a partner may echo them (decision 18). */
+export class KeyScrubber {
+  private readonly dataKeys: readonly string[];
+  private readonly forms: readonly string[];
+
+  constructor(private readonly keys: readonly string[]) {
+    this.dataKeys = keys.filter((key) => key.length >= MIN_KEY_LENGTH_IN_DATA);
+    this.forms = secretForms(this.dataKeys);
+  }
+
+  /** For messages and logs; the query of a link is removed as well, because it may be a signature. */
+  sentence(text: string): string {
+    return redactUrls(redactSecrets(text, this.keys));
+  }
+
+  /** `JSON.parse` without our keys in names and values, and with 0 for a value that is nested deeper than 32. */
+  parse(json: string): unknown {
+    const value: unknown = JSON.parse(json);
+    return this.mayHaveKey(json) || isDeeper(value, MAX_JSON_DEPTH) ? this.clean(value, MAX_JSON_DEPTH) : value;
+  }
+
+  /** The same for one record, with its JSON text. The depth is not checked, because readers visit only known fields. */
+  parseRecord(json: string): { readonly value: unknown; readonly text: string } {
+    const value: unknown = JSON.parse(json);
+    if (!this.mayHaveKey(json)) return { value, text: json };
+    const clean = this.clean(value, MAX_JSON_DEPTH);
+    return { value: clean, text: JSON.stringify(clean) };
+  }
+
+  /** Searching the text is far cheaper than walking through the values. An escape can hide any character. */
+  private mayHaveKey(json: string): boolean {
+    return this.forms.length > 0 && (json.includes('\\') || this.hasKey(json));
+  }
+
+  private clean(value: unknown, levels: number): unknown {
+    if (typeof value === 'string') return this.cleanText(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (levels === 0) return 0;
+    if (Array.isArray(value)) return value.map((element) => this.clean(element, levels - 1));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, entry]) => [this.cleanText(name), this.clean(entry, levels - 1)]),
+    );
+  }
+
+  private cleanText(text: string): string {
+    return text.length >= MIN_KEY_LENGTH_IN_DATA && this.hasKey(text) ? redactSecrets(text, this.dataKeys) : text;
+  }
+
+  private hasKey(text: string): boolean {
+    return this.forms.some((form) => text.includes(form));
+  }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
+}

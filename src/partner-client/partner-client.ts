@@ -9,10 +9,8 @@ import { CircuitBreakers } from './circuit-breakers.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
 import type { PartnerConnection } from './partner-connection.js';
 import { type ExchangeLimits, type PartnerRequest, type PartnerResponse, PartnerTransport } from './http-exchange.js';
-import { KeyScrubber } from './key-scrubber.js';
-import { type PartnerAnswer, StreamedAnswer } from './partner-answer.js';
-import { PartnerFailure, retryDelayMs, SENTENCES } from './partner-failure.js';
-import { statusFailure } from './status-failure.js';
+import { KeyScrubber, type PartnerAnswer, StreamedAnswer } from './partner-answer.js';
+import { PartnerFailure, retryDelayMs, SENTENCES, statusFailure } from './partner-failure.js';
 
 /** Injection token of `PartnerSettings`. */
 export const PARTNER_SETTINGS = Symbol('PARTNER_SETTINGS');
@@ -46,7 +44,7 @@ export interface PartnerCall {
   readonly body?: unknown;
   /** The expected statuses, 200 by default and never 401. Every other status is a `PartnerFailure`. */
   readonly accept?: readonly number[];
-  /** One attempt, also of a GET. No other method is ever sent twice. */
+  /** One attempt of a GET. Other methods always have one attempt. */
   readonly once?: boolean;
   /** `false` calls the partner although its circuit is open, for an admin who waits for the result. */
   readonly breaker?: boolean;

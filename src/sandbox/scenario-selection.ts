@@ -88,7 +88,7 @@ export class ScenarioSelection {
     return undefined;
   }
 
-  /** Read again where a start may have been answered meanwhile. One statement serves all requests of a moment. */
+  /** Reads the table at most every `START_NOTICE_MS`. Concurrent requests share one statement. */
   private activeNow(): readonly ActiveScenario[] | Promise<readonly ActiveScenario[]> {
     const now = performance.now();
     if (now - this.readAt < START_NOTICE_MS) return this.active;
@@ -108,7 +108,7 @@ function checkedName(name: string, route: ScenarioRoute): ScenarioName {
   throw invalid([{ path: SCENARIO_HEADER, rule: 'isScenario', message }]);
 }
 
-/** The first page cannot shift. */
+/** Whether the scenario acts on this request. `shifting-pages` acts on later pages only. */
 function actsOn({ name, parameters }: ActiveScenario, route: ScenarioRoute, input: Input): boolean {
   if (scenarioNamed(name)?.routes.includes(route) !== true) return false;
   if (parameters['route'] !== undefined && parameters['route'] !== route) return false;

@@ -12,18 +12,18 @@ import { routeOf, SCENARIO_HEADER, ScenarioSelection } from './scenario-selectio
 const HTML = '<!doctype html><html><head><title>Welcome</title></head><body><h1>It works!</h1></body></html>';
 /** The beginning of a JSON response of any of the interfaces. */
 const BEGINNING = '{"success":true,"data":{';
-/** More than is sent. */
+/** The declared length of a cut response: more bytes than are sent. */
 const CUT_LENGTH = 4_096;
 
 /**
  * Injects the faults of HTTP into the four interfaces, after the guard has accepted the key. Scenarios that change the
- * content of a response stand in `request.scenario` for the reference partner.
+ * content of a response are passed to the reference partner in `request.scenario`.
  */
 @Injectable()
 export class ScenarioInterceptor implements NestInterceptor {
   constructor(private readonly selection: ScenarioSelection) {}
 
-  /** Waits for nothing where no scenario can act: that costs a tenth of the tickets per second. */
+  /** Returns at once if no scenario can act: a promise costs a tenth of the tickets per second. */
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<FaultedRequest>();
     const response = context.switchToHttp().getResponse<Response>();
@@ -73,7 +73,7 @@ function errorOf(scenario: InjectedScenario): AppError | undefined {
   }
 }
 
-/** Writes a response that is no JSON response, or none. Returns false for other scenarios. */
+/** Writes a broken response, or none. Returns false for other scenarios. */
 function breakResponse(scenario: InjectedScenario, response: Response): boolean {
   switch (scenario.name) {
     case 'cut-answer':

@@ -23,7 +23,7 @@ const COLUMNS = `subject, subject_id AS "subjectId", name, parameters, remaining
   ${instantSql('ends_at')} AS "endsAt"`;
 const IS_ACTIVE = "coalesce(remaining_times, 1) > 0 AND coalesce(ends_at, 'infinity') > now()";
 
-/** Within this time every instance reads a scenario that was started. The call that started it is answered afterwards. */
+/** Every instance reads a started scenario within this time. The call that starts it returns afterwards. */
 export const START_NOTICE_MS = 100;
 
 /** The active scenarios, in one table, so that all instances act and count alike. */

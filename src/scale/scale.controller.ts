@@ -3,8 +3,12 @@ import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { ServedApi, type ServedCall, callContextOf } from '../auth/served-api.js';
 import { SCALE_API, type ScaleApi } from '../contracts/scale/scale.api.js';
-import { CreateScaleTicketRequest, CreateScaleTicketResponse } from '../contracts/scale/scale.dto.js';
-import { RESULT_HEADER, TICKET_RESULTS } from '../contracts/scale/ticket-result.js';
+import {
+  CreateScaleTicketRequest,
+  CreateScaleTicketResponse,
+  RESULT_HEADER,
+  TICKET_RESULTS,
+} from '../contracts/scale/scale.dto.js';
 import { violated } from '../errors/app-error.js';
 import { send } from '../http/answer.js';
 import { JsonBody, rawBodyOf } from '../http/json-body.js';

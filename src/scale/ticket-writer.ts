@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
-import type { CreateScaleTicketResponse } from '../contracts/scale/scale.dto.js';
-import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
+import { type CreateScaleTicketResponse, RESULT_HEADER } from '../contracts/scale/scale.dto.js';
 import type { Connection } from '../database/sql.js';
 import { HotPathPool } from '../database/pools.js';
 import { AppError, violated } from '../errors/app-error.js';

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { TicketResult } from '../contracts/scale/ticket-result.js';
+import type { TicketResult } from '../contracts/scale/scale.dto.js';
 
 /** A disposal ticket (decision 20), for reading; `ticket.repository.ts` writes it. */
 @Entity('tickets')

@@ -1,7 +1,7 @@
 import type { Instant } from '../contracts/common/instant.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
-import type { TicketResult } from '../contracts/scale/ticket-result.js';
+import type { TicketResult } from '../contracts/scale/scale.dto.js';
 import { type AppError, violated } from '../errors/app-error.js';
 import type { CatalogFindings, CatalogReference } from '../site-sync/catalog/catalog.repository.js';
 import {

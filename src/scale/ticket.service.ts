@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import type { CreateScaleTicketRequest } from '../contracts/scale/scale.dto.js';
-import { RESULT_HEADER } from '../contracts/scale/ticket-result.js';
+import { type CreateScaleTicketRequest, RESULT_HEADER } from '../contracts/scale/scale.dto.js';
 import { BATCH_LIMITS, Batcher, type BatchLimits, type Entry } from '../database/batcher.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { AppError, unavailable } from '../errors/app-error.js';

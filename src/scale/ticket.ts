@@ -1,6 +1,5 @@
 import { type Instant, instantOf } from '../contracts/common/instant.js';
-import type { CreateScaleTicketRequest, MaterialItem } from '../contracts/scale/scale.dto.js';
-import type { TicketResult } from '../contracts/scale/ticket-result.js';
+import type { CreateScaleTicketRequest, MaterialItem, TicketResult } from '../contracts/scale/scale.dto.js';
 import { timeOfUuidv7, uuidv7 } from '../database/uuid.js';
 
 /** The two flows of a ticket (section 2.2). */

@@ -7,7 +7,7 @@ const STEP_BYTES = 1024 * 1024;
 
 /** Space that one file will still need. */
 export interface Reservation {
-  /** To be called before a write. Rejects with trouble `full`. */
+  /** Call it before each write. Rejects with trouble `full`. */
   use(bytes: number): Promise<void>;
   release(): void;
 }
@@ -43,7 +43,7 @@ export class DiskSpace {
     };
   }
 
-  /** One after the other: files that ask at the same time must not all count each other. */
+  /** Runs one after the other: concurrent files must not reserve the same space. */
   #take(bytes: number): Promise<void> {
     const taken = this.#queue.then(async () => {
       const { bavail, blocks, bsize } = await statfs(this.folder);

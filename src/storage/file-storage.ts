@@ -59,7 +59,7 @@ export async function sweepDrafts(draftPath: string, olderThanMs: number): Promi
 async function publishFile(from: string, to: string): Promise<void> {
   const folder = dirname(to);
   const firstCreated = await moveInto(folder, from, to);
-  // Whatever else is in the folder of this name belongs to a late owner, who must not publish it any more.
+  // Other files in the folder of this name belong to a late owner, which must not publish them.
   const removed = rmdir(dirname(from)).catch(() => rm(dirname(from), { recursive: true, force: true }));
   await Promise.all([syncFolder(folder), removed]);
   if (firstCreated === undefined) return;
@@ -148,7 +148,7 @@ async function checkFiles(root: StorageRoot): Promise<StorageHealth> {
   }
 }
 
-/** A row refers to the file, so its folder existed once: if the folder is missing, so is the mount. */
+/** The file has a row, so its folder existed: a missing folder means a missing mount. */
 async function absence(root: string, name: string, error: unknown): Promise<unknown> {
   if (!isAbsent(error)) return fileFailure(error);
   const [folder = ''] = name.split('/');

@@ -9,14 +9,14 @@ export interface InventoryFile extends Published {
   readonly name: string;
 }
 
-/** The files that one table says are in the storage, for a comparison of the two. */
+/** The files that the rows of one table name. `doctor` compares them with the storage. */
 export interface Inventory {
   /** The storage's folder that belongs to this table alone. */
   readonly folder: string;
   readonly table: string;
   /** The next rows that have a file, by id. */
   after(id: string | undefined, limit: number): Promise<readonly InventoryFile[]>;
-  /** Which of these ids have a row that has a file. */
+  /** Those of the ids whose row has a file. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
@@ -27,7 +27,7 @@ interface Row {
 }
 
 /**
- * Of a table with the columns `id uuid`, `size_bytes` and `sha256`. `where` selects the rows that have a file. Names and
+ * The inventory of a table with the columns `id uuid`, `size_bytes` and `sha256`. `where` selects the rows that have a file. Names and
  * SQL are constants of the code.
  */
 export function inventoryOf(

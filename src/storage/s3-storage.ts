@@ -83,11 +83,11 @@ function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): S3Place
   const client = new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-    // Servers other than Amazon's do not all support the newer checksums, and size and SHA-256 are kept in the database.
+    // Some S3 servers do not support the newer checksums. Size and SHA-256 are in the database.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
-    // 120 s: to join the parts of a large file may take that long.
+    // 120 s, because joining the parts of a large file may take that long.
     requestHandler: { connectionTimeout: 5000, requestTimeout: 120_000, throwOnRequestTimeout: true },
   });
   return { client, bucket, prefix };
@@ -220,7 +220,7 @@ const viaS3 = <T>(work: () => Promise<T>): Promise<T> =>
 function s3Failure(error: unknown): unknown {
   if (!isErrorLike(error) || isStorageError(error) || error instanceof TypeError) return error;
   const status = statusOf(error);
-  // A system error of the local draft, which converts it itself.
+  // A system error of the local draft: `Draft` converts it.
   if (status === undefined && 'path' in error) return error;
   const words = [errorCode(error) ?? nameOf(error), ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ');
   if (FULL.has(nameOf(error)) || status === 507) return fullDisk(words, error);

@@ -48,7 +48,7 @@ export const isErrorLike = (error: unknown): error is { message: string; name?: 
 export const errorCode = (error: unknown): string | undefined =>
   isErrorLike(error) && typeof error.code === 'string' ? error.code : undefined;
 
-/** The file system has nothing of that name. */
+/** The file system has no file or folder of that name. */
 export const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
 
 export const sentenceOf = (error: unknown): string => (isErrorLike(error) ? error.message : String(error));

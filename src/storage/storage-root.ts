@@ -3,13 +3,13 @@ import type { Querying } from '../database/sql.js';
 import { isAbsent, StorageUnavailableError } from './storage-errors.js';
 import { isStorageFolder } from './storage-name.js';
 
-/** Remembers which roots have had files: an instance that starts while a mount is missing cannot know it otherwise. */
+/** Records the roots that have had files, for an instance that starts while a mount is missing. */
 export interface KnownRoots {
   has(root: string): Promise<boolean>;
   add(root: string): Promise<void>;
 }
 
-/** Remembers roots in the database, for all instances. */
+/** Records roots in the database, for all instances. */
 export function knownRoots(runner: Querying): KnownRoots {
   return {
     async has(root) {
@@ -32,7 +32,7 @@ export class StorageRoot {
     readonly path: string,
     /** The folder of drafts. On the same file system, so that a rename publishes. */
     readonly draftPath: string,
-    /** Without it only the files of this process are known. */
+    /** Without it only this process knows that the root has had files. */
     private readonly roots?: KnownRoots,
   ) {}
 
@@ -48,12 +48,12 @@ export class StorageRoot {
     }
     await this.expectMount();
     await mkdir(this.draftPath, { recursive: true });
-    // Files from before roots were remembered, or that were copied here.
+    // The folder may contain files that were copied here.
     if (!(await this.#isBare())) await this.remember();
     return work();
   }
 
-  /** To be called after a file was published. */
+  /** Call it after a file was published. */
   async remember(): Promise<void> {
     if (this.#isKnown) return;
     await this.roots?.add(this.path);

@@ -31,7 +31,7 @@ export interface Published {
   readonly sha256: string;
 }
 
-/** How far a draft has come. */
+/** Progress of a draft. */
 export interface DraftPoint {
   /** Of the `Draft`. */
   readonly id: string;

@@ -2,8 +2,7 @@ import 'reflect-metadata';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { siteFindings, videoFindings } from '../../src/partner-client/connection-check.rules.js';
-import { KeyScrubber } from '../../src/partner-client/key-scrubber.js';
-import { StreamedAnswer } from '../../src/partner-client/partner-answer.js';
+import { KeyScrubber, StreamedAnswer } from '../../src/partner-client/partner-answer.js';
 
 const KEY = 'some-partner-key';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { SENTENCES } from '../../src/partner-client/partner-failure.js';
-import { KeyScrubber } from '../../src/partner-client/key-scrubber.js';
-import { statusFailure } from '../../src/partner-client/status-failure.js';
+import { SENTENCES, statusFailure } from '../../src/partner-client/partner-failure.js';
+import { KeyScrubber } from '../../src/partner-client/partner-answer.js';
 
 const NOW = new Date('2026-01-31T08:30:00Z');
 

@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { JobsService } from '../../src/jobs/jobs.service.js';
-import { SyncRetention } from '../../src/site-sync/sync/sync-retention.job.js';
-import { SITE_SYNC_WORK } from '../../src/site-sync/sync/site-sync.job.js';
+import { SITE_SYNC_WORK, SyncRetention } from '../../src/site-sync/sync/site-sync.job.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { hangs, when } from '../support/scripted-partner.js';

@@ -1,8 +1,7 @@
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
-import { type DtoClass } from '../../contracts/common/fields/field.js';
+import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { isUuid } from '../../contracts/common/text.js';
-import { isWithoutParent } from '../../contracts/site/material-parents.js';
-import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
+import { isWithoutParent, Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
 import { ownField } from '../checks.js';
 import type { Exchange, KitAnswer } from '../exchange.js';
 import { RecordFacts } from '../facts.js';

@@ -2,8 +2,7 @@ import { Documented } from '../common/fields/documented.js';
 import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
-import { CreateScaleTicketRequest } from '../scale/scale.dto.js';
-import { TICKET_RESULTS, type TicketResult } from '../scale/ticket-result.js';
+import { CreateScaleTicketRequest, TICKET_RESULTS, type TicketResult } from '../scale/scale.dto.js';
 
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';

@@ -1,4 +1,4 @@
-/** Every way in which a request can fail, named for what happened; the HTTP status follows from the name. */
+/** Every kind of failure of a request, with its HTTP status. */
 export const KIND_STATUS = {
   invalid: 400,
   unauthorized: 401,
@@ -20,7 +20,7 @@ export type ErrorKind = keyof typeof KIND_STATUS;
 
 const KINDS = Object.keys(KIND_STATUS) as ErrorKind[];
 
-/** The kind of failure that has this status; undefined where none has it. */
+/** The kind of failure with this status; undefined if there is none. */
 export function kindOf(status: number): ErrorKind | undefined {
   return KINDS.find((kind) => KIND_STATUS[kind] === status);
 }
@@ -29,7 +29,7 @@ export function kindOf(status: number): ErrorKind | undefined {
 export const INTERFACES = ['scale', 'account', 'site', 'vision'] as const;
 export type InterfaceName = (typeof INTERFACES)[number];
 
-/** Header that carries the key, by who issues it (section 5). */
+/** Header of the key: `PLATFORM-API-KEY` for keys of the platform, `API-KEY` for keys of a partner (section 5). */
 export type KeyHeader = 'PLATFORM-API-KEY' | 'API-KEY';
 
 export interface ApiRoute {
@@ -40,7 +40,7 @@ export interface ApiRoute {
 }
 
 /**
- * One interface as it stands on the wire: version, place, key header, and the closed set of `error.code` values
+ * One interface on the wire: version, prefix, key header, and the closed set of `error.code` values
  * (section 7), each bound to the kinds of failure that may carry it.
  */
 export interface ApiContract {
@@ -68,7 +68,7 @@ export function defineApi<
 /** The kinds of failure that a contract has a code for. */
 export type KindOf<Contract extends ApiContract> = keyof Contract['errors'] & ErrorKind;
 
-/** What every interface says of the failures that no interface defines (decisions 10, 13, 15). */
+/** The codes of failures that no interface defines, the same in every interface (decisions 10, 13, 15). */
 export const COMMON_ERRORS = {
   invalid: 'INVALID_PAYLOAD',
   unauthorized: 'UNAUTHORIZED',

@@ -6,13 +6,13 @@ export type Instant = string & { readonly brand?: 'Instant' };
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:([Zz])|([+-])(\d{2}):(\d{2}))$/;
 
-/** What nearly everyone sends, UTC without a leap second: it is canonical but for its fraction, and costs no `Date`. */
+/** The most frequent form, UTC without a leap second. Only its fraction is converted, without a `Date`. */
 const UTC = /^(?!0000)\d{4}-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
 
 /** Of January to December; 29 February is left to the calendar. */
 const DAYS_OF_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Reads an RFC 3339 date-time with an offset; `undefined` when it is none, or no real calendar date (decision 7). */
+/** Reads an RFC 3339 date-time with an offset. Undefined for other text and for dates that do not exist (decision 7). */
 export function parseInstant(text: string): Instant | undefined {
   const utc = UTC.exec(text);
   if (utc !== null && Number(utc[2]) > 0 && Number(utc[2]) <= (DAYS_OF_MONTH[Number(utc[1]) - 1] ?? 0)) {
@@ -33,14 +33,14 @@ export function parseInstant(text: string): Instant | undefined {
     return undefined;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  // A day that the month has not, the 0th too, is one of another month.
+  // `Date` converts a day that the month does not have, also day 0, into a day of another month.
   if (date.getUTCMonth() !== month - 1) return undefined;
   date.setUTCHours(hour, minute - offset, Math.min(second, 59));
   if (second === 60) {
     if (!isLeapSecond(date)) return undefined;
     date.setUTCSeconds(60);
   }
-  // PostgreSQL knows no year 0, and four digits hold no year 10000.
+  // PostgreSQL has no year 0, and a year has four digits.
   if (date.getUTCFullYear() < 1 || date.getUTCFullYear() > 9999) return undefined;
   return `${date.toISOString().slice(0, 19)}.${(match[7] ?? '').slice(0, 6).padEnd(6, '0')}Z`;
 }
@@ -50,7 +50,7 @@ function isLeapSecond(date: Date): boolean {
   return /-(06-30|12-31)T23:59:59/.test(date.toISOString());
 }
 
-/** How answers write an instant: UTC with `Z`, milliseconds where there are any (decision 7). */
+/** The form of an instant in responses: UTC with `Z`, and milliseconds if they are not 0 (decision 7). */
 export function formatInstant(instant: Instant | Date): string {
   const text = instant instanceof Date ? instant.toISOString() : instant;
   const [seconds = '', fraction = ''] = text.split('.');
@@ -63,17 +63,17 @@ export function instantOf(date: Date): Instant {
   return `${date.toISOString().slice(0, 23)}000Z`;
 }
 
-/** Milliseconds since the epoch; what is finer is cut off. */
+/** Milliseconds since the epoch, without the microseconds. */
 export function epochMillis(instant: Instant): number {
   return Date.parse(`${instant.slice(0, 23)}Z`);
 }
 
-/** From the one to the other in whole seconds, as section 2.6 wants durations. */
+/** Whole seconds from one instant to another, the durations of section 2.6. */
 export function secondsBetween(start: Instant, end: Instant): number {
   return Math.round((epochMillis(end) - epochMillis(start)) / 1000);
 }
 
-/** From one instant to another, which may be the earlier one; exact where they are less than 285 years apart. */
+/** Microseconds from one instant to another, negative if that is earlier; exact up to 285 years. */
 export function microsBetween(from: Instant, to: Instant): number {
   const finer = (instant: Instant): number => Number(instant.slice(23, 26));
   return (epochMillis(to) - epochMillis(from)) * 1000 + finer(to) - finer(from);

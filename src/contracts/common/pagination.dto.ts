@@ -27,7 +27,7 @@ export class PageQuery {
   pageSize?: number;
 }
 
-/** Where a page stands in its list (section 2.6). */
+/** Position of a page in its list (section 2.6). */
 export class Pagination {
   @IntegerField({
     description: 'Current page number',

@@ -1,4 +1,4 @@
-/** Unicode code points, not UTF-16 units: what the lengths of the contracts count (decision 8). */
+/** Counts Unicode code points, not UTF-16 units, as the lengths of the contracts do (decision 8). */
 export function codePoints(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length; i++) {
@@ -8,15 +8,15 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** Valid Unicode without U+0000 (decision 8): PostgreSQL can hold no other. */
+/** Valid Unicode without U+0000 (decision 8). PostgreSQL can store no other text. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** The same in words, for a violation. */
+/** Describes `isStorableText` in a violation. */
 export const STORABLE_TEXT = 'valid Unicode without U+0000 and without lone surrogates';
 
-/** The text without the characters that PostgreSQL cannot store: they are removed or replaced. */
+/** Removes or replaces the characters that PostgreSQL cannot store. */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');
 }
@@ -28,7 +28,7 @@ export function withoutFinalSlashes(text: string): string {
   return text.slice(0, end);
 }
 
-/** Nothing to see: white space and characters that have no form of their own. */
+/** Whether no character is visible: only white space and characters without a glyph. */
 export function isBlank(text: string): boolean {
   return /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]*$/u.test(text);
 }
@@ -38,7 +38,7 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** Of a field in a path, in UTF-16 units: no name that is allowed has more, and a path must not repeat a megabyte. */
+/** Limit of one name in a path, in UTF-16 units. Every allowed name is shorter; an unknown name may have a megabyte. */
 const MAX_NAME_LENGTH = 512;
 
 /** `materials[2]`, then `.quantity`, or `["a.b"]` where the name is no plain identifier (decision 9). */

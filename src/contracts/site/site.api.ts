@@ -13,7 +13,7 @@ export const SITE_API = defineApi({
   errors: { ...COMMON_ERRORS, ruleViolated: 'VALIDATION_ERROR', notFound: 'NOT_FOUND' },
 });
 
-/** The hosted controller and the outbound client both implement this; `Answer` is how each holds so large a body. */
+/** The reference partner and the outbound client implement this. The client reads the body as a stream: its `Answer` is void. */
 export interface SiteApi<Caller, Answer = GetSitesResponse> {
   getSites(query: GetSitesQuery, caller: Caller): Promise<Answer>;
 }

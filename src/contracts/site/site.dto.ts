@@ -64,7 +64,7 @@ export class Kiosk {
   updatedAt?: Instant;
 }
 
-/** Carries a `siteId`, a `kioskId`, or both (decision 32). */
+/** Has a `siteId`, a `kioskId`, or both (decision 32). */
 export class Material {
   @UuidField({ description: "Identifier in the partner's system", example: '7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21' })
   id!: string;
@@ -100,7 +100,19 @@ export class Material {
   updatedAt?: Instant;
 }
 
-/** An omitted array states nothing (decision 35). */
+/**
+ * Whether a material has neither a site nor a kiosk (section 2.4a); `null` counts as absent. A malformed id counts as
+ * present, because it is reported on its own.
+ */
+export const isWithoutParent = ({
+  siteId,
+  kioskId,
+}: {
+  readonly siteId?: unknown;
+  readonly kioskId?: unknown;
+}): boolean => siteId == null && kioskId == null;
+
+/** An omitted array makes no statement about the records of its kind (decision 35). */
 export class SiteData {
   @ArrayField(() => Site, { description: 'Sites of the hauler', optional: true })
   sites?: Site[];

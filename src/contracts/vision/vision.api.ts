@@ -27,7 +27,7 @@ export const VISION_API = defineApi({
 /** The names under which partners send their lists (decision 38). */
 export const VIDEO_LISTS = ['videos', 'items', 'recordings'] as const;
 
-/** The hosted controller and the outbound client both implement this; the client answers with what it could read. */
+/** The reference partner and the outbound client implement this. The client returns the valid elements. */
 export interface VisionApi<
   Caller,
   Accepted = CreateVideoResponse,

@@ -6,9 +6,9 @@ import { PageQuery, Pagination } from '../common/pagination.dto.js';
 export const VIDEO_STATUSES = ['processing', 'ready', 'failed'] as const;
 export type VideoStatus = (typeof VIDEO_STATUSES)[number];
 
-/** A year. */
-/** A clip of an hour in pieces of a few seconds. */
+/** Enough for a clip of an hour in pieces of a few seconds. */
 export const MAX_CLIP_GAPS = 1000;
+/** A year. */
 export const MAX_DURATION_SECONDS = 31_536_000;
 
 const IDENTIFIER = { min: 1, max: 255 };
@@ -105,7 +105,7 @@ export class ContinuousQuery extends PageQuery {
   @InstantField({ ...START, inQuery: true, example: '2026-01-01T00:00:00Z' })
   startTime!: Instant;
 
-  // Far away, so that whatever a sandbox has recorded is found.
+  // A long range, so that the example finds every recording of a sandbox.
   @InstantField({ ...END, inQuery: true, example: '2036-01-01T00:00:00Z' })
   endTime!: Instant;
 }

@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { InvalidJsonError, isJsonObject, JsonTextCheck, parseJson } from '../../contracts/common/json.js';
 import { readerOf } from '../../contracts/common/fields/field.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { isWithoutParent } from '../../contracts/site/material-parents.js';
-import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
+import { isWithoutParent, Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
 import { invalid } from '../../errors/app-error.js';
 import { type JsonRecord, JsonRecordStream, JsonStreamError } from '../../json/json-record-stream.js';
 

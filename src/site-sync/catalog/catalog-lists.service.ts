@@ -4,12 +4,9 @@ import type { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from '.
 import type { List } from '../../contracts/admin/list.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
-import type { CatalogRecord } from './catalog-record.columns.js';
-import { KioskEntity } from './kiosk.entity.js';
-import { MaterialEntity } from './material.entity.js';
-import { SiteEntity } from './site.entity.js';
+import { type CatalogRecord, KioskEntity, MaterialEntity, SiteEntity } from './catalog.entity.js';
 
-/** Two index scans; the same asked as one condition with OR would read the whole table. */
+/** UNION needs two index scans. One condition with OR would read the whole table. */
 const MATERIALS_OF_SITE = `
   SELECT m.id FROM materials m WHERE m.site_external_id = :siteId
   UNION
@@ -22,23 +19,23 @@ export class CatalogLists {
   constructor(private readonly dataSource: DataSource) {}
 
   sites(query: CatalogQuery): Promise<List<CatalogSite>> {
-    return this.list(SiteEntity, query, 'r.external_id = :siteId', shownSite);
+    return this.list(SiteEntity, query, 'r.external_id = :siteId', toSiteDto);
   }
 
   kiosks(query: CatalogQuery): Promise<List<CatalogKiosk>> {
-    return this.list(KioskEntity, query, 'r.site_external_id = :siteId', shownKiosk);
+    return this.list(KioskEntity, query, 'r.site_external_id = :siteId', toKioskDto);
   }
 
   materials(query: CatalogQuery): Promise<List<CatalogMaterial>> {
-    return this.list(MaterialEntity, query, `r.id IN (${MATERIALS_OF_SITE})`, shownMaterial);
+    return this.list(MaterialEntity, query, `r.id IN (${MATERIALS_OF_SITE})`, toMaterialDto);
   }
 
-  private async list<Row extends CatalogRecord & ObjectLiteral, Shown>(
+  private async list<Row extends CatalogRecord & ObjectLiteral, Dto>(
     entity: EntityTarget<Row>,
     query: CatalogQuery,
     ofSite: string,
-    shown: (row: Row) => Shown,
-  ): Promise<List<Shown>> {
+    toDto: (row: Row) => Dto,
+  ): Promise<List<Dto>> {
     const page = pageRequest(query);
     const select: SelectQueryBuilder<Row> = this.dataSource.getRepository(entity).createQueryBuilder('r');
     if (query.haulerId !== undefined) select.andWhere('r.hauler_id = :haulerId', { haulerId: query.haulerId });
@@ -49,11 +46,11 @@ export class CatalogLists {
       .offset(page.offset)
       .limit(page.pageSize)
       .getManyAndCount();
-    return { data: rows.map(shown), pagination: paginationOf(page, total) };
+    return { data: rows.map(toDto), pagination: paginationOf(page, total) };
   }
 }
 
-function shownRecord(row: CatalogRecord) {
+function toRecordDto(row: CatalogRecord) {
   return {
     id: row.id,
     externalId: row.externalId,
@@ -65,18 +62,18 @@ function shownRecord(row: CatalogRecord) {
   };
 }
 
-function shownSite({ name, line1, city, state, country, zipCode, ...record }: SiteEntity): CatalogSite {
+function toSiteDto({ name, line1, city, state, country, zipCode, ...record }: SiteEntity): CatalogSite {
   const address = line1 === null ? {} : { address: { line1, city, state, country, zipCode } as CatalogSite['address'] };
-  return { ...shownRecord(record), name, ...address };
+  return { ...toRecordDto(record), name, ...address };
 }
 
-function shownKiosk(row: KioskEntity): CatalogKiosk {
-  return { ...shownRecord(row), siteId: row.siteExternalId, name: row.name };
+function toKioskDto(row: KioskEntity): CatalogKiosk {
+  return { ...toRecordDto(row), siteId: row.siteExternalId, name: row.name };
 }
 
-function shownMaterial(row: MaterialEntity): CatalogMaterial {
+function toMaterialDto(row: MaterialEntity): CatalogMaterial {
   return {
-    ...shownRecord(row),
+    ...toRecordDto(row),
     ...(row.siteExternalId === null ? {} : { siteId: row.siteExternalId }),
     ...(row.kioskExternalId === null ? {} : { kioskId: row.kioskExternalId }),
     materialType: row.materialType,

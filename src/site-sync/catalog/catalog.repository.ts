@@ -7,7 +7,7 @@ export interface CatalogReference {
   readonly materialIds: readonly string[];
 }
 
-/** The sites and materials that a batch of references names and that exist, inactive ones too (decision 24). */
+/** The existing sites and materials of a batch of references, inactive ones included (decision 24). */
 export interface CatalogFindings {
   hasSite(haulerId: string, siteId: string): boolean;
   /** The sites that a material belongs to, directly or through its kiosk; `undefined` for an unknown material. */
@@ -66,7 +66,7 @@ const FIND = `
   JOIN materials m ON m.hauler_id = reference.hauler_id AND m.external_id = reference.material_id
   LEFT JOIN kiosks k ON k.hauler_id = m.hauler_id AND k.external_id = m.kiosk_external_id`;
 
-/** Looks up everything that the references name, in one query. What another hauler owns does not exist (decision 1). */
+/** Looks up all references in one query. Records of another hauler count as unknown (decision 1). */
 export async function findReferences(
   database: Querying,
   references: readonly CatalogReference[],

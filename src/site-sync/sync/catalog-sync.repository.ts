@@ -23,7 +23,7 @@ export interface StagedCounts extends Pick<KindCounts, 'received' | 'quarantined
 /** What applying the records of one kind changed. */
 export type ChangeCounts = Pick<KindCounts, 'created' | 'restored' | 'stale' | 'deactivated' | 'updated' | 'unchanged'>;
 
-/** More of one run are counted but not stored: these are enough to understand a systematic fault. */
+/** Further issues of a run are counted but not stored: this number is enough to understand a systematic fault. */
 export const MAX_STORED_ISSUES = 10_000;
 
 const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
@@ -38,7 +38,7 @@ const IS_NEWER =
 const NEW_ID = `(lpad(to_hex($3::bigint), 12, '0') || '7' || lpad(to_hex(given.position >> 12), 3, '0')
   || '8' || lpad(to_hex(given.position & 4095), 3, '0') || right(gen_random_uuid()::text, 12))::uuid`;
 
-/** The parents that a record of each kind names: column, table, and how an admin calls it. */
+/** The parents of each kind: column and field of the id, table, and name in messages. */
 const PARENTS: Readonly<Record<Kind, readonly { column: string; field: string; table: Kind; noun: string }[]>> = {
   sites: [],
   kiosks: [{ column: 'site_external_id', field: 'siteId', table: 'sites', noun: 'site' }],
@@ -222,7 +222,7 @@ export class KindRepository {
     return count;
   }
 
-  /** Removals that wait for an admin, and removals that an admin has rejected. */
+  /** Counts the removals that wait for an admin, and the removals that an admin has rejected. */
   countHeld(): Promise<{ held: number; rejected: number }> {
     return this.one(
       `SELECT count(*) FILTER (WHERE NOT rejected)::int AS held, count(*) FILTER (WHERE rejected)::int AS rejected
@@ -230,7 +230,7 @@ export class KindRepository {
     );
   }
 
-  /** Stores what a confirmation would remove. */
+  /** Stores the changes that a confirmation would apply. */
   async storeHeld(): Promise<void> {
     await this.changes.storeRemoved(
       'held',
@@ -296,7 +296,7 @@ export class KindRepository {
     return [...CONTENT_COLUMNS[this.kind], 'flagged_reason'];
   }
 
-  /** A record that comes back is restored, however old its stamp is. */
+  /** A record that returns is restored even if its `updatedAt` is older than the stored one. */
   private outcome(): string {
     const columns = (alias: string) => this.versioned.map((column) => `${alias}.${column}`).join(', ');
     return `
@@ -308,7 +308,7 @@ export class KindRepository {
         ELSE 'unchanged' END`;
   }
 
-  /** A new stamp alone is stored as well. */
+  /** A newer `updatedAt` is stored even if no other field changed. */
   private isWritten(outcome: string): string {
     return `CASE ${outcome} WHEN 'stale' THEN false WHEN 'unchanged' THEN ${IS_NEWER} ELSE true END`;
   }

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
@@ -20,6 +21,8 @@ const CONCURRENCY = 16;
 
 /** A run that was interrupted so often ends as failed, because it may be the cause of the interruptions. */
 const MAX_ATTEMPTS = 3;
+
+const RETENTION_INTERVAL_MS = 60_000;
 
 class InterruptedRunError extends Error {
   readonly expected = true;
@@ -149,4 +152,16 @@ async function lockInterval(manager: EntityManager, { hauler_id, id }: DueConnec
 
 function connectionOf(row: DueConnection) {
   return { id: row.id, haulerId: row.hauler_id, baseUrl: row.base_url };
+}
+
+/** Ends abandoned runs and deletes old ones. Several instances may do it at the same time. */
+@Injectable()
+export class SyncRetention {
+  constructor(private readonly runs: SyncRunsRepository) {}
+
+  @Interval('synchronisation runs', RETENTION_INTERVAL_MS)
+  async sweep(): Promise<void> {
+    await this.runs.endAbandoned();
+    await this.runs.deleteOld();
+  }
 }

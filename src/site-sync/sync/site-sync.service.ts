@@ -71,8 +71,8 @@ export class SiteSync {
   ) {}
 
   /**
-   * Concludes the run, or throws the failure and changes nothing. A large answer that has to wait for its turn is asked for
-   * again then: a partner closes a connection on which it cannot send.
+   * Concludes the run, or throws the failure and changes nothing. A large answer that finds no free slot is fetched again
+   * when a slot is free, because a partner closes a connection that is not read.
    */
   async synchronise(work: Synchronisation): Promise<void> {
     const { slots } = this.database;
@@ -102,7 +102,7 @@ export class SiteSync {
     );
   }
 
-  /** Stages and applies the whole answer. An answer that is not the contract's changes nothing (decision 33). */
+  /** Stages and applies the whole answer. An answer that breaks the contract changes nothing (decision 33). */
   private async apply(manager: EntityManager, run: StartedRun, answer: StreamedAnswer): Promise<RunResult> {
     await stageRecords(manager, stagedRows(answer));
     if (ownField(answer.envelope, 'success') === false) throw answer.refusal(answer.envelope);
@@ -130,11 +130,11 @@ async function* stagedRows(answer: StreamedAnswer): AsyncGenerator<string> {
 
 interface AppliedKind {
   readonly counts: KindCounts;
-  /** Where removals of the kind are held. */
+  /** Present if removals of the kind are held. */
   readonly guard?: RemovalGuard;
 }
 
-/** An array that the answer omits states nothing: then an earlier hold of this kind stays (decision 35). */
+/** If the answer omits the array of a kind (`isStated` is false), an earlier hold of this kind stays (decision 35). */
 async function applyKind(manager: EntityManager, run: StartedRun, kind: Kind, isStated: boolean): Promise<AppliedKind> {
   const repository = new KindRepository(manager, run, kind);
   const { held, rejected } = await repository.countHeld();
@@ -157,7 +157,7 @@ async function applyKind(manager: EntityManager, run: StartedRun, kind: Kind, is
   return { counts: { ...counts, held: 0, deactivated: changes.deactivated + removed } };
 }
 
-/** The run does not decide about removals of the kind: those that an earlier run held stay held. */
+/** For a run that does not decide about removals of the kind: removals that an earlier run held stay held. */
 async function stillHeld(repository: KindRepository, kind: Kind, counts: KindCounts): Promise<AppliedKind> {
   if (counts.held === 0) return { counts };
   await repository.storeHeld();
@@ -167,7 +167,7 @@ async function stillHeld(repository: KindRepository, kind: Kind, counts: KindCou
 const hasChanges = ({ created, updated, deactivated, restored, held }: KindCounts): boolean =>
   created + updated + deactivated + restored + held > 0;
 
-/** A gateway or a wrong address answers 404 as well: a 404 that is not the contract's is reported in the run. */
+/** A gateway or a wrong address also answers 404, so the run reports a 404 without the contract's error body. */
 async function noData(answer: StreamedAnswer): Promise<RunResult> {
   const reason = await notOfContract(answer);
   if (reason === undefined) return { status: 'no_data' };

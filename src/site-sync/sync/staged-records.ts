@@ -2,15 +2,14 @@ import { type Instant, instantOf } from '../../contracts/common/instant.js';
 import { type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
-import { isWithoutParent } from '../../contracts/site/material-parents.js';
-import { Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
+import { isWithoutParent, Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { type Kind, KINDS } from './kinds.js';
 
 /** The lists of an answer that contain records. */
 export const RECORD_LISTS = KINDS.map((kind) => `data.${kind}`);
 
-/** The content of each kind: all columns but the id, `updatedAt`, and `active`, whose changes have names of their own. */
+/** The content of each kind: all columns except the id, `updatedAt` and `active`. A change of `active` has its own name. */
 export const CONTENT_COLUMNS = {
   sites: ['name', 'line1', 'city', 'state', 'country', 'zip_code'],
   kiosks: ['site_external_id', 'name'],

@@ -6,7 +6,7 @@ import { countRows } from '../../database/count.js';
 import { type Kind } from './kinds.js';
 import type { StartedRun } from './sync-runs.repository.js';
 
-/** More changes of one kind and type are counted in the run, but not stored. */
+/** Further changes of one kind and type are counted in the run, but not stored. */
 export const MAX_STORED_CHANGES = 10_000;
 
 /** Only the newest runs of a connection that changed records keep their changes. */
@@ -32,7 +32,7 @@ const FIELDS: Readonly<Record<Kind, (alias: string) => string>> = {
     'materialType', ${alias}.material_type, 'measureUnit', ${alias}.measure_unit`,
 };
 
-/** SQL of a record as the partner's contract has it (section 2.4a), without absent fields. */
+/** SQL of a record in the form of the partner's contract (section 2.4a), without absent fields. */
 function recordSql(kind: Kind, alias: string): string {
   return `jsonb_strip_nulls(jsonb_build_object('id', ${alias}.external_id, ${FIELDS[kind](alias)},
     'active', ${alias}.active, 'flaggedReason', ${alias}.flagged_reason,
@@ -41,7 +41,7 @@ function recordSql(kind: Kind, alias: string): string {
 
 const nameSql = (kind: Kind, alias: string) => (kind === 'materials' ? `${alias}.material_type` : `${alias}.name`);
 
-/** Stores what a run changes in one kind. Each statement runs before the one that changes the records. */
+/** Stores the changes of a run in one kind. Each statement runs before the one that changes the records. */
 export class ChangeRecorder {
   constructor(
     private readonly manager: EntityManager,
@@ -53,7 +53,7 @@ export class ChangeRecorder {
   async storeGiven(change: ChangeRow['change'], given: string, outcome: string, isStale: string): Promise<void> {
     const { kind } = this;
     const stored = recordSql(kind, 'stored');
-    // A stale record that comes back keeps its stored content.
+    // A stale record that returns keeps its stored content.
     const after = `CASE WHEN ${isStale} THEN ${stored} || '{"active": true}' ELSE ${recordSql(kind, 'given')} END`;
     await this.insert(
       `SELECT $1, $2, '${kind}', '${change}', given.external_id, ${nameSql(kind, 'given')},
@@ -100,7 +100,7 @@ export class SyncChangesRepository {
     );
   }
 
-  /** The held removals of a run have been applied. */
+  /** Marks the held removals of a run as applied. */
   async confirm(manager: EntityManager, haulerId: string, runId: string): Promise<void> {
     await manager.query(
       `UPDATE sync_changes SET change = 'deactivated' WHERE hauler_id = $1 AND run_id = $2 AND change = 'held'`,
@@ -108,7 +108,7 @@ export class SyncChangesRepository {
     );
   }
 
-  /** Kind by kind, in the order in which the run applied them. */
+  /** By kind, in the order in which the run applied them. */
   async list(runId: string, { kind = null, change = null }: NullableFilter, page: PageRequest) {
     const filter = [runId, kind, change];
     const where = 'run_id = $1 AND ($2::text IS NULL OR kind = $2) AND ($3::text IS NULL OR change = $3)';

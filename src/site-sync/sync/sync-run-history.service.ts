@@ -19,7 +19,7 @@ export class SyncRunHistory {
     private readonly actions: ActionLog,
   ) {}
 
-  /** Newest first. Calls are listed as long as their exchanges are kept. */
+  /** Newest first. A call is listed while its exchange is kept. */
   async list(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
     const run = await this.runs.find(id);
     if (run === undefined) throw apiError(ADMIN_API, 'notFound', `there is no synchronisation run ${id}`);
@@ -47,7 +47,7 @@ function decisionEntry({ at, actor, action, changes }: Action): HistoryEntry {
   return { at, event: 'decision', text: `${DECISIONS[action] ?? action}, by ${actor}.${note}` };
 }
 
-/** The end as the run itself decided it: a decision of an admin changes the status later. */
+/** The end of the run with its own status: a decision of an admin changes the stored status later. */
 function endEntries({ status, finished_at: at, error, counts, guard }: RunRow): HistoryEntry[] {
   if (at === null) return [];
   const outcome = guard === null || status === 'held' ? status : 'held';

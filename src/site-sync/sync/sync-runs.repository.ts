@@ -22,12 +22,12 @@ export const RUN_STATES = defineStates('a synchronisation run', {
 
 export type RunStatus = StateOf<typeof RUN_STATES>;
 
-/** A connection has at most one such run, by the unique index `sync_runs_active_key`. */
+/** The unique index `sync_runs_active_key` permits one active run for each connection. */
 const IS_ACTIVE = `status IN ('queued', 'running')`;
 
 export interface StartedRun extends CatalogOwner {
   readonly id: string;
-  /** From 1. It is higher after a kill, a stop or a lost database interrupted the run. */
+  /** From 1; each interruption (kill, stop, lost database) adds one. */
   readonly attempts: number;
 }
 
@@ -84,12 +84,12 @@ export class SyncRunsRepository {
         `SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2 AND ${IS_ACTIVE}`,
         [owner.haulerId, owner.connectionId],
       );
-      // Otherwise it ended between the two statements.
+      // If there is none, the run ended between the two statements: try again.
       if (active !== undefined) return active.id;
     }
   }
 
-  /** Starts the queued run, continues the one that another instance left, or starts a new one. */
+  /** Starts the queued run, continues an interrupted run, or starts a new one. */
   async start(manager: EntityManager, owner: CatalogOwner): Promise<StartedRun> {
     const id = await this.queue(manager, owner);
     const [rows] = await manager.query<[{ attempts: number }[], number]>(

@@ -123,7 +123,7 @@ export class SyncRunsService {
     return this.get(id);
   }
 
-  /** Also makes the connection due if a killed instance left its run. A connection that is leased now is skipped. */
+  /** Skips a connection that is leased now. An expired lease of a killed instance does not count. */
   private async makeDue(manager: EntityManager, haulerId: string, connectionId: string): Promise<void> {
     await manager.query(
       `UPDATE connections SET due_at = now(), run_requested_at = now() WHERE (hauler_id, id) IN (
@@ -173,7 +173,7 @@ function toSyncRunDto(row: RunRow): SyncRun {
   };
 }
 
-/** With the names of the fields that differ. */
+/** Adds the names of the fields that differ. */
 function toChangeDto(row: ChangeRow): SyncChange {
   const [before, after] = [row.before ?? {}, row.after ?? {}];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];

@@ -80,7 +80,7 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
     );
   }
 
-  wake(): void {
+  runDue(): void {
     for (const kind of [SUBMIT_CLIPS, POLL_CLIPS, READ_SUBSCRIPTIONS, READ_WINDOWS]) this.jobs.runDue(kind);
   }
 }

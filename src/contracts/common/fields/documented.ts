@@ -9,8 +9,8 @@ type AnyClass = Function;
 const documented = new Map<AnyClass, Map<string, FieldSchema>>();
 
 /**
- * Registers the OpenAPI schema of a field. The contracts do not load @nestjs/swagger: `src/docs` hands the registered
- * schemas to it, and the command line reads them as they are.
+ * Registers the OpenAPI schema of a field. The contracts do not load @nestjs/swagger: `src/docs` passes the
+ * registered schemas to it, and the command line reads them directly.
  */
 export function Documented(schema: FieldSchema): PropertyDecorator {
   return (prototype, name) => {

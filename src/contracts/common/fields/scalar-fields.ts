@@ -1,6 +1,6 @@
 import { type Instant, parseInstant } from '../instant.js';
-import { DOCUMENTED_MAX, field, type FieldOptions } from './field.js';
 import { codePoints, isBlank, isStorableText, isUuid } from '../text.js';
+import { DOCUMENTED_MAX, field, type FieldOptions } from './field.js';
 
 interface QueryFieldOptions extends FieldOptions {
   /** The value arrives as text. */
