@@ -23,9 +23,9 @@ import {
   ADMIN_ROUTES,
   type AdminInput,
   type AdminResponse,
-  type AdminRoute as Route,
   type AdminRouteName,
 } from '../contracts/admin/admin.api.js';
+import type { AdminRoute as Route } from '../contracts/admin/admin-route.js';
 import { FailsWith, OF_ALL, OUT_OF_RANGE, SendsFile, TakesJson } from '../http/route-documentation.js';
 import { ActionLogInterceptor, ActionOf } from './action-log.interceptor.js';
 import { AdminGuard } from './admin.guard.js';

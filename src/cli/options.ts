@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { AdminRoute } from '../contracts/admin/admin.api.js';
+import type { AdminRoute } from '../contracts/admin/admin-route.js';
 import { fieldsOf } from '../contracts/common/fields/documented.js';
 
 const STDIN = 0;

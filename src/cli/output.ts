@@ -62,7 +62,7 @@ function countsIn(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const groups = Object.entries(value).map(([kind, counts]) => {
     const isCounts =
-      typeof counts === 'object' && Object.values(counts ?? {}).every((count) => Number.isInteger(count));
+      typeof counts === 'object' && Object.values((counts ?? {}) as object).every((count) => Number.isInteger(count));
     if (!isCounts) return undefined;
     const shown = Object.entries(counts as object).filter(([, count]) => count !== 0);
     return `${kind}: ${shown.map(([name, count]) => `${name} ${count}`).join(', ') || 'none'}`;

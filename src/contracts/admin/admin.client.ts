@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Violation } from '../common/violation.js';
-import { ADMIN_API, ADMIN_ROUTES, type AdminResponse, type AdminRoute, type AdminRouteName } from './admin.api.js';
+import { ADMIN_API, ADMIN_ROUTES, type AdminResponse, type AdminRouteName } from './admin.api.js';
+import type { AdminRoute } from './admin-route.js';
 
 type Values = Readonly<Record<string, string>>;
 

@@ -10,7 +10,7 @@ import {
   SCENARIO_EXAMPLES,
   StartScenarioRequest,
 } from '../admin/sandbox.dto.js';
-import type { AdminRoute } from '../admin/admin.api.js';
+import type { AdminRoute } from '../admin/admin-route.js';
 import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
 import { KeyDescription } from './me.dto.js';
 

@@ -1,0 +1,88 @@
+import { PageQuery } from '../common/pagination.dto.js';
+import {
+  API_KEY_EXAMPLES,
+  ApiKey,
+  ApiKeyQuery,
+  IssueApiKeyRequest,
+  IssuedApiKey,
+  RotateApiKeyRequest,
+} from './api-key.dto.js';
+import { CreateHaulerRequest, HAULER_EXAMPLES, Hauler } from './hauler.dto.js';
+import { IdParam } from './list.dto.js';
+import { type AdminRoute, page, read } from './admin-route.js';
+
+/** Haulers, and the API keys that this service issues. */
+export const ACCESS_ROUTES = {
+  createHauler: {
+    method: 'POST',
+    path: '/haulers',
+    summary: 'Create a hauler',
+    description: 'A hauler is a tenant of the platform.',
+    body: CreateHaulerRequest,
+    examples: HAULER_EXAMPLES,
+    status: 201,
+    response: Hauler,
+    returns: 'The hauler',
+    fails: { conflict: 'A hauler with this id exists' },
+  },
+  listHaulers: {
+    ...page(Hauler, 'haulers'),
+    path: '/haulers',
+    summary: 'List haulers',
+    description: 'Newest first.',
+    query: PageQuery,
+  },
+  getHauler: {
+    ...read,
+    path: '/haulers/{id}',
+    summary: 'Read a hauler',
+    description: 'By its id.',
+    response: Hauler,
+    returns: 'The hauler',
+    fails: { notFound: 'No hauler has this id' },
+  },
+  issueApiKey: {
+    method: 'POST',
+    path: '/api-keys',
+    summary: 'Issue an API key',
+    description: 'Only this response shows the key.',
+    body: IssueApiKeyRequest,
+    examples: API_KEY_EXAMPLES,
+    status: 201,
+    response: IssuedApiKey,
+    returns: 'The key',
+    isSecret: true,
+  },
+  listApiKeys: {
+    ...page(ApiKey, 'keys'),
+    path: '/api-keys',
+    summary: 'List API keys',
+    description: 'Newest first, without the keys themselves.',
+    query: ApiKeyQuery,
+  },
+  rotateApiKey: {
+    method: 'POST',
+    path: '/api-keys/{id}/rotate',
+    summary: 'Rotate an API key',
+    description:
+      'The new key is dormant until its first use. From then on the old key works for the overlap only. A second rotation before the first use replaces the dormant key.',
+    params: IdParam,
+    body: RotateApiKeyRequest,
+    isBodyOptional: true,
+    status: 201,
+    response: IssuedApiKey,
+    returns: 'The new key',
+    isSecret: true,
+    fails: { notFound: 'No key has this id', conflict: 'The key is revoked or has expired: issue a new key' },
+  },
+  revokeApiKey: {
+    method: 'DELETE',
+    path: '/api-keys/{id}',
+    summary: 'Revoke an API key',
+    description: 'Permanently, on every instance within 5 s.',
+    params: IdParam,
+    status: 204,
+    returns: 'The key is revoked',
+    fails: { notFound: 'No key has this id' },
+  },
+} as const satisfies Readonly<Record<string, AdminRoute>>;

@@ -1,0 +1,48 @@
+import { Action, ActionQuery } from './action.dto.js';
+import { Overview } from './overview.dto.js';
+import { RetentionRequest, RetentionResult, StorageCheck, StorageCheckQuery } from './storage.dto.js';
+import { type AdminRoute, page } from './admin-route.js';
+
+/** The day in numbers, the action log and the video storage. */
+export const OPERATION_ROUTES = {
+  getOverview: {
+    method: 'GET',
+    path: '/overview',
+    summary: 'Read the last 24 hours in numbers',
+    description:
+      'By hour (UTC), the current one last: pushes of tickets by result, stored recordings, exchanges by status; and the refused pushes by reason.',
+    status: 200,
+    response: Overview,
+    returns: 'The overview',
+  },
+  listActions: {
+    ...page(Action, 'actions'),
+    path: '/actions',
+    summary: 'List the actions of admins and partners',
+    description:
+      'Every change by the admin API, the console or the partner API, newest first, for 400 days. Failed calls are not listed.',
+    query: ActionQuery,
+  },
+  checkStorage: {
+    method: 'GET',
+    path: '/doctor',
+    summary: 'Compare the video storage with the database',
+    description:
+      'Lists files without a row, and rows whose file is missing or differs. Changes nothing. With `checksums` the service reads every file, which takes as long as reading them does.',
+    query: StorageCheckQuery,
+    status: 200,
+    response: StorageCheck,
+    returns: 'The differences',
+  },
+  runRetention: {
+    method: 'POST',
+    path: '/retention',
+    summary: 'Delete stored video by age now',
+    description: 'Deletes what is older than `VIDEO_RETENTION_DAYS`, as the service does every hour.',
+    body: RetentionRequest,
+    isBodyOptional: true,
+    status: 200,
+    response: RetentionResult,
+    returns: 'The number of deleted recordings',
+  },
+} as const satisfies Readonly<Record<string, AdminRoute>>;

@@ -1,0 +1,163 @@
+import { PageQuery } from '../common/pagination.dto.js';
+import { HistoryEntry } from './history.dto.js';
+import { IdParam } from './list.dto.js';
+import {
+  Coverage,
+  CoverageBucket,
+  CoverageInterval,
+  CoverageQuery,
+  FleetCoverageQuery,
+  RecordingQuery,
+  StoredRecording,
+  TruckDayCoverage,
+} from './recording.dto.js';
+import { OrderVideoRequest, OrderedVideoRequest, VideoRequest, VideoRequestQuery } from './video-request.dto.js';
+import {
+  ChangeVideoSubscription,
+  CreateVideoSubscription,
+  VideoSubscription,
+  VideoSubscriptionQuery,
+} from './video-subscription.dto.js';
+import { VisionFinding, VisionFindingQuery } from './vision-finding.dto.js';
+import { type AdminRoute, page, read } from './admin-route.js';
+
+/** Clips, continuous recordings, their files and their coverage. */
+export const VIDEO_ROUTES = {
+  createVideoRequest: {
+    method: 'POST',
+    path: '/video-requests',
+    summary: 'Request on-demand video',
+    description:
+      'The service requests the clip from the partner and downloads it. It splits a long range into several parts.',
+    body: OrderVideoRequest,
+    status: 202,
+    response: OrderedVideoRequest,
+    returns: 'The request',
+  },
+  listVideoRequests: {
+    ...page(VideoRequest, 'requests'),
+    path: '/video-requests',
+    summary: 'List video requests',
+    description: 'Newest first.',
+    query: VideoRequestQuery,
+  },
+  getVideoRequest: {
+    ...read,
+    path: '/video-requests/{id}',
+    summary: 'Read a video request',
+    description: 'With its parts and the ids of its recordings.',
+    response: VideoRequest,
+    returns: 'The request',
+    fails: { notFound: 'No request has this id' },
+  },
+  listVideoRequestHistory: {
+    ...page(HistoryEntry, 'events'),
+    path: '/video-requests/{id}/history',
+    summary: 'List the history of a video request',
+    description:
+      'How it was submitted, each poll that changed something, download attempts and replaced links. Newest first, at most the newest 1,000. Exchanges are kept for some days.',
+    params: IdParam,
+    query: PageQuery,
+    fails: { notFound: 'Nothing has this id' },
+  },
+  createVideoSubscription: {
+    method: 'POST',
+    path: '/video-subscriptions',
+    summary: 'Subscribe to the continuous recordings of a truck',
+    description: 'From `startTime` on, of one camera or of all. The first read starts at once.',
+    body: CreateVideoSubscription,
+    status: 201,
+    response: VideoSubscription,
+    returns: 'The subscription',
+  },
+  listVideoSubscriptions: {
+    ...page(VideoSubscription, 'subscriptions'),
+    path: '/video-subscriptions',
+    summary: 'List video subscriptions',
+    description: 'Newest first.',
+    query: VideoSubscriptionQuery,
+  },
+  getVideoSubscription: {
+    ...read,
+    path: '/video-subscriptions/{id}',
+    summary: 'Read a video subscription',
+    description: 'With the time up to which its recordings were listed.',
+    response: VideoSubscription,
+    returns: 'The subscription',
+    fails: { notFound: 'No subscription has this id' },
+  },
+  updateVideoSubscription: {
+    method: 'PATCH',
+    path: '/video-subscriptions/{id}',
+    summary: 'Change a video subscription',
+    description: 'Changes its interval, or pauses and resumes it.',
+    params: IdParam,
+    body: ChangeVideoSubscription,
+    status: 200,
+    response: VideoSubscription,
+    returns: 'The subscription',
+    fails: { notFound: 'No subscription has this id' },
+  },
+  deleteVideoSubscription: {
+    method: 'DELETE',
+    path: '/video-subscriptions/{id}',
+    summary: 'End a video subscription',
+    description: 'Listed recordings stay, and the service still downloads them.',
+    params: IdParam,
+    status: 204,
+    returns: 'The subscription is deleted',
+    fails: { notFound: 'No subscription has this id' },
+  },
+  listRecordings: {
+    ...page(StoredRecording, 'recordings'),
+    path: '/recordings',
+    summary: 'List recordings',
+    description: 'Latest start first.',
+    query: RecordingQuery,
+  },
+  getRecording: {
+    ...read,
+    path: '/recordings/{id}',
+    summary: 'Read a recording',
+    description: 'By its id.',
+    response: StoredRecording,
+    returns: 'The recording',
+    fails: { notFound: 'No recording has this id' },
+  },
+  getRecordingContent: {
+    ...read,
+    path: '/recordings/{id}/content',
+    summary: 'Download a recording',
+    description: 'The whole file, or the part that `Range` names.',
+    file: 'video/mp4',
+    returns: 'The file',
+    fails: { notFound: 'No recording has this id, or its file is not stored' },
+  },
+  getCoverage: {
+    method: 'GET',
+    path: '/coverage',
+    summary: 'Read the recording coverage of a truck',
+    description:
+      'Splits the requested time of each camera into intervals that are stored, available, missing or expired, with the reason. With `resolution` it returns the seconds of each state in buckets instead, for any number of recordings.',
+    query: CoverageQuery,
+    status: 200,
+    response: Coverage,
+    variants: [CoverageInterval, CoverageBucket],
+    returns: 'The intervals or buckets',
+  },
+  listFleetCoverage: {
+    ...page(TruckDayCoverage, 'days of trucks'),
+    path: '/coverage/fleet',
+    summary: 'Read the recording coverage of a fleet',
+    description:
+      "One row per truck and day (UTC), by truck and then by day. Includes the hauler's trucks with a recording or a subscription in this time.",
+    query: FleetCoverageQuery,
+  },
+  listVisionFindings: {
+    ...page(VisionFinding, 'findings'),
+    path: '/vision-findings',
+    summary: "List the errors in partners' video lists",
+    description: 'Latest first seen first. The service skipped the listed elements and stored the others.',
+    query: VisionFindingQuery,
+  },
+} as const satisfies Readonly<Record<string, AdminRoute>>;
