@@ -5,7 +5,7 @@ import type { PageQuery } from '../contracts/common/pagination.dto.js';
 import { exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
 import { AccountQueries } from './account-queries.js';
 
-/** The calls that created an account, repeated its creation or wanted its name. */
+/** The calls that created an account, repeated its creation or were refused because of its name. */
 @Injectable()
 export class AccountHistory {
   constructor(
@@ -13,7 +13,7 @@ export class AccountHistory {
     private readonly exchanges: ExchangeHistory,
   ) {}
 
-  /** Newest first. Calls are listed as long as their exchanges are kept, the creation for good. */
+  /** Newest first. Calls are listed while their exchanges are kept, the creation always. */
   async list(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
     const { haulerId, accountName, createdAt } = await this.accounts.get(id);
     const calls = await this.exchanges.find(haulerId, [

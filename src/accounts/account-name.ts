@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 const WHITE_SPACE = /[\p{White_Space}\uFEFF]+/gu;
 
 /**
- * The form in which two names are the same (decision 27): NFKC, case folded, inner white space of any kind as one
- * blank, none at the ends. Upper case of lower case is Unicode's full case folding (`ß` and `ẞ` are `SS`, both sigmas are one, `İ` is
- * not `I`), save for the dotless `ı`, which folds to nothing else and must not become the `I` that its upper case is.
+ * Two names are the same if this form of them is equal (decision 27): NFKC, case folded, white space as one blank between
+ * words. The upper case of the lower case is Unicode's full case folding: `ß` and `ẞ` become `SS`, both sigmas become one, and
+ * `İ` does not become `I`. The dotless `ı` is excluded: it folds to itself, but its upper case is `I`.
  */
 export function normaliseName(name: string): string {
   const folded = name.normalize('NFKC').replace(/[^ı]+/g, (part) => part.toLowerCase().toUpperCase());

@@ -3,12 +3,12 @@ import { normaliseName } from './account-name.js';
 /** Characters in a gram. */
 const GRAM = 3;
 
-/** Looked up once: in Jest's contexts a look-up of a global costs more than all the rest of hashing a gram. */
+/** A constant, because in Jest a look-up of a global costs more than the rest of the hash. */
 const { imul } = Math;
 
 /**
- * The text that a search reads: each value folded as names are, with two spaces before every word, so that
- * a term of one or two characters is a gram too: the beginning of a word.
+ * The text that a search reads: each value is folded like a name, with two spaces before every word. A term of one or two
+ * characters is then a gram too: the beginning of a word.
  */
 export function searchText(values: readonly (string | undefined)[]): string {
   return values
@@ -17,15 +17,15 @@ export function searchText(values: readonly (string | undefined)[]): string {
     .join('\n');
 }
 
-/** A search term in the form in which it stands in a search text: anywhere, or, if short, where a word begins. */
+/** A search term as a part of a search text. A term shorter than a gram matches only the beginning of a word. */
 export function searchTerm(term: string): string {
   const text = spread(term);
   return ' '.repeat(Math.max(0, GRAM - [...text].length)) + text;
 }
 
 /**
- * The grams of a text, each as a 32-bit number. A text holds a term only if its grams include the term's; what they
- * merely share by chance is ruled out by comparing the texts.
+ * The grams of a text, each as a 32-bit number. A text contains a term only if its grams include all grams of the term. The
+ * texts must be compared afterwards, because other texts may have these grams too.
  */
 export function gramsOf(text: string): number[] {
   const points = Array.from(text, (character) => character.codePointAt(0) ?? 0);

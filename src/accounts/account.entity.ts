@@ -24,7 +24,7 @@ export class AccountEntity {
   @Column('int', { name: 'search_grams', array: true, select: false })
   searchGrams!: number[];
 
-  /** Null where no address was sent; then its fields are null too. */
+  /** Null if no address was sent; its fields are null too then. */
   @Column('uuid', { name: 'address_id', nullable: true })
   addressId!: string | null;
 
@@ -46,7 +46,7 @@ export class AccountEntity {
   @Column('text', { nullable: true })
   zip!: string | null;
 
-  /** Null where no contact was sent; then its fields are null too. */
+  /** Null if no contact was sent; its fields are null too then. */
   @Column('uuid', { name: 'contact_id', nullable: true })
   contactId!: string | null;
 

@@ -65,7 +65,7 @@ export async function insertAccounts(database: Querying, rows: readonly AccountE
   const owners = new Map(found.map((owner) => [nameKey(owner), owner]));
   return rows.map((row) => {
     const owner = created.has(row.id) ? row : owners.get(nameKey(row));
-    if (owner === undefined) throw new Error('the account of the same name is gone');
+    if (owner === undefined) throw new Error('the account with the same name was deleted meanwhile');
     return owner;
   });
 }
@@ -79,7 +79,7 @@ function jsonOf(rows: readonly AccountEntity[], columns: readonly Column[]): str
   );
 }
 
-/** PostgreSQL reads a text as bytes or as an array in its own forms. */
+/** The forms of bytes and of arrays that PostgreSQL reads from a text. */
 function jsonValue(value: AccountEntity[keyof AccountEntity]): unknown {
   if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
   return Array.isArray(value) ? `{${value.join(',')}}` : value;
@@ -101,10 +101,12 @@ export interface AccountPage {
 
 /** A search of fewer accounts is exact. */
 const LARGE_SEARCH = 100_000;
-/** Where a word is common, the newest accounts have enough of it for a page. */
+/** If a word is common, so many of the newest accounts contain enough matches for a page. */
 const NEWEST_ACCOUNTS = 10_000;
 
-/** The ids of a page, newest first, and the total, within a transaction. Beyond 200,000 accounts the total is an estimate. */
+/**
+ * The ids of a page, newest first, and the total, within a transaction. Beyond 200,000 accounts the total is an estimate.
+ */
 export async function findAccountPage(manager: Querying, query: AccountQuery, page: PageRequest): Promise<AccountPage> {
   // If nearly all accounts match, the planner prefers a sequential scan: 2.4 s for 400,000 accounts instead of 1.2 s.
   await manager.query('SET LOCAL enable_seqscan = off', []);
@@ -125,7 +127,7 @@ async function findPage(manager: Querying, query: AccountQuery, { pageSize, offs
   return { total, ids: rows.map(({ id }) => id) };
 }
 
-/** Undefined where the newest accounts do not fill the page: the word is rare, and its index is fast. */
+/** Undefined if the newest accounts do not fill the page: the word is rare then, and its index is fast. */
 async function findCommonWord(
   manager: Querying,
   { haulerId, search = '' }: AccountQuery,
@@ -143,7 +145,9 @@ async function findCommonWord(
   return { total, ids: rows.slice(offset, offset + pageSize).map(({ id }) => id) };
 }
 
-/** The search runs first (MATERIALIZED): otherwise the planner might read all accounts in their order to find the newest. */
+/**
+ * The search runs first (MATERIALIZED): otherwise the planner might read all accounts in their order to find the newest.
+ */
 async function findBySearch(manager: Querying, query: AccountQuery, { pageSize, offset }: PageRequest) {
   const { where, parameters } = conditionsOf(query, 2);
   const [found] = await manager.query<[AccountPage]>(

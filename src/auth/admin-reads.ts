@@ -10,23 +10,28 @@ const MAX_WAIT_MS = 800;
 /** The share of the pool that reads of the admin API may use at the same time. */
 const SHARE = 0.4;
 
-/** Keeps admin lists from taking all database connections: a read waits for a place, and is refused after a while. */
+/**
+ * Limits the database connections that reads of the admin API use: a further read waits, and is refused after
+ * `MAX_WAIT_MS`.
+ */
 @Injectable()
 export class AdminReads implements NestInterceptor {
-  private readonly places: Semaphore;
+  private readonly semaphore: Semaphore;
 
   constructor(@Inject(ENV) env: Pick<Env, 'DATABASE_POOL'>) {
-    this.places = new Semaphore(Math.max(1, Math.floor(env.DATABASE_POOL * SHARE)));
+    this.semaphore = new Semaphore(Math.max(1, Math.floor(env.DATABASE_POOL * SHARE)));
   }
 
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return defer(() => this.acquire()).pipe(mergeMap(() => next.handle().pipe(finalize(() => this.places.release()))));
+    return defer(() => this.acquire()).pipe(
+      mergeMap(() => next.handle().pipe(finalize(() => this.semaphore.release()))),
+    );
   }
 
   private async acquire(): Promise<void> {
     const signal = AbortSignal.timeout(MAX_WAIT_MS);
     try {
-      await this.places.acquire(signal);
+      await this.semaphore.acquire(signal);
     } catch (cause) {
       throw unavailable('too many reads of the admin API are running; try again shortly', {
         cause,

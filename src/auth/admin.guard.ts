@@ -6,8 +6,8 @@ import { soleHeader } from '../http/headers.js';
 import { ConsoleSessions } from './console-sessions.js';
 
 /**
- * Allows `Authorization: Bearer` with ADMIN_TOKEN or ADMIN_READ_TOKEN, or a console session: the admin API and /metrics.
- * A check of a connection counts as a read.
+ * Allows `Authorization: Bearer` with ADMIN_TOKEN or ADMIN_READ_TOKEN, or a console session. Guards the admin API and
+ * /metrics. The check of a connection counts as a read.
  */
 @Injectable()
 export class AdminGuard implements CanActivate {

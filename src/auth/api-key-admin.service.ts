@@ -1,18 +1,41 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ApiKey, ApiKeyQuery, IssueApiKeyRequest, IssuedApiKey } from '../contracts/admin/api-key.dto.js';
-import type { List } from '../contracts/admin/list.dto.js';
 import { epochMillis } from '../contracts/common/instant.js';
+import type { Violation } from '../contracts/common/violation.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type { List } from '../contracts/admin/list.dto.js';
 import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './api-key.entity.js';
-import { endOf, issuedKey, newKeyRow, shownKey } from './api-key-row.js';
+import { endOf, issuedKey, newKeyRow, toApiKeyDto } from './api-key-row.js';
 import { HaulersService } from './haulers.service.js';
-import { issueViolations, needsHauler } from './issue-rules.js';
 import { KeyCache } from './key-cache.js';
 import type { KeyPrincipal } from './principal.js';
+
+/** The platform's own interfaces belong to a hauler (decision 1). */
+function needsHauler({ interfaces }: Pick<IssueApiKeyRequest, 'interfaces'>): boolean {
+  return interfaces.includes('scale') || interfaces.includes('account');
+}
+
+/** The violations of a request for a key that concern more than one field, or the time. */
+export function issueViolations(request: IssueApiKeyRequest, now: number): Violation[] {
+  const violations: Violation[] = [];
+  const refuse = (path: string, rule: string, must: string) =>
+    violations.push({ path, rule, message: `${path} ${must}` });
+  if (needsHauler(request) && request.haulerId === undefined) {
+    refuse('haulerId', 'isDefined', 'is required for scale and account');
+  }
+  if (request.customerId !== undefined && !request.interfaces.includes('vision')) {
+    // The key would look limited, although it would not be.
+    refuse('customerId', 'isForVision', 'limits vision only, which is not among the interfaces');
+  }
+  if (request.expiresAt !== undefined && epochMillis(request.expiresAt) <= now) {
+    refuse('expiresAt', 'isFuture', 'must be in the future');
+  }
+  return violations;
+}
 
 /** Issues, lists and revokes API keys (decision 17). */
 @Injectable()
@@ -51,10 +74,10 @@ export class ApiKeyAdmin {
       skip: page.offset,
       take: page.pageSize,
     });
-    return { data: rows.map(shownKey), pagination: paginationOf(page, total) };
+    return { data: rows.map(toApiKeyDto), pagination: paginationOf(page, total) };
   }
 
-  /** The caller that a key stands for, also if it is revoked or has expired; undefined for an unknown id. */
+  /** The caller that a key identifies, even if the key is revoked or has expired; undefined for an unknown id. */
   async callerOf(id: string): Promise<KeyPrincipal | undefined> {
     const row = await this.dataSource.manager.findOneBy(ApiKeyEntity, { id });
     if (row === null) return undefined;
@@ -69,7 +92,7 @@ export class ApiKeyAdmin {
     };
   }
 
-  /** For good, on every instance within 5 s; a key that is revoked already stays so. */
+  /** Revokes a key for good, on every instance within 5 s. A revoked key keeps its time of revocation. */
   async revoke(id: string): Promise<void> {
     const [rows]: [{ hash: Buffer }[], number] = await this.dataSource.query(
       'UPDATE api_keys SET revoked_at = COALESCE(revoked_at, now()) WHERE id = $1 RETURNING hash',

@@ -4,7 +4,7 @@ import { uuidv7 } from '../database/uuid.js';
 import type { NewKey } from './api-key.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 
-/** Terms that the issuer sets, and that a successor inherits from the key before it. */
+/** The fields that the issuer sets. A successor inherits them from the key before it. */
 type KeyTerms = Pick<ApiKeyEntity, 'haulerId' | 'customerId' | 'interfaces' | 'name' | 'expiresAt'>;
 
 /** The row of a key that is issued now and has never been used. */
@@ -24,13 +24,13 @@ export function newKeyRow({ hash, prefix }: NewKey, terms: KeyTerms): ApiKeyEnti
   };
 }
 
-/** Epoch milliseconds at which a key ends by itself: it expires, or its overlap with a successor is over. */
+/** Epoch milliseconds at which a key expires, or at which its overlap with a successor ends. */
 export function endOf({ expiresAt, retiresAt }: Pick<ApiKeyEntity, 'expiresAt' | 'retiresAt'>): number {
   return Math.min(expiresAt?.getTime() ?? Infinity, retiresAt?.getTime() ?? Infinity);
 }
 
 /** A key as the admin API returns it. `expiresAt` is the effective end, including the end of a running overlap. */
-export function shownKey(row: ApiKeyEntity): ApiKey {
+export function toApiKeyDto(row: ApiKeyEntity): ApiKey {
   const end = endOf(row);
   return {
     id: row.id,
@@ -46,7 +46,7 @@ export function shownKey(row: ApiKeyEntity): ApiKey {
   };
 }
 
-/** The one answer that carries the key itself. */
+/** The only response that contains the key itself. */
 export function issuedKey({ key }: NewKey, row: ApiKeyEntity): IssuedApiKey {
-  return { ...shownKey(row), key };
+  return { ...toApiKeyDto(row), key };
 }

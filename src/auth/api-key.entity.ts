@@ -37,19 +37,19 @@ export class ApiKeyEntity {
   @Column('timestamptz', { name: 'last_used_at', nullable: true })
   lastUsedAt!: Date | null;
 
-  /** On the product of a rotation: the key that it takes over from. */
+  /** For a successor: the key that it replaces. */
   @Column('uuid', { name: 'replaces_id', nullable: true })
   replacesId!: string | null;
 
-  /** On the product of a rotation: how long the key before it lives from the first use of this one. */
+  /** For a successor: how long the key before it stays valid after the first use of this one. */
   @Column('integer', { name: 'overlap_seconds', nullable: true })
   overlapSeconds!: number | null;
 
-  /** First use of the product of a rotation; until then it is dormant. */
+  /** For a successor: its first use; dormant until then. */
   @Column('timestamptz', { name: 'activated_at', nullable: true })
   activatedAt!: Date | null;
 
-  /** When the overlap with its successor ends. Beside `expiresAt`, which successors inherit. */
+  /** When the overlap with its successor ends. Separate from `expiresAt`, which successors inherit. */
   @Column('timestamptz', { name: 'retires_at', nullable: true })
   retiresAt!: Date | null;
 }

@@ -10,13 +10,13 @@ import { hashKey, isWellFormedKey } from './api-key.js';
 import { KeyRotation } from './key-rotation.service.js';
 import type { Principal } from './principal.js';
 
-/** Last use is kept to the minute (decision 17). */
+/** The last use of a key is stored with a precision of one minute (decision 17). */
 const PRECISION_MS = 60_000;
 
-/** How long uses gather before they are written in one statement. */
+/** Uses within this time are written by one statement. */
 const GATHER_MS = 1000;
 
-/** When keys were last used: noted in memory, written behind the requests. */
+/** Records when keys were last used: in memory first, so that no request waits for the database. */
 @Injectable()
 export class LastUse implements OnApplicationShutdown {
   private readonly logger = new Logger(LastUse.name);
@@ -53,9 +53,9 @@ export class LastUse implements OnApplicationShutdown {
         [uses.map(([id]) => id), uses.map(([, at]) => at)],
       );
     } catch (err) {
-      // No request may fail for this; forgotten, each key notes its next use again.
+      // No request may fail because of it. Without the entry the next use of the key is recorded again.
       for (const [id] of uses) this.noted.delete(id);
-      this.logger.warn({ err, keys: uses.length }, 'the last use of keys could not be written');
+      this.logger.warn({ err, keys: uses.length }, 'cannot store the last use of keys');
     }
   }
 }
@@ -65,10 +65,13 @@ const TIMEOUT_MS = 2000;
 
 const PARTNER_HEADERS: readonly KeyHeader[] = ['PLATFORM-API-KEY', 'API-KEY'];
 
-/** Knows who calls by the API key of the request. */
+/** Identifies the caller of a request by its API key. */
 @Injectable()
 export class ApiKeyService {
-  /** The last key of each connection. Whether it opens anything is asked every time. */
+  /**
+   * The last key of each connection, so that its hash is computed once. Whether the key is valid is checked on every
+   * request.
+   */
   private readonly lastOf = new WeakMap<object, { readonly text: string; readonly hash: string }>();
 
   constructor(
@@ -78,17 +81,17 @@ export class ApiKeyService {
   ) {}
 
   /**
-   * The caller, or `unauthorized` whatever is wrong with the key: absent, twice, unknown, revoked, expired, of another
-   * interface (section 5, decisions 2 and 10). A database that is away is `unavailable`, never a wrong key.
-   * A platform key always has a hauler: the table's check holds for it. A promise only where the database is asked.
+   * Returns the caller. Throws `unauthorized` if the key is absent, sent twice, unknown, revoked, expired or of another
+   * interface (section 5, decisions 2 and 10), and `unavailable` if the database is unavailable. A key of scale or account
+   * always has a hauler: a constraint of the table ensures it. Returns a promise only if a database query is necessary.
    */
   authenticate(request: Pick<Request, 'rawHeaders' | 'socket'>, api: ApiContract): Principal | Promise<Principal> {
     const text = soleHeader(request, api.keyHeader);
     const hash = text === undefined ? undefined : this.hashOf(text, request.socket);
     if (hash === undefined) throw refused(api);
     const found = this.cache.find(hash);
-    if (!(found instanceof Promise)) return this.admit(found, api);
-    return checked(found).then((key) => this.admit(key, api));
+    if (!(found instanceof Promise)) return this.accept(found, api);
+    return checked(found).then((key) => this.accept(key, api));
   }
 
   /** The caller of the partner API: a key of any interface, once, in either header. */
@@ -103,7 +106,9 @@ export class ApiKeyService {
     return key.principal;
   }
 
-  /** The hash that the key is known by; `undefined` for what is no key. Most send on a connection what they sent before. */
+  /**
+   * The hash of a key; `undefined` for a text that has not the form of a key. Most callers send one key on a connection.
+   */
   private hashOf(text: string, connection: object): string | undefined {
     const last = this.lastOf.get(connection);
     if (last?.text === text) return last.hash;
@@ -113,16 +118,16 @@ export class ApiKeyService {
     return hash;
   }
 
-  private admit(key: KnownKey | undefined, api: ApiContract): Principal | Promise<Principal> {
+  private accept(key: KnownKey | undefined, api: ApiContract): Principal | Promise<Principal> {
     const now = Date.now();
     if (key === undefined || !opens(key, api, now)) throw refused(api);
-    if (key.dormant) return this.wake(key, api);
+    if (key.dormant) return this.activate(key, api);
     this.lastUse.note(key, now);
     return key.principal;
   }
 
-  /** The first use of a key that is to follow another. */
-  private async wake(key: KnownKey, api: ApiContract): Promise<Principal> {
+  /** The first use of the successor of another key. */
+  private async activate(key: KnownKey, api: ApiContract): Promise<Principal> {
     const now = Date.now();
     if (!(await checked(this.rotation.activate(key)))) throw refused(api);
     this.lastUse.note(key, now);
@@ -137,5 +142,5 @@ function refused(api: ApiContract): AppError {
 const refusedPartner = () =>
   new AppError('unauthorized', `send a valid API key, once, in one of the headers ${PARTNER_HEADERS.join(' or ')}`);
 
-const checked = <T>(asked: Promise<T>): Promise<T> =>
-  withTimeout(asked, TIMEOUT_MS, 'the key could not be checked in time; try again shortly');
+const checked = <T>(query: Promise<T>): Promise<T> =>
+  withTimeout(query, TIMEOUT_MS, 'the key could not be checked in time; try again shortly');

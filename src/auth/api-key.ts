@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 /**
  * The form of our keys (decision 17): `hb_`, 32 random bytes in base 62, then the CRC-32 of all before it in base 62.
  * Letters and digits only, so that a double click selects all of it. The checksum separates a mistyped or truncated key
- * from an unknown one without asking the database, and lets secret scanners know a leaked key for certain.
+ * from an unknown one without a database query, and secret scanners recognise a leaked key by it.
  */
 const MARK = 'hb_';
 const SECRET_BYTES = 32;
@@ -30,14 +30,14 @@ export function createKey(): NewKey {
   return { key, prefix: key.slice(0, PREFIX_LENGTH), hash: Buffer.from(hashKey(key), 'base64url') };
 }
 
-/** Whether a text has the form of a key and its checksum is right; says nothing of whether it was ever issued. */
+/** Whether a text has the form of a key and the right checksum. The key may still be unknown. */
 export function isWellFormedKey(text: string): boolean {
   return FORM.test(text) && checksum(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
 }
 
 /**
- * The SHA-256 of a key, base64url. One fast hash is enough: a slow one protects secrets that can be guessed, and nobody
- * guesses 256 random bits. Keys are looked up by this hash, so the time of a lookup reveals nothing about any key.
+ * The SHA-256 of a key, base64url. One fast hash is enough: a slow one protects secrets that can be guessed, and 256
+ * random bits cannot. Keys are looked up by this hash, so the time of a lookup reveals nothing about any key.
  */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'base64url');

@@ -12,7 +12,7 @@ import { KeyRotation } from './key-rotation.service.js';
 import { PartnerKeyGuard } from './partner-key.guard.js';
 import { SignInTries } from './sign-in-tries.js';
 
-/** A module of its own, and not global: only so does Nest stop it before the global database module. */
+/** A module of its own that is not global, because Nest stops such a module before the global database module. */
 @Module({ providers: [LastUse], exports: [LastUse] })
 export class LastUseModule {}
 
@@ -37,7 +37,7 @@ const exported = [
   SignInTries,
 ];
 
-/** Who may call: global, since every controller's guard needs it. */
+/** Guards and their services. Global, because every controller needs a guard. */
 @Global()
 @Module({ imports: [LastUseModule], providers: [...exported, KeyLookup, keyCache], exports: exported })
 export class AuthModule {}

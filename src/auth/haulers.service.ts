@@ -15,7 +15,7 @@ import { HaulerEntity } from './hauler.entity.js';
 export class HaulersService {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** `conflict` where the given id is taken. */
+  /** Throws `conflict` if the given id is taken. */
   async create({ id = uuidv7(), name }: CreateHaulerRequest): Promise<Hauler> {
     const row: HaulerEntity = { id, name, createdAt: new Date() };
     try {
@@ -24,7 +24,7 @@ export class HaulersService {
       if (!isUniqueViolation(error, 'haulers_pkey')) throw error;
       throw apiError(ADMIN_API, 'conflict', `there is a hauler ${id} already`);
     }
-    return shown(row);
+    return toHaulerDto(row);
   }
 
   /** Newest first. */
@@ -35,13 +35,13 @@ export class HaulersService {
       skip: page.offset,
       take: page.pageSize,
     });
-    return { data: rows.map(shown), pagination: paginationOf(page, total) };
+    return { data: rows.map(toHaulerDto), pagination: paginationOf(page, total) };
   }
 
   async get(id: string): Promise<Hauler> {
     const row = await this.dataSource.manager.findOneBy(HaulerEntity, { id });
     if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no hauler ${id}`);
-    return shown(row);
+    return toHaulerDto(row);
   }
 
   async exists(id: string): Promise<boolean> {
@@ -49,6 +49,6 @@ export class HaulersService {
   }
 }
 
-function shown(row: HaulerEntity): Hauler {
+function toHaulerDto(row: HaulerEntity): Hauler {
   return { id: row.id, name: row.name, createdAt: formatInstant(row.createdAt) };
 }

@@ -9,7 +9,7 @@ import { ApiKeyEntity } from './api-key.entity.js';
 import { endOf, issuedKey, newKeyRow } from './api-key-row.js';
 import { KeyCache, type KnownKey } from './key-cache.js';
 
-/** How long the old key lives after the first use of the new one, in seconds: default 24 h. */
+/** How long the old key stays valid after the first use of the new one: 24 h. */
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 
 /** Replaces keys without a gap (decision 17). */
@@ -21,9 +21,9 @@ export class KeyRotation {
   ) {}
 
   /**
-   * Issues the successor of a key, dormant until its first use; an earlier successor that was never used is revoked.
-   * The old key lives on for `overlapSeconds` (0 to 604800) from that first use. Rotating a dormant key replaces it.
-   * `notFound`; `conflict` for a key that is revoked or has expired.
+   * Issues the successor of a key. It is dormant until its first use. An earlier successor that was never used is revoked.
+   * The old key stays valid for `overlapSeconds` (0 to 604800) after that first use. Rotating a dormant key replaces it.
+   * Throws `notFound`, and `conflict` for a key that is revoked or has expired.
    */
   async rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedApiKey> {
     return await inTransaction(this.dataSource, async (manager) => {
@@ -38,8 +38,8 @@ export class KeyRotation {
   }
 
   /**
-   * The first use of a dormant key: from now on the old key's overlap runs. Done once, whichever instance is first.
-   * False where the key was replaced or revoked meanwhile.
+   * Records the first use of a dormant key, at which the overlap of the old key begins. Only the first instance changes
+   * anything. Returns false if the key was replaced or revoked meanwhile.
    */
   async activate(key: KnownKey): Promise<boolean> {
     const { alive, retired } = await inTransaction(this.dataSource, (manager) => activateRow(manager, key));
@@ -49,7 +49,9 @@ export class KeyRotation {
   }
 }
 
-/** The key, fit to be rotated, its row and those of its successors locked, oldest first as everywhere. */
+/**
+ * Locks a key and its successors, oldest first as in every statement, and returns the key. Throws if it cannot be rotated.
+ */
 async function lockKey(manager: EntityManager, id: string): Promise<ApiKeyEntity> {
   const found = await manager.findOneBy(ApiKeyEntity, { id });
   if (found === null) throw apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
@@ -65,7 +67,7 @@ function isDormant(key: ApiKeyEntity): boolean {
   return key.replacesId !== null && key.activatedAt === null;
 }
 
-/** No cache has to forget it: a dormant key is looked up whenever it comes. */
+/** No cache entry has to be removed: a dormant key is activated, and so read, before it is accepted. */
 async function revokeDormant(manager: EntityManager, replacesId: string | null): Promise<void> {
   await manager.query(
     'UPDATE api_keys SET revoked_at = now() WHERE replaces_id = $1 AND activated_at IS NULL AND revoked_at IS NULL',

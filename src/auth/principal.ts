@@ -3,9 +3,9 @@ import type { InterfaceName } from '../contracts/common/api-contract.js';
 
 /** The caller, as its API key identifies it (decisions 1, 2, 17). */
 export interface Principal {
-  /** Null for a push that an admin replays for another hauler than that of its key. */
+  /** Null if an admin replays a push for a hauler that does not own the key of the push. */
   readonly keyId: string | null;
-  /** What lists show of the key, and the log. */
+  /** The part of the key that lists and the log show. */
   readonly keyPrefix: string;
   readonly interfaces: ReadonlySet<InterfaceName>;
   /** The hauler that owns the key; a site key may have none. */
@@ -26,7 +26,10 @@ export interface AuthenticatedRequest extends ReplayedRequest {
   principal?: Principal;
 }
 
-/** Present where an admin repeats an earlier request: it has no key. Only `InnerServer` sets it, so that no header can forge it. */
+/**
+ * Present if an admin repeats an earlier request, which then has no key. Only `InnerServer` sets it: a header could be
+ * forged.
+ */
 export interface ReplayedRequest extends Request {
   replay?: {
     /** Id of the repeated exchange. */

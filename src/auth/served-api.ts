@@ -23,7 +23,7 @@ import { ApiKeyService } from './api-key.service.js';
 
 /**
  * `RATE_LIMIT_PER_MINUTE` requests a key and minute (decision 15). Each instance counts for itself: behind a balancer
- * the limit is that of one instance times their number. Off, it costs nothing.
+ * the limit is that of one instance times their number.
  */
 @Injectable()
 export class RateLimit {
@@ -33,7 +33,7 @@ export class RateLimit {
     if (env.RATE_LIMIT_PER_MINUTE > 0) this.limiter = limiterOf(env.RATE_LIMIT_PER_MINUTE);
   }
 
-  /** Undefined while off. `tooManyRequests` beyond the limit; the headers report what is left. */
+  /** Undefined without a limit. Rejects with `tooManyRequests` beyond it. Sets headers with the remaining requests. */
   count(request: AuthenticatedRequest, response: Response): Promise<void> | undefined {
     const { limiter } = this;
     if (limiter === undefined) return undefined;
@@ -50,14 +50,14 @@ function limiterOf(limit: number): RateLimitRequestHandler {
   return rateLimit({
     windowMs: 60_000,
     limit,
-    // The draft's structured fields: RateLimit-Policy and RateLimit, with Retry-After on a refusal.
+    // The structured fields of the draft: RateLimit-Policy and RateLimit. A refusal also has Retry-After.
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     identifier: 'per-key',
     keyGenerator: (request: AuthenticatedRequest) => request.principal?.keyId ?? '',
     handler: (_request, _response, next) =>
       next(new AppError('tooManyRequests', `this key may send ${limit} requests a minute; see Retry-After`)),
-    // Its checks of a set-up by IP address, which this is not.
+    // These checks are for limits by IP address.
     validate: false,
   });
 }

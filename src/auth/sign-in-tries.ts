@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { AppError } from '../errors/app-error.js';
 
-/** Failed sign-ins of one address within a minute, on each instance. */
+/** Failed sign-ins that one address may make within a minute, on each instance. */
 export const MAX_TRIES = 10;
 
 /** Limits how fast secrets can be tried. */
@@ -17,7 +17,7 @@ export class SignInTries implements CanActivate {
     skipSuccessfulRequests: true,
     handler: (_request, _response, next) =>
       next(new AppError('tooManyRequests', 'too many failed sign-ins from this address; see Retry-After')),
-    // Behind a proxy all visitors share its address; the limit then is that of all.
+    // Behind a proxy all visitors have its address and share one limit.
     validate: false,
   });
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { VARIABLES } from './env.js';
 
-/** A service and its admin token, as a command on the same machine finds them. */
+/** The address and admin token of a service, for a command on the same machine. */
 export interface LocalService {
   readonly url: string;
   readonly token: string | undefined;

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns';
 import bytes from 'bytes';
 import ms, { type StringValue } from 'ms';
 
-/** One fault of one variable; `readEnv` gathers them all before it refuses. */
+/** One fault of one variable. `readEnv` collects all faults before it throws. */
 export class EnvFault extends Error {}
 
 export type Parse<T> = (text: string) => T;
@@ -78,11 +78,11 @@ export const url =
 /** A PostgreSQL address. libpq also allows one without a host, as in `postgres://user@/db?host=/socket`. */
 export const databaseUrl: Parse<string> = (text) => url('postgres', 'postgresql')(text.replace('@/', '@localhost/'));
 
-/** An http(s) address that paths are put behind. */
+/** An http(s) address to which paths are appended. */
 export const baseUrl: Parse<string> = (text) => {
   const { username, password } = new URL(url('http', 'https')(text));
   if (username !== '' || password !== '') throw new EnvFault('must be an address without a user and a password');
-  // Also an empty query or fragment would swallow the path behind it.
+  // After a query or fragment, even an empty one, the path would be part of it.
   if (/[?#]/.test(text)) throw new EnvFault('must be an address without a query and a fragment');
   return text;
 };
@@ -98,7 +98,7 @@ export const nameServers: Parse<readonly string[]> = (text) => {
   return servers;
 };
 
-/** What callers send in a header: of ASCII alone, blanks within it included, all of them make the same bytes. */
+/** A text that callers send in a header. Only ASCII characters have the same bytes in every encoding. */
 export const secret =
   (minimum: number): Parse<string> =>
   (text) => {

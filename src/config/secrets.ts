@@ -11,8 +11,8 @@ interface Secrets {
 }
 
 /**
- * The secrets that belong to the data of an embedded database: made once, kept in `DATA_DIR/secrets.json` (mode 0600).
- * One that the environment names counts instead of the kept one, which stays as it is.
+ * The secrets of an embedded database: generated once, stored in `DATA_DIR/secrets.json` (mode 0600). A secret in the
+ * environment overrides the stored one, which is not changed.
  */
 export function resolveSecrets(env: Env): Pick<ResolvedEnv, 'ADMIN_TOKEN' | 'SECRETS_KEY'> {
   if (env.ADMIN_TOKEN !== undefined && env.SECRETS_KEY !== undefined) {
@@ -35,7 +35,7 @@ function readSecrets(file: string): Secrets | undefined {
     throw new StartupError(`${file} cannot be read by this user: ${(error as Error).message}.`, { cause: error });
   }
   const secrets = parseSecrets(text);
-  // Making new ones instead would lose every partner key that the old one has sealed.
+  // With a new key the partner keys that the old one sealed would be lost.
   if (secrets === undefined) {
     throw new StartupError(`${file} is damaged: restore it, or set ADMIN_TOKEN and SECRETS_KEY.`);
   }
@@ -54,7 +54,7 @@ function parseSecrets(text: string): Secrets | undefined {
   }
 }
 
-/** Written beside its place and renamed: a file that is there is whole, and was never readable by others. */
+/** Writes a draft and renames it, so that the file is always complete and was never readable by other users. */
 function writeSecrets(file: string): Secrets {
   const secrets = { adminToken: randomBytes(24).toString('base64url'), secretsKey: randomBytes(32).toString('hex') };
   const draft = `${file}.${process.pid}`;

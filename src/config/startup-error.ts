@@ -1,4 +1,7 @@
-/** The service cannot start, for a reason that its operator can remove: `message` is one sentence, made to be printed alone. */
+/**
+ * The service cannot start, and its operator can remove the reason. `message` is one sentence, which is printed without a
+ * stack.
+ */
 export class StartupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -17,8 +17,8 @@ export interface S3StorageConfig {
 }
 
 /**
- * Reads `STORAGE_URL`: `file:/path`, or `s3://bucket/prefix?endpoint=…&region=…`. A path stands as it is, without
- * percent-encoding: folders may contain `%`, `?` and `#`. Throws `EnvFault`, which never repeats the address.
+ * Reads `STORAGE_URL`: `file:/path`, or `s3://bucket/prefix?endpoint=…&region=…`. A path is used without
+ * percent-decoding: folders may contain `%`, `?` and `#`. Throws `EnvFault`, which never repeats the address.
  */
 export function parseStorageUrl(text: string): FileStorageConfig | S3StorageConfig {
   if (text.startsWith('file:')) return fileStorage(text.slice('file:'.length));
@@ -26,7 +26,7 @@ export function parseStorageUrl(text: string): FileStorageConfig | S3StorageConf
   throw new EnvFault('must begin with file: or s3://, as in STORAGE_URL=s3://bucket/prefix');
 }
 
-/** The parser of the variable: an address that cannot be meant is a fault of the environment, like any other. */
+/** The parser of the variable. */
 export const storageUrl: Parse<string> = (text) => {
   parseStorageUrl(text);
   return text;
@@ -45,7 +45,7 @@ function s3Storage(text: string): S3StorageConfig {
   if (url === undefined || url.hostname === '') {
     throw new EnvFault('must name a bucket after s3://, as in STORAGE_URL=s3://bucket/prefix');
   }
-  // Left aside in silence, each would mean another place than its author had in mind.
+  // If they were ignored, the files would be stored in another place than the operator meant.
   if (url.username !== '' || url.password !== '' || url.port !== '' || url.hash !== '') {
     throw new EnvFault('must not have a user, a port or a fragment: credentials and servers are set elsewhere');
   }
@@ -57,7 +57,7 @@ function s3Storage(text: string): S3StorageConfig {
   if (endpoint && !isHttpUrl(endpoint)) {
     throw new EnvFault('must have an endpoint that begins with http:// or https://, or none');
   }
-  // An empty one counts as absent, as an empty variable does.
+  // An empty value counts as absent, like an empty variable.
   const region = url.searchParams.get('region') || 'us-east-1';
   if (!/^[a-z0-9-]+$/i.test(region)) throw new EnvFault('must have a region of letters, digits and hyphens, or none');
   return {

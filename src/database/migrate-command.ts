@@ -3,16 +3,16 @@ import { migrate } from './migrate.js';
 import { reasonOf } from './reason.js';
 import { embeddedNotice, resolveEnv } from '../embedded-postgres/resolve-env.js';
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** `npm run migrate`: applies what is pending and exits, 0 if the schema is then complete. */
+/** `npm run migrate`: applies the pending migrations and exits, with 0 if none is missing afterwards. */
 async function run(): Promise<void> {
   const declared = readEnv();
-  if (declared.EMBEDDED) say(embeddedNotice(declared));
-  const { env, stop } = await resolveEnv(declared, { debug: () => undefined, info: say, warn: say });
+  if (declared.EMBEDDED) print(embeddedNotice(declared));
+  const { env, stop } = await resolveEnv(declared, { debug: () => undefined, info: print, warn: print });
   try {
     const applied = await migrate(env.DATABASE_URL);
-    say(applied.length === 0 ? 'No migration is pending.' : `Applied ${applied.join(', ')}.`);
+    print(applied.length === 0 ? 'No migration is pending.' : `Applied ${applied.join(', ')}.`);
   } finally {
     await stop();
   }

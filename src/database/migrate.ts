@@ -49,7 +49,7 @@ export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Pro
   }
 }
 
-/** Names of the migrations that are not applied yet. Those that only a newer version knows are ignored. */
+/** Names of the migrations that are not applied yet. Applied migrations of a newer version are ignored. */
 export async function pendingMigrations(database: Querying, migrations = MIGRATIONS): Promise<string[]> {
   const applied = await appliedMigrations(database);
   return namesOf(migrations).filter((name) => !applied.includes(name));
@@ -74,7 +74,7 @@ async function applyPending(dataSource: DataSource): Promise<string[]> {
 async function inOwnTransaction(runner: QueryRunner, work: () => Promise<unknown>): Promise<void> {
   await runner.startTransaction();
   try {
-    // A role's own timeout is meant for the service, not for building an index.
+    // The timeout of the role is for the service: an index may take longer.
     await runner.query('SET LOCAL statement_timeout = 0');
     await work();
     await runner.commitTransaction();
@@ -114,7 +114,10 @@ async function tryLock(runner: QueryRunner): Promise<boolean> {
   return false;
 }
 
-/** A database that an earlier development build migrated has names that are older than ours and that we do not know. */
+/**
+ * A database that an earlier development build migrated has migrations that this build does not know and that are older
+ * than its newest one.
+ */
 function assertNotFromDevelopmentBuild(applied: readonly string[], migrations: typeof MIGRATIONS): void {
   const known = namesOf(migrations);
   const newest = Math.max(...known.map(timestampOf));

@@ -5,10 +5,10 @@ import { DatabaseConnectionError, isDatabaseUnavailable } from './postgres-error
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Connection } from './sql.js';
 
-/** How long a request waits for a connection, new or free, before the database counts as unavailable (decision 13). */
+/** How long a request waits for a new or free connection before the database counts as unavailable (decision 13). */
 export const CONNECT_TIMEOUT_MS = 3000;
 
-/** How long a statement may take before the server cancels it; `inTransaction` can ask for more. */
+/** How long a statement may take before the server cancels it; `inTransaction` can set more. */
 export const STATEMENT_TIMEOUT_MS = 4000;
 
 /**
@@ -24,7 +24,7 @@ const RESPONSE_MARGIN_MS = 500;
 const READ_TIMEOUT = 'Query read timeout';
 const CLOSE_TIMEOUT_MS = 100;
 
-/** The least time for a statement, however long its caller waited for the connection. */
+/** Minimum time for a statement, even if its caller waited long for the connection. */
 const MIN_STATEMENT_MS = 1000;
 
 /**
@@ -36,7 +36,8 @@ export class PoolClient extends pg.Client {
 
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    // A lost connection fails the statement that it was running. Without a listener it would end the process: the server may
+    // A lost connection fails the statement that it was running. Without a listener it would end the process: the server
+    // may
     // close a connection in the moment in which the pool hands it out.
     this.on('error', () => undefined);
   }
@@ -68,7 +69,7 @@ export class PoolClient extends pg.Client {
 
   // @ts-expect-error pg declares eight overloads of query; all of them are passed on.
   override query(...[query, ...rest]: Parameters<pg.Client['query']>): unknown {
-    // Of these overloads TypeScript sees only the last one.
+    // TypeScript sees only the last of these overloads.
     const parameters = [this.withTimeout(query), ...rest] as unknown as Parameters<pg.Client['query']>;
     const result: unknown = super.query(...parameters);
     return result instanceof Promise ? result.catch((error: unknown) => this.throwWhenClosed(error)) : result;
@@ -113,24 +114,27 @@ function withRemainingTime<Client>(client: Client, start: number): Client {
   return client;
 }
 
-/** pg with this pool, for TypeORM, which creates its own. It inherits, because copying pg's members would load its native binding. */
+/**
+ * pg with this pool, for TypeORM, which creates its own. It inherits, because copying pg's members would load its native
+ * binding.
+ */
 export const pgWithDeadlinePool = Object.create(pg, { Pool: { value: DeadlinePool } }) as typeof pg;
 
 /**
  * Two for batches of tickets without an `Idempotency-Key`, one for batches with keys, one for the look-up of API keys, one
- * for the readiness check: nobody waits for a connection of another.
+ * for the readiness check: none of them waits for another.
  */
 export const HOT_PATH_CONNECTIONS = 5;
 
 /**
- * Generic plans are never made again while the tables' statistics stay the same, and a table may have been nearly empty
- * when its plan was made.
+ * PostgreSQL replaces a generic plan only when the statistics of its tables change. A table may have been nearly empty when
+ * its plan was made, so connections are replaced regularly.
  */
 const PLAN_LIFETIME_SECONDS = 60;
 
 /**
- * Connections for ticket ingestion, its key look-up and the readiness check alone, so that an admin list cannot delay them. Plans are generic: PostgreSQL would make
- * a new plan for each batch, which took 190 µs instead of 35 µs.
+ * Connections for ticket ingestion, its key look-up and the readiness check only, so that an admin list cannot delay them.
+ * Plans are generic: a new plan for each batch took 190 µs instead of 35 µs.
  */
 @Injectable()
 export class HotPathPool implements OnApplicationShutdown {
@@ -160,7 +164,7 @@ export class HotPathPool implements OnApplicationShutdown {
     return { open: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
-  /** Runs `work` on a connection that nobody else uses meanwhile. */
+  /** Runs `work` on a connection that no other caller uses meanwhile. */
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     let isLost = false;

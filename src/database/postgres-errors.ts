@@ -16,7 +16,7 @@ export const SQLSTATE = {
   queryCanceled: '57014',
 } as const;
 
-/** The server could not be reached, did not take the connection, or the connection broke; `cause` says why. */
+/** The server could not be reached, refused the connection, or the connection was lost; `cause` is the reason. */
 export class DatabaseConnectionError extends Error {
   constructor(cause: unknown) {
     // For logs only: it is never sent to callers.
@@ -32,7 +32,7 @@ interface PostgresError {
   readonly message?: string;
 }
 
-/** Every SQLSTATE has a digit, and so `EPIPE` is none. */
+/** Every SQLSTATE has a digit, so `EPIPE` does not match. */
 const SQLSTATE_FORM = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 /** The SQLSTATE of an error of pg or TypeORM; undefined for any other. */
@@ -41,30 +41,30 @@ export function sqlState(error: unknown): string | undefined {
   return code !== undefined && SQLSTATE_FORM.test(code) ? code : undefined;
 }
 
-/** True for a breach of exactly this unique constraint or index: a violation is expected by name, never in general. */
+/** True for a violation of exactly this unique constraint or index: another one would be an unexpected error. */
 export function isUniqueViolation(error: unknown, constraintName: string): boolean {
   const cause = driverError(error);
   return cause?.code === SQLSTATE.uniqueViolation && cause.constraint === constraintName;
 }
 
-/** True for a breach of exactly this foreign key. */
+/** True for a violation of exactly this foreign key. */
 export function isForeignKeyViolation(error: unknown, constraintName: string): boolean {
   const cause = driverError(error);
   return cause?.code === SQLSTATE.foreignKeyViolation && cause.constraint === constraintName;
 }
 
-/** True where the same transaction, run again, may well succeed. */
+/** True if the same transaction may succeed when it runs again. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
   return state === SQLSTATE.serializationFailure || state === SQLSTATE.deadlockDetected;
 }
 
-/** True where a pooler in transaction mode has given us a server connection that does not hold our prepared statement. */
+/** True if a pooler in transaction mode has assigned a server connection without our prepared statement. */
 export function isLostStatement(error: unknown): boolean {
   return isUnknownStatement(error) || sqlState(error) === SQLSTATE.duplicatePreparedStatement;
 }
 
-/** True where the server connection does not hold a prepared statement, for whatever reason. */
+/** True if the server connection does not have the prepared statement. */
 export function isUnknownStatement(error: unknown): boolean {
   return sqlState(error) === SQLSTATE.invalidStatementName;
 }
@@ -79,21 +79,21 @@ const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
 /** Connection exceptions, insufficient resources (too many connections), operator intervention (shutdown, starting up). */
 const UNAVAILABLE_CLASSES = /^(08|53|57P)/;
 
-/** What pg and its pool say without any code. */
+/** Messages of pg and its pool, whose errors have no code. */
 const UNAVAILABLE_MESSAGES =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Driver not Connected)/;
 
 const SOCKET_CODES = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/;
 
-/** Whether a connection failed, be it to the database or to anyone else. */
+/** Whether a connection failed, to the database or to any other server. */
 export function isSocketFailure(error: unknown): boolean {
   return SOCKET_CODES.test(driverError(error)?.code ?? '');
 }
 
 /**
- * True where the database is away or overloaded (decision 13, answered with 503): refused, cut or timed-out
+ * True if the database is unavailable or overloaded (decision 13, answered with 503): refused, lost or timed-out
  * connections, a server that starts or stops, too many connections, a pool without a free one, a statement timeout.
- * A partner's refused connection is not meant, and not matched.
+ * False for a connection that a partner refused.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const cause = driverError(error);
@@ -104,14 +104,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return error instanceof QueryFailedError && isSocketFailure(error);
 }
 
-/** Of those: it is there, and a statement took too long or waited too long for a lock. */
+/** True if the database is available, but a statement took too long or waited too long for a lock. */
 export function isDatabaseSlow(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return state === SQLSTATE.queryCanceled || state === SQLSTATE.lockNotAvailable;
   return driverError(error)?.message?.startsWith('Query read timeout') ?? false;
 }
 
-/** By its shape, as errors of sockets may come from another realm than this module's (Jest's, for one). */
+/** Checks the properties instead of the class, because errors of sockets may come from another realm, as in Jest. */
 function driverError(error: unknown): PostgresError | undefined {
   if (error instanceof QueryFailedError) return error.driverError as PostgresError;
   return typeof error === 'object' && error !== null ? error : undefined;

@@ -11,17 +11,17 @@ type ErrorType = abstract new (...input: never[]) => Error;
  */
 export function reasonOf(error: unknown, ...expected: readonly ErrorType[]): string {
   if (!(error instanceof Error)) return String(error);
-  const away = databaseAway(error);
-  if (away !== undefined) return away;
+  const unavailable = unavailableReason(error);
+  if (unavailable !== undefined) return unavailable;
   const isExpected = [StartupError, InvalidEnvironment, ...expected].some((type) => error instanceof type);
-  return isExpected || isOfTheSystem(error) ? error.message : (error.stack ?? error.message);
+  return isExpected || isSystemError(error) ? error.message : (error.stack ?? error.message);
 }
 
 /** An error of the system that Node.js describes in a sentence: `ENOSPC: no space left on device, write`. */
-const isOfTheSystem = (error: Error): boolean => 'errno' in error && 'syscall' in error;
+const isSystemError = (error: Error): boolean => 'errno' in error && 'syscall' in error;
 
 /** One sentence that names the variable, if the database failed. */
-function databaseAway(error: unknown): string | undefined {
+function unavailableReason(error: unknown): string | undefined {
   if (!isDatabaseUnavailable(error)) return undefined;
   const what = isDatabaseSlow(error) ? 'did not answer in time' : 'cannot be reached';
   return `DATABASE_URL: the database ${what}: ${innermost(error as Error)}`;

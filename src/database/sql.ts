@@ -2,12 +2,15 @@ import type { ClientBase } from 'pg';
 import type { DataSource } from 'typeorm';
 import { DatabaseConnectionError, isLostStatement, isSocketFailure } from './postgres-errors.js';
 
-/** Whatever runs a statement: a data source, an entity manager in its transaction, one connection. */
+/** Runs statements: a data source, an entity manager in its transaction, or one connection. */
 export interface Querying {
   query<T>(sql: string, parameters: unknown[]): Promise<T>;
 }
 
-/** A `timestamptz` as the canonical `Instant`, in microseconds and UTC: a JavaScript date would lose what decides the order. */
+/**
+ * A `timestamptz` as the canonical `Instant`, in microseconds and UTC: a JavaScript date would lose the microseconds, which
+ * decide the order.
+ */
 export const instantSql = (expression: string): string =>
   `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 

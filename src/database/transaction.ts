@@ -9,11 +9,11 @@ import {
 import { PoolClient } from './pools.js';
 import { DatabaseConnectionError, isTransient } from './postgres-errors.js';
 
-/** Tries in all when PostgreSQL asks for another one (deadlock, serialization failure). */
-const TRIES = 5;
+/** Maximum number of attempts after deadlocks and serialization failures. */
+const MAX_ATTEMPTS = 5;
 
 export interface TransactionOptions {
-  /** Milliseconds that each statement may take, for work that no caller waits for. */
+  /** Milliseconds that each statement may take; for work without a waiting caller. */
   readonly statementTimeoutMs?: number;
   /** 1 for work that cannot run again, because it reads a stream. */
   readonly attempts?: number;
@@ -22,7 +22,7 @@ export interface TransactionOptions {
 /**
  * Runs `work` in one transaction on one connection and returns its result after the commit. After a deadlock or a
  * serialization failure the whole of `work` runs again: it must have no effect outside the database.
- * A lost connection is never tried again, for the commit may have arrived.
+ * It never runs again after a lost connection, because the commit may have succeeded.
  */
 export async function inTransaction<T>(
   dataSource: DataSource,
@@ -33,7 +33,7 @@ export async function inTransaction<T>(
     try {
       return await runOnce(dataSource, work, options);
     } catch (error) {
-      if (!isTransient(error) || attempt >= (options.attempts ?? TRIES)) throw error;
+      if (!isTransient(error) || attempt >= (options.attempts ?? MAX_ATTEMPTS)) throw error;
       await delay(Math.random() * 10 * 2 ** attempt);
     }
   }
@@ -53,7 +53,7 @@ async function runOnce<T>(
     await runner.commitTransaction();
     return result;
   } catch (error) {
-    // The first error is the one that counts; on a lost connection there is nothing to roll back.
+    // The first error is the one to report. A lost connection has nothing to roll back.
     if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
     throw isOfReleased(error) ? new DatabaseConnectionError(error) : error;
   } finally {

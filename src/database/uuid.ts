@@ -22,7 +22,7 @@ export function uuidv7(now: number = Date.now()): string {
   used += RANDOM_BYTES;
   if (now > lastTime) {
     begin(now);
-    // Begin in the lower half, so that a burst has room to count before it borrows.
+    // The count begins in the lower half, so that a burst rarely borrows.
     sequence = pool.readUInt16BE(at + 8) & 0x7ff;
   } else if (++sequence > 0xfff) {
     begin(lastTime + 1);
@@ -37,7 +37,7 @@ function begin(time: number): void {
   timeText = textOfTime(time);
 }
 
-/** How an id of this millisecond begins, up to its version. */
+/** The first characters of each id of this millisecond, up to the version. */
 function textOfTime(time: number): string {
   const hex = time.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-`;
@@ -48,7 +48,7 @@ export function timeOfUuidv7(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** Not above any version 7 UUID of this millisecond, and above every one of an earlier: a bound for queries by time. */
-export function leastUuidv7Of(milliseconds: number): string {
+/** The smallest version 7 UUID of a millisecond: a bound for queries by time. */
+export function minUuidv7Of(milliseconds: number): string {
   return `${textOfTime(Math.min(Math.max(milliseconds, 0), 0xffff_ffff_ffff))}7000-8000-000000000000`;
 }

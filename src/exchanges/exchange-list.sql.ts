@@ -1,6 +1,6 @@
 import type { Reference } from '../contracts/common/references.js';
 import { INTERFACES, type InterfaceName } from '../contracts/common/api-contract.js';
-import { leastUuidv7Of } from '../database/uuid.js';
+import { minUuidv7Of } from '../database/uuid.js';
 import type { Direction } from './exchange-record.js';
 
 export interface ExchangeFilter {
@@ -179,9 +179,9 @@ interface Bounds {
 }
 
 function boundsOf({ from, to, before }: ExchangeFilter, parameter: Parameter): Bounds {
-  const ends = [to === undefined ? MAX_ID : leastUuidv7Of(to), before ?? MAX_ID].sort();
+  const ends = [to === undefined ? MAX_ID : minUuidv7Of(to), before ?? MAX_ID].sort();
   return {
-    first: `${parameter(from === undefined ? MIN_ID : leastUuidv7Of(from))}::uuid`,
+    first: `${parameter(from === undefined ? MIN_ID : minUuidv7Of(from))}::uuid`,
     end: `${parameter(ends[0])}::uuid`,
   };
 }

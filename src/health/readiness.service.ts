@@ -35,7 +35,7 @@ export class ReadinessService implements BeforeApplicationShutdown {
         this.isMigrated ||= (await pendingMigrations(connection)).length === 0;
       });
     } catch (error) {
-      throw unavailable('the database is away', { cause: error });
+      throw unavailable('the database is unavailable', { cause: error });
     }
     if (!this.isMigrated) throw unavailable('migrations are missing: run npm run migrate');
   }

@@ -14,7 +14,9 @@ import type { Answer } from '../http/answer.js';
 export const KEY_HEADER = 'Idempotency-Key';
 const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
 
-/** The caller's `Idempotency-Key`, if any. Throws 400 if it is empty, too long, not visible ASCII or repeated (decision 16). */
+/**
+ * The caller's `Idempotency-Key`, if any. Throws 400 if it is empty, too long, not visible ASCII or repeated (decision 16).
+ */
 function idempotencyKeyOf(request: BodyRequest): string | undefined {
   if (request.headers[KEY_HEADER.toLowerCase()] === undefined) return undefined;
   const key = soleHeader(request, KEY_HEADER);
@@ -23,7 +25,10 @@ function idempotencyKeyOf(request: BodyRequest): string | undefined {
   throw invalid([{ path: KEY_HEADER, rule: 'isIdempotencyKey', message }]);
 }
 
-/** The claim of a request on a route of `api`; undefined without an `Idempotency-Key`. `@JsonBody()` must have read the body. */
+/**
+ * The claim of a request on a route of `api`; undefined without an `Idempotency-Key`. `@JsonBody()` must have read the
+ * body.
+ */
 export function claimOf(request: BodyRequest, api: ApiContract, path: string, haulerId: string): Claim | undefined {
   const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
@@ -31,7 +36,7 @@ export function claimOf(request: BodyRequest, api: ApiContract, path: string, ha
   return { haulerId, path: api.prefix + path, key, fingerprint };
 }
 
-/** The same key with another body: Scale says 422, Account 409 (decision 16). */
+/** The error for the same key with another body: 422 in Scale, 409 in Account (decision 16). */
 export function keyReused<Api extends ApiContract>(api: Api, kind: Exclude<KindOf<Api>, 'invalid'>): AppError {
   const message = `this ${KEY_HEADER} was used with another body; a new request needs a new key`;
   return violated(api, kind, [{ path: KEY_HEADER, rule: 'isNewKey', message }], {
@@ -39,7 +44,10 @@ export function keyReused<Api extends ApiContract>(api: Api, kind: Exclude<KindO
   });
 }
 
-/** The request header in the OpenAPI documents (decision 16). It has no example, because Swagger UI would send it with every body. */
+/**
+ * The request header in the OpenAPI documents (decision 16). It has no example, because Swagger UI would send it with every
+ * body.
+ */
 export const IDEMPOTENCY_HEADER: ApiHeaderOptions = {
   name: KEY_HEADER,
   description:

@@ -9,7 +9,7 @@ export interface Backoff {
 
 export const DEFAULT_BACKOFF: Backoff = { firstMs: 5_000, factor: 2, maxMs: 3_600_000, jitter: 0.2 };
 
-/** The longest delay that an error's own advice can cause: no partner can stop a row for good. */
+/** Maximum delay that an error can request, so that no partner can stop a row for good. */
 export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 /** The advice that an error may carry, for example from a partner's `Retry-After`. */
@@ -31,7 +31,7 @@ export function withJitter(delayMs: number, jitter: number, random: number): num
 }
 
 /**
- * The error's own advice takes precedence over the rule, up to `MAX_RETRY_AFTER_MS`. It is at least `firstMs`, so that a
+ * The delay that an error requests takes precedence over the rule, up to `MAX_RETRY_AFTER_MS`. It is at least `firstMs`, so that a
  * partner that always answers "retry at once" does not cause a loop.
  */
 export function retryDelayMs(error: unknown, rule: Backoff, attempt: number, now: Date, random: number): number {

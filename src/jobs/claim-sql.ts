@@ -65,8 +65,8 @@ function dueSql(kind: JobKind): string {
  * - `walk`: if the head is not enough, the first rows of the next `MAX_GROUPS` groups from the one of $4 on, by the index
  *   of groups. $4 is random, so every group has its turn, and a group with a million rows delays no other.
  *
- * Each part matches the predicate of one index only. PostgreSQL else preferred another index of due rows if its statistics
- * were from a time without due rows, and read all of them. Therefore `due` locks the rows by their key.
+ * Each part matches the predicate of one index only. Otherwise PostgreSQL preferred another index of due rows if its
+ * statistics were from a time without due rows, and read all of them. Therefore `due` locks the rows by their key.
  */
 function groupedDueSql(kind: JobKind, group: { readonly by: string; readonly concurrency: number }): string {
   const table = identifier(kind.table);

@@ -137,7 +137,10 @@ export class JobRunner {
     }
   }
 
-  /** Also records the error of a finished run: its transaction may have been rolled back. If not, it has no lease any more. */
+  /**
+   * Also for a finished run, because its transaction may have been rolled back. If it was not, the run has no lease, and
+   * nothing is written.
+   */
   private async record(error: unknown, run: Run): Promise<void> {
     const abortReason: unknown = run.signal.reason;
     if (abortReason instanceof StoppingError) return this.dueRows.release([run]);
@@ -191,7 +194,7 @@ export class JobRunner {
   }
 }
 
-/** An error may say that it is none (`isAttempt: false`), and that our database was unavailable says nothing of the row. */
+/** An error with `isAttempt: false` does not count, nor does an unavailable database, which is no fault of the row. */
 function countsAsAttempt(error: unknown): boolean {
   if (isDatabaseUnavailable(error) && !isDatabaseSlow(error)) return false;
   return typeof error !== 'object' || error === null || !('isAttempt' in error) || error.isAttempt !== false;

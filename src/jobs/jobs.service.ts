@@ -48,8 +48,8 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
   }
 
   /**
-   * Runs the due rows of a kind now instead of at the next tick. Call it after a row was made due. It does nothing where
-   * this process does not run that kind: the instances that do claim the row at their next tick.
+   * Runs the due rows of a kind now instead of at the next tick. Call it after a row was made due. It does nothing if
+   * this process does not run that kind: another instance claims the row at its next tick.
    */
   runDue(name: string): void {
     const runner = this.runners.get(name);

@@ -15,7 +15,7 @@ import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import { invalid } from '../errors/app-error.js';
-import type { FaultedRequest } from '../http/faulted-request.js';
+import type { FaultedRequest } from '../http/recorded-request.js';
 import { readJsonText } from '../http/json-body.js';
 import {
   type ActiveScenario,

@@ -6,7 +6,7 @@ import { type InjectedScenario, secondsOf } from '../contracts/sandbox/scenarios
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { AppError, violated } from '../errors/app-error.js';
 import { JSON_TYPE } from '../http/answer.js';
-import type { FaultedRequest } from '../http/faulted-request.js';
+import type { FaultedRequest } from '../http/recorded-request.js';
 import { routeOf, SCENARIO_HEADER, ScenarioSelection } from './scenario-selection.js';
 
 const HTML = '<!doctype html><html><head><title>Welcome</title></head><body><h1>It works!</h1></body></html>';

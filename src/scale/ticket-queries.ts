@@ -21,8 +21,8 @@ type Unparsed<Dto, Stored extends keyof Dto> = {
 };
 
 /**
- * Tickets for the admin API, each as the JSON of its DTO. A page may have a hundred megabytes: it is read in chunks, as fast as the
- * client receives it, and its JSON is never parsed.
+ * Tickets for the admin API, each as the JSON of its DTO. A page may have a hundred megabytes: it is read in chunks, as fast
+ * as the client receives it, and its JSON is never parsed.
  */
 @Injectable()
 export class TicketQueries {
@@ -50,7 +50,7 @@ export class TicketQueries {
     return { data: this.pushes({ haulerId, ticketId: id }, first, last), pagination: paginationOf(page, total) };
   }
 
-  /** The body of the push that an exchange carried. */
+  /** The body of the push of an exchange. */
   async pushBody(haulerId: string, ticketId: string, exchangeId: string): Promise<string | undefined> {
     const where = { haulerId, ticketId, exchangeId };
     return (await this.dataSource.manager.findOneBy(TicketRevisionEntity, where))?.body;

@@ -5,7 +5,7 @@ import type { PageRequest } from '../contracts/common/pagination.dto.js';
 import { type Columns, type Connection, instantSql, rowArrays, rowsSql, type Statement } from '../database/sql.js';
 import { countRows } from '../database/count.js';
 import { isLostStatement, isTransient, isUniqueViolation } from '../database/postgres-errors.js';
-import { leastUuidv7Of } from '../database/uuid.js';
+import { minUuidv7Of } from '../database/uuid.js';
 import {
   allReferencesExist,
   MATERIAL_REFERENCE,
@@ -14,7 +14,7 @@ import {
 import type { BatchChanges } from './ticket.rules.js';
 import { type Direction, type Flow, NO_ORIGIN, type Push, type Revision, type Ticket } from './ticket.js';
 
-/** What makes a new ticket. */
+/** The columns of a new ticket that its push determines. */
 const CREATED = {
   hauler_id: ['uuid', ({ haulerId }) => haulerId],
   id: ['uuid', ({ id }) => id],
@@ -91,8 +91,8 @@ const selectByFlow = (direction: Direction, first: number) => `
 const FIND = `${selectByFlow('inbound', 1)} UNION ALL ${selectByFlow('outbound', 4)}`;
 
 /**
- * Parameters: `MATERIAL_REFERENCE`, `NEW_TICKET`. The unique constraints of the flows find out which tickets are new. To
- * read the flows before writing took 2.5 times as long.
+ * Parameters: `MATERIAL_REFERENCE`, `NEW_TICKET`. The unique constraints of the flows find out which tickets are new.
+ * Reading the flows before writing took 2.5 times as long.
  */
 const INSERT_NEW = `
   WITH pushed AS MATERIALIZED (SELECT * FROM ${rowsSql(NEW_TICKET, countOf(MATERIAL_REFERENCE) + 1)} AS pushed),
@@ -196,7 +196,8 @@ export async function findTicketPage(
   const matches = query.search === undefined ? undefined : await findByNumberPart(dataSource, query.search);
   const { sql, parameters } = filterSql(query, matches);
   const total = await countRows(dataSource, sql, parameters);
-  // Few tickets have a given number or material: those are found first and then sorted. All others are read in the order of their ids.
+  // Few tickets have a given number or material: those are found first and then sorted. All others are read in the order of
+  // their ids.
   const isSparse = query.ticketNumber !== undefined || query.material !== undefined || matches !== undefined;
   const materialized = isSparse ? 'MATERIALIZED' : 'NOT MATERIALIZED';
   const rows = await dataSource.query<RowSize<string>[]>(
@@ -234,7 +235,10 @@ export async function findKeyPrefixes(
   return new Map(rows.map(({ id, prefix }) => [id, prefix]));
 }
 
-/** A SELECT of the ids of the tickets of an admin list. An id contains the time of receipt, so that no other index is needed for it. */
+/**
+ * A SELECT of the ids of the tickets of an admin list. An id contains the time of receipt, so that no other index is needed
+ * for it.
+ */
 export function filterSql(
   { haulerId, siteId, ticketNumber, search, material, from, to }: TicketQuery,
   matches?: readonly string[],
@@ -291,7 +295,7 @@ async function findByNumberPart(dataSource: DataSource, term: string): Promise<s
 
 /** Tickets are received at whole milliseconds, so an instant between two of them means the later one. */
 function minIdFrom(instant: Instant): string {
-  return leastUuidv7Of(epochMillis(instant) + (instant.endsWith('000Z') ? 0 : 1));
+  return minUuidv7Of(epochMillis(instant) + (instant.endsWith('000Z') ? 0 : 1));
 }
 
 interface TicketRow {

@@ -255,7 +255,7 @@ describe('health', () => {
     await migrate(database.url);
     await readiness.assertReady();
     await hotPath.onApplicationShutdown();
-    await expectRefused('the database is away');
+    await expectRefused('the database is unavailable');
     readiness.beforeApplicationShutdown();
     await expectRefused('this instance is stopping');
     await database.drop();

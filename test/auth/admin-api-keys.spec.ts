@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import type { ErrorAnswer } from '../shared/post-endpoint.js';
-import { issueViolations } from '../../src/auth/issue-rules.js';
+import { issueViolations } from '../../src/auth/api-key-admin.service.js';
 import type { IssueApiKeyRequest } from '../../src/contracts/admin/api-key.dto.js';
 import { createHauler, issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';

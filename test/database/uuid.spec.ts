@@ -3,11 +3,11 @@ import type * as Uuid from '../../src/database/uuid.js';
 
 let uuidv7: typeof Uuid.uuidv7;
 let timeOfUuidv7: typeof Uuid.timeOfUuidv7;
-let leastUuidv7Of: typeof Uuid.leastUuidv7Of;
+let minUuidv7Of: typeof Uuid.minUuidv7Of;
 // A new module for each test: its clock never goes back.
 beforeEach(async () => {
   jest.resetModules();
-  ({ uuidv7, timeOfUuidv7, leastUuidv7Of } = await import('../../src/database/uuid.js'));
+  ({ uuidv7, timeOfUuidv7, minUuidv7Of } = await import('../../src/database/uuid.js'));
 });
 
 const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
@@ -53,5 +53,5 @@ test.each([
   [0x0fed_cba9_8765, '0fedcba9-8765-7000-8000-000000000000'],
   [2 ** 48, 'ffffffff-ffff-7000-8000-000000000000'],
 ])('the lowest UUID of the millisecond %d is %s', (milliseconds, id) => {
-  expect(leastUuidv7Of(milliseconds)).toBe(id);
+  expect(minUuidv7Of(milliseconds)).toBe(id);
 });

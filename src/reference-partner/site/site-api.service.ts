@@ -11,7 +11,7 @@ import type { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import { type Answer, JSON_TYPE } from '../../http/answer.js';
 import { matchesEtag } from '../../http/conditional-requests.js';
-import type { FaultedRequest } from '../../http/faulted-request.js';
+import type { FaultedRequest } from '../../http/recorded-request.js';
 import { changesSites, changeSites } from '../sandbox/site-answers.rules.js';
 import { ReferenceSiteData, type StoredAnswer } from './site-data.service.js';
 

@@ -5,7 +5,7 @@ import { isUuid } from '../../contracts/common/text.js';
 import type { ScenarioName } from '../../contracts/sandbox/scenarios.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
-import type { FaultedRequest } from '../../http/faulted-request.js';
+import type { FaultedRequest } from '../../http/recorded-request.js';
 import type { ByteRange } from '../../http/conditional-requests.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { FaultyFiles } from '../sandbox/faulty-files.js';

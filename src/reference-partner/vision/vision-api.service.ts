@@ -18,7 +18,7 @@ import type {
   Video,
 } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
-import type { FaultedRequest } from '../../http/faulted-request.js';
+import type { FaultedRequest } from '../../http/recorded-request.js';
 import { clipScenario, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
 import { ReferenceCameras, type TruckCamera } from './cameras.service.js';
 import { type StoredVideo, type VideoKind, findVideo, listVideos } from './stored-videos.repository.js';

@@ -1,7 +1,0 @@
-import type { Request } from 'express';
-import type { InjectedScenario } from '../contracts/sandbox/scenarios.js';
-
-/** A request of one of the four interfaces. `scenario` names the fault that the sandbox injects into its response. */
-export interface FaultedRequest extends Request {
-  scenario?: InjectedScenario;
-}
