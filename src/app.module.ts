@@ -13,15 +13,14 @@ import { ObservabilityModule } from './observability/metrics.js';
 import { PartnerApiModule, PartnerClockModule } from './partner-api/partner-api.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 import { ScaleModule } from './scale/scale.module.js';
-import { ReferenceSiteModule } from './reference-partner/site/reference-site.module.js';
-import { ReferenceVisionModule } from './reference-partner/vision/reference-vision.module.js';
+import { ReferencePartnerModule } from './reference-partner/reference-partner.module.js';
 
 type Modules = NonNullable<DynamicModule['imports']>;
 
 /** The modules of one side only. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
   platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule],
-  partner: [ReferenceSiteModule, ReferenceVisionModule, PartnerAdminModule, PartnerClockModule],
+  partner: [ReferencePartnerModule, PartnerAdminModule, PartnerClockModule],
 };
 
 @Module({})

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
-import { ReferenceSiteModule } from '../reference-partner/site/reference-site.module.js';
-import { ReferenceVisionModule } from '../reference-partner/vision/reference-vision.module.js';
+import { ReferencePartnerModule } from '../reference-partner/reference-partner.module.js';
 import { ScaleModule } from '../scale/scale.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { StorageModule } from '../storage/storage.module.js';
@@ -56,7 +55,7 @@ export class PlatformAdminModule {}
 
 /** Administration of the partner side; loaded with that side. */
 @Module({
-  imports: [ReferenceSiteModule, ReferenceVisionModule],
+  imports: [ReferencePartnerModule],
   controllers: [HostedController, SandboxClockController],
 })
 export class PartnerAdminModule {}

@@ -4,7 +4,7 @@ import { ENV, type Env } from '../config/env.js';
 import { Overview } from '../contracts/admin/overview.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { ExchangeHours } from '../exchanges/exchange-hours.repository.js';
-import { StoredHours } from '../vision/recordings/stored-hours.js';
+import { StoredHours } from '../vision/recordings/recordings.service.js';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;

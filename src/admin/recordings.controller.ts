@@ -13,8 +13,7 @@ import {
 import { RetentionRequest, RetentionResult } from '../contracts/admin/storage.dto.js';
 import { VisionFinding, VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
 import { JsonBody } from '../http/json-body.js';
-import { CoverageService } from '../vision/coverage/coverage.service.js';
-import { FleetCoverage } from '../vision/coverage/fleet-coverage.service.js';
+import { CoverageService, FleetCoverage } from '../vision/coverage/coverage.service.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
 import { Recordings } from '../vision/recordings/recordings.service.js';
 import { Retention } from '../vision/recordings/retention.job.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ReferenceVisionModule } from '../reference-partner/vision/reference-vision.module.js';
+import { ReferencePartnerModule } from '../reference-partner/reference-partner.module.js';
 import { PartnerExchangesController } from './partner-exchanges.controller.js';
 import { PartnerClockController, PartnerScenariosController } from './partner-sandbox.controller.js';
 import { PartnerSandbox } from './partner-sandbox.service.js';
@@ -13,5 +13,5 @@ import { PartnerSandbox } from './partner-sandbox.service.js';
 export class PartnerApiModule {}
 
 /** The part that needs the reference partner; loaded with the partner side. */
-@Module({ imports: [PartnerApiModule, ReferenceVisionModule], controllers: [PartnerClockController] })
+@Module({ imports: [PartnerApiModule, ReferencePartnerModule], controllers: [PartnerClockController] })
 export class PartnerClockModule {}

@@ -5,9 +5,9 @@ import { demoKeys } from '../../src/demo/demo-keys.js';
 import { type Demo, demoClient, seedDemo } from '../../src/demo/seed.js';
 import { welcome } from '../../src/demo/welcome.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import type { ByteRangeReader } from '../../src/reference-partner/vision/media/byte-range-reader.js';
+import type { ByteRangeReader } from '../../src/reference-partner/vision/media/media-source.js';
 import { withMp4Input } from '../../src/reference-partner/vision/media/mp4-input.js';
-import { durationOfMp4 } from '../../src/reference-partner/vision/media/probe-mp4.js';
+import { durationOfMp4 } from '../../src/reference-partner/vision/media/track-facts.js';
 import { eventually } from '../support/eventually.js';
 
 interface Page<T> {

@@ -4,7 +4,7 @@ import type { Overview, OverviewHour } from '../../src/contracts/admin/overview.
 import { DEMO } from '../../src/demo/demo-data.js';
 import { ExchangeHours } from '../../src/exchanges/exchange-hours.repository.js';
 import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
-import { StoredHours } from '../../src/vision/recordings/stored-hours.js';
+import { StoredHours } from '../../src/vision/recordings/recordings.service.js';
 import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
 
 const HOUR_MS = 3_600_000;

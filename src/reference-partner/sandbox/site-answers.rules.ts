@@ -16,7 +16,7 @@ const SITE_SCENARIOS: ReadonlySet<string> = new Set<ScenarioName>([
 export const changesSites = (name: ScenarioName | undefined): name is ScenarioName =>
   name !== undefined && SITE_SCENARIOS.has(name);
 
-/** The response as a scenario shows it. */
+/** Returns the response with the changes of a scenario. */
 export function changeSites(name: ScenarioName, { success, data: given }: GetSitesResponse): GetSitesResponse {
   const data: Data = { sites: given.sites ?? [], kiosks: given.kiosks ?? [], materials: given.materials ?? [] };
   if (name === 'site-list-shrinks') return { success, data: shrunk(data) };

@@ -78,7 +78,7 @@ export class VisionScenarios {
     }
   }
 
-  /** The elements of a list as the scenario shows them. */
+  /** Returns the elements of a list with the changes of the scenario. */
   async changeElements<T extends Recording>(scenario: InjectedScenario | undefined, elements: T[]): Promise<T[]> {
     if (scenario?.name === 'late-chunks') return elements.filter((_, index) => index % 2 === 0);
     return Promise.all(

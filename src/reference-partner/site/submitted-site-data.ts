@@ -122,7 +122,7 @@ class SiteDataReading {
     }
   }
 
-  /** Those of the envelope first. */
+  /** The violations of the envelope come first. */
   violations(): Violation[] {
     const ofRecords = this.recordText.with([...this.envelopeViolations, ...this.recordViolations]);
     return this.envelopeText.with(ofRecords);

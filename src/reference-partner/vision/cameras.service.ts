@@ -102,7 +102,7 @@ export class ReferenceCameras {
 async function moveToCamera(manager: EntityManager, camera: HostedCamera): Promise<void> {
   const { customerId, truckId, cameraId, aliases } = camera;
   if (aliases.length === 0) return;
-  await assertNoneTogether(manager, camera);
+  await assertNoSameStart(manager, camera);
   const parameters = [customerId, truckId, cameraId, aliases];
   const stored = '(customer_id, truck_id) = ($1, $2) AND camera_id = ANY($4)';
   await manager.query(`UPDATE reference_recordings SET camera_id = $3 WHERE ${stored}`, parameters);
@@ -116,9 +116,9 @@ async function moveToCamera(manager: EntityManager, camera: HostedCamera): Promi
   await manager.query(`UPDATE reference_clips SET camera_id = $3 WHERE ${stored}`, parameters);
 }
 
-async function assertNoneTogether(manager: EntityManager, camera: HostedCamera): Promise<void> {
+async function assertNoSameStart(manager: EntityManager, camera: HostedCamera): Promise<void> {
   const { customerId, truckId, cameraId, aliases } = camera;
-  const [twice] = await manager.query<{ name: string; startTime: Instant }[]>(
+  const [conflict] = await manager.query<{ name: string; startTime: Instant }[]>(
     `SELECT camera_id AS name, ${instantSql('start_time')} AS "startTime" FROM reference_recordings AS moved
      WHERE (customer_id, truck_id) = ($1, $2) AND camera_id = ANY($4) AND EXISTS (
        SELECT 1 FROM reference_recordings AS other
@@ -127,7 +127,7 @@ async function assertNoneTogether(manager: EntityManager, camera: HostedCamera):
      ORDER BY moved.start_time, name LIMIT 1`,
     [customerId, truckId, cameraId, aliases],
   );
-  if (twice === undefined) return;
-  const message = `${twice.name} cannot be a name of ${cameraId}: there are two recordings that start at ${formatInstant(twice.startTime)}`;
+  if (conflict === undefined) return;
+  const message = `${conflict.name} cannot be a name of ${cameraId}: there are two recordings that start at ${formatInstant(conflict.startTime)}`;
   throw apiError(ADMIN_API, 'conflict', message);
 }

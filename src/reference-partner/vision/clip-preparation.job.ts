@@ -15,7 +15,7 @@ import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { videoFileName } from './stored-videos.repository.js';
 import { ClipCutter } from './clip-cutter.js';
 import type { Clip } from './media/cut-clip.js';
-import { MediaError } from './media/media-error.js';
+import { MediaError } from './media/media-source.js';
 import { MediaProcessError } from './media/media-process.js';
 
 /** Decision 39. */
@@ -108,7 +108,7 @@ export class ClipPreparationJob implements OnModuleInit {
     const id = uuidv7();
     const stored = await this.storage.store(videoFileName('clips', id), createReadStream(path), clip.sizeBytes);
     try {
-      await this.enter(run, id, clip, stored);
+      await this.insertClip(run, id, clip, stored);
     } catch (error) {
       // The commit may have succeeded, and a row must have its file. `doctor` reports a file without a row.
       if (!isDatabaseUnavailable(error)) await this.storage.delete(videoFileName('clips', id));
@@ -116,7 +116,7 @@ export class ClipPreparationJob implements OnModuleInit {
     }
   }
 
-  private async enter(run: Run<RequestRow>, id: string, clip: Clip, { size, sha256 }: Published): Promise<void> {
+  private async insertClip(run: Run<RequestRow>, id: string, clip: Clip, { size, sha256 }: Published): Promise<void> {
     const { row } = run;
     await inTransaction(this.dataSource, async (manager) => {
       await run.hold(manager);

@@ -16,7 +16,7 @@ import { errorCode } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { ReferenceCameras } from './cameras.service.js';
 import { videoFileName } from './stored-videos.repository.js';
-import { beginsAsMp4, MP4_HEAD_BYTES } from './media/probe-mp4.js';
+import { beginsAsMp4, MP4_HEAD_BYTES } from './media/mp4-boxes.rules.js';
 
 /** The continuous recordings of the trucks: listed as chunks, and the source of clips. */
 @Injectable()
@@ -35,7 +35,7 @@ export class ReferenceRecordings {
     assertRange(query);
     const cameraId = await this.cameras.idOf(query.customerId, query.truckId, query.cameraId);
     const camera = { ...query, cameraId };
-    if (await this.exists(camera)) throw taken(camera);
+    if (await this.exists(camera)) throw startConflict(camera);
     const id = uuidv7();
     const { size, sha256 } = await this.storage
       .store(videoFileName('recordings', id), checked(body))
@@ -45,11 +45,11 @@ export class ReferenceRecordings {
           : error;
       });
     try {
-      await this.enter(id, query, size, sha256);
+      await this.insertRecording(id, query, size, sha256);
     } catch (error) {
       // The commit may have succeeded, and a row must have its file. `doctor` reports a file without a row.
       if (!isDatabaseUnavailable(error)) await this.storage.delete(videoFileName('recordings', id));
-      throw isUniqueViolation(error, 'reference_recordings_start_key') ? taken(camera) : error;
+      throw isUniqueViolation(error, 'reference_recordings_start_key') ? startConflict(camera) : error;
     }
     return { id, sizeBytes: size, sha256 };
   }
@@ -62,7 +62,7 @@ export class ReferenceRecordings {
     return rows.length > 0;
   }
 
-  private async enter(id: string, query: HostedRecordingQuery, size: number, sha256: string): Promise<void> {
+  private async insertRecording(id: string, query: HostedRecordingQuery, size: number, sha256: string): Promise<void> {
     const { customerId, truckId, startTime, endTime } = query;
     await inTransaction(this.dataSource, async (manager) => {
       // Look up the camera again: the name may have moved to another camera during the upload.
@@ -83,7 +83,7 @@ function assertRange({ startTime, endTime }: HostedRecordingQuery): void {
   throw invalid([{ path: 'endTime', rule: 'isRange', message }]);
 }
 
-function taken({ cameraId, startTime }: HostedRecordingQuery) {
+function startConflict({ cameraId, startTime }: HostedRecordingQuery) {
   const start = formatInstant(startTime);
   return apiError(ADMIN_API, 'conflict', `camera ${cameraId} has a recording that starts at ${start} already`);
 }

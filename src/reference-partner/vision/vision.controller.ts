@@ -15,8 +15,7 @@ import { JsonBody } from '../../http/json-body.js';
 import { FailsPlainlyWith, FailsWith, TakesJson } from '../../http/route-documentation.js';
 import { ReferenceVisionApi } from './vision-api.service.js';
 import type { Request, Response } from 'express';
-import { VideoFiles } from './video-files.service.js';
-import { FILES_PREFIX } from './download-links.js';
+import { FILES_PREFIX, VideoFiles } from './download-links.js';
 
 const { requestVideo, listVideos, listContinuous } = VISION_API.routes;
 const UNKNOWN = { notFound: 'The customer, the truck or the camera is unknown' };

@@ -13,7 +13,7 @@ import type { Finding } from './read-list.rules.js';
 
 /** In characters. Links lose their signatures. */
 const MAX_RAW_LENGTH = 2_000;
-/** Recorded findings of one response: a partner that breaks the contract everywhere needs no million of them. */
+/** Recorded findings of one response. A response may break the contract in a million places. */
 const MAX_PER_RESPONSE = 100;
 
 const RETENTION_INTERVAL_MS = 3_600_000;

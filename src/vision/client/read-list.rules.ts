@@ -112,7 +112,7 @@ function readElement<T extends Recording>(
 /** Fields that some partners send as numbers. */
 const TEXT_FIELDS = ['id', 'customerId', 'truckId', 'cameraId', 'requestId'];
 
-/** Adds what is known without the partner: the requested customer, and a duration that passes until the times are read. */
+/** Adds the requested customer, and a duration of 0, which is replaced once the times were read. Removes unusable fields. */
 function completed(raw: JsonObject, customerId: string, path: string, findings: Finding[]): JsonObject {
   const element: Record<string, unknown> = { ...raw };
   if (isInexactId(element['requestId'])) {
@@ -178,10 +178,10 @@ const rangeOf = ({ truckId, cameraId, startTime, endTime }: JsonObject): unknown
 const identityOf = (element: unknown): unknown =>
   isJsonObject(element) ? [element['id'], ...rangeOf(element)] : element;
 
-/** A digest, because those of a whole list are in memory at once. */
+/** A digest, because the values of a whole list are in memory at once. */
 export const digestOf = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64');
 
-/** Each number from the first place that has it. */
+/** Takes each number from the first place that has it. */
 function paginationOf(...places: readonly unknown[]): Pagination {
   const pagination: Pagination = {};
   for (const name of ['page', 'pageSize', 'totalItems', 'totalPages'] as const) {

@@ -3,7 +3,7 @@ import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { ListedPage } from './read-list.rules.js';
 
 const MAX_PAGES = 2_000;
-/** More than `MAX_PAGES` full pages of the requested size hold. */
+/** More elements than `MAX_PAGES` full pages of the requested size have. */
 const MAX_ELEMENTS = 250_000;
 /**
  * Consecutive pages with the same ranges under new ids: the partner ignores `page` and generates ids for each list. Several

@@ -61,8 +61,9 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
   }
 
   /**
-   * Includes windows that were given up, whose `due_at` is null. After a change of credentials, address or customer, a running reading loses its lease, because it started with the old
-   * ones. A running POST keeps its lease, because its response must not be lost.
+   * Includes windows that were given up, whose `due_at` is null. After a change of credentials, address or customer, a running
+   * reading loses its lease, because it uses the old ones. A running POST keeps its lease, because its response must not be
+   * lost.
    */
   async makeDue(manager: EntityManager, { haulerId, id, credentialsChanged }: ConnectionChange): Promise<void> {
     for (const table of READING_TABLES) {

@@ -27,7 +27,7 @@ import {
 } from './clip-poll.rules.js';
 import { ClipsRepository, type Part } from './clips.repository.js';
 
-/** Calls of one round, not counting individual polls that are due: as many as the list of a thousand parts needs. */
+/** Calls of one round without the individual polls that are due. The list of a thousand parts needs as many. */
 const MAX_CALLS = 11;
 
 const NO_BATCH: BatchPoll = { results: new Map(), pages: 0, nextPage: 1, failure: undefined };
@@ -215,8 +215,9 @@ export class ClipPollClient {
 const isOver = ({ failure }: IndividualPolls): boolean => failure !== undefined && endsRound(failure);
 
 /**
- * Parts of which only a poll by their own id can say whether the listed clips are all: when the first clips are listed, and
- * once the list covers the whole range. Limited by the calls of the round; the others wait until their poll is due.
+ * Parts that need a poll by their own id, because the list does not show whether more clips follow: when the first clips are
+ * listed, and once the list covers the whole range. Limited by the calls of the round; the others wait until their poll is
+ * due.
  */
 const incomplete = (parts: readonly Part[], { results, pages }: BatchPoll): Part[] =>
   parts

@@ -30,8 +30,8 @@ interface PollRow extends Customer {
 
 /**
  * Polls partners for open parts, all parts of one customer in one round (decision 41). It recurs without a cap, because the
- * deadline of each part ends that part. Every write happens while the poll's
- * row is locked, so that an instance that lost its lease writes nothing.
+ * deadline of each part ends that part. Every write happens while the poll's row is locked, so that an instance that lost
+ * its lease writes nothing.
  */
 @Injectable()
 export class ClipPollJob implements OnModuleInit {
@@ -82,7 +82,7 @@ export class ClipPollJob implements OnModuleInit {
     throw retryByDeadline(firstDeadline, round.failure);
   }
 
-  /** Returns the other parts. */
+  /** Ends the overdue parts, and returns the other parts. */
   private async expireOverdue(run: Run<PollRow>, open: readonly Part[]): Promise<Part[]> {
     for (const part of open.filter(({ isOverdue }) => isOverdue)) {
       const video = part.hasClips ? 'the whole video' : 'the video';
@@ -115,10 +115,10 @@ export class ClipPollJob implements OnModuleInit {
   }
 
   private async addClips(run: Run<PollRow>, part: Part, { kind, clips, reason }: ClipsResult): Promise<void> {
-    const hadRoom = await this.write(run, async (manager) => {
-      const { added, isWithinLimit } = await this.recordings.addClips(manager, part, clips);
-      if (added > 0) {
-        const text = `The partner listed ${added} new ${added === 1 ? 'clip' : 'clips'}.`;
+    const isWithinLimit = await this.write(run, async (manager) => {
+      const result = await this.recordings.addClips(manager, part, clips);
+      if (result.added > 0) {
+        const text = `The partner listed ${result.added} new ${result.added === 1 ? 'clip' : 'clips'}.`;
         await recordClipEvent(manager, { haulerId: part.haulerId, partId: part.id, kind: 'poll', text });
       }
       if (kind === 'clips') {
@@ -126,11 +126,11 @@ export class ClipPollJob implements OnModuleInit {
         // Clips from earlier rounds may all be stored by now.
         if (part.hasClips) await this.clips.updatePartFromClips(manager, part.haulerId, part.id);
       }
-      return isWithinLimit;
+      return result.isWithinLimit;
     });
     this.jobs.runDue(DOWNLOAD);
     // Each list alone may be within the limit.
-    if (!hadRoom) {
+    if (!isWithinLimit) {
       await this.findings.record({ haulerId: part.haulerId, id: part.connectionId }, [tooManyClips(part)]);
     }
   }
@@ -153,7 +153,7 @@ export class ClipPollJob implements OnModuleInit {
     await this.write(run, (manager) => this.clips.scheduleParts(manager, run.row.hauler_id, next));
   }
 
-  /** Due when the next open part is due or reaches its deadline. */
+  /** Makes the poll due when the next open part is due or reaches its deadline. */
   private async finish(run: Run<PollRow>, set: Changes): Promise<Next> {
     await this.write(run, async (manager) => {
       const at = await this.clips.nextPollAt(manager, run.row);

@@ -84,7 +84,7 @@ export function pollDelayMs({ polls, openMs }: PollProgress): number {
   return Math.min(FIRST_DELAY_MS * 2 ** polls, MAX_EARLY_DELAY_MS);
 }
 
-/** ±20 %. `random` is in [0, 1); one value for a round keeps the parts that were polled together together. */
+/** ±20 %. `random` is in [0, 1). A round uses one value for all its parts, so that they are polled together again. */
 export const withPollJitter = (delayMs: number, random: number): number => withJitter(delayMs, JITTER, random);
 
 /** Whether a part that is nearly due joins a round that takes place anyway, so that one call serves all parts of a customer. */

@@ -35,7 +35,7 @@ export interface SubscribedCamera {
   readonly camera_id: string | null;
 }
 
-/** A window that could not be read in its turn. */
+/** A window whose reading failed repeatedly. */
 export interface FailedWindow {
   readonly hauler_id: string;
   readonly subscription_id: string;
@@ -53,7 +53,7 @@ const SUBSCRIPTIONS = `
       SELECT min(w.start_time) FROM video_windows w WHERE w.subscription_id = s.id)) AS watermark
   FROM video_subscriptions AS s WHERE deleted_at IS NULL`;
 
-/** Subscriptions to continuous recordings, and the windows of them that are deferred. */
+/** Subscriptions to continuous recordings, and their deferred windows. */
 @Injectable()
 export class SubscriptionsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -93,7 +93,7 @@ export class SubscriptionsRepository {
     return row;
   }
 
-  /** Makes it due, and takes the lease of a reading that is running. Returns whether the subscription exists. */
+  /** Makes the subscription due, and ends the lease of a running reading. Returns whether the subscription exists. */
   async update(id: string, intervalSeconds: number | undefined, enabled: boolean | undefined): Promise<boolean> {
     const [, updated] = await this.dataSource.query<[unknown[], number]>(
       `UPDATE video_subscriptions SET interval_seconds = coalesce($2, interval_seconds), enabled = coalesce($3, enabled),

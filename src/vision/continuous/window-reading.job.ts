@@ -44,7 +44,7 @@ const PAUSED_MS = 60_000;
 /** About four days. A change of the connection starts the count again. */
 const MAX_WINDOW_ATTEMPTS = 100;
 
-/** Limits a partner that takes a minute for each page to its own subscriptions. */
+/** By connection, so that a partner that takes a minute for each page delays only its own subscriptions. */
 const CONCURRENCY = { group: { by: 'connection_id', concurrency: 2 }, concurrency: 8 };
 
 /**

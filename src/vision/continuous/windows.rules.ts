@@ -20,14 +20,14 @@ export interface ReadingPosition {
   readonly startTime: number;
   /** The end of the last window that was read or deferred. */
   readonly readUntil: number;
-  /** When that was; undefined before the first window. */
+  /** When that window was read or deferred; undefined before the first one. */
   readonly lastReadAt: number | undefined;
 }
 
 /**
  * The next window to read (decision 48): at most 24 h, and ended at least a minute ago. It starts at `readUntil`, or 6 h
- * before the last reading if that is earlier, so that it includes chunks that were listed late. Undefined where no later
- * time has closed yet.
+ * before the last reading if that is earlier, so that it includes chunks that were listed late. Undefined if no later
+ * time has ended.
  */
 export function nextWindow(
   { startTime, readUntil, lastReadAt }: ReadingPosition,

@@ -31,7 +31,7 @@ export interface CoverageSubscriptionRow {
 /** Without any camera the whole time is missing. */
 export const UNKNOWN_CAMERA = { names: new Set<string>() };
 
-/** Reads what coverage is computed from. */
+/** Reads the rows from which coverage is computed. */
 @Injectable()
 export class CoverageRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -94,7 +94,7 @@ export class CoverageRepository {
     );
   }
 
-  /** The cameras of each truck that recorded in this time or up to 31 days before; one without names where none did. */
+  /** The cameras of each truck that recorded in this time or up to 31 days before; `UNKNOWN_CAMERA` if there is none. */
   async cameras(
     trucks: readonly Truck[],
     { from, to }: Pick<CoverageQuery, 'from' | 'to'>,
@@ -157,8 +157,8 @@ const newSeconds = (set: number, isIn: string) =>
   `date_part('epoch', sum(least(ends, b${set} + step) - from${set}) FILTER (WHERE ${isIn} AND ends > from${set}))`;
 
 /**
- * One pass over the recordings of each camera. A recording covers what lies after the end of all earlier ones of its set:
- * 1 stored; 2 stored or available; 3 these or expired.
+ * One pass over the recordings of each camera. A recording adds the time after the end of all earlier ones of its set. Set 1
+ * is stored; 2 is stored or available; 3 is stored, available or expired.
  */
 const SUMS = `
   SELECT place::integer AS camera, sums.* FROM (

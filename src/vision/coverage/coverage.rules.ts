@@ -76,7 +76,7 @@ export interface Subscribed {
 
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
-/** Why there is no recording, for all time. */
+/** Covers all time with the reasons why there may be no recording. */
 export const missingPieces = (subscriptions: readonly Subscribed[]): Piece[] => [
   ...subscriptions.flatMap((each) => [
     ...each.unread.map(({ start, end, reason }) => missing(UNREAD_RANK, start, end, notRead({ ...each, reason }))),
@@ -115,8 +115,9 @@ export function bucketRange({ originMs, stepMs, fromMs, toMs }: BucketGrid, buck
 }
 
 /**
- * New coverage that recordings of one camera add to what earlier ones cover, for three sets of states: stored; or available;
- * or expired. Of each set: the bucket in which the new coverage starts, and its seconds there; null for none.
+ * The coverage that recordings of one camera add to the coverage of earlier ones, for three sets of states: stored; stored or
+ * available; stored, available or expired. For each set: the bucket in which the new coverage starts, and its seconds in
+ * that bucket; null for none.
  */
 export interface CoverageSums {
   readonly camera: number;

@@ -1,8 +1,17 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Coverage, CoverageBucket, CoverageInterval, CoverageQuery } from '../../contracts/admin/recording.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type {
+  Coverage,
+  CoverageBucket,
+  CoverageInterval,
+  CoverageQuery,
+  FleetCoverageQuery,
+  TruckDayCoverage,
+} from '../../contracts/admin/recording.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
 import { unknownConnection, VisionConnections } from '../client/vision-connections.service.js';
@@ -18,6 +27,7 @@ import {
 } from './coverage.repository.js';
 import {
   bucketCount,
+  type BucketGrid,
   bucketRange,
   coverageOf,
   type CoverageState,
@@ -25,11 +35,14 @@ import {
   type Piece,
   rangeViolations,
   type Subscribed,
+  sumOf,
 } from './coverage.rules.js';
 
 /** A month of chunks of one minute has 44,640. Their intervals take about 50 MiB and hold the event loop for 0.1 s. */
 const MAX_RECORDINGS = 50_000;
 const MAX_BUCKETS = 50_000;
+
+const DAY_MS = 86_400_000;
 
 const STATES: Readonly<Record<RecordingState, CoverageState>> = {
   stored: 'stored',
@@ -39,7 +52,7 @@ const STATES: Readonly<Record<RecordingState, CoverageState>> = {
   failed: 'missing',
 };
 
-/** What exists of a truck's cameras over time (decision 49). */
+/** The coverage of a truck's cameras over time (decision 49). */
 @Injectable()
 export class CoverageService {
   constructor(
@@ -115,6 +128,56 @@ export class CoverageService {
       await yieldToEventLoop();
     }
     return data;
+  }
+}
+
+/** The coverage of all trucks of a hauler, by day. */
+@Injectable()
+export class FleetCoverage {
+  constructor(
+    private readonly coverage: CoverageRepository,
+    private readonly buckets: CoverageBuckets,
+  ) {}
+
+  /** By truck and then by day. Reads the recordings of the page's trucks only. */
+  async list(query: FleetCoverageQuery): Promise<List<TruckDayCoverage>> {
+    const violations = rangeViolations(query);
+    if (violations.length > 0) throw invalid(violations);
+    const [fromMs, toMs] = [epochMillis(query.from), epochMillis(query.to)];
+    const grid = { originMs: Math.floor(fromMs / DAY_MS) * DAY_MS, stepMs: DAY_MS, fromMs, toMs };
+    const days = bucketCount(grid);
+    const trucks = await this.coverage.trucks(query);
+    const page = pageRequest(query);
+    const [first, end] = [page.offset, page.offset + page.pageSize];
+    const firstTruck = Math.floor(first / days);
+    const shown = trucks.slice(firstTruck, Math.ceil(end / days));
+    const rows = await this.truckDays(shown, query, grid);
+    const skipped = firstTruck * days;
+    return { data: rows.slice(first - skipped, end - skipped), pagination: paginationOf(page, trucks.length * days) };
+  }
+
+  private async truckDays(
+    trucks: Parameters<CoverageRepository['cameras']>[0],
+    query: FleetCoverageQuery,
+    grid: BucketGrid,
+  ): Promise<TruckDayCoverage[]> {
+    const cameras = await this.coverage.cameras(trucks, query);
+    const listed = trucks.flatMap((truck, i) =>
+      (cameras[i] ?? []).map(({ names }) => ({ ...truck, names: [...names] })),
+    );
+    const seconds = await this.buckets.of(listed, grid);
+    let done = 0;
+    return trucks.flatMap(({ connectionId, truckId }, i) => {
+      const count = cameras[i]?.length ?? 0;
+      const own = seconds.slice(done, (done += count));
+      return Array.from({ length: bucketCount(grid) }, (_, day) => ({
+        connectionId,
+        truckId,
+        day: new Date(grid.originMs + day * DAY_MS).toISOString().slice(0, 10),
+        cameras: count,
+        ...sumOf(own.flatMap((buckets) => buckets[day] ?? [])),
+      }));
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import type { InvalidMp4Error } from './mp4-box-validator.js';
 
 /** How a download fails, and whether the bytes received so far are kept for another attempt. */
 const KEEPS_BYTES = {
-  /** The host is busy or away, the connection broke, the body was cut off, or a timeout passed. */
+  /** The host is busy or unreachable, the connection broke, the body was cut off, or a timeout passed. */
   retryable: true,
   /** The signal was aborted. */
   cancelled: true,

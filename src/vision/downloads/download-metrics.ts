@@ -9,14 +9,14 @@ import { Metrics } from '../../observability/metrics.js';
 const MAX_WAITING_ROWS = 20_000;
 /** Counting more would take longer than the other metrics together. */
 const MAX_COUNTED_ROWS = 100_000;
-/** Assumed for a file as long as none was fetched. */
+/** Assumed duration of one download before the first one was finished. */
 const DEFAULT_FILE_MS = 5_000;
 /** If the database takes longer, the other metrics are returned without these. */
 const TIMEOUT_MS = 3_000;
 
 interface WaitingFile {
   readonly connectionId: string;
-  /** When its link expires, in milliseconds since the epoch; undefined if the link does not say. */
+  /** When its link expires, in milliseconds since the epoch; undefined if the link has no expiry. */
   readonly expiresAt: number | undefined;
 }
 

@@ -32,7 +32,7 @@ const ON_CLAIM = {
   updated_at: 'now()',
 };
 
-/** A recording without a link waits until those whose links expire within this time were fetched. */
+/** A recording without a link is fetched after the recordings whose links expire within this time. */
 const RELINK_DELAY_MS = 300_000;
 
 /** About a day at the longest delay. Links may name an expiry years from now. */
@@ -82,7 +82,7 @@ export class DownloadJob implements OnModuleInit {
 
   private async run(run: DownloadRun): Promise<Next> {
     const { row } = run;
-    // First of all: a file that is published is stored, even if its link has expired or the storage is full.
+    // Checked first, because a published file is stored even if its link has expired or the storage is full.
     if (await this.storePublished(run)) return 'done';
     // The pause may have begun after the claim.
     const paused = this.pause.current();
@@ -92,7 +92,7 @@ export class DownloadJob implements OnModuleInit {
     }
     if (row.link === null) return this.relink(run);
     if (row.expires_at !== null && row.expires_at.getTime() <= Date.now())
-      return this.take(run, row, relinkOrEnd(row), 'The link had expired before the file could be fetched.');
+      return this.apply(run, row, relinkOrEnd(row), 'The link had expired before the file could be fetched.');
     return this.download(run, row.link);
   }
 
@@ -100,16 +100,16 @@ export class DownloadJob implements OnModuleInit {
   private async storePublished(run: DownloadRun): Promise<boolean> {
     const { row } = run;
     if (!wasInterrupted(row)) return false;
-    const begun = Date.now();
-    const published = await this.storing(() => this.published(recordingFile(row.id)));
+    const startedAt = Date.now();
+    const published = await this.pauseOnStorageError(() => this.published(recordingFile(row.id)));
     if (published === undefined) return false;
-    await this.stored(run, row, published, begun);
+    await this.stored(run, row, published, startedAt);
     return true;
   }
 
   private async download(run: DownloadRun, url: string): Promise<Next> {
     const { row } = run;
-    const begun = Date.now();
+    const startedAt = Date.now();
     if (row.part_id !== null && !wasInterrupted(row)) await this.recordings.move(run, row, 'downloading');
     const current: RecordingRow = { ...row, status: 'downloading' };
     let received = 0;
@@ -122,7 +122,7 @@ export class DownloadJob implements OnModuleInit {
         onReceived: (bytes) => void (received = bytes),
         onCheckpoint: (point) => run.update(resumeColumns(point)),
       });
-      return await this.stored(run, current, downloaded, begun);
+      return await this.stored(run, current, downloaded, startedAt);
     } catch (error) {
       if (run.signal.aborted) throw run.signal.reason;
       if (error instanceof DownloadError) return this.failed(run, current, error, received);
@@ -155,13 +155,13 @@ export class DownloadJob implements OnModuleInit {
     run: DownloadRun,
     row: RecordingRow,
     { size, sha256, trailingBytes = 0 }: Published & { readonly trailingBytes?: number },
-    begun: number,
+    startedAt: number,
   ): Promise<Next> {
     this.pause.end();
     await this.recordings.finish(run, row, 'stored', 'done', {
       size_bytes: size,
       sha256,
-      fetch_ms: Date.now() - begun,
+      fetch_ms: Date.now() - startedAt,
       stored_at: new Date(),
       link: null,
       reason: trailingBytes === 0 ? null : `The file has ${trailingBytes} bytes after its last MP4 box.`,
@@ -190,10 +190,10 @@ export class DownloadJob implements OnModuleInit {
       received_bytes: Math.max(best, received),
       no_progress_attempts: isBroken(failure) ? noProgressAttempts + 1 : received > best ? 0 : noProgressAttempts,
     });
-    return this.take(run, row, step, message);
+    return this.apply(run, row, step, message);
   }
 
-  private async take(run: DownloadRun, row: RecordingRow, step: NextStep, reason: string): Promise<Next> {
+  private async apply(run: DownloadRun, row: RecordingRow, step: NextStep, reason: string): Promise<Next> {
     switch (step.step) {
       case 'retry':
         await this.recordings.move(run, row, 'available', { reason });
@@ -214,12 +214,12 @@ export class DownloadJob implements OnModuleInit {
 
   /** The drafts are removed first, because no later attempt removes them. */
   private async end(run: DownloadRun, row: RecordingRow, status: 'failed' | 'expired', reason: string): Promise<Next> {
-    await this.storing(() => this.downloader.storage.removeDrafts(recordingFile(row.id)));
+    await this.pauseOnStorageError(() => this.downloader.storage.removeDrafts(recordingFile(row.id)));
     await this.recordings.finish(run, row, status, 'done', { reason, link: null, ...resumeColumns(undefined) });
     return 'done';
   }
 
-  /** Size and SHA-256 of a published file. */
+  /** Size and SHA-256 of a published file; undefined if there is none. */
   private async published(name: string): Promise<Published | undefined> {
     const file = await this.downloader.storage.stat(name);
     if (file === undefined) return undefined;
@@ -228,7 +228,7 @@ export class DownloadJob implements OnModuleInit {
     return { size: file.size, sha256: hash.digest('hex') };
   }
 
-  private async storing<T>(work: () => Promise<T>): Promise<T> {
+  private async pauseOnStorageError<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {

@@ -24,10 +24,10 @@ export interface RecordingRow {
   readonly link: string | null;
   readonly expires_at: Date | null;
   readonly relinks: number;
-  /** The most bytes that an attempt has received. */
+  /** The maximum number of bytes that an attempt has received. */
   readonly received_bytes: string;
   readonly no_progress_attempts: number;
-  /** Where the next attempt resumes: these four, or none. */
+  /** Where the next attempt resumes. Either all four columns have a value, or none. */
   readonly draft_id: string | null;
   readonly draft_bytes: string | null;
   readonly draft_total: string | null;
@@ -70,7 +70,7 @@ export const resumeColumns = (point: ResumePoint | undefined): Changes => ({
   draft_validator: point?.validator ?? null,
 });
 
-/** Changes the state of recordings by the table of transitions, and with it that of their parts and requests. */
+/** Changes the state of recordings by the table of transitions, and updates the states of their parts and requests. */
 @Injectable()
 export class DownloadRepository {
   constructor(
@@ -94,7 +94,7 @@ export class DownloadRepository {
     await this.write(row, status, set, (changes, manager) => run.finish(next, changes, manager));
   }
 
-  /** The time of the recording and of those of its truck within six hours that wait for their file as well. */
+  /** The time range of the recording, extended by the waiting recordings of its truck within six hours. */
   async waitingRange(row: RecordingRow): Promise<{ readonly start: Date; readonly end: Date }> {
     const [range] = await this.dataSource.query<[{ start: Date | null; end: Date | null }]>(
       `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
@@ -127,20 +127,20 @@ export class DownloadRepository {
   }
 }
 
-/** The step of a clip's download; undefined for a step that says nothing new. */
+/** The step of a clip's download; undefined for a step that the history does not show. */
 function downloadEvent(
   status: RecordingState,
   { reason, link, relinks, size_bytes: size }: Changes,
 ): Pick<ClipEvent, 'kind' | 'text'> | undefined {
-  const because = typeof reason === 'string' ? ` ${reason}` : '';
+  const detail = typeof reason === 'string' ? ` ${reason}` : '';
   if (typeof link === 'string')
     return { kind: 'link-replaced', text: `The partner listed new link ${String(relinks)}.` };
   if (status === 'downloading') return undefined;
   if (status !== 'available') {
     const text =
       status === 'stored' ? `The file is stored, ${String(size)} bytes.` : `The download ended as ${status}.`;
-    return { kind: 'download', text: text + because };
+    return { kind: 'download', text: text + detail };
   }
-  if (because === '') return undefined;
-  return { kind: 'download', text: `A new ${link === null ? 'link' : 'attempt'} is needed.${because}` };
+  if (detail === '') return undefined;
+  return { kind: 'download', text: `A new ${link === null ? 'link' : 'attempt'} is needed.${detail}` };
 }

@@ -42,8 +42,8 @@ export const isBroken = ({ kind, madeNoProgress }: Pick<FetchFailure, 'kind' | '
   madeNoProgress || BROKEN.has(kind);
 
 /**
- * The step after a failed attempt. A refused link is replaced. A host that is away is retried while the link is valid. A
- * host that repeats a broken body is given up, and so is a failure that no retry can change.
+ * The step after a failed attempt. A refused link is replaced. An unreachable host is retried while the link is valid. The
+ * download ends if the host repeats a broken body, or if no retry can change the failure.
  */
 export function nextStep(state: FetchState, failure: FetchFailure, now: number): NextStep {
   if (failure.kind === 'link-refused') return relinkOrEnd(state);
@@ -58,7 +58,7 @@ function retryMs({ attempt }: FetchState, { retryAfterMs = 0 }: FetchFailure): n
   return Math.max(retryAfterMs, Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), MAX_RETRY_MS));
 }
 
-/** When the link expires the row is due again, whatever the host's `Retry-After` says. */
+/** The row is due again when the link expires, even if the host's `Retry-After` is later. */
 function maxWaitMs({ expiresAt }: FetchState, now: number): number {
   return expiresAt === undefined ? MAX_RETRY_AFTER_MS : Math.min(Math.max(expiresAt - now, 0), MAX_RETRY_AFTER_MS);
 }
@@ -69,10 +69,10 @@ export function relinkOrEnd({ relinks }: Pick<FetchState, 'relinks'>): NextStep 
   return { step: 'relink', afterMs: relinkDelayMs(relinks) };
 }
 
-/** How long a recording waits for its next link after this many. */
+/** How long a recording waits for its next link after `relinks` new links. */
 export const relinkDelayMs = (relinks: number): number => (relinks === 0 ? 0 : 1_000 * 2 ** (relinks - 1));
 
-/** What identifies a partly fetched file as the same one later. */
+/** Identifies a partly fetched file, so that a later attempt can continue it. */
 export interface FileIdentity {
   /** For `If-Range`: a strong `ETag`, or a `Last-Modified` that is strong enough. */
   readonly validator: string;

@@ -6,7 +6,14 @@ import type { Draft } from '../../storage/draft.js';
 import type { DraftPoint, Published, Storage } from '../../storage/storage.js';
 import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../storage/storage-errors.js';
 import { connectionError, DownloadError, invalidMp4, statusError, tooLarge } from './download-error.js';
-import { type LinkLimits, linkOpener, type LinkResponse, type OpenLink } from './link-request.js';
+import {
+  type LinkLimits,
+  linkOpener,
+  type LinkResponse,
+  type OpenLink,
+  type TransferLimits,
+  TransferWatchdog,
+} from './link-request.js';
 import { InvalidMp4Error, Mp4BoxValidator } from './mp4-box-validator.js';
 import {
   contentLength,
@@ -16,7 +23,6 @@ import {
   isUnencoded,
   strongValidator,
 } from './download.rules.js';
-import { type TransferLimits, TransferWatchdog } from './transfer-watchdog.js';
 
 export interface DownloadLimits extends LinkLimits, TransferLimits {
   /** Bytes of one file. */
@@ -32,22 +38,22 @@ export const DOWNLOAD_LIMITS: DownloadLimits = {
   maxRedirects: 3,
 };
 
-/** A killed process loses at most the bytes since its last checkpoint: this long, or this many if that took longer. */
+/** Minimum time and bytes between two checkpoints. A killed process loses the bytes since the last one. */
 const CHECKPOINT = { ms: 1_000, bytes: 1024 * 1024 };
 
 /** Where an interrupted download resumes. */
 export type ResumePoint = DraftPoint & FileIdentity;
 
 export interface DownloadOrder {
-  /** A secret, as it may be signed; it appears in no error. */
+  /** A secret, because it may be signed. No error contains it. */
   readonly url: string;
-  /** Of `storageName`. */
+  /** The name in the storage, from `storageName`. */
   readonly name: string;
   /** From an earlier attempt. The download starts from zero without it, or if the host has another file by now. */
   readonly resume?: ResumePoint | undefined;
   /** Called with the point at which a later attempt can resume, or undefined if none can. */
   readonly onCheckpoint?: (point: ResumePoint | undefined) => Promise<void>;
-  /** Called with the bytes so far, those of earlier attempts included. */
+  /** Called with the number of bytes so far, including earlier attempts. */
   readonly onReceived?: (bytes: number) => void;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<DownloadLimits>;
@@ -83,7 +89,7 @@ class Transfer {
   readonly #limits: DownloadLimits;
   readonly #signal: AbortSignal;
   #draft: Draft | undefined;
-  /** Of the file that is being fetched, if it can be resumed later. */
+  /** Undefined if the file that is being fetched cannot be resumed later. */
   #identity: FileIdentity | undefined;
   #total: number | undefined;
   #response: LinkResponse | undefined;
@@ -113,14 +119,14 @@ class Transfer {
     } catch (error) {
       const failure = this.#failureOf(error);
       // The first failure is the one to report; the sweep removes what cannot be removed now.
-      await this.#leave(failure).catch(() => undefined);
+      await this.#releaseDraft(failure).catch(() => undefined);
       throw failure;
     }
   }
 
   async #fetch(): Promise<Draft> {
     const resumed = await this.#reopen();
-    // Killed after the last byte and before the publication: no byte is missing.
+    // The process was killed between the last byte and the publication, so no byte is missing.
     if (resumed !== undefined && this.#length === this.#total) return resumed;
     const answer = await this.#open(resumed);
     this.#response = answer;
@@ -234,11 +240,11 @@ class Transfer {
     const isDue = Date.now() - last.at >= CHECKPOINT.ms && this.#length - last.length >= CHECKPOINT.bytes;
     if (!isDue || this.#identity === undefined) return;
     // A checkpoint that fails costs only the bytes since the one before.
-    const running = last.running.then(() => this.#keep(draft)).catch(() => undefined);
+    const running = last.running.then(() => this.#saveCheckpoint(draft)).catch(() => undefined);
     this.#checkpoint = { at: Date.now(), length: this.#length, running };
   }
 
-  async #keep(draft: Draft): Promise<void> {
+  async #saveCheckpoint(draft: Draft): Promise<void> {
     const bytes = await draft.sync();
     if (this.#identity !== undefined) await this.order.onCheckpoint?.({ ...this.#identity, id: draft.id, bytes });
   }
@@ -252,12 +258,13 @@ class Transfer {
     return invalidMp4(host, response?.headers['content-type'], error);
   }
 
-  async #leave(failure: unknown): Promise<void> {
+  /** Keeps the bytes for another attempt, or discards them. */
+  async #releaseDraft(failure: unknown): Promise<void> {
     const draft = this.#draft;
     await this.#checkpoint.running;
-    if (isWorthKeeping(failure)) {
+    if (shouldKeepBytes(failure)) {
       if (draft !== undefined && draft.length > 0 && this.#identity !== undefined)
-        return this.#keep(draft).finally(() => draft.close());
+        return this.#saveCheckpoint(draft).finally(() => draft.close());
       return draft?.discard();
     }
     await draft?.discard();
@@ -269,7 +276,7 @@ class Transfer {
 }
 
 /** Bytes are kept if another attempt can use them, unless they themselves fill the disk. */
-function isWorthKeeping(failure: unknown): boolean {
+function shouldKeepBytes(failure: unknown): boolean {
   if (failure instanceof StorageUnavailableError) return failure.trouble !== 'full';
   return failure instanceof DownloadError && failure.keepsBytes;
 }

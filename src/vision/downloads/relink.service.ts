@@ -15,7 +15,7 @@ import { relinkDelayMs } from './download.rules.js';
 
 /** How old a listing may be for the first new link of a recording. */
 const MAX_AGE_MS = 30_000;
-/** Elements of all kept listings, of about 1 KiB each. */
+/** Of all kept listings together; an element has about 1 KiB. */
 const MAX_KEPT_ELEMENTS = 30_000;
 
 interface Range {
@@ -27,7 +27,7 @@ interface Listing {
   /** Undefined: all clips of a request. */
   readonly range: Range | undefined;
   readonly items: readonly Recording[];
-  /** What ended it early. */
+  /** The error that ended the listing early. */
   readonly failure: unknown;
 }
 
@@ -38,8 +38,8 @@ interface SharedListing {
 }
 
 /**
- * Gets a new link to a recording by listing it again (decision 47). Links often expire together: one listing covers all
- * recordings of the truck that wait, and serves them all.
+ * Gets a new link to a recording by listing it again (decision 47). Links often expire together, so one listing
+ * covers all waiting recordings of the truck.
  */
 @Injectable()
 export class RelinkService {
@@ -72,7 +72,7 @@ export class RelinkService {
     return 'The link expired before the file could be fetched, and the partner no longer lists the recording.';
   }
 
-  /** A listing that is running, or that is newer than the link that the recording had. */
+  /** A running listing, or one that is newer than the last link of the recording. */
   private async sharedListing(row: RecordingRow): Promise<Listing | undefined> {
     const shared = this.listings.get(listingName(row));
     const maxAgeMs = row.relinks === 0 ? MAX_AGE_MS : Math.min(MAX_AGE_MS, relinkDelayMs(row.relinks));
@@ -143,7 +143,7 @@ function recordingIn({ items }: Listing, row: RecordingRow): Recording | undefin
   );
 }
 
-/** A listed time has microseconds, and a `Date` has not. */
+/** Rounded up, because a listed time has microseconds and a `Date` has milliseconds. */
 const instantAfter = (date: Date): Instant => instantOf(new Date(date.getTime() + 1));
 
 function isSame(row: RecordingRow, { id, truckId, cameraId, startTime, endTime }: Recording): boolean {

@@ -11,7 +11,7 @@ export class RetryLaterError extends Error {
   constructor(
     message: string,
     readonly retryAfterMs: number,
-    /** Whether it counts towards the maximum of attempts: our storage says nothing of the recording. */
+    /** Whether it counts towards the maximum of attempts. A failure of our storage does not. */
     readonly isAttempt = true,
   ) {
     super(message);
@@ -26,7 +26,7 @@ export class StoragePause {
   private lengthMs = FIRST_PAUSE_MS;
   private reason = '';
 
-  /** The error that ends every download during the pause. */
+  /** The error that ends every download during the pause; undefined if there is no pause. */
   current(): RetryLaterError | undefined {
     const now = Date.now();
     return now < this.until ? this.retryLater(now) : undefined;

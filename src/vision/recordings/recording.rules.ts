@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { type Inventory, inventoryOf } from '../../storage/inventory.js';
 import { storageName } from '../../storage/storage-name.js';
 
-/** The platform fetches no more: it is an hour in pieces of four seconds. */
+/** Maximum number of clips that the platform fetches for one part. An hour in pieces of four seconds has 900. */
 export const MAX_CLIPS_PER_PART = 1_000;
 
 /** The transitions of a recording. */
@@ -38,8 +38,8 @@ export interface StoredGap {
 }
 
 /**
- * The times within a clip that were not recorded: those that the partner names, or else the end of a clip that is more than a
- * second shorter than its range. A duration of 0 is unknown.
+ * The times within a clip that were not recorded. If the partner does not send `gaps`, a clip that is more than a second
+ * shorter than its range has a gap at its end. A duration of 0 is unknown.
  */
 export function gapsOf({ startTime, endTime, durationSeconds, gaps }: Video): StoredGap[] {
   if (gaps !== undefined) {
@@ -111,10 +111,10 @@ export function distinctChunks(chunks: readonly Recording[]): Recording[] {
 const rangeKey = ({ truckId, cameraId, startTime, endTime }: Recording): string =>
   JSON.stringify([truckId, cameraId, startTime, endTime]);
 
-/** Of the storage. */
+/** The folder in the storage. */
 const FOLDER = 'recordings';
 
-/** Where a recording's bytes are. */
+/** The name of a recording's file in the storage. */
 export const recordingFile = (id: string): string => storageName(FOLDER, id);
 
 /** The files of the platform side in the storage. */

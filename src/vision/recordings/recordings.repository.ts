@@ -20,7 +20,7 @@ import {
 /** Some partners calculate the times again for each list. A different time alone is not another file. */
 const TOLERANCE = "interval '1 second'";
 
-/** Stored rows with the id of a listed chunk, the best match first: some partners give one id to thousands of chunks. */
+/** Maximum number of stored rows with the id of a listed chunk: some partners give one id to thousands of chunks. */
 const MAX_CANDIDATES = 20;
 
 /** The part of a request that the clips belong to. */
@@ -71,7 +71,7 @@ export class RecordingsRepository {
       const row = known.get(i);
       return row === undefined || hasGrown(row);
     });
-    // Before the insert, which locks counts of days: a download that ends locks its row first and then the count of its day.
+    // Rows are locked before the counts of days, which the insert locks. A download that ends uses the same order.
     const revived = await this.relist(manager, haulerId, distinct, [...known.values()]);
     const created = await this.insert(manager, haulerId, connectionId, fresh, null);
     return created + revived;
@@ -124,8 +124,8 @@ export class RecordingsRepository {
       .filter(({ status }) => status === 'available' || status === 'expired')
       .flatMap((row) => {
         const chunk = chunks[row.place];
-        const dead = chunk?.expiresAt !== undefined && epochMillis(chunk.expiresAt) <= now;
-        return chunk === undefined || dead ? [] : [{ id: row.id, chunk }];
+        const isExpired = chunk?.expiresAt !== undefined && epochMillis(chunk.expiresAt) <= now;
+        return chunk === undefined || isExpired ? [] : [{ id: row.id, chunk }];
       });
     if (links.length === 0) return 0;
     const [, revived] = await manager.query<[unknown[], number]>(

@@ -9,7 +9,7 @@ const INTERVAL_MS = 3_600_000;
 const BATCH = 500;
 
 export interface RetentionResult {
-  /** Deleted files, or with `dryRun` those to delete. */
+  /** The number of deleted files; with `dryRun`, of the files to delete. */
   readonly recordings: number;
   readonly bytes: number;
   /** Files stored before this time are deleted. Absent where retention is off. */

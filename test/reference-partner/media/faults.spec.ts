@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/byte-range-reader.js';
+import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/media-source.js';
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import {
@@ -203,7 +203,8 @@ describe('a service that cuts nothing', () => {
       registerTypeScript();
       registerHooks({ resolve: (name, context, next) => ((loaded += name === 'mediabunny'), next(name, context)) });
       await import('./src/reference-partner/vision/media/cut-clip.ts');
-      const { isMp4, durationOfMp4 } = await import('./src/reference-partner/vision/media/probe-mp4.ts');
+      const { isMp4 } = await import('./src/reference-partner/vision/media/mp4-boxes.rules.ts');
+      const { durationOfMp4 } = await import('./src/reference-partner/vision/media/track-facts.ts');
       const file = ${JSON.stringify(demo(0))};
       console.log(await isMp4(file), loaded, await durationOfMp4(file), loaded);`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);

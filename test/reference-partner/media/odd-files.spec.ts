@@ -13,7 +13,7 @@ import {
 } from 'mediabunny';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
-import { durationOfMp4 } from '../../../src/reference-partner/vision/media/probe-mp4.js';
+import { durationOfMp4 } from '../../../src/reference-partner/vision/media/track-facts.js';
 import { at, B_FRAMES, chunk, demo, hevcVideo, readPackets, remux } from './sample-files.js';
 
 let folder: string;

@@ -7,10 +7,14 @@ import {
   type ByteRangeReader,
   type MediaSource,
   withReader,
-} from '../../../src/reference-partner/vision/media/byte-range-reader.js';
-import { readAudioFacts, readVideoFacts } from '../../../src/reference-partner/vision/media/track-facts.js';
+} from '../../../src/reference-partner/vision/media/media-source.js';
+import {
+  durationOfMp4,
+  readAudioFacts,
+  readVideoFacts,
+} from '../../../src/reference-partner/vision/media/track-facts.js';
 import { withMp4Input } from '../../../src/reference-partner/vision/media/mp4-input.js';
-import { durationOfMp4, isMp4 } from '../../../src/reference-partner/vision/media/probe-mp4.js';
+import { isMp4 } from '../../../src/reference-partner/vision/media/mp4-boxes.rules.js';
 import { B_FRAMES, boxesOf, hugeFile, demo, remux, streamed } from './sample-files.js';
 
 const whole = (bytes: Buffer): ByteRangeReader => ({

@@ -16,7 +16,7 @@ import {
   Mp4OutputFormat,
   Output,
 } from 'mediabunny';
-import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/byte-range-reader.js';
+import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/media-source.js';
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { DEMO_CAMERAS, demoRecording } from '../../../src/demo/demo-data.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DraftSweep } from '../../../src/storage/storage.module.js';
-import { ClipFolders } from '../../../src/reference-partner/vision/clip-folders.js';
+import { ClipFolders } from '../../../src/reference-partner/vision/clip-cutter.js';
 import type { HostedVideoRequest } from '../../../src/contracts/admin/hosted.dto.js';
 import type { List } from '../../../src/contracts/admin/list.dto.js';
 import { issueKey } from '../../support/api-keys.js';

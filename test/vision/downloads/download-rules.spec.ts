@@ -15,7 +15,7 @@ import {
   isUnencoded,
   strongValidator,
 } from '../../../src/vision/downloads/download.rules.js';
-import { TransferWatchdog } from '../../../src/vision/downloads/transfer-watchdog.js';
+import { TransferWatchdog } from '../../../src/vision/downloads/link-request.js';
 
 const date = 'Tue, 02 Jan 2024 10:00:10 GMT';
 

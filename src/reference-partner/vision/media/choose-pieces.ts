@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EncodedPacket } from 'mediabunny';
-import type { MediaSource } from './byte-range-reader.js';
 import {
   type AudioFacts,
   audioDifference,
@@ -12,7 +11,7 @@ import {
   videoDifference,
 } from './track-facts.js';
 import { type Mp4Input, withMp4Input, audioPackets, TIME_TOLERANCE_SECONDS, videoPackets } from './mp4-input.js';
-import { MediaError } from './media-error.js';
+import { MediaError, type MediaSource } from './media-source.js';
 
 /** A stored video and its stated time range, `endTime` excluded. */
 export interface RecordedChunk {

@@ -7,7 +7,7 @@ import type {
   StreamTargetChunk,
 } from 'mediabunny';
 import { errorCode } from '../../../storage/storage-errors.js';
-import { MediaError } from './media-error.js';
+import { MediaError } from './media-source.js';
 import { loadMediabunny } from './mp4-input.js';
 import type { AudioFacts, VideoFacts } from './track-facts.js';
 
@@ -126,7 +126,7 @@ export class ClipWriter {
   }
 }
 
-/** Of the file that is written, and not of what the recordings contain. */
+/** Whether the error concerns the written file, and not the contents of the recordings. */
 const isFileError = (error: unknown): boolean => errorCode(error) !== undefined;
 
 /** For `catch` where sound is written. */

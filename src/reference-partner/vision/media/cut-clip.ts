@@ -10,7 +10,7 @@ import {
 } from './choose-pieces.js';
 import { ClipWriter, UnwritableSoundError } from './clip-writer.js';
 import { type Mp4Input, audioPackets, TIME_TOLERANCE_SECONDS, videoPackets } from './mp4-input.js';
-import { MediaError } from './media-error.js';
+import { MediaError } from './media-source.js';
 
 /** A frame that others build on may be shown after the end of its piece, at one frame per second up to 16 s. */
 const MAX_REORDERING_SECONDS = 16;
@@ -50,7 +50,7 @@ export interface Clip extends TimeRange {
  * over a gap, and `missing` lists the gaps. A truncated recording is used up to its last complete frame.
  * Memory does not grow with the length of the videos, apart from one entry per frame for the table of contents.
  * If the function throws, it deletes the file at `target`.
- * @throws MediaError `nothing-recorded`, `no-video`, `unreadable`; faults of the storage as they are.
+ * @throws MediaError `nothing-recorded`, `no-video`, `unreadable`; errors of the storage are not wrapped.
  */
 export async function cutClip({ chunks, range, target, signal }: ClipOrder): Promise<Clip> {
   const wanted = { from: range.startTime.getTime(), to: range.endTime.getTime() };

@@ -9,8 +9,8 @@ import {
 } from '../../../storage/storage-errors.js';
 import type { StorageTrouble } from '../../../storage/storage-errors.js';
 import { cutClip } from './cut-clip.js';
-import { MediaError, type MediaFault } from './media-error.js';
-import { durationOfMp4 } from './probe-mp4.js';
+import { MediaError, type MediaFault } from './media-source.js';
+import { durationOfMp4 } from './track-facts.js';
 
 /** A recording in the storage. */
 export interface StoredChunk {

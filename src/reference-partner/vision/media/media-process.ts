@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fullDisk, NotStoredError, StorageUnavailableError } from '../../../storage/storage-errors.js';
 import type { Clip } from './cut-clip.js';
 import type { MediaReply, MediaTask, StoredChunk } from './media-child.js';
-import { MediaError } from './media-error.js';
+import { MediaError } from './media-source.js';
 import { systemNow } from '../../sandbox/partner-clock.js';
 
 /** The child process crashed, exceeded a limit, or reported an unexpected error. A retry may succeed. */

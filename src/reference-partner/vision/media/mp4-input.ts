@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import type { EncodedPacket, EncodedPacketSink, Input, InputAudioTrack, InputVideoTrack } from 'mediabunny';
-import { type ByteRangeReader, type MediaSource, shortRead, withReader } from './byte-range-reader.js';
-import { MediaError } from './media-error.js';
-import { assertPlausibleTables } from './sample-table.rules.js';
+import { type ByteRangeReader, MediaError, type MediaSource, shortRead, withReader } from './media-source.js';
+import { assertPlausibleTables } from './mp4-boxes.rules.js';
 
 /** Bytes of one video that the library caches while it reads. */
 const CACHE_BYTES = 4 * 1024 * 1024;
@@ -76,7 +75,7 @@ export interface Mp4Input {
 
 /**
  * Opens a video while `use` runs, reading only the ranges that are needed.
- * @throws MediaError `unreadable`; faults of the storage as they are.
+ * @throws MediaError `unreadable`; errors of the storage are not wrapped.
  */
 export async function withMp4Input<T>(source: MediaSource, use: (input: Mp4Input) => Promise<T>): Promise<T> {
   return withReader(source, async (reader) => {

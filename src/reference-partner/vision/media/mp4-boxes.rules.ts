@@ -1,6 +1,19 @@
-import type { ByteRangeReader } from './byte-range-reader.js';
-import { readBytes } from './byte-range-reader.js';
-import { MediaError } from './media-error.js';
+import { type ByteRangeReader, MediaError, type MediaSource, readBytes, withReader } from './media-source.js';
+
+/** Length and name of a box, and the brand that follows in an `ftyp` box. */
+export const MP4_HEAD_BYTES = 12;
+
+/** Whether the first bytes of a file (at least `MP4_HEAD_BYTES`) are those of an `ftyp` box. */
+export const beginsAsMp4 = (head: Buffer): boolean =>
+  head.length >= MP4_HEAD_BYTES && head.toString('latin1', 4, 8) === 'ftyp' && head.readUInt32BE(0) >= MP4_HEAD_BYTES;
+
+/** Whether a stored file begins with an `ftyp` box. Does not load the media library. */
+export function isMp4(source: MediaSource): Promise<boolean> {
+  return withReader(source, async (reader) => {
+    if (reader.size < MP4_HEAD_BYTES) return false;
+    return beginsAsMp4(await readBytes(reader, 0, MP4_HEAD_BYTES));
+  });
+}
 
 /** A day with 60 frames per second has tables of about 60 MiB. */
 const MAX_MOOV_BYTES = 64 * 1024 ** 2;
@@ -58,7 +71,7 @@ export function assertTables(bytes: Buffer, fileSize: number): void {
     if (box.name === 'stbl') samples.clear();
     const word = (offset: number) => (box.start + offset + 4 <= box.end ? bytes.readUInt32BE(box.start + offset) : 0);
     if (box.name === 'stsz' || box.name === 'stz2') samples.set('count', word(8));
-    if (box.name === 'stsc') samples.set('chunk', largest(box, 12, 4, word));
+    if (box.name === 'stsc') samples.set('chunk', maxOf(box, 12, 4, word));
     if (box.name === 'stts' || box.name === 'ctts') samples.set(box.name, total(box, 8, 0, word));
     for (const claimed of samples.values()) {
       if (claimed > fileSize) throw implausible(`it claims ${claimed} samples in a file of ${fileSize} bytes`);
@@ -87,7 +100,7 @@ function* entries(box: Box, entryBytes: number, offset: number, word: (offset: n
 }
 
 type Entries = Parameters<typeof entries>;
-const largest = (...table: Entries): number => entries(...table).reduce((most, value) => Math.max(most, value), 0);
+const maxOf = (...table: Entries): number => entries(...table).reduce((max, value) => Math.max(max, value), 0);
 const total = (...table: Entries): number => entries(...table).reduce((sum, value) => sum + value, 0);
 
 const implausible = (reason: string) =>

@@ -1,0 +1,46 @@
+import { Module } from '@nestjs/common';
+import { JobsModule } from '../jobs/jobs.module.js';
+import { StorageModule } from '../storage/storage.module.js';
+import { FaultyFiles } from './sandbox/faulty-files.js';
+import { PartnerClock } from './sandbox/partner-clock.js';
+import { VisionScenarios } from './sandbox/vision-scenarios.service.js';
+import { ReferenceSiteApi } from './site/site-api.service.js';
+import { ReferenceSiteData } from './site/site-data.service.js';
+import { ReferenceSiteController } from './site/site.controller.js';
+import { ReferenceCameras } from './vision/cameras.service.js';
+import { ClipCutter, ClipFolders } from './vision/clip-cutter.js';
+import { ClipPreparationJob } from './vision/clip-preparation.job.js';
+import { ClockEvents } from './vision/clock-events.service.js';
+import { DownloadLinks, VideoFiles } from './vision/download-links.js';
+import { ReferenceRecordings } from './vision/recordings.service.js';
+import { ReferenceVideoRequests } from './vision/video-requests.service.js';
+import { ReferenceVisionApi } from './vision/vision-api.service.js';
+import { ReferenceVisionController, VideoFilesController } from './vision/vision.controller.js';
+
+/**
+ * The partner side of Site and Vision, with the sandbox. To remove it, delete this folder and its uses in `app.module`, in
+ * `admin/` (`hosted.controller`, `sandbox.controller`, `doctor`) and in `partner-api/`.
+ */
+@Module({
+  imports: [JobsModule, StorageModule],
+  controllers: [ReferenceSiteController, ReferenceVisionController, VideoFilesController],
+  providers: [
+    FaultyFiles,
+    PartnerClock,
+    VisionScenarios,
+    ReferenceSiteApi,
+    ReferenceSiteData,
+    ClipCutter,
+    ClipFolders,
+    ClipPreparationJob,
+    ClockEvents,
+    DownloadLinks,
+    ReferenceCameras,
+    ReferenceRecordings,
+    ReferenceVideoRequests,
+    ReferenceVisionApi,
+    VideoFiles,
+  ],
+  exports: [ReferenceSiteData, ClockEvents, ReferenceCameras, ReferenceRecordings, ReferenceVideoRequests],
+})
+export class ReferencePartnerModule {}
