@@ -32,7 +32,7 @@ export const BATCH_LIMITS = {
   maxEntries: 128,
   maxBytes: 4 * MIB,
   maxWaiting: 4000,
-  maxWaitingBytes: 32 * MIB,
+  maxWaitingBytes: 24 * MIB,
   maxQueueMs: 3000,
   timeoutMs: 4200,
 } as const satisfies Partial<BatchLimits>;

@@ -12,7 +12,7 @@ import { ExchangeWriter } from './exchange-writer.js';
 
 /** Bounds of the exchanges that wait to be written. */
 const MAX_WAITING = 20_000;
-const MAX_WAITING_BYTES = 24 * 1024 * 1024;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** Memory of an exchange besides its text. */
 const ROW_BYTES = 256;
 
