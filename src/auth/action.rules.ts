@@ -5,7 +5,7 @@ import type { Principal } from './principal.js';
 const REDACTED = '[redacted]';
 const SECRET_MEMBERS = new Set(['apiKey', 'nextApiKey', 'key', 'token', 'secret', 'password']);
 
-/** Limits of what is stored of one body. */
+/** Limits of the fields that are stored of one body. */
 const MAX_MEMBERS = 50;
 const MAX_MEMBER_LENGTH = 1_000;
 

@@ -84,7 +84,7 @@ export class Batcher<Value, Result> {
     return result;
   }
 
-  /** What waits for a batch. */
+  /** The entries and bytes that wait for a batch. */
   get waiting(): { readonly entries: number; readonly bytes: number } {
     return { entries: this.queue.length, bytes: this.queuedBytes };
   }

@@ -13,7 +13,7 @@ const LOCK_RETRY_MS = 100;
 
 /**
  * Applies the pending migrations and returns their names. Each one runs in its own transaction, or outside of one if it
- * declares `transaction = false` (for `CREATE INDEX CONCURRENTLY`); what was applied before a failure stays applied.
+ * declares `transaction = false` (for `CREATE INDEX CONCURRENTLY`); migrations before a failed one stay applied.
  * Instances that start together wait for the first one and then find nothing to do.
  *
  * Throws `DatabaseConnectionError` if it cannot connect, and `StartupError` if the role lacks a privilege or the database

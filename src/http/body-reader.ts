@@ -181,7 +181,7 @@ async function* chunksOf(request: Request, timeoutMs: number): AsyncGenerator<Bu
   // Destroying the request would close the connection before the response.
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   let refuse: () => void = () => undefined;
-  // Reads what arrived while the event loop was busy before it refuses.
+  // First reads the bytes that arrived while the event loop was busy.
   const timer = setTimeout(() => setImmediate(() => refuse()), timeoutMs);
   try {
     for (;;) {

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { InjectedScenario } from '../contracts/sandbox/scenarios.js';
 
-/** A request of one of the four interfaces. `exchangeId` is absent where no exchange is recorded. */
+/** A request of one of the four interfaces. `exchangeId` is absent if no exchange is recorded. */
 export interface RecordedRequest extends Request {
   exchangeId?: string;
 }

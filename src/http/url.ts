@@ -1,10 +1,10 @@
 import { parse } from 'node:querystring';
 import type { Request, RequestHandler } from 'express';
 
-/** A percent sign that begins no escape. */
+/** A percent sign that is not part of an escape. */
 const STRAY_PERCENT = /%(?![0-9a-f]{2})/gi;
 
-/** Stands for bytes that are not UTF-8: every text field refuses U+0000. */
+/** Replaces bytes that are not UTF-8: every text field refuses U+0000. */
 const INVALID_TEXT = '\0';
 
 /** A name or address as a host in a URL: IPv6 in brackets. */
@@ -19,7 +19,7 @@ export function requestedOrigin(request: Request): string {
 }
 
 /**
- * Takes invalid percent-encoding in a path, such as `%zz`, literally. Express would refuse it before the guards run; now
+ * Takes invalid percent-encoding in a path, such as `%zz`, literally. Express would refuse it before the guards run; instead
  * it is an id that does not exist (decision 3).
  */
 export const decodePathLiterally: RequestHandler = (request, _response, next) => {

@@ -1,7 +1,7 @@
 import { identifier, type JobKind } from './job-kind.js';
 
 /**
- * One statement that leases due rows and skips what another claim has locked.
+ * One statement that leases due rows and skips rows that another claim has locked.
  * $1 limit, $2 lease in milliseconds, $3 lease token; for a kind with a group $4, a random value of its column.
  */
 export function claimSql(kind: JobKind): string {

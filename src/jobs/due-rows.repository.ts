@@ -79,7 +79,7 @@ export class DueRows {
   async claim(limit: number): Promise<Claimed[]> {
     const leaseToken = randomUUID();
     const parameters = [limit, this.leaseMs, leaseToken];
-    // The claims of a kind with a group count what is leased, so they run one after another.
+    // The claims of a kind with a group count the leased rows, so they run one after another.
     const rows =
       this.kind.group === undefined
         ? await this.query<ClaimedRow[]>(this.claimStatement, parameters)

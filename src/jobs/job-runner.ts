@@ -79,7 +79,7 @@ export class JobRunner {
     this.stopped = true;
   }
 
-  /** Waits `graceMs` for the running jobs, aborts the rest, waits `abortMs`, and releases the rows of what still runs. */
+  /** Waits `graceMs` for the running jobs, aborts the rest, waits `abortMs`, and releases the rows of the jobs that still run. */
   async drain(graceMs: number, abortMs: number): Promise<void> {
     this.stopped = true;
     clearTimeout(this.claimTimer);

@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 
 const STDOUT = 1;
 
-/** Lines beyond this are dropped: nobody reads standard output. */
+/** Lines beyond this are dropped: standard output is not being read. */
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 
 const FLUSH_MS = 1000;
@@ -47,7 +47,7 @@ export class LogOutput {
     return this.writing;
   }
 
-  /** `flush`, for a process that must end although nobody reads standard output. */
+  /** `flush` with a timeout, for a process that must end even if standard output is not read. */
   async drain(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, DRAIN_TIMEOUT_MS)));
@@ -60,7 +60,7 @@ export class LogOutput {
     try {
       while (this.lines.length > 0) writeSync(STDOUT, this.takeChunk());
     } catch {
-      // Standard output is closed or full: nobody reads it.
+      // Standard output is closed or full: its reader has ended or stopped.
     }
   }
 
@@ -102,8 +102,8 @@ export class LogOutput {
 let shared: LogOutput | undefined;
 
 /**
- * The standard output of this process. `process.stdout` writes to a pipe synchronously, so the service would stop when
- * nobody reads; a socket on the same descriptor does not block.
+ * The standard output of this process. `process.stdout` writes to a pipe synchronously, so the service would stop if its
+ * reader stops; a socket on the same descriptor does not block.
  */
 export function standardOutput(chunkBytes: number): LogOutput {
   if (shared === undefined) {

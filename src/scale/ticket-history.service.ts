@@ -28,7 +28,7 @@ export class TicketHistory {
     private readonly exchanges: ExchangeHistory,
   ) {}
 
-  /** Newest first. Stored pushes are kept for good, the others as long as their exchanges. */
+  /** Newest first. Stored pushes are always listed, refused ones while their exchanges are retained. */
   async list(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
     const ticket = await this.dataSource.manager.findOneBy(TicketEntity, { id });
     if (ticket === null) throw apiError(ADMIN_API, 'notFound', `there is no ticket ${id}`);

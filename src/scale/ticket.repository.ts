@@ -269,7 +269,7 @@ export function filterSql(
   const newest = `SELECT id, materials FROM tickets${where} ORDER BY id DESC LIMIT ${MATERIAL_TICKETS}`;
   const term = JSON.stringify(material).slice(1, -1);
   const name = `"name"\\s*:\\s*"([^"\\\\]|\\\\.)*${term.replace(/[^\p{L}\p{N}\s]/gu, '\\$&')}`;
-  // The pattern alone decides. Before it, the cheaper comparison excludes most tickets.
+  // The pattern decides. The cheaper comparison before it excludes most tickets.
   const found = `strpos(lower(materials), lower(${parameter(term)}::text)) > 0 AND materials ~* ${parameter(name)}::text`;
   return { sql: `SELECT id FROM (${newest}) AS newest WHERE ${found}`, parameters };
 }

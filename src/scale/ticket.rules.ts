@@ -33,7 +33,7 @@ export function applyPush({ inbound, outbound }: Matches, push: Push): Applied |
   return stored === undefined ? create(push) : update(stored, push);
 }
 
-/** The 422 of such a conflict. */
+/** The 422 for a `conflict`. */
 export function flowConflict(): AppError {
   const violations = ['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber'].map((path) => ({
     path,
@@ -81,7 +81,7 @@ function create(push: Push): Applied {
 
 /**
  * The contents and each flow are separate registers. The newest push wins each of them, so the order of arrival does not
- * matter (decision 21). A push without any newer part is still kept in the history.
+ * matter (decision 21). A push without any newer part is still stored in the history.
  */
 function update(stored: Ticket, push: Push): Applied {
   if (isUnchanged(stored, push)) return { result: 'unchanged', ticket: stored };
