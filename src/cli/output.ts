@@ -1,3 +1,5 @@
+import { isJsonObject } from '../contracts/common/json.js';
+
 /** The result of a command as text: JSON as the admin API returns it, or a table for people. */
 export function render(result: unknown, asJson: boolean): string {
   if (asJson) return `${JSON.stringify(result, undefined, 2)}\n`;
@@ -59,12 +61,10 @@ function cellOf(value: unknown): string {
 
 /** `sites: received 2, created 2; kiosks: received 3, unchanged 3` for the counts of a run; undefined for other values. */
 function countsIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const groups = Object.entries(value).map(([kind, counts]) => {
-    const isCounts =
-      typeof counts === 'object' && Object.values((counts ?? {}) as object).every((count) => Number.isInteger(count));
-    if (!isCounts) return undefined;
-    const shown = Object.entries(counts as object).filter(([, count]) => count !== 0);
+    if (!isJsonObject(counts) || !Object.values(counts).every(Number.isInteger)) return undefined;
+    const shown = Object.entries(counts).filter(([, count]) => count !== 0);
     return `${kind}: ${shown.map(([name, count]) => `${name} ${count}`).join(', ') || 'none'}`;
   });
   return groups.includes(undefined) || groups.length === 0 ? undefined : groups.join('; ');

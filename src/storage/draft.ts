@@ -5,8 +5,7 @@ import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DiskSpace, Reservation } from './disk-space.js';
 import { DraftReplacedError, errorCode, fileFailure } from './storage-errors.js';
-import { safeName } from './storage-name.js';
-import type { DraftPoint, Published } from './storage.js';
+import { type DraftPoint, type Published, safeName } from './storage.js';
 
 const WRITE_BUFFER_BYTES = 1024 * 1024;
 const READ_BUFFER_BYTES = 1024 * 1024;

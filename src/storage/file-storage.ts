@@ -5,9 +5,16 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { DiskSpace } from './disk-space.js';
 import { createDraft, type DraftFolder, openDraft, removeDrafts, storeStream } from './draft.js';
-import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
+import {
+  type ByteRange,
+  isStorageName,
+  safeFolder,
+  safeName,
+  type Storage,
+  type StorageHealth,
+  type StoredFile,
+} from './storage.js';
 import { errorCode, fileFailure, ifNotStored, isAbsent, NotStoredError, sentenceOf } from './storage-errors.js';
-import { isStorageName, safeFolder, safeName } from './storage-name.js';
 import { type KnownRoots, StorageRoot } from './storage-root.js';
 
 /** No folder of published files begins with a dot. */

@@ -1,6 +1,5 @@
 import type { Querying } from '../database/sql.js';
-import { storageName } from './storage-name.js';
-import type { Published } from './storage.js';
+import { type Published, storageName } from './storage.js';
 
 /** A file that a row refers to. */
 export interface InventoryFile extends Published {

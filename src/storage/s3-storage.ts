@@ -19,7 +19,15 @@ import type { S3StorageConfig } from '../config/storage-url.js';
 import { DiskSpace } from './disk-space.js';
 import { createDraft, type DraftFolder, openDraft, removeDrafts, storeStream } from './draft.js';
 import { sweepDrafts } from './file-storage.js';
-import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
+import {
+  type ByteRange,
+  isStorageName,
+  safeFolder,
+  safeName,
+  type Storage,
+  type StorageHealth,
+  type StoredFile,
+} from './storage.js';
 import {
   errorCode,
   fullDisk,
@@ -30,7 +38,6 @@ import {
   sentenceOf,
   StorageUnavailableError,
 } from './storage-errors.js';
-import { isStorageName, safeFolder, safeName } from './storage-name.js';
 
 /** Two parts are in memory while a file is uploaded. S3 accepts 10,000 parts, so 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import type { Querying } from '../database/sql.js';
 import { isAbsent, StorageUnavailableError } from './storage-errors.js';
-import { isStorageFolder } from './storage-name.js';
+import { isStorageFolder } from './storage.js';
 
 /** Records the roots that have had files, for an instance that starts while a mount is missing. */
 export interface KnownRoots {

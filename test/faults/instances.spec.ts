@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { MIGRATIONS } from '../../src/database/migration-list.js';
-import { storageName } from '../../src/storage/storage-name.js';
+import { storageName } from '../../src/storage/storage.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';

@@ -4,9 +4,8 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { Draft } from '../../src/storage/draft.js';
-import type { Storage } from '../../src/storage/storage.js';
+import { type Storage, storageName } from '../../src/storage/storage.js';
 import { DraftReplacedError, NotStoredError } from '../../src/storage/storage-errors.js';
-import { storageName } from '../../src/storage/storage-name.js';
 
 /** A storage under test, and what is left of drafts and uploads in it. */
 export interface StorageUnderTest {

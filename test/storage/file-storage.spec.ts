@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { diskReserveBytes } from '../../src/config/disk-reserve.js';
 import { DiskSpace } from '../../src/storage/disk-space.js';
 import { openStorage } from '../../src/storage/open-storage.js';
-import { storageName } from '../../src/storage/storage-name.js';
-import type { Storage } from '../../src/storage/storage.js';
+import { type Storage, storageName } from '../../src/storage/storage.js';
 import { interrupted, MIB, newName, sourceOf, storageCases } from '../shared/storage-cases.js';
 
 let root: string;

@@ -5,7 +5,7 @@ import { registerTypeScript } from './typescript-hook.mjs';
 // way, and how many MiB were received: node crowded-disk-child.mjs ROOT LINK COUNT
 registerTypeScript();
 const { openStorage } = await import('../../src/storage/open-storage.ts');
-const { storageName } = await import('../../src/storage/storage-name.ts');
+const { storageName } = await import('../../src/storage/storage.ts');
 const { Downloader } = await import('../../src/vision/downloads/downloader.ts');
 const [root, url, count] = process.argv.slice(2);
 const downloader = new Downloader(await openStorage(`file:${root}`), { allowPrivate: true });

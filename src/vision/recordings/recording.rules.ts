@@ -4,7 +4,7 @@ import { defineStates, type StateOf } from '../../jobs/states.js';
 import { isSameCamera, mayBeAliases } from './camera-names.rules.js';
 import type { DataSource } from 'typeorm';
 import { type Inventory, inventoryOf } from '../../storage/inventory.js';
-import { storageName } from '../../storage/storage-name.js';
+import { storageName } from '../../storage/storage.js';
 
 /** Maximum number of clips that the platform fetches for one part. An hour in pieces of four seconds has 900. */
 export const MAX_CLIPS_PER_PART = 1_000;

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import { fileStorage } from '../../../src/storage/file-storage.js';
-import { storageName } from '../../../src/storage/storage-name.js';
+import { storageName } from '../../../src/storage/storage.js';
 import { eventually } from '../../support/eventually.js';
 import { at, boxesOf, chunk, demo, readPackets, type ReadPacket, remux, streamed } from './sample-files.js';
 
