@@ -158,9 +158,9 @@ partner's id.`,
 );
 
 const PARTNER = `
-What a partner reads and does with its own API key, in \`PLATFORM-API-KEY\` or in \`API-KEY\`, whichever interface the key opens.
+Routes for a partner with its own API key, in \`PLATFORM-API-KEY\` or in \`API-KEY\`, whichever interface the key opens.
 
-### What became of my push
+### Find the result of a push
 
 \`GET /partner/v1/exchanges?reference=ticketNumber:IN-204817\` lists every call with this key that named the ticket number, newest
 first: status, result, and the reason of a refusal. \`GET /partner/v1/exchanges/{id}\` shows one of them in full, with an explanation. Secrets are

@@ -31,7 +31,7 @@ const ROUTES = {
     path: '/exchanges',
     summary: 'List the calls with this key',
     description:
-      'Newest first, also the refused and interrupted ones. `reference=ticketNumber:IN-204817` finds what became of a push. An unknown filter is 400.',
+      'Newest first, also the refused and interrupted ones. `reference=ticketNumber:IN-204817` finds the result of a push. An unknown filter is 400.',
     query: PartnerExchangeQuery,
     status: 200,
     response: ExchangeList,
