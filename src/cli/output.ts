@@ -65,7 +65,7 @@ function countsIn(value: unknown): string | undefined {
   const groups = Object.entries(value).map(([kind, counts]) => {
     if (!isJsonObject(counts) || !Object.values(counts).every(Number.isInteger)) return undefined;
     const shown = Object.entries(counts).filter(([, count]) => count !== 0);
-    return `${kind}: ${shown.map(([name, count]) => `${name} ${count}`).join(', ') || 'none'}`;
+    return `${kind}: ${shown.map(([name, count]) => `${name} ${String(count)}`).join(', ') || 'none'}`;
   });
   return groups.includes(undefined) || groups.length === 0 ? undefined : groups.join('; ');
 }
