@@ -112,7 +112,6 @@ export async function stageRecords(manager: EntityManager, rows: AsyncIterable<s
   const client = (await manager.queryRunner?.connect()) as ClientBase;
   const copy = client.query(copyFrom(`COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`));
   await pipeline(rows, copy);
-  await manager.query('ANALYZE staged (kind, external_id)');
   // The first record with an id counts (decision 33).
   await manager.query(`
     UPDATE staged given SET fault_path = ${pathOf('.id')}, fault = ${pathOf('.id is the id of an earlier element')}

@@ -116,7 +116,9 @@ export class SiteSync {
       counts[kind] = applied.counts;
       if (applied.guard !== undefined) guard.push(applied.guard);
     }
-    await storeIssues(manager, run.haulerId, run.id);
+    if (KINDS.some((kind) => counts[kind].quarantined + counts[kind].flagged > 0)) {
+      await storeIssues(manager, run.haulerId, run.id);
+    }
     await this.runs.pruneIssues(manager, run);
     if (KINDS.some((kind) => hasChanges(counts[kind]))) await this.changes.prune(manager, run);
     return { status: guard.length > 0 ? 'held' : 'succeeded', counts, guard };
@@ -145,7 +147,7 @@ async function applyKind(manager: EntityManager, run: StartedRun, kind: Kind, is
   const changes = await repository.applyChanges();
   const counts = { ...staged, ...changes, held };
   if (unreadable > 0) return stillHeld(repository, kind, counts);
-  const remaining = (await repository.countActive()) - absence.absent;
+  const remaining = absence.absent === 0 ? absence.activeBefore : (await repository.countActive()) - absence.absent;
   if (held + rejected > 0) await repository.discardHolds();
   if (holdsRemovals({ ...absence, held, remaining })) {
     await repository.holdAbsent();

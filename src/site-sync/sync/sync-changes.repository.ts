@@ -93,9 +93,9 @@ export class SyncChangesRepository {
   async prune(manager: EntityManager, { haulerId, connectionId, id }: StartedRun): Promise<void> {
     await manager.query('UPDATE sync_runs SET has_changes = true WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
     await manager.query(
-      `DELETE FROM sync_changes WHERE hauler_id = $1 AND run_id IN (
+      `DELETE FROM sync_changes WHERE hauler_id = $1 AND run_id = ANY (ARRAY(
          SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2 AND has_changes
-         ORDER BY created_at DESC, id DESC OFFSET ${RUNS_WITH_CHANGES} LIMIT 100)`,
+         ORDER BY created_at DESC, id DESC OFFSET ${RUNS_WITH_CHANGES} LIMIT 100))`,
       [haulerId, connectionId],
     );
   }

@@ -15,6 +15,14 @@ export const APPLY_TIMEOUT_MS = 300_000;
 const IDLE_TIMEOUT_MS = 60_000;
 
 /**
+ * The statistics of PostgreSQL know neither the staged records nor what the transaction has written, so that it expects one
+ * row and loops over all staged records for each stored one: 200 s for 100,000 materials. Every statement needs a whole
+ * answer or catalog, for which hash joins that fit into memory are right.
+ */
+const SETTINGS = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};
+  SET LOCAL enable_nestloop = off; SET LOCAL jit = off; SET LOCAL work_mem = '32MB'`;
+
+/**
  * Connections for the long transactions of the synchronisation, so that they never take one from requests. They are not
  * pipelined, because pg refuses COPY on a pipelined connection.
  */
@@ -47,7 +55,7 @@ export class SyncDatabase implements OnApplicationShutdown {
     return inTransaction(
       this.dataSource,
       async (manager) => {
-        await manager.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`);
+        await manager.query(SETTINGS);
         return work(manager);
       },
       { statementTimeoutMs: APPLY_TIMEOUT_MS, attempts: 1 },

@@ -135,9 +135,9 @@ export class SyncRunsRepository {
   /** Deletes the issues of runs that are no longer among the newest of the connection. */
   async pruneIssues(manager: EntityManager, { haulerId, connectionId }: StartedRun): Promise<void> {
     await manager.query(
-      `DELETE FROM sync_issues WHERE hauler_id = $1 AND run_id IN (
+      `DELETE FROM sync_issues WHERE hauler_id = $1 AND run_id = ANY (ARRAY(
          SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2
-         ORDER BY created_at DESC, id DESC OFFSET ${RUNS_WITH_ISSUES} LIMIT 100)`,
+         ORDER BY created_at DESC, id DESC OFFSET ${RUNS_WITH_ISSUES} LIMIT 100))`,
       [haulerId, connectionId],
     );
   }
