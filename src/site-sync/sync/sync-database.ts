@@ -16,7 +16,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 
 /**
  * The statistics of PostgreSQL know neither the staged records nor what the transaction has written, so that it expects one
- * row and loops over all staged records for each stored one: 200 s for 100,000 materials. Every statement needs a whole
+ * row and may loop over all staged records for each stored one, for minutes. Every statement needs a whole
  * answer or catalog, for which hash joins that fit into memory are right.
  */
 const SETTINGS = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};
