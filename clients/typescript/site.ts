@@ -18,7 +18,7 @@
  *
  * ### How the platform uses your response
  *
- * - It calls every 15 minutes by default. It returns your `ETag` as `If-None-Match` and accepts 304.
+ * - It calls every 15 minutes by default. It sends no `If-None-Match`: send the whole list each time.
  * - List all active records in each response. The platform deactivates a record that is absent, and never deletes it. If all
  *   records of a kind are absent, or more than a fifth and more than five of them, an admin must confirm that first.
  * - An omitted array states nothing; an empty array states that no record exists. 404 changes nothing.
