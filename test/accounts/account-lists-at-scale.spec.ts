@@ -10,7 +10,7 @@ import { inTransaction } from '../../src/database/transaction.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const ACCOUNTS = 60_000;
+const ACCOUNTS = 100_000;
 const HAULERS = Array.from({ length: 20 }, () => randomUUID());
 const WORDS = 'Lone Star Green Valley River Rock North County Demolition Paving Roofing Builders Supply Haul'.split(
   ' ',

@@ -13,8 +13,8 @@ import { HostileStage, type Sent } from '../support/hostile-stage.js';
 import type { StoredRevision, StoredTicket } from '../support/scale-house.js';
 
 /** Cases in all: 100,000 in the long form. */
-const HOSTED_CASES = shortOrLong(900, 90_000);
-const ADMIN_CASES = shortOrLong(150, 10_000);
+const HOSTED_CASES = shortOrLong(1_300, 90_000);
+const ADMIN_CASES = shortOrLong(250, 10_000);
 const SEED = 20_261_120;
 
 let stage: HostileStage;

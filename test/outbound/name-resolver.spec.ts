@@ -46,13 +46,13 @@ describe('a name', () => {
     const started = performance.now();
     const hanging = Promise.allSettled(Array.from({ length: 40 }, () => resolver.resolve('hangs.example')));
     expect(await resolver.resolve('healthy.example')).toEqual(v4('93.184.216.34'));
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(performance.now() - started).toBeLessThan(1_000);
     const results = await hanging;
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(5_000);
     expect(results[0]).toMatchObject({ status: 'rejected', reason: { code: 'EAI_AGAIN' } });
     const again = performance.now();
     await expect(resolver.resolve('hangs.example')).rejects.toMatchObject({ code: 'EAI_AGAIN' });
-    expect(performance.now() - again).toBeLessThan(1_000);
+    expect(performance.now() - again).toBeLessThan(50);
   });
 });
 
