@@ -151,6 +151,17 @@ describe('a service that does not answer', () => {
     expect(scene.complaints.splice(0).filter((each) => !each.includes('ERR_FAILED'))).toEqual([]);
   }, 60_000);
 
+  it('is asked again by itself after a 503 of an overloaded service', async () => {
+    const { page, visit } = scene;
+    const json = { error: { code: 'SERVICE_UNAVAILABLE', message: 'too many reads are running; try again shortly' } };
+    await page.route('**/admin/v1/haulers?*', (route) => route.fulfill({ status: 503, json }), { times: 1 });
+    await visit('connections?new=1');
+    await page.getByRole('alert').getByText('Too many reads are running').waitFor();
+    await page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' }).waitFor({ state: 'attached' });
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(scene.complaints.splice(0).filter((each) => !each.includes('503'))).toEqual([]);
+  }, 30_000);
+
   it('loses nothing that was typed', async () => {
     const { page, visit } = scene;
     await visit('connections?new=1');

@@ -161,6 +161,8 @@ describe('the sign-in', () => {
     const { page, visit, service } = scene;
     await visit('connections?new=1');
     await page.getByLabel('Address of the partner').fill('https://typed.example');
+    // The page has loaded all that it needs: only the button finds that the session has ended.
+    await page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' }).waitFor({ state: 'attached' });
     await page.context().clearCookies();
     await page.getByLabel('Key that the partner issued').fill('some-key');
     await page.getByRole('button', { name: 'Create' }).click();

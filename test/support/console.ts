@@ -25,7 +25,8 @@ export interface ConsoleScene {
 
 export async function startConsole(env: TestAppOptions['env'] = {}): Promise<ConsoleScene> {
   const [service, browser] = await Promise.all([
-    startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, SANDBOX: true, ...env } }),
+    // A busy machine holds each read of a page for longer, so that more of them run at the same time.
+    startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, SANDBOX: true, DATABASE_POOL: 20, ...env } }),
     startBrowser(),
   ]);
   const demo = await seedDemo(service.env, service.url);

@@ -19,6 +19,9 @@ interface State<T> {
 
 const RETRY_MS = 3_000;
 
+/** The service gave no answer, or has too much to do: it may be back soon. */
+const isPassing = ({ status }: CallError): boolean => status === 0 || status === 503;
+
 /** Fired after a change, so that all lists on the page show it. */
 const DATA_CHANGED = 'datachange';
 export const reloadAll = (): boolean => dispatchEvent(new Event(DATA_CHANGED));
@@ -51,7 +54,7 @@ export function useLoad<T>(path: string | undefined, query: Change = {}, { every
     return () => abort.abort();
   }, [url, turn]);
   useEffect(() => {
-    const interval = state.error?.status === 0 ? RETRY_MS : everyMs;
+    const interval = state.error !== undefined && isPassing(state.error) ? RETRY_MS : everyMs;
     if (interval === undefined || url === undefined) return undefined;
     const timer = setInterval(() => document.visibilityState === 'visible' && reload(), interval);
     return () => clearInterval(timer);
@@ -66,8 +69,8 @@ async function answerOf<T>(url: string, last: State<T>, signal: AbortSignal): Pr
     return { url, text, data: JSON.parse(text) as T, error: undefined };
   } catch (error) {
     const failure = error instanceof CallError ? error : new CallError(0, String(error));
-    // The service may be back soon: the page keeps what it shows.
-    const keeps = last.url === url || failure.status === 0;
+    // The page keeps what it shows.
+    const keeps = last.url === url || isPassing(failure);
     return { url, text: '', data: keeps ? last.data : undefined, error: failure };
   }
 }
