@@ -7,7 +7,7 @@ import { welcome } from '../../src/demo/welcome.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { ByteRangeReader } from '../../src/reference-partner/vision/media/media-source.js';
 import { withMp4Input } from '../../src/reference-partner/vision/media/mp4-input.js';
-import { durationOfMp4 } from '../../src/reference-partner/vision/media/track-facts.js';
+import { durationOfMp4 } from '../reference-partner/media/sample-files.js';
 import { eventually } from '../support/eventually.js';
 
 interface Page<T> {

@@ -259,7 +259,7 @@ describe('a clip', () => {
   it('out of the streams of a storage is the same to the byte, and every stream is ended', async () => {
     await cut([minute(0), minute(1)], 50.5, 70);
     const fromFiles = await mediaOf(target);
-    const readers = [await streamed(demo(0)), await streamed(demo(1))];
+    const readers = [streamed(demo(0)), streamed(demo(1))];
     await cut(
       readers.map((reader, n) => chunk(n * 60, n * 60 + 60, reader)),
       50.5,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { gapsIn, inOrder, joinPiece } from '../../../src/reference-partner/vision/media/choose-pieces.js';
-import { at, chunk } from './sample-files.js';
+import { at } from './sample-files.js';
 
 const interval = (from: number, to: number) => ({ from, to });
+const chunk = (from: number, to: number, source: string) => ({ startTime: at(from), endTime: at(to), source });
 
 describe('gaps in a range', () => {
   it.each([

@@ -13,8 +13,7 @@ import {
 } from 'mediabunny';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
-import { durationOfMp4 } from '../../../src/reference-partner/vision/media/track-facts.js';
-import { at, B_FRAMES, chunk, demo, hevcVideo, readPackets, remux } from './sample-files.js';
+import { at, B_FRAMES, chunk, demo, durationOfMp4, fileReader, hevcVideo, readPackets, remux } from './sample-files.js';
 
 let folder: string;
 let target: string;
@@ -51,7 +50,7 @@ async function variableFrameRate(path: string): Promise<string> {
 
 it('a clip of H.265 has the same pictures', async () => {
   const path = await hevcVideo(join(folder, 'hevc.mp4'));
-  expect(await durationOfMp4(path)).toBeCloseTo(10, 3);
+  expect(await durationOfMp4(fileReader(path))).toBeCloseTo(10, 3);
   expect(await cut(path, 2.5, 4)).toMatchObject({ startTime: at(2), endTime: at(4), missing: [] });
   const [source, clip] = [await readPackets(path), await readPackets(target)];
   expect(clip.video.map(({ sha256 }) => sha256)).toEqual(source.video.slice(20, 40).map(({ sha256 }) => sha256));
@@ -59,7 +58,7 @@ it('a clip of H.265 has the same pictures', async () => {
 
 it('a clip of a variable frame rate shows each picture for its own time', async () => {
   const path = await variableFrameRate(join(folder, 'variable.mp4'));
-  expect(await durationOfMp4(path)).toBeCloseTo(60, 2);
+  expect(await durationOfMp4(fileReader(path))).toBeCloseTo(60, 2);
   expect(await cut(path, 10, 12)).toMatchObject({ startTime: at(10), endTime: at(12), missing: [] });
   const { video } = await readPackets(target);
   expect(video).toHaveLength(20);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { createReadStream, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import {
   EncodedAudioPacketSource,
@@ -17,6 +17,8 @@ import {
   Output,
 } from 'mediabunny';
 import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/media-source.js';
+import { withMp4Input } from '../../../src/reference-partner/vision/media/mp4-input.js';
+import { readExtent, readVideoFacts } from '../../../src/reference-partner/vision/media/track-facts.js';
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { DEMO_CAMERAS, demoRecording } from '../../../src/demo/demo-data.js';
 
@@ -33,11 +35,29 @@ export const demo = (minute: number, camera: (typeof DEMO_CAMERAS)[number] = 'fr
   demoRecording(camera, at(minute * 60));
 
 /** A chunk with the stated range `from` to `to`, in seconds after 08:00:00. */
-export const chunk = (from: number, to: number, source: RecordedChunk['source']): RecordedChunk => ({
+export const chunk = (from: number, to: number, source: string | ByteRangeReader): RecordedChunk => ({
   startTime: at(from),
   endTime: at(to),
-  source,
+  source: typeof source === 'string' ? fileReader(source) : source,
 });
+
+/** A file as a storage reads it. */
+export const fileReader = (path: string): ByteRangeReader => ({
+  get size() {
+    return statSync(path).size;
+  },
+  read: (start, end) => createReadStream(path, { start, end: end - 1 }),
+});
+
+/** The length in seconds, not rounded, of the video track, or of the audio track if there is no video track. */
+export function durationOfMp4(source: ByteRangeReader): Promise<number> {
+  return withMp4Input(source, async ({ video, audio }) => {
+    const { first, end } = await readExtent((video ?? audio)!);
+    // Throws for a codec that clips do not support.
+    if (video) await readVideoFacts(video);
+    return Math.max(0, end - first);
+  });
+}
 
 export interface ReadPacket {
   readonly seconds: number;
@@ -205,9 +225,9 @@ export function boxesOf(bytes: Buffer): Box[] {
 }
 
 /** A file as a storage reads it. Counts the requested bytes and the open streams. */
-export async function streamed(path: string): Promise<ByteRangeReader & { asked: number; open: number }> {
+export function streamed(path: string): ByteRangeReader & { asked: number; open: number } {
   const reader = {
-    size: (await stat(path)).size,
+    size: statSync(path).size,
     asked: 0,
     open: 0,
     read(start: number, end: number) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
 import type { CreateVideoResponse, ListVideosResponse, Video } from '../../../src/contracts/vision/vision.dto.js';
-import { durationOfMp4 } from '../../../src/reference-partner/vision/media/track-facts.js';
+import { durationOfMp4 } from '../media/sample-files.js';
 import { describeApiKeys } from '../../shared/api-key.battery.js';
 import { type ErrorAnswer, pathsOf } from '../../shared/post-endpoint.js';
 import { issueKey } from '../../support/api-keys.js';

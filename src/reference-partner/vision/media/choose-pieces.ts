@@ -11,13 +11,13 @@ import {
   videoDifference,
 } from './track-facts.js';
 import { type Mp4Input, withMp4Input, audioPackets, TIME_TOLERANCE_SECONDS, videoPackets } from './mp4-input.js';
-import { MediaError, type MediaSource } from './media-source.js';
+import { type ByteRangeReader, MediaError } from './media-source.js';
 
 /** A stored video and its stated time range, `endTime` excluded. */
 export interface RecordedChunk {
   readonly startTime: Date;
   readonly endTime: Date;
-  readonly source: MediaSource;
+  readonly source: ByteRangeReader;
 }
 
 /** The part of one chunk that the clip uses. It starts at a key frame. */
@@ -53,15 +53,10 @@ export const endInFile = (piece: Piece): number => piece.origin + (piece.to - pi
  * end, then the later one from its nearest key frame. If the videos have different formats, only the format that covers
  * the most time is used. A chunk that cannot be read is left out; if no other chunk remains, its error is thrown.
  */
-export async function choosePieces(
-  chunks: readonly RecordedChunk[],
-  range: Interval,
-  signal?: AbortSignal,
-): Promise<Chosen> {
+export async function choosePieces(chunks: readonly RecordedChunk[], range: Interval): Promise<Chosen> {
   const groups: Piece[][] = [];
   const unreadable: (Interval & { readonly fault: MediaError })[] = [];
   for (const chunk of inOrder(chunks, range)) {
-    signal?.throwIfAborted();
     const wanted = within(range, chunk);
     if (groups.length > 0 && groups.every((pieces) => endOf(pieces) >= wanted.to)) continue;
     try {

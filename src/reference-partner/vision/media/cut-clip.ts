@@ -27,8 +27,6 @@ export interface ClipOrder {
   readonly range: TimeRange;
   /** Path of the file to write. An existing file is replaced. */
   readonly target: string;
-  /** Stops the work between two frames. The promise is rejected with the reason of the signal. */
-  readonly signal?: AbortSignal;
 }
 
 export interface Clip extends TimeRange {
@@ -52,14 +50,14 @@ export interface Clip extends TimeRange {
  * If the function throws, it deletes the file at `target`.
  * @throws MediaError `nothing-recorded`, `no-video`, `unreadable`; errors of the storage are not wrapped.
  */
-export async function cutClip({ chunks, range, target, signal }: ClipOrder): Promise<Clip> {
+export async function cutClip({ chunks, range, target }: ClipOrder): Promise<Clip> {
   const wanted = { from: range.startTime.getTime(), to: range.endTime.getTime() };
-  const { pieces, leftOut } = await choosePieces(chunks, wanted, signal);
+  const { pieces, leftOut } = await choosePieces(chunks, wanted);
   try {
-    return await writeClip(pieces, leftOut, wanted, { target, signal });
+    return await writeClip(pieces, leftOut, wanted, target);
   } catch (error) {
     if (!(error instanceof UnwritableSoundError)) throw error;
-    return writeClip(pieces.map(withoutSound), leftOut, wanted, { target, signal });
+    return writeClip(pieces.map(withoutSound), leftOut, wanted, target);
   }
 }
 
@@ -72,7 +70,7 @@ async function writeClip(
   pieces: readonly Piece[],
   leftOut: readonly LeftOut[],
   wanted: Interval,
-  { target, signal }: { readonly target: string; readonly signal: AbortSignal | undefined },
+  target: string,
 ): Promise<Clip> {
   const first = pieces[0];
   if (!first) throw new MediaError('nothing-recorded', 'nothing was recorded in this time');
@@ -85,7 +83,7 @@ async function writeClip(
     },
   });
   return writer.orDiscard(async () => {
-    const copied = await copyPieces(pieces, writer, signal);
+    const copied = await copyPieces(pieces, writer);
     const sizeBytes = await writer.finish();
     return {
       ...asRange(copied.range),
@@ -103,13 +101,13 @@ interface Copied {
 }
 
 /** Throws the error of the first faulty piece if no piece has a readable frame. */
-async function copyPieces(pieces: readonly Piece[], writer: ClipWriter, signal?: AbortSignal): Promise<Copied> {
+async function copyPieces(pieces: readonly Piece[], writer: ClipWriter): Promise<Copied> {
   const shown: Interval[] = [];
   const cutShort: LeftOut[] = [];
   const ends: number[] = [];
   let fault: MediaError | undefined;
   for (const piece of pieces) {
-    const failure = await inChunk(piece.chunk, (input) => copyPiece(input, piece, writer, signal)).catch(mediaErrorOf);
+    const failure = await inChunk(piece.chunk, (input) => copyPiece(input, piece, writer)).catch(mediaErrorOf);
     const end = piece.from + writer.endPiece() * 1000;
     if (end > piece.from) ends.push(end);
     if (failure === undefined) shown.push(piece);
@@ -143,12 +141,7 @@ function missingParts(wanted: Interval, shown: readonly Interval[], leftOut: rea
 }
 
 /** Interleaves video and audio packets by time, so that a player reads the file sequentially. */
-async function copyPiece(
-  { video, audio }: Mp4Input,
-  piece: Piece,
-  writer: ClipWriter,
-  signal?: AbortSignal,
-): Promise<void> {
+async function copyPiece({ video, audio }: Mp4Input, piece: Piece, writer: ClipWriter): Promise<void> {
   const key = await video?.keyFrameAt(piece.key + TIME_TOLERANCE_SECONDS);
   if (!video || !key) throw new MediaError('unreadable', 'the video changed while it was read');
   const to = endInFile(piece);
@@ -161,7 +154,6 @@ async function copyPiece(
   );
   let [frame, sound] = [await frames.next(), await sounds.next()];
   while (!frame.done || !sound.done) {
-    signal?.throwIfAborted();
     if (sound.done || (!frame.done && frame.value.timestamp <= sound.value.timestamp)) {
       if (frame.done) break;
       if (frame.value.timestamp > to + MAX_REORDERING_SECONDS) {

@@ -8,9 +8,8 @@ import {
   StorageUnavailableError,
 } from '../../../storage/storage-errors.js';
 import type { StorageTrouble } from '../../../storage/storage-errors.js';
-import { cutClip } from './cut-clip.js';
+import { type Clip, cutClip } from './cut-clip.js';
 import { MediaError, type MediaFault } from './media-source.js';
-import { durationOfMp4 } from './track-facts.js';
 
 /** A recording in the storage. */
 export interface StoredChunk {
@@ -20,18 +19,15 @@ export interface StoredChunk {
   readonly endTime: Date;
 }
 
-interface CutTask {
-  readonly type: 'cut';
+export interface CutTask {
   readonly storageUrl: string;
   readonly chunks: readonly StoredChunk[];
   readonly range: { readonly startTime: Date; readonly endTime: Date };
   readonly target: string;
 }
 
-export type MediaTask = CutTask | { readonly type: 'probe'; readonly path: string };
-
 export type MediaReply =
-  | { readonly type: 'done'; readonly value: unknown }
+  | { readonly type: 'done'; readonly clip: Clip }
   | { readonly type: 'media'; readonly fault: MediaFault; readonly message: string }
   | { readonly type: 'storage'; readonly trouble: StorageTrouble; readonly message: string }
   | { readonly type: 'not-stored'; readonly file: string }
@@ -49,15 +45,15 @@ const WATCHDOG = `
     if (isTooLarge || process.ppid !== workerData.parent) process.kill(process.pid, 'SIGTERM');
   }, 100);`;
 
-async function perform(task: MediaTask): Promise<MediaReply> {
+async function perform(task: CutTask): Promise<MediaReply> {
   try {
-    return { type: 'done', value: task.type === 'cut' ? await cut(task) : await durationOfMp4(task.path) };
+    return { type: 'done', clip: await cut(task) };
   } catch (error) {
     return replyOf(error);
   }
 }
 
-async function cut({ storageUrl, chunks, range, target }: CutTask) {
+async function cut({ storageUrl, chunks, range, target }: CutTask): Promise<Clip> {
   const storage = await openStorage(storageUrl);
   try {
     return await cutClip({
@@ -88,7 +84,7 @@ const maxRssBytes = Number(process.argv[2]);
 new Worker(WATCHDOG, { eval: true, execArgv: [], workerData: { maxRssBytes, parent: process.ppid } });
 // The parent disconnects when it has the reply, or when it ends.
 process.once('disconnect', () => process.exit());
-process.once('message', (task: MediaTask) => {
+process.once('message', (task: CutTask) => {
   void perform(task).then((reply) => {
     // The task may have ended before the next check of the watchdog.
     if (process.memoryUsage.rss() > maxRssBytes) process.kill(process.pid, 'SIGTERM');

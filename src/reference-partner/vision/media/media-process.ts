@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { extname, join } from 'node:path';
 import { fullDisk, NotStoredError, StorageUnavailableError } from '../../../storage/storage-errors.js';
 import type { Clip } from './cut-clip.js';
-import type { MediaReply, MediaTask, StoredChunk } from './media-child.js';
+import type { CutTask, MediaReply } from './media-child.js';
 import { MediaError } from './media-source.js';
 import { systemNow } from '../../sandbox/partner-clock.js';
 
@@ -40,26 +40,11 @@ export const limitsFor = (totalBytes: number): MediaLimits => ({
  * service. Rejects with `MediaError`, `MediaProcessError`, or the errors of the storage.
  */
 export async function cutClipInProcess(
-  order: {
-    readonly storageUrl: string;
-    readonly chunks: readonly StoredChunk[];
-    readonly range: { readonly startTime: Date; readonly endTime: Date };
-    readonly target: string;
-    readonly signal: AbortSignal;
-  },
+  order: CutTask & { readonly signal: AbortSignal },
   limits = limitsFor(order.chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)),
 ): Promise<Clip> {
   const { signal, ...task } = order;
-  return (await runTask({ type: 'cut', ...task }, limits, signal)) as Clip;
-}
-
-/** Runs `durationOfMp4` for a file in a child process. Rejects like `cutClipInProcess`. */
-export async function probeInProcess(path: string, limits = limitsFor(0)): Promise<number> {
-  return (await runTask({ type: 'probe', path }, limits)) as number;
-}
-
-async function runTask(task: MediaTask, limits: MediaLimits, signal?: AbortSignal): Promise<unknown> {
-  signal?.throwIfAborted();
+  signal.throwIfAborted();
   const startedAt = systemNow();
   const child = fork(CHILD, [String(limits.maxRssBytes)], {
     execArgv: [...process.execArgv, '--max-semi-space-size=8', `--max-old-space-size=${MAX_HEAP_MIB}`],
@@ -69,19 +54,19 @@ async function runTask(task: MediaTask, limits: MediaLimits, signal?: AbortSigna
   const exited = once(child, 'exit') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
   const abort = () => child.kill('SIGKILL');
   const timer = setTimeout(abort, limits.timeoutMs);
-  signal?.addEventListener('abort', abort);
+  signal.addEventListener('abort', abort);
   try {
     const replied = once(child, 'message') as Promise<[MediaReply]>;
     child.send(task, () => undefined);
     const reply = await Promise.race([replied.then(([message]) => message), exited.then(() => undefined)]);
     if (child.connected) child.disconnect();
     const [code, killedBy] = await exited;
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     if (reply !== undefined) return resultOf(reply);
     throw new MediaProcessError(reasonOfExit(code, killedBy, systemNow() - startedAt, limits));
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
+    signal.removeEventListener('abort', abort);
   }
 }
 
@@ -94,10 +79,10 @@ function reasonOfExit(code: number | null, killedBy: NodeJS.Signals | null, ms: 
   return `the process that reads the recordings ended with ${killedBy ?? `exit code ${code}`}`;
 }
 
-function resultOf(reply: MediaReply): unknown {
+function resultOf(reply: MediaReply): Clip {
   switch (reply.type) {
     case 'done':
-      return reply.value;
+      return reply.clip;
     case 'media':
       throw new MediaError(reply.fault, reply.message);
     case 'storage':

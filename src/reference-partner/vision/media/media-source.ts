@@ -1,6 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
-
-/** Random access to the bytes of a stored video, in a file or in a storage. */
+/** Random access to the bytes of a stored video. */
 export interface ByteRangeReader {
   /** Length of the whole video in bytes. */
   readonly size: number;
@@ -11,22 +9,7 @@ export interface ByteRangeReader {
   read(start: number, end: number): RangeBytes | Promise<RangeBytes>;
 }
 
-export type RangeBytes = Uint8Array | AsyncIterable<Uint8Array>;
-
-/** The path of a file, or a reader for anything else. */
-export type MediaSource = string | ByteRangeReader;
-
-/** Calls `use` with a reader. A file is open only while `use` runs. */
-export async function withReader<T>(source: MediaSource, use: (reader: ByteRangeReader) => Promise<T>): Promise<T> {
-  if (typeof source !== 'string') return use(source);
-  const file = await open(source, 'r');
-  try {
-    const { size } = await file.stat();
-    return await use({ size, read: (start, end) => readFully(file, start, end) });
-  } finally {
-    await file.close();
-  }
-}
+type RangeBytes = Uint8Array | AsyncIterable<Uint8Array>;
 
 /** The bytes `start` (included) to `end` (excluded) in memory. */
 export async function readBytes(reader: ByteRangeReader, start: number, end: number): Promise<Buffer> {
@@ -41,24 +24,13 @@ export async function readBytes(reader: ByteRangeReader, start: number, end: num
 export const shortRead = (expected: number, received: number) =>
   new Error(`the storage sent ${received} bytes instead of ${expected}`);
 
-async function readFully(file: FileHandle, start: number, end: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(end - start);
-  for (let done = 0; done < bytes.length;) {
-    const { bytesRead } = await file.read(bytes, done, bytes.length - done, start + done);
-    if (bytesRead === 0) throw new Error('the file became shorter while it was read');
-    done += bytesRead;
-  }
-  return bytes;
-}
-
 /**
  * Why a video cannot be used. A retry does not help.
- * - `not-mp4`: no `ftyp` box.
  * - `unreadable`: damaged, truncated, encrypted, or in a format that the library does not know.
  * - `no-video`: no video track.
  * - `nothing-recorded`: no chunk has a frame in the requested range.
  */
-export type MediaFault = 'not-mp4' | 'unreadable' | 'no-video' | 'nothing-recorded';
+export type MediaFault = 'unreadable' | 'no-video' | 'nothing-recorded';
 
 /**
  * An error of the video itself. `message` may be shown to a partner: it names a chunk by its start and never a path.

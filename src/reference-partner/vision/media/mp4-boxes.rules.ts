@@ -1,4 +1,4 @@
-import { type ByteRangeReader, MediaError, type MediaSource, readBytes, withReader } from './media-source.js';
+import { type ByteRangeReader, MediaError, readBytes } from './media-source.js';
 
 /** Length and name of a box, and the brand that follows in an `ftyp` box. */
 export const MP4_HEAD_BYTES = 12;
@@ -6,14 +6,6 @@ export const MP4_HEAD_BYTES = 12;
 /** Whether the first bytes of a file (at least `MP4_HEAD_BYTES`) are those of an `ftyp` box. */
 export const beginsAsMp4 = (head: Buffer): boolean =>
   head.length >= MP4_HEAD_BYTES && head.toString('latin1', 4, 8) === 'ftyp' && head.readUInt32BE(0) >= MP4_HEAD_BYTES;
-
-/** Whether a stored file begins with an `ftyp` box. Does not load the media library. */
-export function isMp4(source: MediaSource): Promise<boolean> {
-  return withReader(source, async (reader) => {
-    if (reader.size < MP4_HEAD_BYTES) return false;
-    return beginsAsMp4(await readBytes(reader, 0, MP4_HEAD_BYTES));
-  });
-}
 
 /** A day with 60 frames per second has tables of about 60 MiB. */
 const MAX_MOOV_BYTES = 64 * 1024 ** 2;

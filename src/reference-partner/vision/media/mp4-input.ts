@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { EncodedPacket, EncodedPacketSink, Input, InputAudioTrack, InputVideoTrack } from 'mediabunny';
-import { type ByteRangeReader, MediaError, type MediaSource, shortRead, withReader } from './media-source.js';
+import { type ByteRangeReader, MediaError, shortRead } from './media-source.js';
 import { assertPlausibleTables } from './mp4-boxes.rules.js';
 
 /** Bytes of one video that the library caches while it reads. */
@@ -67,8 +67,6 @@ export class Mp4Track<T extends InputVideoTrack | InputAudioTrack = InputVideoTr
 
 /** An open MP4 file with its first video track and its first audio track. */
 export interface Mp4Input {
-  /** The video track, or the audio track if there is no video track. */
-  readonly leading: Mp4Track;
   readonly video: Mp4Track<InputVideoTrack> | null;
   readonly audio: Mp4Track<InputAudioTrack> | null;
 }
@@ -77,29 +75,27 @@ export interface Mp4Input {
  * Opens a video while `use` runs, reading only the ranges that are needed.
  * @throws MediaError `unreadable`; errors of the storage are not wrapped.
  */
-export async function withMp4Input<T>(source: MediaSource, use: (input: Mp4Input) => Promise<T>): Promise<T> {
-  return withReader(source, async (reader) => {
-    await assertPlausibleTables(reader);
-    const mediabunny = await loadMediabunny();
-    const reading = new Reading();
-    const input = new mediabunny.Input({
-      formats: [mediabunny.MP4, mediabunny.QTFF],
-      source: new mediabunny.CustomSource({
-        getSize: () => reader.size,
-        read: (start, end) => reading.fetch(reader, start, end),
-        maxCacheSize: CACHE_BYTES,
-        prefetchProfile: typeof source === 'string' ? 'fileSystem' : 'network',
-        // The library fetches a failed prefetch again when it needs the range. The error is then thrown to the caller.
-        handleUnhandledError: () => undefined,
-      }),
-    });
-    try {
-      return await use(await openTracks(mediabunny, input, reading));
-    } finally {
-      input.dispose();
-      reading.end();
-    }
+export async function withMp4Input<T>(reader: ByteRangeReader, use: (input: Mp4Input) => Promise<T>): Promise<T> {
+  await assertPlausibleTables(reader);
+  const mediabunny = await loadMediabunny();
+  const reading = new Reading();
+  const input = new mediabunny.Input({
+    formats: [mediabunny.MP4, mediabunny.QTFF],
+    source: new mediabunny.CustomSource({
+      getSize: () => reader.size,
+      read: (start, end) => reading.fetch(reader, start, end),
+      maxCacheSize: CACHE_BYTES,
+      prefetchProfile: 'network',
+      // The library fetches a failed prefetch again when it needs the range. The error is then thrown to the caller.
+      handleUnhandledError: () => undefined,
+    }),
   });
+  try {
+    return await use(await openTracks(mediabunny, input, reading));
+  } finally {
+    input.dispose();
+    reading.end();
+  }
 }
 
 async function openTracks(mediabunny: typeof import('mediabunny'), input: Input, reading: Reading): Promise<Mp4Input> {
@@ -109,10 +105,8 @@ async function openTracks(mediabunny: typeof import('mediabunny'), input: Input,
   ]);
   const open = <T extends InputVideoTrack | InputAudioTrack>(track: T) =>
     new Mp4Track(track, new mediabunny.EncodedPacketSink(track), reading);
-  const tracks = { video: video && open(video), audio: audio && open(audio) };
-  const leading = tracks.video ?? tracks.audio;
-  if (!leading) throw new MediaError('unreadable', 'the video holds neither picture nor sound');
-  return { leading, ...tracks };
+  if (!video && !audio) throw new MediaError('unreadable', 'the video holds neither picture nor sound');
+  return { video: video && open(video), audio: audio && open(audio) };
 }
 
 /** Reads the bytes of one video. Distinguishes storage errors from errors of the video, and closes every stream. */

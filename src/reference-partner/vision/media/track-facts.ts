@@ -1,7 +1,6 @@
 import type { AudioCodec, InputAudioTrack, InputVideoTrack, Rotation, VideoCodec } from 'mediabunny';
-import { MediaError, type MediaSource } from './media-source.js';
-import { isMp4 } from './mp4-boxes.rules.js';
-import { type Mp4Track, loadMediabunny, withMp4Input } from './mp4-input.js';
+import { MediaError } from './media-source.js';
+import { type Mp4Track, loadMediabunny } from './mp4-input.js';
 
 /** Properties that two video tracks must share to be joined without encoding. */
 export interface VideoFacts {
@@ -73,21 +72,6 @@ export function readExtent(track: Mp4Track): Promise<Extent> {
     first: Math.max(0, await of.getFirstTimestamp()),
     end: await of.computeDuration(),
   }));
-}
-
-/**
- * The length in seconds, not rounded, of the video track, or of the audio track if there is no video track. Reads only the
- * table of contents: a few small ranges for a file of any size.
- * @throws MediaError `not-mp4`, `unreadable`; errors of the storage are not wrapped.
- */
-export async function durationOfMp4(source: MediaSource): Promise<number> {
-  if (!(await isMp4(source))) throw new MediaError('not-mp4', 'this is not an MP4: it has no ftyp box');
-  return withMp4Input(source, async ({ leading, video }) => {
-    const extent = await readExtent(leading);
-    // Throws for a codec that clips do not support.
-    if (video) await readVideoFacts(video);
-    return Math.max(0, extent.end - extent.first);
-  });
 }
 
 /** Why the second video cannot be joined to the first without encoding, or null. */
