@@ -1,13 +1,10 @@
-import { isJsonObject } from '../contracts/common/json.js';
+import { isJsonObject, ownField } from '../contracts/common/json.js';
 import type { Exchange } from './exchange.js';
 import { failed, notProven, passed, passedUnless, type Rule, type Verdict } from './rule.js';
 
-/** Checks that several roles share. */
+/** Checks and rules that several server roles share. */
 
-export const ownField = (value: unknown, name: string): unknown =>
-  isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-
-/** The sentence that names the answer in place of the expected one. */
+/** Why the status is not one of the expected ones. */
 export function statusFault(exchange: Exchange, ...expected: readonly number[]): string | undefined {
   if (exchange.failure !== undefined) return exchange.failure;
   if (expected.includes(exchange.status)) return undefined;
@@ -24,26 +21,16 @@ export const hasStatus =
   (exchange: Exchange): Verdict =>
     passedUnless(statusFault(exchange, ...expected));
 
-export const isDeclaredJson = (exchange: Exchange): Verdict =>
-  passedUnless(
-    exchange.isDeclaredJson
-      ? undefined
-      : `Content-Type is ${exchange.header('content-type') ?? 'absent'}, expected application/json`,
-  );
+const contentTypeFault = (exchange: Exchange): string | undefined =>
+  exchange.isDeclaredJson
+    ? undefined
+    : `Content-Type is ${exchange.header('content-type') ?? 'absent'}, expected application/json`;
 
 /** A body that is not declared as JSON is the fault of another rule. */
 export function isJson(exchange: Exchange): Verdict {
   if (exchange.jsonFault === undefined) return passed;
   return exchange.isDeclaredJson ? failed(exchange.jsonFault) : notProven('the body is not declared as JSON');
 }
-
-/** Checks one member of the body. */
-export const member =
-  (path: string, isValid: (value: unknown) => boolean, expected: string) =>
-  (exchange: Exchange): Verdict => {
-    const value = path.split('.').reduce<unknown>(ownField, exchange.json);
-    return passedUnless(isValid(value) ? undefined : `${path} must be ${expected}, it is ${shown(value)}`);
-  };
 
 /** A short form of any value for a message. */
 export function shown(value: unknown): string {
@@ -52,21 +39,82 @@ export function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-/** Checks the common error body (section 2.1) with one of these codes. */
-export function errorBodyFault(exchange: Exchange, codes: readonly string[]): string | undefined {
-  if (!exchange.isDeclaredJson)
-    return `Content-Type is ${exchange.header('content-type') ?? 'absent'}, expected application/json`;
-  if (exchange.jsonFault !== undefined) return exchange.jsonFault;
-  const body = exchange.json;
-  const error = ownField(body, 'error');
-  if (ownField(body, 'success') !== false) return `success must be false, it is ${shown(ownField(body, 'success'))}`;
+/** The fault of the common error body (section 2.1) with this code. */
+export function errorBodyFault(exchange: Exchange, code: string): string | undefined {
+  const fault = contentTypeFault(exchange) ?? exchange.jsonFault;
+  if (fault !== undefined) return fault;
+  const success = ownField(exchange.json, 'success');
+  const error = ownField(exchange.json, 'error');
+  if (success !== false) return `success must be false, it is ${shown(success)}`;
   if (!isJsonObject(error)) return `error must be an object, it is ${shown(error)}`;
-  const { code, message, details } = error;
-  if (!codes.includes(code as string)) return `error.code must be ${codes.join(' or ')}, it is ${shown(code)}`;
+  const { message, details } = error;
+  if (error['code'] !== code) return `error.code must be ${code}, it is ${shown(error['code'])}`;
   if (typeof message !== 'string') return `error.message must be text, it is ${shown(message)}`;
   if (details != null && !isJsonObject(details)) return `error.details must be an object, it is ${shown(details)}`;
   return undefined;
 }
+
+/** `SITE-007` for `SITE` and 7. */
+export const ruleId = (prefix: string, number: number): string => `${prefix}-${String(number).padStart(3, '0')}`;
+
+/** A rule without its operation and severity. */
+export type RuleRow = readonly [
+  id: string,
+  section: string,
+  on: string,
+  title: string,
+  remedy: string,
+  check: Rule['check'],
+  needs?: readonly string[],
+];
+
+export const rulesOf = (operation: string, rows: readonly RuleRow[], severity: Rule['severity'] = 'must'): Rule[] =>
+  rows.map(([id, section, on, title, remedy, check, needs = []]) => {
+    return { id, section, severity, operation, on, title, remedy, check, needs };
+  });
+
+/** The rules `first` and `first + 1`: how an answer is declared, and its form. `of` names the answer. */
+export const jsonRows = (prefix: string, first: number, on: string, of: string): RuleRow[] => [
+  [
+    ...([ruleId(prefix, first), '4', on, `${of} is application/json`, 'Send Content-Type: application/json.'] as const),
+    (exchange) => passedUnless(contentTypeFault(exchange)),
+  ],
+  [
+    ruleId(prefix, first + 1),
+    '4',
+    on,
+    `${of} is JSON in UTF-8`,
+    'Write the body with a JSON serializer, in UTF-8.',
+    isJson,
+  ],
+];
+
+/** The required form of a value, in words and as a check. */
+export type Form = readonly [words: string, isValid: (value: unknown) => boolean];
+export const TEXT: Form = ['text', (value) => typeof value === 'string' && value !== ''];
+export const TRUE: Form = ['true', (value) => value === true];
+
+/** A rule of one member of a JSON answer; `path` is `success` or `data.sites`. */
+export const memberRow = (
+  [id, section, on]: readonly [id: string, section: string, on: string],
+  path: string,
+  [words, isValid]: Form,
+  needs: readonly string[],
+  remedy = `Send ${path} as ${words.replace('or absent', 'or leave it out')}.`,
+): RuleRow => [
+  id,
+  section,
+  on,
+  `${path} is ${words}`,
+  remedy,
+  ({ json }) => {
+    const value = valueAt(json, path);
+    return passedUnless(isValid(value) ? undefined : `${path} must be ${words}, it is ${shown(value)}`);
+  },
+  needs,
+];
+
+export const valueAt = (body: unknown, path: string): unknown => path.split('.').reduce<unknown>(ownField, body);
 
 /** A server with a sandbox fails on demand; any other ignores the header. */
 export const FAIL_ON_DEMAND = { 'Sandbox-Scenario': 'server-error' } as const;
@@ -84,58 +132,56 @@ export const internalErrorRule = (
   operation,
   on,
   title: 'the 500 for an unexpected error has the common error body with INTERNAL_ERROR',
-  remedy:
-    'Answer { "success": false, "error": { "code": "INTERNAL_ERROR", "message": "…" } } as application/json, and log the incident.',
+  remedy: `${errorBodyRemedy('INTERNAL_ERROR')} Log the incident.`,
   check: (exchange) => {
     if (exchange.failure !== undefined) return failed(exchange.failure);
     if (exchange.status !== 500) return notProven(`the server did not fail, the status is ${exchange.status}`);
-    return passedUnless(errorBodyFault(exchange, ['INTERNAL_ERROR']));
+    return passedUnless(errorBodyFault(exchange, 'INTERNAL_ERROR'));
   },
 });
 
-/** A request that the server must refuse. */
-export interface Refusal {
-  readonly on: string;
-  /** The rule of the status and the rule of the error body. */
-  readonly ids: readonly [status: string, body: string];
-  readonly section: string;
-  readonly severity?: 'must' | 'should';
-  readonly operation: string;
-  /** `a request without the API-KEY header` */
-  readonly of: string;
-  readonly status: number | readonly number[];
-  readonly codes: readonly string[];
-  readonly bodySection?: string;
-  readonly bodySeverity?: 'must' | 'should';
-  readonly remedy: string;
+const errorBodyRemedy = (code: string): string =>
+  `Send { "success": false, "error": { "code": "${code}", "message": "…" } } as application/json.`;
+
+/** How a server must refuse a request. */
+export type Refusal = readonly [status: number, code: string, section: string, remedy: string];
+
+/** A request that a server must refuse. Its rules have the ids `number` (status) and `number + 1` (error body). */
+export type RefusedRequest = readonly [on: string, number: number, of: string, remedy?: string];
+
+export interface RefusalOptions {
+  readonly severity?: Rule['severity'];
+  readonly bodySeverity?: Rule['severity'];
   readonly needs?: readonly string[];
 }
 
-/** The two rules of a refusal: its status, and its error body. */
-export function refusalRules(refusals: readonly Refusal[]): Rule[] {
-  return refusals.flatMap(({ ids, of, status, codes, remedy, severity = 'must', ...rest }): Rule[] => {
-    const statuses = [status].flat();
-    const { on, operation, section, needs } = rest;
-    const common = { on, operation, ...(needs === undefined ? {} : { needs }) };
-    return [
-      {
-        ...common,
-        id: ids[0],
-        section,
-        severity,
-        title: `${of} is answered with ${statuses.join(' or ')}`,
-        remedy,
-        check: hasStatus(...statuses),
-      },
-      {
-        ...common,
-        id: ids[1],
-        section: rest.bodySection ?? '7',
-        severity: rest.bodySeverity ?? severity,
-        title: `the ${statuses.join(' or ')} for ${of} has the common error body with ${codes.join(' or ')}`,
-        remedy: `Answer { "success": false, "error": { "code": "${codes[0]}", "message": "…" } } as application/json.`,
-        check: (exchange) => passedUnless(errorBodyFault(exchange, codes)),
-      },
-    ];
-  });
+export function refusalRules(
+  prefix: string,
+  operation: string,
+  [status, code, section, remedy]: Refusal,
+  requests: readonly RefusedRequest[],
+  { severity = 'must', bodySeverity = severity, needs = [] }: RefusalOptions = {},
+): Rule[] {
+  return requests.flatMap(([on, number, of, ownRemedy = remedy]) => [
+    ...rulesOf(
+      operation,
+      [[ruleId(prefix, number), section, on, `${of} is answered with ${status}`, ownRemedy, hasStatus(status), needs]],
+      severity,
+    ),
+    ...rulesOf(
+      operation,
+      [
+        [
+          ruleId(prefix, number + 1),
+          '7',
+          on,
+          `the ${status} for ${of} has the common error body with ${code}`,
+          errorBodyRemedy(code),
+          (exchange) => passedUnless(errorBodyFault(exchange, code)),
+          needs,
+        ],
+      ],
+      bodySeverity,
+    ),
+  ]);
 }

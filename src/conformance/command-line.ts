@@ -7,7 +7,7 @@ import { type Report, RULE_ID } from './report/report.js';
 import { CLIENT_ROLES, ROLE_NAMES } from './roles.js';
 import type { Fixtures } from './rule.js';
 
-/** A wrong call: the message is a sentence for the user. */
+/** A wrong call. The message is shown to the user. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -15,26 +15,52 @@ export class UsageError extends Error {
 export const FORMATS = ['text', 'json', 'junit', 'html'] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** The values of a call. Only a run needs `role`, `apiKey` and, of a server role, `url`. */
 export interface Options {
   readonly list: boolean;
   readonly help: boolean;
-  readonly role?: string;
+  readonly role: string;
   readonly url: string;
   readonly apiKey: string;
   readonly fixtures: Fixtures;
   readonly write: boolean;
   readonly format: Format;
-  readonly out?: string;
+  readonly out: string | undefined;
   /** Ids of rules that are known to fail. */
-  readonly baseline?: readonly string[];
-  readonly compare?: Report;
+  readonly baseline: readonly string[] | undefined;
+  readonly compare: Report | undefined;
   readonly timeoutMs: number;
   /** Where the kit of a client role listens. */
   readonly listen: { readonly host: string; readonly port: number };
 }
 
-const FIXTURES = ['hauler-id', 'customer-id', 'truck-id', 'camera-id', 'from', 'to'] as const;
-const FIXTURE_FIELDS = ['haulerId', 'customerId', 'truckId', 'cameraId', 'from', 'to', 'siteId', 'materialId'] as const;
+const TEXT = { type: 'string' } as const;
+const FLAG = { type: 'boolean', default: false } as const;
+const FIXTURE_OPTIONS = {
+  'hauler-id': TEXT,
+  'customer-id': TEXT,
+  'truck-id': TEXT,
+  'camera-id': TEXT,
+  from: TEXT,
+  to: TEXT,
+} as const;
+const OPTIONS = {
+  ...FIXTURE_OPTIONS,
+  role: TEXT,
+  url: TEXT,
+  'api-key': TEXT,
+  fixtures: TEXT,
+  format: { type: 'string', default: 'text' },
+  out: TEXT,
+  baseline: TEXT,
+  compare: TEXT,
+  timeout: TEXT,
+  listen: TEXT,
+  write: FLAG,
+  list: FLAG,
+  help: FLAG,
+} as const;
+const FIXTURE_FIELDS = ['haulerId', 'customerId', 'truckId', 'cameraId', 'from', 'to', 'siteId', 'materialId'];
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_IDLE_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -43,7 +69,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, ''
 export const USAGE = `Usage: haulbridge-conformance --role ROLE --url URL --api-key KEY [options]
 
 Checks a server, or a client, against the specification of the four interfaces. The role is that of your side: for a client
-role the kit listens, plays the other side with faults, and reports what your client did.
+role the kit listens, acts as the other side, injects faults, and checks the calls of your client.
 
   --role ROLE          ${ROLE_NAMES.join(', ')}
   --listen [HOST:]PORT for a client role: where the kit listens; default host: 127.0.0.1
@@ -71,91 +97,41 @@ Exit code: 0 nothing failed that the baseline does not name, 1 a rule failed, 2 
 /** Reads the command line. Throws `UsageError`. */
 export function readOptions(words: readonly string[]): Options {
   const values = parse(words);
-  const list = values['list'] === true;
-  const help = values['help'] === true;
-  const role = text(values['role']);
+  const { list, help, role, format, out, write } = values;
   if (role !== undefined && !ROLE_NAMES.includes(role))
     throw new UsageError(`--role must be one of ${ROLE_NAMES.join(', ')}, not ${quoted(role)}`);
   const isRun = !list && !help;
-  const isClient = Object.hasOwn(CLIENT_ROLES, role ?? '');
-  const needsServer = isRun && !isClient;
+  const isClient = role !== undefined && Object.hasOwn(CLIENT_ROLES, role);
   if (isRun && role === undefined) throw new UsageError(`--role is required: ${ROLE_NAMES.join(', ')}`);
-  const format = text(values['format']) ?? 'text';
   if (!isFormat(format)) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not ${quoted(format)}`);
   const fixtures = readFixtures(values);
-  const out = text(values['out']);
-  if (needsServer) requireFixtures(role ?? '', fixtures);
-  const compared = {
-    ...optional('baseline', text(values['baseline']), readBaseline),
-    ...optional('compare', text(values['compare']), readReport),
+  if (isRun && !isClient) requireFixtures(role, fixtures);
+  const options = {
+    ...{ list, help, role: role ?? '', format, fixtures, write, out },
+    baseline: values.baseline === undefined ? undefined : readBaseline(values.baseline),
+    compare: values.compare === undefined ? undefined : readReport(values.compare, '--compare'),
+    url: isRun && !isClient ? readUrl(values.url) : '',
+    apiKey: isRun ? readKey(values['api-key']) : '',
+    listen: isRun && isClient ? readListen(values.listen) : { host: '', port: 0 },
+    timeoutMs: readTimeout(values.timeout, isClient ? DEFAULT_IDLE_MS : DEFAULT_TIMEOUT_MS),
   };
-  const url = needsServer ? readUrl(text(values['url'])) : '';
-  const apiKey = isRun ? readKey(text(values['api-key'])) : '';
-  const listen = isRun && isClient ? readListen(text(values['listen'])) : { host: '', port: 0 };
-  const timeoutMs = readTimeout(text(values['timeout']), isClient ? DEFAULT_IDLE_MS : DEFAULT_TIMEOUT_MS);
   if (isRun && out !== undefined) checkWritable(out);
-  return {
-    list,
-    help,
-    ...(role === undefined ? {} : { role }),
-    url,
-    apiKey,
-    fixtures,
-    write: values['write'] === true,
-    format,
-    ...(out === undefined ? {} : { out }),
-    ...compared,
-    timeoutMs,
-    listen,
-  };
+  return options;
 }
 
-type Values = Readonly<Record<string, string | boolean | undefined>>;
+type Values = ReturnType<typeof parse>;
 
-const TEXT_OPTIONS = [
-  'role',
-  'url',
-  'api-key',
-  ...FIXTURES,
-  'fixtures',
-  'format',
-  'out',
-  'baseline',
-  'compare',
-  'timeout',
-  'listen',
-];
-const FLAGS = ['write', 'list', 'help'];
-
-function parse(words: readonly string[]): Values {
+function parse(words: readonly string[]) {
   try {
-    const { values } = parseArgs({
-      args: [...words],
-      strict: true,
-      allowPositionals: false,
-      options: {
-        ...Object.fromEntries(TEXT_OPTIONS.map((name) => [name, { type: 'string' as const }])),
-        ...Object.fromEntries(FLAGS.map((name) => [name, { type: 'boolean' as const }])),
-      },
-    });
-    return values;
+    return parseArgs({ args: [...words], strict: true, allowPositionals: false, options: OPTIONS }).values;
   } catch (error) {
+    // The first sentence of the first line; the others are advice for positional arguments.
     throw new UsageError(((error as Error).message.split('. ')[0] ?? '').replace(/\n[^]*$/, ''));
   }
 }
 
-const text = (value: string | boolean | undefined): string | undefined =>
-  typeof value === 'string' ? value : undefined;
 const quoted = (value: string): string => JSON.stringify(value.slice(0, 100));
 const isFormat = (value: string): value is Format => (FORMATS as readonly string[]).includes(value);
-
-function optional<Name extends string, T>(
-  name: Name,
-  value: string | undefined,
-  read: (value: string) => T,
-): Partial<Record<Name, T>> {
-  return value === undefined ? {} : ({ [name]: read(value) } as Record<Name, T>);
-}
 
 function readUrl(value: string | undefined): string {
   if (value === undefined) throw new UsageError('--url is required: the base address of the server');
@@ -178,11 +154,9 @@ function readKey(value: string | undefined): string {
 }
 
 function readFixtures(values: Values): Fixtures {
-  const fixtures: Record<string, string> = {};
-  const file = text(values['fixtures']);
-  if (file !== undefined) Object.assign(fixtures, readFixtureFile(file));
-  for (const option of FIXTURES) {
-    const value = text(values[option]);
+  const fixtures: Record<string, string> = values.fixtures === undefined ? {} : readFixtureFile(values.fixtures);
+  for (const option of Object.keys(FIXTURE_OPTIONS) as (keyof typeof FIXTURE_OPTIONS)[]) {
+    const value = values[option];
     if (value !== undefined) fixtures[option.replace(/-i/, 'I')] = value;
   }
   for (const name of ['haulerId', 'siteId', 'materialId']) {
@@ -204,7 +178,7 @@ function readFixtures(values: Values): Fixtures {
   return fixtures;
 }
 
-/** A file that cannot be written would be noticed only after the run. */
+/** Checked before the run, because the report is written after it. */
 function checkWritable(file: string): void {
   try {
     closeSync(openSync(file, 'a'));
@@ -215,16 +189,18 @@ function checkWritable(file: string): void {
 
 function readFixtureFile(file: string): Record<string, string> {
   const content = readJson(file, '--fixtures');
-  if (!isJsonObject(content)) throw new UsageError(`--fixtures ${file} must have a JSON object`);
+  if (!isJsonObject(content)) throw new UsageError(`--fixtures ${file} must be a JSON object`);
   for (const [name, value] of Object.entries(content)) {
-    if (!(FIXTURE_FIELDS as readonly string[]).includes(name))
-      throw new UsageError(`--fixtures ${file}: unknown name ${quoted(name)}, known are ${FIXTURE_FIELDS.join(', ')}`);
+    if (!FIXTURE_FIELDS.includes(name))
+      throw new UsageError(
+        `--fixtures ${file}: unknown name ${quoted(name)}; the names are ${FIXTURE_FIELDS.join(', ')}`,
+      );
     if (typeof value !== 'string') throw new UsageError(`--fixtures ${file}: ${name} must be text`);
   }
   return content as Record<string, string>;
 }
 
-function requireFixtures(role: string, { haulerId, customerId }: Fixtures): void {
+function requireFixtures(role: string | undefined, { haulerId, customerId }: Fixtures): void {
   if (role === 'site-server' && haulerId === undefined)
     throw new UsageError('--hauler-id is required for the role site-server');
   if (role === 'vision-server' && customerId === undefined && haulerId === undefined) {
@@ -269,7 +245,7 @@ function readJson(file: string, option: string): unknown {
   }
 }
 
-function readReport(file: string, option = '--compare'): Report {
+function readReport(file: string, option: string): Report {
   const report = readJson(file, option);
   if (!isReport(report)) throw new UsageError(`${option} ${file} is not a JSON report of this kit`);
   return report;

@@ -22,7 +22,10 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
-/** The answer could not be had for a reason that says nothing about the server; its rules are not proven. */
+/**
+ * A request cannot be sent or a check cannot decide, for a reason that does not concern the server: data is missing, or the
+ * kit may not send the request. The rules are then not proven, with the message as the reason.
+ */
 export class UnprovenError extends Error {
   override readonly name = 'UnprovenError';
 }
@@ -30,9 +33,12 @@ export class UnprovenError extends Error {
 /** Sends one request. Throws `NoAnswerError` or `UnprovenError`. */
 export type Send = (request: KitRequest) => Promise<KitAnswer>;
 
+export const isJsonType = (contentType: string | undefined): boolean =>
+  /^application\/json(\s*;|\s*$)/i.test(contentType ?? '');
+
 /** A request with its answer, or with the reason why there is none. */
 export class Exchange {
-  private parsed: { readonly value?: unknown; readonly fault?: string } | undefined;
+  private parsed: ParsedJson | undefined;
 
   constructor(
     readonly request: KitRequest,
@@ -51,10 +57,6 @@ export class Exchange {
     return this.answer?.status ?? 0;
   }
 
-  get text(): string {
-    return this.answer?.body.toString('utf8') ?? '';
-  }
-
   /** The body as JSON; undefined where it is none. */
   get json(): unknown {
     return this.parse().value;
@@ -66,21 +68,29 @@ export class Exchange {
   }
 
   get isDeclaredJson(): boolean {
-    return /^application\/json(\s*;|\s*$)/i.test(this.header('content-type') ?? '');
+    return isJsonType(this.header('content-type'));
   }
 
   header(name: string): string | undefined {
     return this.answer?.headers[name];
   }
 
-  private parse() {
-    if (this.parsed === undefined) {
-      try {
-        this.parsed = { value: parseJson(decodeUtf8(this.answer?.body ?? Buffer.alloc(0))) };
-      } catch (error) {
-        this.parsed = { fault: (error as Error).message };
-      }
-    }
+  private parse(): ParsedJson {
+    this.parsed ??= parsedJson(this.answer?.body ?? Buffer.alloc(0));
     return this.parsed;
+  }
+}
+
+/** A body as JSON, or why it is not JSON. */
+export interface ParsedJson {
+  readonly value?: unknown;
+  readonly fault?: string;
+}
+
+export function parsedJson(body: Buffer): ParsedJson {
+  try {
+    return { value: parseJson(decodeUtf8(body)) };
+  } catch (error) {
+    return { fault: (error as Error).message };
   }
 }

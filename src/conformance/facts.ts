@@ -2,8 +2,8 @@ import { isJsonObject } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 
-/** The first faults of a field are named, the others are counted. */
-const MAX_NAMED = 3;
+/** The first faults of a field are listed, the others are counted. */
+const MAX_LISTED = 3;
 
 interface Faults {
   readonly messages: string[];
@@ -35,7 +35,7 @@ export class RecordFacts {
     const faults = this.byField.get(field) ?? { messages: [], count: 0 };
     this.byField.set(field, faults);
     faults.count++;
-    if (faults.messages.length < MAX_NAMED) faults.messages.push(message);
+    if (faults.messages.length < MAX_LISTED) faults.messages.push(message);
   }
 
   countOf(list: string): number {
@@ -52,10 +52,6 @@ export class RecordFacts {
     if (faults === undefined) return undefined;
     const more = faults.count - faults.messages.length;
     return [...faults.messages, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
-  }
-
-  get faultyFields(): readonly string[] {
-    return [...this.byField.keys()];
   }
 
   private note(path: string, value: unknown, depth: number): void {

@@ -1,15 +1,10 @@
+import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as TlsAgent, request as httpsRequest } from 'node:https';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { type KitAnswer, type KitRequest, NoAnswerError, type Send } from './exchange.js';
 
-export interface TransportLimits {
-  /** For the complete answer. */
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
-}
-
-/** Of an answer whose request has no `maxBytes`. As JSON in memory it takes ten times its size. */
+/** Of an answer whose request has no `maxBytes`. Parsed JSON takes ten times its size in memory. */
 export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 export interface Transport {
@@ -17,54 +12,43 @@ export interface Transport {
   close(): void;
 }
 
-/** Sends requests as they are: no redirect is followed, nothing is repeated, and every answer is bounded. */
-export function httpTransport(limits: TransportLimits): Transport {
+/**
+ * Sends requests over HTTP. It follows no redirect, repeats nothing, and limits the size of each answer; `timeoutMs` limits
+ * the time until the answer is complete.
+ */
+export function httpTransport(timeoutMs: number): Transport {
   const agents = { 'http:': new Agent({ keepAlive: true }), 'https:': new TlsAgent({ keepAlive: true }) };
   return {
-    send: (request) => sendOnce(request, limits, agents),
+    send: (request) => sendOnce(request, timeoutMs, agents),
     close: () => Object.values(agents).forEach((agent) => agent.destroy()),
   };
 }
 
-function sendOnce(
+async function sendOnce(
   request: KitRequest,
-  { timeoutMs, maxBytes }: TransportLimits,
+  timeoutMs: number,
   agents: Readonly<Record<'http:' | 'https:', Agent>>,
 ): Promise<KitAnswer> {
   const url = new URL(request.url);
-  const limit = request.maxBytes ?? maxBytes;
   const isTls = url.protocol === 'https:';
-  return new Promise((resolve, reject) => {
-    const refuse = (message: string) => {
-      clearTimeout(timer);
-      outgoing.destroy();
-      reject(new NoAnswerError(message));
-    };
-    const outgoing = (isTls ? httpsRequest : httpRequest)(url, {
-      method: request.method,
-      headers: headersOf(request),
-      agent: agents[isTls ? 'https:' : 'http:'],
-    });
-    const timer = setTimeout(() => refuse(`no complete answer within ${timeoutMs / 1000} s`), timeoutMs);
-    outgoing.on('error', (error: NodeJS.ErrnoException) => refuse(reasonOf(error, url.host)));
-    outgoing.on('response', (incoming) =>
-      collect(
-        incoming,
-        { limit: request.peekBytes ?? limit, isPeek: request.peekBytes !== undefined },
-        refuse,
-        (body) => {
-          clearTimeout(timer);
-          if (!incoming.complete) outgoing.destroy();
-          try {
-            resolve(answerOf(incoming, body, limit));
-          } catch (error) {
-            refuse((error as Error).message);
-          }
-        },
-      ),
-    );
-    outgoing.end(request.body);
+  const signal = AbortSignal.timeout(timeoutMs);
+  const outgoing = (isTls ? httpsRequest : httpRequest)(url, {
+    method: request.method,
+    headers: headersOf(request),
+    agent: agents[isTls ? 'https:' : 'http:'],
+    signal,
   });
+  // An error after the response also reaches the reader of the body.
+  outgoing.on('error', () => undefined);
+  try {
+    outgoing.end(request.body);
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const maxBytes = request.maxBytes ?? MAX_ANSWER_BYTES;
+    return answerOf(incoming, await bodyOf(incoming, maxBytes, request.peekBytes), maxBytes);
+  } catch (error) {
+    if (signal.aborted) throw new NoAnswerError(`no complete answer within ${timeoutMs / 1000} s`);
+    throw error instanceof NoAnswerError ? error : new NoAnswerError(reasonOf(error as Error, url.host));
+  }
 }
 
 const headersOf = ({ headers, body }: KitRequest) => ({
@@ -77,30 +61,23 @@ const headersOf = ({ headers, body }: KitRequest) => ({
   ...headers,
 });
 
-function collect(
-  incoming: IncomingMessage,
-  { limit, isPeek }: { readonly limit: number; readonly isPeek: boolean },
-  refuse: (message: string) => void,
-  done: (body: Buffer) => void,
-): void {
+/** Closes the connection if the answer is too large, or after `peekBytes`. */
+async function bodyOf(incoming: IncomingMessage, maxBytes: number, peekBytes = Infinity): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  let isOver = false;
-  const end = (act: () => void) => {
-    if (isOver) return;
-    isOver = true;
-    act();
-  };
-  incoming.on('data', (chunk: Buffer) => {
-    if (isOver) return;
-    size += chunk.length;
-    chunks.push(chunk);
-    if (isPeek && size >= limit) end(() => done(Buffer.concat(chunks)));
-    else if (size > limit) end(() => refuse(`the answer is larger than ${Math.floor(limit / 1024 / 1024)} MiB`));
-  });
-  incoming.on('end', () => end(() => done(Buffer.concat(chunks))));
-  incoming.on('error', () => end(() => refuse('the connection closed before the answer was complete')));
-  incoming.on('close', () => end(() => refuse('the connection closed before the answer was complete')));
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= peekBytes) break;
+      if (size > maxBytes)
+        throw new NoAnswerError(`the answer is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB`);
+    }
+  } catch (error) {
+    if (error instanceof NoAnswerError) throw error;
+    throw new NoAnswerError('the connection closed before the answer was complete');
+  }
+  return Buffer.concat(chunks);
 }
 
 function answerOf(incoming: IncomingMessage, body: Buffer, maxOutputLength: number): KitAnswer {

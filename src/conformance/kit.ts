@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { FORMATS, type Format, type Options, readOptions, USAGE, UsageError } from './command-line.js';
-import { httpTransport, MAX_ANSWER_BYTES } from './http-transport.js';
+import { httpTransport } from './http-transport.js';
 import { htmlReport } from './report/html.js';
 import { junitReport } from './report/junit.js';
 import { exitCodeOf, type Report, reportOf, withOperation } from './report/report.js';
 import { textReport } from './report/text.js';
 import { checkCalls } from './client/client-rule.js';
 import { recordCalls } from './client/listener.js';
-import { CLIENT_ROLES, ROLE_NAMES, ROLES, SERVER_ROLES } from './roles.js';
-import { DEFAULT_WAIT_MS, runServerRole } from './run.js';
+import { CLIENT_ROLES, ROLES, SERVER_ROLES } from './roles.js';
+import type { ServerRole } from './rule.js';
+import { type RuleResult, runServerRole } from './run.js';
 
 export interface Streams {
   readonly out: (text: string) => void;
@@ -34,10 +35,7 @@ export async function runKit(words: readonly string[], streams: Streams): Promis
     const options = readOptions(words);
     if (options.help) out(USAGE);
     else if (options.list) out(listRules(options));
-    else
-      return await (Object.hasOwn(CLIENT_ROLES, options.role ?? '')
-        ? runClient(options, streams)
-        : runServer(options, out));
+    else return print(await run(options, streams), options, out);
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -46,62 +44,54 @@ export async function runKit(words: readonly string[], streams: Streams): Promis
   }
 }
 
-/** `kit-` and a part that differs from run to run; all that a run writes is named after it. */
-const newRunId = (now: Date): string =>
-  `kit-${now.toISOString().slice(0, 19).replace(/\D/g, '')}-${randomBytes(3).toString('hex')}`;
-
-async function runServer(options: Options, out: (text: string) => void): Promise<number> {
-  const role = SERVER_ROLES[options.role ?? ''];
-  if (role === undefined) throw new UsageError(`--role must be one of ${ROLE_NAMES.join(', ')}`);
+async function run(options: Options, streams: Streams): Promise<Report> {
   const startedAt = new Date();
-  const runId = newRunId(startedAt);
-  const transport = httpTransport({ timeoutMs: options.timeoutMs, maxBytes: MAX_ANSWER_BYTES });
+  // A run stores data under names that contain this id.
+  const runId = `kit-${startedAt.toISOString().slice(0, 19).replace(/\D/g, '')}-${randomBytes(3).toString('hex')}`;
+  const server = SERVER_ROLES[options.role];
+  const { url, results } = server ? await runServer(server, runId, options) : await runClient(options, streams);
+  const { role, apiKey, baseline, compare } = options;
+  return reportOf({ role, url, runId, startedAt, results, apiKey, baseline, compare });
+}
+
+interface Run {
+  readonly url: string;
+  readonly results: readonly RuleResult[];
+}
+
+async function runServer(role: ServerRole, runId: string, options: Options): Promise<Run> {
+  const { url, apiKey, fixtures, timeoutMs, write } = options;
+  const transport = httpTransport(timeoutMs);
   try {
     const results = await runServerRole(role, {
-      baseUrl: options.url,
-      apiKey: options.apiKey,
-      fixtures: options.fixtures,
-      send: transport.send,
+      baseUrl: url,
+      apiKey,
+      fixtures,
       runId,
-      waitMs: DEFAULT_WAIT_MS,
-      refuse: ({ writes }) =>
-        writes === true && !options.write ? 'pass --write: a server may store this request' : undefined,
+      send: transport.send,
+      refuse: ({ writes }) => (writes === true && !write ? 'pass --write: a server may store this request' : undefined),
     });
-    return print(
-      reportOf({ role: role.name, url: options.url, runId, startedAt, results, ...givenOf(options) }),
-      options,
-      out,
-    );
+    return { url, results };
   } finally {
     transport.close();
   }
 }
 
-const givenOf = ({ apiKey, baseline, compare }: Options) => ({
-  apiKey,
-  ...(baseline === undefined ? {} : { baseline }),
-  ...(compare === undefined ? {} : { compare }),
-});
-
-async function runClient(options: Options, { out, err, stop }: Streams): Promise<number> {
-  const role = CLIENT_ROLES[options.role ?? ''];
-  if (role === undefined) throw new UsageError(`--role must be one of ${ROLE_NAMES.join(', ')}`);
+async function runClient(options: Options, { err, stop }: Streams): Promise<Run> {
+  const role = CLIENT_ROLES[options.role];
+  if (role === undefined) throw new Error(`unknown role ${options.role}`);
   const { apiKey, listen, timeoutMs, fixtures } = options;
-  const startedAt = new Date();
   let url = '';
   const calls = await recordCalls((address) => role.peer({ url: (url = address), apiKey }), {
     ...listen,
     idleMs: timeoutMs,
-    ...(stop === undefined ? {} : { stop }),
+    stop,
     onListening: (address) =>
       err(`listening at ${address}; the run ends ${timeoutMs / 1_000} s after the last call, or with Ctrl-C\n`),
   }).catch((error: unknown) => {
     throw new UsageError(`--listen ${listen.host}:${listen.port}: ${(error as Error).message}`);
   });
-  const { haulerId } = fixtures;
-  const results = checkCalls(role, { calls, apiKey, ...(haulerId === undefined ? {} : { haulerId }) }, url);
-  const runId = newRunId(startedAt);
-  return print(reportOf({ role: role.name, url, runId, startedAt, results, ...givenOf(options) }), options, out);
+  return { url, results: checkCalls(role, { calls, apiKey, haulerId: fixtures.haulerId }, url) };
 }
 
 function print(report: Report, { format, out: file }: Options, out: (text: string) => void): number {
@@ -122,16 +112,10 @@ function print(report: Report, { format, out: file }: Options, out: (text: strin
 }
 
 function listRules({ role, format }: Options): string {
-  const rules = ROLES.filter(({ name }) => role === undefined || name === role).flatMap(({ name, rules: each }) =>
-    each.map(({ id, section, severity, operation, title, remedy }) => ({
-      id,
-      role: name,
-      section,
-      severity,
-      operation,
-      title,
-      remedy,
-    })),
+  const rules = ROLES.filter(({ name }) => role === '' || name === role).flatMap(({ name, rules: each }) =>
+    each.map(({ id, section, severity, operation, title, remedy }) => {
+      return { id, role: name, section, severity, operation, title, remedy };
+    }),
   );
   if (format === 'json') return `${JSON.stringify(rules, undefined, 2)}\n`;
   if (format !== 'text') throw new UsageError(`--list has the formats ${FORMATS.slice(0, 2).join(' and ')}`);

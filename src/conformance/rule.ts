@@ -1,19 +1,22 @@
 import type { Exchange } from './exchange.js';
 
-export const OUTCOMES = ['passed', 'failed', 'warning', 'not-applicable', 'not-proven', 'kit-error'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
-
-/** The result of a check. A failed `should` is reported as a warning. */
+/** The result of a check. */
 export interface Verdict {
   readonly outcome: 'passed' | 'failed' | 'not-applicable' | 'not-proven';
   readonly message?: string;
 }
 
+/** The result of a rule. A failed `should` is a warning. */
+export type Outcome = Verdict['outcome'] | 'warning' | 'kit-error';
+
+export const outcomeOf = ({ severity }: RuleFacts, { outcome }: Verdict): Outcome =>
+  outcome === 'failed' && severity === 'should' ? 'warning' : outcome;
+
 export const passed: Verdict = { outcome: 'passed' };
 export const failed = (message: string): Verdict => ({ outcome: 'failed', message });
-/** The contract permits the server to leave it out. */
+/** The answer does not have the optional part that the rule is about. */
 export const notApplicable = (message: string): Verdict => ({ outcome: 'not-applicable', message });
-/** The kit saw no data that could show it. */
+/** The run has no data that could break the rule. */
 export const notProven = (message: string): Verdict => ({ outcome: 'not-proven', message });
 export const passedUnless = (fault: string | undefined): Verdict => (fault === undefined ? passed : failed(fault));
 
@@ -25,33 +28,26 @@ export interface RuleFacts {
   readonly severity: 'must' | 'should';
   readonly operation: string;
   readonly title: string;
-  /** What to change when it fails. */
+  /** What to change if it fails. */
   readonly remedy: string;
 }
 
 /** A statement about a server. */
 export interface Rule extends RuleFacts {
-  /**
-   * The exchange that it looks at. The first rule of an exchange decides whether the answer is the expected one; the others
-   * are evaluated only when it passed.
-   */
+  /** The exchange that it checks. The other rules of an exchange are evaluated only if the first one passed. */
   readonly on: string;
   /** Rules that must have passed as well. */
   readonly needs?: readonly string[];
+  /** May throw `UnprovenError`. */
   readonly check: (exchange: Exchange, run: Exchanges) => Verdict | Promise<Verdict>;
 }
 
-/** No request could be built: the sentence says what is missing. */
-export class MissingData {
-  constructor(readonly message: string) {}
-}
-
-/** The exchanges of a run, each made once. */
+/** The exchanges of a run. Each request is sent once, when a rule first needs it. */
 export interface Exchanges {
   readonly fixtures: Fixtures;
   readonly runId: string;
-  readonly now: () => Date;
-  exchange(name: string): Promise<Exchange | MissingData>;
+  /** Throws `UnprovenError`. */
+  exchange(name: string): Promise<Exchange>;
 }
 
 /** Data of the server that the kit asks for. */
@@ -76,7 +72,7 @@ export interface Draft {
   readonly headers?: Readonly<Record<string, string>>;
   /** An absolute address in place of the operation's. */
   readonly url?: string;
-  /** Reads no more of the body, which is then no failure. */
+  /** Reads only this many bytes of the body. */
   readonly peekBytes?: number;
   /** For an answer that may be larger than a page. */
   readonly maxBytes?: number;
@@ -85,27 +81,28 @@ export interface Draft {
 /** One request of a role. */
 export interface RequestPlan {
   readonly operation: string;
-  /** `write`: a server may store something. Sent only with `--write`. */
+  /** The server may store something, so the request is sent only with `--write`. */
   readonly writes?: boolean;
   readonly credentials?: Credentials;
-  readonly draft: (run: Exchanges) => Draft | MissingData | Promise<Draft | MissingData>;
-  /** The request is repeated until this holds, or the waiting time is over. */
+  /** Throws `UnprovenError` if data for the request is missing. */
+  readonly draft: (run: Exchanges) => Draft | Promise<Draft>;
+  /** The request is repeated until this is true, for at most a minute. */
   readonly until?: (exchange: Exchange) => boolean;
 }
 
 export interface Operation {
   readonly method: 'GET' | 'POST';
-  /** From the base address on. */
+  /** Follows the base address. */
   readonly path: string;
 }
 
-/** A server role: the requests that the kit makes, and the rules that look at the answers. */
+/** A server role: the requests that the kit sends, and the rules that check the answers. */
 export interface ServerRole {
   readonly name: string;
   readonly keyHeader: string;
   readonly otherHeader: string;
   readonly operations: Readonly<Record<string, Operation>>;
   readonly plans: Readonly<Record<string, RequestPlan>>;
-  /** Nothing else is evaluated when the first rule fails because the operation is not there. */
+  /** If the first rule fails because the server lacks the operation, no other rule is evaluated. */
   readonly rules: readonly Rule[];
 }

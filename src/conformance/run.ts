@@ -5,20 +5,19 @@ import {
   type Draft,
   type Exchanges,
   type Fixtures,
-  MissingData,
   type Outcome,
+  outcomeOf,
   type RequestPlan,
   type Rule,
   type RuleFacts,
   type ServerRole,
-  type Verdict,
 } from './rule.js';
 
 export interface RuleResult {
   readonly rule: RuleFacts;
   readonly outcome: Outcome;
   readonly message?: string;
-  /** The exchange that shows it. */
+  /** The exchange that was checked. */
   readonly exchange?: Exchange;
 }
 
@@ -29,17 +28,15 @@ export interface RunOptions {
   readonly send: Send;
   readonly runId: string;
   /** Why a request is not sent; undefined where it is. */
-  readonly refuse: (plan: RequestPlan, role: ServerRole) => string | undefined;
-  readonly now?: () => Date;
-  /** For an exchange that is repeated until the server is done. */
-  readonly waitMs?: number;
+  readonly refuse: (plan: RequestPlan) => string | undefined;
 }
 
-/** A run ends early for a server that does not answer. */
+/** After so many requests without an answer, no other rule is evaluated. */
 const MAX_FAILURES = 4;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 2_000;
-export const DEFAULT_WAIT_MS = 60_000;
+/** For an exchange that is repeated until the server is done. */
+const MAX_WAIT_MS = 60_000;
 const WRONG_KEY = 'conformance-kit-wrong-key';
 
 /** Evaluates the rules of a server role in their order, one request after the other. */
@@ -50,8 +47,7 @@ export async function runServerRole(role: ServerRole, options: RunOptions): Prom
 class Evaluation implements Exchanges {
   readonly fixtures: Fixtures;
   readonly runId: string;
-  readonly now: () => Date;
-  private readonly exchanges = new Map<string, Promise<Exchange | MissingData>>();
+  private readonly exchanges = new Map<string, Promise<Exchange>>();
   private readonly outcomes = new Map<string, Outcome>();
   private readonly firstRules = new Map<string, string>();
   private failures = 0;
@@ -63,7 +59,6 @@ class Evaluation implements Exchanges {
   ) {
     this.fixtures = options.fixtures;
     this.runId = options.runId;
-    this.now = options.now ?? (() => new Date());
     for (const { on, id } of role.rules) if (!this.firstRules.has(on)) this.firstRules.set(on, id);
   }
 
@@ -77,7 +72,7 @@ class Evaluation implements Exchanges {
     return results;
   }
 
-  exchange(name: string): Promise<Exchange | MissingData> {
+  exchange(name: string): Promise<Exchange> {
     let exchange = this.exchanges.get(name);
     if (exchange === undefined) {
       exchange = this.make(name);
@@ -91,14 +86,13 @@ class Evaluation implements Exchanges {
     if (obstacle !== undefined) return { rule, outcome: 'not-proven', message: obstacle };
     let exchange: Exchange | undefined;
     try {
-      const made = await this.exchange(rule.on);
-      if (made instanceof MissingData) return { rule, outcome: 'not-proven', message: made.message };
-      exchange = made;
-      if (rule === this.role.rules[0]) this.isAbsent = isAbsent(made);
-      return { rule, exchange, ...outcomeOf(rule, await rule.check(exchange, this)) };
+      exchange = await this.exchange(rule.on);
+      if (rule === this.role.rules[0]) this.isAbsent = isAbsent(exchange);
+      const verdict = await rule.check(exchange, this);
+      return { rule, exchange, outcome: outcomeOf(rule, verdict), message: verdict.message };
     } catch (error) {
-      const message = `the kit failed: ${(error as Error).message}`;
-      return { rule, outcome: 'kit-error', message, ...(exchange === undefined ? {} : { exchange }) };
+      if (error instanceof UnprovenError) return { rule, outcome: 'not-proven', message: error.message };
+      return { rule, outcome: 'kit-error', message: `the kit failed: ${(error as Error).message}`, exchange };
     }
   }
 
@@ -113,29 +107,25 @@ class Evaluation implements Exchanges {
     return `it needs ${missing}, which is ${this.outcomes.get(missing) ?? 'not evaluated'}`;
   }
 
-  private async make(name: string): Promise<Exchange | MissingData> {
+  private async make(name: string): Promise<Exchange> {
     const plan = this.role.plans[name];
-    if (plan === undefined) throw new Error(`there is no request "${name}"`);
-    const refusal = this.options.refuse(plan, this.role);
-    if (refusal !== undefined) return new MissingData(refusal);
-    const draft = await plan.draft(this);
-    if (draft instanceof MissingData) return draft;
-    const request = this.requestOf(plan, draft);
-    const end = Date.now() + (this.options.waitMs ?? DEFAULT_WAIT_MS);
+    if (plan === undefined) throw new Error(`unknown request ${name}`);
+    const refusal = this.options.refuse(plan);
+    if (refusal !== undefined) throw new UnprovenError(refusal);
+    const request = this.requestOf(plan, await plan.draft(this));
+    const end = Date.now() + MAX_WAIT_MS;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const exchange = await this.sendOnce(request);
-      if (exchange instanceof MissingData) return exchange;
-      if (plan.until === undefined || plan.until(exchange) || exchange.failure !== undefined) return exchange;
-      if (Date.now() + pause > end) return exchange;
+      const isDone = plan.until === undefined || plan.until(exchange) || exchange.failure !== undefined;
+      if (isDone || Date.now() + pause > end) return exchange;
       await delay(pause);
     }
   }
 
-  private async sendOnce(request: KitRequest): Promise<Exchange | MissingData> {
+  private async sendOnce(request: KitRequest): Promise<Exchange> {
     try {
       return new Exchange(request, await this.options.send(request));
     } catch (error) {
-      if (error instanceof UnprovenError) return new MissingData(error.message);
       if (!(error instanceof NoAnswerError)) throw error;
       this.failures++;
       return new Exchange(request, error);
@@ -144,17 +134,15 @@ class Evaluation implements Exchanges {
 
   private requestOf({ operation, credentials = 'key' }: RequestPlan, draft: Draft): KitRequest {
     const route = this.role.operations[operation];
-    const address = draft.url ?? `${this.options.baseUrl}${route?.path ?? ''}${searchOf(draft.query)}`;
-    const headers = { ...this.keyOf(credentials), ...draft.headers };
-    const { body } = draft;
+    const { url, query, body, peekBytes, maxBytes } = draft;
     return {
       operation,
       method: route?.method ?? 'GET',
-      url: address,
-      headers,
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      ...(draft.peekBytes === undefined ? {} : { peekBytes: draft.peekBytes }),
-      ...(draft.maxBytes === undefined ? {} : { maxBytes: draft.maxBytes }),
+      url: url ?? `${this.options.baseUrl}${route?.path ?? ''}${searchOf(query)}`,
+      headers: { ...this.keyOf(credentials), ...draft.headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      peekBytes,
+      maxBytes,
     };
   }
 
@@ -174,14 +162,9 @@ class Evaluation implements Exchanges {
   }
 }
 
-/** The operation is not there, or not for this key: its other answers would say nothing. */
+/** The server lacks the operation, or refuses the key: its other answers would prove nothing. */
 const isAbsent = ({ failure, status }: Exchange): boolean =>
   failure !== undefined || (status >= 300 && status < 400) || [401, 403, 404, 405].includes(status) || status >= 500;
-
-function outcomeOf({ severity }: Rule, { outcome, message }: Verdict): { outcome: Outcome; message?: string } {
-  const isWarning = outcome === 'failed' && severity === 'should';
-  return { outcome: isWarning ? 'warning' : outcome, ...(message === undefined ? {} : { message }) };
-}
 
 function searchOf(query: Draft['query']): string {
   const text = new URLSearchParams(query).toString();

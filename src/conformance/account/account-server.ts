@@ -3,16 +3,21 @@ import {
   FAIL_ON_DEMAND,
   hasStatus,
   internalErrorRule,
-  isDeclaredJson,
   isJson,
-  member,
-  ownField,
+  jsonRows,
+  memberRow,
   type Refusal,
+  type RefusalOptions,
   refusalRules,
+  type RefusedRequest,
+  type RuleRow,
+  rulesOf,
   shown,
+  TEXT,
+  valueAt,
 } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import { type Exchanges, failed, passed, type RequestPlan, type Rule, type ServerRole, type Verdict } from '../rule.js';
+import { type Exchanges, failed, passed, type RequestPlan, type ServerRole, type Verdict } from '../rule.js';
 
 const OPERATION = 'createAccount';
 
@@ -27,9 +32,11 @@ const ADDRESS = {
 const CONTACT = { firstName: 'Dana', lastName: 'Reyes', email: 'dana.reyes@example.com', phone: '+1 (512) 555-0142' };
 
 type Account = Record<string, unknown>;
+/** The fields that differ from an account that has a name alone, which a function gets. */
+type Change = Account | ((accountName: string) => Account);
 
 /** An account that a server must accept; its name contains the id of the run. */
-const create = (name: string, change: Account | ((base: string) => Account) = {}): RequestPlan => ({
+const create = (name: string, change: Change = {}): RequestPlan => ({
   operation: OPERATION,
   writes: true,
   draft: ({ runId }: Exchanges) => {
@@ -41,9 +48,9 @@ const create = (name: string, change: Account | ((base: string) => Account) = {}
 const address = (change: object) => ({ billingAddress: { ...ADDRESS, ...change } });
 const contact = (change: object) => ({ primaryContact: { ...CONTACT, ...change } });
 
-type Invalid = readonly [on: string, of: string, change: Account | ((base: string) => Account)];
+type Variant = readonly [on: string, of: string, change: Change];
 
-const INVALID: readonly Invalid[] = [
+const INVALID: readonly Variant[] = [
   ['emptyName', 'an empty accountName', { accountName: '' }],
   ['longName', 'an accountName of 201 characters', (base) => ({ accountName: base.padEnd(201, 'x') })],
   ['nameNumber', 'an accountName that is a number', { accountName: 7 }],
@@ -64,13 +71,13 @@ const INVALID: readonly Invalid[] = [
   ['lettersInPhone', 'a phone with letters', contact({ phone: '555-HAUL' })],
   // The numbers of the rules follow from the order: add at the end.
   ['innerPlus', 'a phone with a plus sign that does not lead it', contact({ phone: '512+5550142' })],
-  ...Object.keys(ADDRESS).map((name): Invalid => [`${name}Number`, `${name} as a number`, address({ [name]: 7 })]),
-  ...Object.keys(CONTACT).map((name): Invalid => [`${name}Number`, `${name} as a number`, contact({ [name]: 7 })]),
+  ...Object.keys(ADDRESS).map((name): Variant => [`${name}Number`, `${name} as a number`, address({ [name]: 7 })]),
+  ...Object.keys(CONTACT).map((name): Variant => [`${name}Number`, `${name} as a number`, contact({ [name]: 7 })]),
 ];
 /** Two upper-case letters that are no code of a state. */
-const UNKNOWN_STATE: Invalid = ['unknownState', 'a state in two letters that is no US state', address({ state: 'ZZ' })];
+const UNKNOWN_STATE: Variant = ['unknownState', 'a state in two letters that is no US state', address({ state: 'ZZ' })];
 
-const LIMITS: readonly (readonly [on: string, title: string, change: Account | ((base: string) => Account)])[] = [
+const LIMITS: readonly Variant[] = [
   ['limitName', 'an accountName of 200 characters', (base) => ({ accountName: base.padEnd(200, 'x') })],
   ['limitStreet', 'a street of 100 characters', address({ street: 'x'.repeat(100) })],
   ['limitUnit', 'a unit of 20 characters', address({ unit: 'x'.repeat(20) })],
@@ -99,34 +106,27 @@ const PLANS: Readonly<Record<string, RequestPlan>> = {
   ...Object.fromEntries([...LIMITS, ...INVALID, UNKNOWN_STATE].map(([on, , change]) => [on, create(on, change)])),
 };
 
-const isText = (value: unknown) => typeof value === 'string' && value !== '';
-const sentAt = (exchange: Exchange, path: string): unknown =>
-  valueAt(JSON.parse(exchange.request.body ?? 'null'), path);
-const valueAt = (body: unknown, path: string) => path.split('.').reduce<unknown>(ownField, body);
-
-const echoes =
-  (...paths: readonly string[]) =>
-  (exchange: Exchange): Verdict => {
-    const path = paths.find((each) => valueAt(exchange.json, each) !== sentAt(exchange, each));
-    return path === undefined
-      ? passed
-      : failed(`${path} is ${shown(valueAt(exchange.json, path))}, sent was ${shown(sentAt(exchange, path))}`);
+const returns =
+  (path: string) =>
+  ({ json, request }: Exchange): Verdict => {
+    const [sent, returned] = [JSON.parse(request.body ?? 'null'), json].map((body) => valueAt(body, path));
+    return sent === returned ? passed : failed(`${path} is ${shown(returned)}, sent was ${shown(sent)}`);
   };
 
-type Row = readonly [
-  id: string,
-  section: string,
-  on: string,
-  title: string,
-  remedy: string,
-  check: Rule['check'],
-  needs?: readonly string[],
+const returnedRow = (id: string, on: string, path: string, needs: readonly string[]): RuleRow => [
+  id,
+  '2.5',
+  on,
+  `${path} is returned as it was sent`,
+  `Return ${path} of the request.`,
+  returns(path),
+  needs,
 ];
 const ACCEPT = 'Accept the account with 200: only accountName is required, and every field follows section 2.4.';
 const JSON_BODY = ['ACCOUNT-022'];
 const JSON_FULL = ['ACCOUNT-031'];
 
-const ACCEPTED: readonly Row[] = [
+const ACCEPTED: readonly RuleRow[] = [
   [
     'ACCOUNT-020',
     '4.2',
@@ -135,49 +135,10 @@ const ACCEPTED: readonly Row[] = [
     ACCEPT,
     hasStatus(200),
   ],
-  [
-    'ACCOUNT-021',
-    '4',
-    'create',
-    'the answer is application/json',
-    'Send Content-Type: application/json.',
-    isDeclaredJson,
-  ],
-  [
-    'ACCOUNT-022',
-    '4',
-    'create',
-    'the answer is JSON in UTF-8',
-    'Write the body with a JSON serializer, in UTF-8.',
-    isJson,
-  ],
-  [
-    'ACCOUNT-023',
-    '2.5',
-    'create',
-    'accountId is text',
-    'Return the id of the account.',
-    member('accountId', isText, 'text'),
-    JSON_BODY,
-  ],
-  [
-    'ACCOUNT-024',
-    '2.5',
-    'create',
-    'accountNumber is text',
-    'Return the number of the account as text.',
-    member('accountNumber', isText, 'text'),
-    JSON_BODY,
-  ],
-  [
-    'ACCOUNT-025',
-    '2.5',
-    'create',
-    'accountName is returned as it was sent',
-    'Return the accountName of the request.',
-    echoes('accountName'),
-    JSON_BODY,
-  ],
+  ...jsonRows('ACCOUNT', 21, 'create', 'the answer'),
+  memberRow(['ACCOUNT-023', '2.5', 'create'], 'accountId', TEXT, JSON_BODY),
+  memberRow(['ACCOUNT-024', '2.5', 'create'], 'accountNumber', TEXT, JSON_BODY),
+  returnedRow('ACCOUNT-025', 'create', 'accountName', JSON_BODY),
   ['ACCOUNT-030', '2.4', 'full', 'an account with address and contact is answered with 200', ACCEPT, hasStatus(200)],
   [
     'ACCOUNT-031',
@@ -187,42 +148,10 @@ const ACCEPTED: readonly Row[] = [
     'Write the body with a JSON serializer, in UTF-8.',
     isJson,
   ],
-  ...Object.keys(ADDRESS).map((name, i): Row => [
-    `ACCOUNT-04${i}`,
-    '2.5',
-    'full',
-    `billingAddress.${name} is returned as it was sent`,
-    `Return billingAddress.${name} of the request.`,
-    echoes(`billingAddress.${name}`),
-    JSON_FULL,
-  ]),
-  [
-    'ACCOUNT-046',
-    '2.5',
-    'full',
-    'billingAddress.addressId is text',
-    'Add addressId to the address.',
-    member('billingAddress.addressId', isText, 'text'),
-    JSON_FULL,
-  ],
-  ...Object.keys(CONTACT).map((name, i): Row => [
-    `ACCOUNT-05${i}`,
-    '2.5',
-    'full',
-    `primaryContact.${name} is returned as it was sent`,
-    `Return primaryContact.${name} of the request.`,
-    echoes(`primaryContact.${name}`),
-    JSON_FULL,
-  ]),
-  [
-    'ACCOUNT-054',
-    '2.5',
-    'full',
-    'primaryContact.contactId is text',
-    'Add contactId to the contact.',
-    member('primaryContact.contactId', isText, 'text'),
-    JSON_FULL,
-  ],
+  ...Object.keys(ADDRESS).map((name, i) => returnedRow(`ACCOUNT-04${i}`, 'full', `billingAddress.${name}`, JSON_FULL)),
+  memberRow(['ACCOUNT-046', '2.5', 'full'], 'billingAddress.addressId', TEXT, JSON_FULL),
+  ...Object.keys(CONTACT).map((name, i) => returnedRow(`ACCOUNT-05${i}`, 'full', `primaryContact.${name}`, JSON_FULL)),
+  memberRow(['ACCOUNT-054', '2.5', 'full'], 'primaryContact.contactId', TEXT, JSON_FULL),
   [
     'ACCOUNT-080',
     '2.4',
@@ -231,37 +160,29 @@ const ACCEPTED: readonly Row[] = [
     ACCEPT,
     hasStatus(200),
   ],
-  ...LIMITS.map(([on, title], i): Row => [`ACCOUNT-06${i}`, '2.4', on, `${title} is accepted`, ACCEPT, hasStatus(200)]),
+  ...LIMITS.map(([on, title], i): RuleRow => [
+    `ACCOUNT-06${i}`,
+    '2.4',
+    on,
+    `${title} is accepted`,
+    ACCEPT,
+    hasStatus(200),
+  ]),
 ];
 
-const accountId = (number: number): string => `ACCOUNT-${String(number).padStart(3, '0')}`;
-
-/** The shape of an error is not fixed (section 7): its body is a `should`. */
-const refusal = (
-  on: string,
-  number: number,
-  of: string,
-  [status, code, section, remedy]: readonly [number, string, string, string],
-): Refusal => ({
-  on,
-  ids: [accountId(number), accountId(number + 1)],
-  section,
-  operation: OPERATION,
-  of,
-  status,
-  codes: [code],
-  bodySeverity: 'should',
-  remedy,
-});
-
 const INVALID_PAYLOAD = [400, 'INVALID_PAYLOAD', '7', 'Check the body against section 2.4, and answer 400.'] as const;
-const UNAUTHORIZED = [
+const INVALID_FIELD: Refusal = [400, 'INVALID_PAYLOAD', '2.4', INVALID_PAYLOAD[3]];
+const UNAUTHORIZED: Refusal = [
   401,
   'UNAUTHORIZED',
   '5',
   'Compare the header PLATFORM-API-KEY with the issued key before anything else.',
-] as const;
-const CONFLICT = [409, 'CONFLICT', '7', 'Answer 409 where an account of the same name exists.'] as const;
+];
+const CONFLICT: Refusal = [409, 'CONFLICT', '7', 'Answer 409 where an account of the same name exists.'];
+
+/** The form of an error body is not fixed (section 7), so its rule is a `should`. */
+const refusals = (refusal: Refusal, requests: readonly RefusedRequest[], options: RefusalOptions = {}) =>
+  refusalRules('ACCOUNT', OPERATION, refusal, requests, { bodySeverity: 'should', ...options });
 
 export const ACCOUNT_SERVER: ServerRole = {
   name: 'account-server',
@@ -272,29 +193,22 @@ export const ACCOUNT_SERVER: ServerRole = {
   },
   plans: PLANS,
   rules: [
-    ...refusalRules([
-      refusal('empty', 1, 'an empty object', INVALID_PAYLOAD),
-      refusal('malformedJson', 3, 'a body that is not JSON', INVALID_PAYLOAD),
-      refusal('withoutKey', 5, 'an account without the header PLATFORM-API-KEY', UNAUTHORIZED),
-      refusal('wrongKey', 7, 'an account with a wrong key', UNAUTHORIZED),
-      refusal('otherHeader', 9, 'an account with the key in API-KEY in place of PLATFORM-API-KEY', UNAUTHORIZED),
+    ...refusals(INVALID_PAYLOAD, [
+      ['empty', 1, 'an empty object'],
+      ['malformedJson', 3, 'a body that is not JSON'],
     ]),
-    ...ACCEPTED.map(([id, section, on, title, remedy, check, needs = []]): Rule => ({
-      id,
-      section,
-      severity: 'must',
-      operation: OPERATION,
-      on,
-      title,
-      remedy,
-      needs,
-      check,
-    })),
-    ...refusalRules([
-      { ...refusal('again', 70, 'an account with a name that exists', CONFLICT), needs: ['ACCOUNT-020'] },
-      ...INVALID.map(([on, of], i) => ({ ...refusal(on, 100 + 2 * i, of, INVALID_PAYLOAD), section: '2.4' })),
-      { ...refusal(UNKNOWN_STATE[0], 162, UNKNOWN_STATE[1], INVALID_PAYLOAD), section: '2.4', severity: 'should' },
+    ...refusals(UNAUTHORIZED, [
+      ['withoutKey', 5, 'an account without the header PLATFORM-API-KEY'],
+      ['wrongKey', 7, 'an account with a wrong key'],
+      ['otherHeader', 9, 'an account with the key in API-KEY in place of PLATFORM-API-KEY'],
     ]),
+    ...rulesOf(OPERATION, ACCEPTED),
+    ...refusals(CONFLICT, [['again', 70, 'an account with a name that exists']], { needs: ['ACCOUNT-020'] }),
+    ...refusals(
+      INVALID_FIELD,
+      INVALID.map(([on, of], i) => [on, 100 + 2 * i, of]),
+    ),
+    ...refusals(INVALID_FIELD, [[UNKNOWN_STATE[0], 162, UNKNOWN_STATE[1]]], { severity: 'should' }),
     internalErrorRule('ACCOUNT-164', 'serverError', OPERATION, 'should'),
   ],
 };

@@ -4,47 +4,45 @@ import type { Violation } from '../../contracts/common/violation.js';
 import { shown } from '../checks.js';
 import { notApplicable } from '../rule.js';
 import { jsonOf } from './call.js';
-import { callsOf, type ClientRule, everyCall } from './client-rule.js';
+import { callsOf, type ClientRule, clientRule, everyCall } from './client-rule.js';
 
 /** `materials[].quantity` of `[operation, DTO]`, with its form in words. */
 export type FieldRow = readonly [id: string, field: string, form: string, isOptional?: 'optional'];
 
 const fieldOf = (path: string) => path.replace(/\[\d+\]/g, '[]');
 
-/** One rule for each field of a body: what the contract's reader says about it. */
+/** One rule for each field of a body. The violations come from the reader of the contract. */
 export const fieldRules = (
   operation: string,
   section: string,
   type: DtoClass<object>,
   rows: readonly FieldRow[],
 ): ClientRule[] =>
-  rows.map(([id, field, form, optional]) => ({
-    id,
-    section,
-    severity: 'must',
-    operation,
-    title: `${field} is ${form}${optional === undefined ? '' : ', or absent'}`,
-    remedy: `Send ${field} as ${form}.`,
-    check: (log) => {
-      const calls = callsOf(log, operation).filter((call) => isJsonObject(jsonOf(call).value));
-      if (optional !== undefined && calls.length > 0 && !calls.some((call) => isPresent(jsonOf(call).value, field)))
-        return notApplicable(`no call has ${field}`);
-      return everyCall(calls, `no call of ${operation} was seen`, (call) => faultOf(type, jsonOf(call).value, field));
-    },
-  }));
+  rows.map(([id, field, form, optional]) =>
+    clientRule(
+      [
+        id,
+        section,
+        operation,
+        `${field} is ${form}${optional === undefined ? '' : ', or absent'}`,
+        `Send ${field} as ${form}.`,
+      ],
+      (log) => {
+        const calls = callsOf(log, operation).filter((call) => isJsonObject(jsonOf(call).value));
+        if (optional !== undefined && calls.length > 0 && !calls.some((call) => isPresent(jsonOf(call).value, field)))
+          return notApplicable(`no call has ${field}`);
+        return everyCall(calls, `no call of ${operation} was seen`, (call) => faultOf(type, jsonOf(call).value, field));
+      },
+    ),
+  );
 
 function faultOf(type: DtoClass<object>, body: unknown, field: string): string | undefined {
   const violations: Violation[] = [];
   readerOf(type)(body, '', violations);
-  const own = violations.filter(
-    ({ path }) => fieldOf(path) === field || (field === 'customFields' && path.startsWith(field)),
-  );
-  return own.length === 0
-    ? undefined
-    : own
-        .slice(0, 3)
-        .map(({ message }) => message)
-        .join('; ');
+  const own = violations
+    .filter(({ path }) => fieldOf(path) === field || (field === 'customFields' && path.startsWith(field)))
+    .slice(0, 3);
+  return own.length === 0 ? undefined : own.map(({ message }) => message).join('; ');
 }
 
 function isPresent(value: unknown, field: string): boolean {
@@ -59,20 +57,23 @@ function isPresent(value: unknown, field: string): boolean {
   return values.some((each) => each != null);
 }
 
-/** Names that the contract does not know are probably misspelled. */
-export const knownFields = (id: string, operation: string, section: string, known: readonly string[]): ClientRule => ({
-  id,
-  section,
-  severity: 'should',
-  operation,
-  title: 'the body has no field that the contract does not know',
-  remedy: 'Correct the name of the field, or leave it out: the platform ignores it.',
-  check: (log) =>
-    everyCall(callsOf(log, operation), `no call of ${operation} was seen`, (call) => {
-      const unknown = unknownFields(jsonOf(call).value, '').filter((field) => !known.includes(field));
-      return unknown.length === 0 ? undefined : `unknown: ${shown(unknown.slice(0, 5).join(', '))}`;
-    }),
-});
+/** An unknown name is probably misspelled. */
+export const knownFields = (id: string, operation: string, section: string, known: readonly string[]): ClientRule =>
+  clientRule(
+    [
+      id,
+      section,
+      operation,
+      'the body has no field that the contract does not know',
+      'Correct the name of the field, or leave it out: the platform ignores it.',
+    ],
+    (log) =>
+      everyCall(callsOf(log, operation), `no call of ${operation} was seen`, (call) => {
+        const unknown = unknownFields(jsonOf(call).value, '').filter((field) => !known.includes(field));
+        return unknown.length === 0 ? undefined : `unknown: ${shown(unknown.slice(0, 5).join(', '))}`;
+      }),
+    'should',
+  );
 
 function unknownFields(value: unknown, path: string): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((each) => unknownFields(each, `${path}[]`)))];

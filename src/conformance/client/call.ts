@@ -1,5 +1,4 @@
-import { decodeUtf8, parseJson } from '../../contracts/common/json.js';
-import { Exchange, NoAnswerError } from '../exchange.js';
+import { Exchange, NoAnswerError, type ParsedJson, parsedJson } from '../exchange.js';
 
 /** The answer of the kit to a call. */
 export interface PeerAnswer {
@@ -7,7 +6,7 @@ export interface PeerAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** The connection is closed after so many bytes of the body. */
+  /** The connection is closed after this number of bytes of the body. */
   readonly cutAfter?: number;
   /** The fault that the kit injected. */
   readonly scenario?: string;
@@ -22,7 +21,7 @@ export interface Received {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** In the order in which they came, repeated ones too. */
+  /** In the order of the request, repeated names included. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
@@ -38,7 +37,7 @@ export interface CallLog {
   readonly haulerId?: string;
 }
 
-/** The side of the interfaces that the kit plays. */
+/** The side of the interfaces that the kit acts as. */
 export interface Peer {
   operationOf(method: string, path: string): string;
   answer(call: Received, earlier: readonly Call[]): PeerAnswer;
@@ -53,19 +52,12 @@ export function soleHeader(call: Received, name: string): string | undefined {
   return values.length === 1 ? values[0] : undefined;
 }
 
-const parsed = new WeakMap<Buffer, { readonly value?: unknown; readonly fault?: string }>();
+const parsed = new WeakMap<Buffer, ParsedJson>();
 
-/** The body as JSON, or why it is none. */
-export function jsonOf({ body }: Received): { readonly value?: unknown; readonly fault?: string } {
-  let result = parsed.get(body);
-  if (result === undefined) {
-    try {
-      result = { value: parseJson(decodeUtf8(body)) };
-    } catch (error) {
-      result = { fault: (error as Error).message };
-    }
-    parsed.set(body, result);
-  }
+/** The body as JSON, parsed once. */
+export function jsonOf({ body }: { readonly body: Buffer }): ParsedJson {
+  const result = parsed.get(body) ?? parsedJson(body);
+  parsed.set(body, result);
   return result;
 }
 
@@ -77,25 +69,43 @@ export const json = (
   status,
   headers: { 'Content-Type': 'application/json', ...more.headers },
   body: Buffer.from(JSON.stringify(body)),
-  ...(more.scenario === undefined ? {} : { scenario: more.scenario }),
+  scenario: more.scenario,
 });
 
+/** The common error body. `JSON.stringify` leaves out details that are undefined. */
 export const refusal = (
   status: number,
   code: string,
   message: string,
-  more: { readonly headers?: Record<string, string>; readonly scenario?: string; readonly details?: object } = {},
-): PeerAnswer => {
-  const { details, ...rest } = more;
-  return json(
-    status,
-    { success: false, error: { code, message, ...(details === undefined ? {} : { details }) } },
-    rest,
-  );
-};
+  {
+    details,
+    ...more
+  }: { readonly headers?: Record<string, string>; readonly scenario?: string; readonly details?: object } = {},
+): PeerAnswer => json(status, { success: false, error: { code, message, details } }, more);
 
-/** The connection is closed, as if the answer had been lost. */
-export const lost = (scenario: string): PeerAnswer => ({ status: 0, headers: {}, body: Buffer.alloc(0), scenario });
+/** Seconds that a client must wait after 429 and 503. */
+const RETRY_AFTER = { 'Retry-After': '1' };
+
+/** The answer of a fault that both sides inject; undefined for any other. */
+export function commonFault(scenario: string): PeerAnswer | undefined {
+  const message = `injected by the conformance kit: ${scenario}`;
+  switch (scenario) {
+    case 'too-many-requests':
+      return refusal(429, 'INTERNAL_ERROR', message, { scenario, headers: RETRY_AFTER });
+    case 'unavailable':
+      return refusal(503, 'INTERNAL_ERROR', message, { scenario, headers: RETRY_AFTER });
+    case 'server-error':
+      return refusal(500, 'INTERNAL_ERROR', message, { scenario });
+    case 'unauthorized':
+      return refusal(401, 'UNAUTHORIZED', message, { scenario });
+    case 'invalid':
+      return refusal(400, 'INVALID_PAYLOAD', message, { scenario });
+    default:
+      return undefined;
+  }
+}
+
+export const withoutScenario = ({ status, headers, body }: PeerAnswer): PeerAnswer => ({ status, headers, body });
 
 /** The call as the report shows it. */
 export function exchangeOf(call: Call, baseUrl: string, apiKey: string): Exchange {
@@ -109,7 +119,7 @@ export function exchangeOf(call: Call, baseUrl: string, apiKey: string): Exchang
     method,
     url: `${baseUrl}${path}${search}`,
     headers: Object.fromEntries(shown) as Record<string, string>,
-    ...(body.length === 0 ? {} : { body: body.toString('utf8') }),
+    body: body.length === 0 ? undefined : body.toString('utf8'),
   };
   const hasAnswer = answer.status !== 0 && answer.cutAfter === undefined;
   return new Exchange(request, hasAnswer ? answer : new NoAnswerError('the kit closed the connection on purpose'));

@@ -1,7 +1,7 @@
 import type { RuleFacts } from '../rule.js';
 import { type Call, type CallLog, soleHeader } from './call.js';
-import { callsOf, type CallVerdict, type ClientRule, everyCall, met } from './client-rule.js';
-import { downloadsOf, isComplete, type Listed, listedOf } from './listed.js';
+import { callsOf, type ClientRule, clientRule, everyCall, faultedCalls, neededCalls } from './client-rule.js';
+import { downloadsOf, isComplete, listedOf } from './listed.js';
 import { linkOf } from './partner-files.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
 
@@ -11,22 +11,11 @@ const rule = (
   remedy: string,
   check: ClientRule['check'],
   severity: RuleFacts['severity'] = 'must',
-): ClientRule => ({ id, section: '8', severity, operation: 'download', title, remedy, check });
+): ClientRule => clientRule([id, '8', 'download', title, remedy], check, severity);
 
-const needs = (scenario: (typeof PARTNER_FAULTS)['requestVideo'][number]): string =>
-  `it needs ${PARTNER_FAULTS.requestVideo.indexOf(scenario) + 1} different video requests`;
+const needs = (scenario: string): string => neededCalls(PARTNER_FAULTS, 'requestVideo', scenario);
 
 const idOf = ({ path }: Call): string => linkOf(path)?.id ?? '';
-
-/** The first listing of each recording decides; the call is that list. */
-function everyRecording(log: CallLog, faultOf: (listed: Listed) => string | undefined): CallVerdict {
-  const first = new Map<string, Listed>();
-  for (const listed of listedOf(log)) if (!first.has(listed.id)) first.set(listed.id, listed);
-  const byCall = [...first.values()];
-  const faults = new Map(byCall.map((listed) => [listed.call, undefined as string | undefined]));
-  for (const listed of byCall) faults.set(listed.call, faults.get(listed.call) ?? faultOf(listed));
-  return everyCall([...faults.keys()], 'no recording was listed', (call) => faults.get(call));
-}
 
 const after = (call: Call, log: CallLog): Call[] =>
   downloadsOf(log, idOf(call)).filter((next) => next.at >= call.at && next !== call);
@@ -38,7 +27,12 @@ export const DOWNLOAD_RULES: readonly ClientRule[] = [
     'Download each recording before its link expires.',
     (log) => {
       const requested = new Set(callsOf(log, 'download').map(idOf));
-      return everyRecording(log, ({ id }) => (requested.has(id) ? undefined : `${id} was not requested`));
+      const listed = listedOf(log);
+      const missing = listed.find(({ id }) => !requested.has(id));
+      const lists = [...new Set(listed.map(({ call }) => call))];
+      return everyCall(lists, 'no recording was listed', (call) =>
+        call === missing?.call ? `${missing.id} was not requested` : undefined,
+      );
     },
   ),
   rule(
@@ -58,7 +52,7 @@ export const DOWNLOAD_RULES: readonly ClientRule[] = [
     'a download that broke off is requested again',
     'Request the file again after a broken connection.',
     (log) =>
-      everyCall(met(log, 'cut-file', 'download'), needs('slow-clip'), (call) =>
+      everyCall(faultedCalls(log, 'cut-file', 'download'), needs('slow-clip'), (call) =>
         after(call, log).length > 0 ? undefined : 'it was not requested again',
       ),
   ),
@@ -67,7 +61,7 @@ export const DOWNLOAD_RULES: readonly ClientRule[] = [
     'a download that broke off continues with Range and If-Range',
     'Send Range from the first missing byte, and If-Range with the ETag.',
     (log) => {
-      const cut = met(log, 'cut-file', 'download').filter((call) => after(call, log).length > 0);
+      const cut = faultedCalls(log, 'cut-file', 'download').filter((call) => after(call, log).length > 0);
       return everyCall(cut, needs('slow-clip'), (call) => {
         const [next] = after(call, log);
         const isContinued =
@@ -84,7 +78,7 @@ export const DOWNLOAD_RULES: readonly ClientRule[] = [
     'a link that was refused is replaced by listing again',
     'List again after 401, 403, 404 or 410 of a link, and use the new one.',
     (log) =>
-      everyCall(met(log, 'link-expired', 'download'), needs('link-expired'), (call) => {
+      everyCall(faultedCalls(log, 'link-expired', 'download'), needs('link-expired'), (call) => {
         const isListedAgain = listedOf(log).some((listed) => listed.id === idOf(call) && listed.path !== call.path);
         return isListedAgain && after(call, log).some(({ path }) => path !== call.path)
           ? undefined

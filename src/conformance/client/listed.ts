@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../contracts/common/json.js';
-import { ownField, shown } from '../checks.js';
+import { isJsonObject, ownField } from '../../contracts/common/json.js';
+import { shown, valueAt } from '../checks.js';
 import { type Call, type CallLog, jsonOf } from './call.js';
 import { callsOf } from './client-rule.js';
 import { linkOf } from './partner-files.js';
@@ -14,13 +14,13 @@ export interface Listed {
   readonly expiresAt: number;
 }
 
-const sent = ({ answer }: Call): unknown =>
-  answer.status === 200 ? ownField(jsonOf({ ...NOTHING, body: answer.body }).value, 'data') : undefined;
-const NOTHING = { at: 0, operation: '', method: '', path: '', query: new URLSearchParams(), headers: [] };
+/** `data` of the list that the kit sent. */
+const sentData = ({ answer }: Call): unknown =>
+  answer.status === 200 ? ownField(jsonOf(answer).value, 'data') : undefined;
 
 export function listedOf(log: CallLog): Listed[] {
   return callsOf(log, 'listVideos', 'listContinuous').flatMap((call) => {
-    const data = sent(call);
+    const data = sentData(call);
     const list = ownField(data, 'videos') ?? ownField(data, 'recordings');
     return (Array.isArray(list) ? (list as unknown[]) : []).filter(isJsonObject).map((element) => ({
       call,
@@ -33,13 +33,12 @@ export function listedOf(log: CallLog): Listed[] {
 }
 
 /** The state that the kit sent with a list by `requestId`. */
-export const sentState = (call: Call): unknown => ownField(ownField(sent(call), 'request'), 'status');
+export const sentState = (call: Call): unknown => valueAt(sentData(call), 'request.status');
 
-export const sentPages = (call: Call): number =>
-  Number(ownField(ownField(sent(call), 'pagination'), 'totalPages') ?? 0);
+export const sentPages = (call: Call): number => Number(valueAt(sentData(call), 'pagination.totalPages') ?? 0);
 
 export const sentRequestId = ({ answer }: Call): unknown =>
-  answer.status === 202 ? ownField(jsonOf({ ...NOTHING, body: answer.body }).value, 'requestId') : undefined;
+  answer.status === 202 ? ownField(jsonOf(answer).value, 'requestId') : undefined;
 
 export const downloadsOf = (log: CallLog, id: string): Call[] =>
   callsOf(log, 'download').filter(({ path }) => linkOf(path)?.id === id);

@@ -6,20 +6,20 @@ import { type Call, type Peer, type PeerAnswer, type Received, refusal } from '.
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** The run ends when no call arrived for so long. */
+  /** The run ends when no call has arrived for this time. */
   readonly idleMs: number;
   /** Ends the run. */
   readonly stop?: AbortSignal;
   readonly onListening: (url: string) => void;
 }
 
-/** Larger bodies are cut: the rules then see that they are not JSON. */
+/** Larger bodies are cut, so that the rules find invalid JSON. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** A run ends with so many calls or so many bytes of bodies, whatever the client does. */
+/** A run ends after so many calls or so many bytes of bodies. */
 const MAX_CALLS = 20_000;
 const MAX_TOTAL_BYTES = 128 * 1024 * 1024;
 
-/** Plays `peer` until no call arrives any more, and returns the calls. */
+/** Answers as the peer until no call has arrived for `idleMs`, and returns the calls. */
 export async function recordCalls(peerOf: (url: string) => Peer, options: ListenOptions): Promise<Call[]> {
   const calls: Call[] = [];
   const server = createServer();
@@ -74,7 +74,7 @@ function answerOf(peer: Peer, received: Received, earlier: readonly Call[]): Pee
   }
 }
 
-/** Of a body that breaks off: the part that arrived. */
+/** Returns the part of an interrupted body that arrived. */
 async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

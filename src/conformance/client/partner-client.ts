@@ -3,7 +3,7 @@ import { CreateAccountRequest } from '../../contracts/account/account.dto.js';
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { SCALE_API } from '../../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest } from '../../contracts/scale/scale.dto.js';
-import { ownField } from '../checks.js';
+import { ownField } from '../../contracts/common/json.js';
 import { failed, notProven, passed } from '../rule.js';
 import { type FieldRow, fieldRules, knownFields } from './body-fields.js';
 import { type Call, type CallLog, headersOf, jsonOf } from './call.js';
@@ -12,21 +12,24 @@ import {
   callsOf,
   type ClientRole,
   type ClientRule,
-  everyCall,
-  idempotencyKeyOf,
+  clientRule,
   type CallVerdict,
+  everyCall,
+  injectedFault,
+  idempotencyKeyOf,
   keyRules,
-  met,
+  faultedCalls,
+  neededCalls,
   notBefore,
   notSentAgain,
   repeatsOf,
   sentAgain,
+  unknownRoutes,
 } from './client-rule.js';
 import { PLATFORM_FAULTS, PlatformPeer } from './platform-peer.js';
 
 const OPERATIONS = ['createTicket', 'createAccount'] as const;
 type Operation = (typeof OPERATIONS)[number];
-const OF: Readonly<Record<Operation, string>> = { createTicket: 'ticket', createAccount: 'account' };
 
 const TICKET_FIELDS: readonly FieldRow[] = [
   ['PARTNER-010', 'siteId', 'a UUID'],
@@ -68,39 +71,25 @@ const ACCOUNT_FIELDS: readonly FieldRow[] = [
 
 const fieldsOf = (rows: readonly FieldRow[]) => rows.flatMap(([, field]) => [field, field.replace('[]', '')]);
 
-/** How a client meets a fault: by the number of its new requests. */
-function none(operation: Operation, scenario: string): string {
-  const number = PLATFORM_FAULTS[operation].indexOf(scenario) + 1;
-  return `it needs ${number} different requests: the kit refuses ${OF[operation]} number ${number} in this way`;
-}
-
-const retryOf = (operation: Operation, scenario: string, answer: string, section = '7') => ({
-  scenario,
-  answer,
-  section,
-  operation,
-  operations: [operation],
-  none: none(operation, scenario),
-});
+const platformFault = (operation: Operation, scenario: string, answer: string, section?: string) =>
+  injectedFault(PLATFORM_FAULTS, operation, scenario, answer, section);
 
 /** Of a ticket from 60, of an account from 70. */
 const retryRules = (operation: Operation, tens: number): ClientRule[] => {
   const id = (n: number) => `PARTNER-0${tens}${n}`;
-  const [tooMany, unavailable] = [
-    retryOf(operation, 'too-many-requests', '429 with Retry-After', '8'),
-    retryOf(operation, 'unavailable', '503 with Retry-After'),
-  ];
+  const tooMany = platformFault(operation, 'too-many-requests', '429 with Retry-After', '8');
+  const unavailable = platformFault(operation, 'unavailable', '503 with Retry-After');
   return [
     sentAgain(id(0), tooMany),
     notBefore(id(1), tooMany),
     sentAgain(id(2), unavailable),
     notBefore(id(3), unavailable),
-    sentAgain(id(4), retryOf(operation, 'server-error', '500')),
-    sentAgain(id(5), retryOf(operation, 'answer-lost', 'no answer')),
+    sentAgain(id(4), platformFault(operation, 'server-error', '500')),
+    sentAgain(id(5), platformFault(operation, 'answer-lost', 'no answer')),
     notSentAgain(
       id(6),
       'must',
-      retryOf(operation, 'invalid', '400'),
+      platformFault(operation, 'invalid', '400'),
       'Correct the fields, and send the corrected request.',
     ),
   ];
@@ -112,7 +101,7 @@ interface Flow {
   readonly call: Call;
 }
 
-/** The flows of all different pushes. */
+/** The flows of all pushes with different bodies. */
 function flowsOf(log: CallLog): Flow[] {
   const bodies = new Set<string>();
   return callsOf(log, 'createTicket').flatMap((call) => {
@@ -145,128 +134,131 @@ function everyChange(log: CallLog, faultOf: (before: Flow, after: Flow) => strin
   return changes === 0 ? notProven('no ticket was changed and sent again') : passed;
 }
 
-/** A ticket may be sent by a system whose clock is a little ahead. */
+/** Clocks differ. */
 const MAX_AHEAD_MS = 300_000;
 
 const ORDER: readonly ClientRule[] = [
-  {
-    id: 'PARTNER-050',
-    section: '2.2',
-    severity: 'must',
-    operation: 'createTicket',
-    title: 'a ticket with other contents has another updatedAt',
-    remedy: 'Set updatedAt of the flow to the time of the change.',
-    check: (log) =>
+  clientRule(
+    [
+      'PARTNER-050',
+      '2.2',
+      'createTicket',
+      'a ticket with other contents has another updatedAt',
+      'Set updatedAt of the flow to the time of the change.',
+    ],
+    (log) =>
       everyChange(log, (before, after) =>
         before.at === after.at ? `${after.name} has other contents and the same updatedAt` : undefined,
       ),
-  },
-  {
-    id: 'PARTNER-051',
-    section: '2.2',
-    severity: 'should',
-    operation: 'createTicket',
-    title: 'updatedAt of a flow does not go back',
-    remedy: 'Send the changes of a ticket in their order; the platform does not apply an older one.',
-    check: (log) =>
+  ),
+  clientRule(
+    [
+      'PARTNER-051',
+      '2.2',
+      'createTicket',
+      'updatedAt of a flow does not go back',
+      'Send the changes of a ticket in their order; the platform does not apply an older one.',
+    ],
+    (log) =>
       everyChange(log, (before, after) =>
         after.at < before.at ? `updatedAt of ${after.name} is older than in the push before` : undefined,
       ),
-  },
-  {
-    id: 'PARTNER-052',
-    section: '2.2',
-    severity: 'should',
-    operation: 'createTicket',
-    title: 'updatedAt is not in the future',
-    remedy: 'Set the clock of your system, and send updatedAt with the right offset.',
-    check: (log) => {
-      const late = flowsOf(log).find(({ at, call }) => at > call.at + MAX_AHEAD_MS);
-      if (late !== undefined) return { ...failed(`updatedAt of ${late.name} is in the future`), call: late.call };
-      return flowsOf(log).length === 0 ? notProven('no ticket has a flow') : passed;
+    'should',
+  ),
+  clientRule(
+    [
+      'PARTNER-052',
+      '2.2',
+      'createTicket',
+      'updatedAt is not in the future',
+      'Set the clock of your system, and send updatedAt with the right offset.',
+    ],
+    (log) => {
+      const flows = flowsOf(log);
+      const early = flows.find(({ at, call }) => at > call.at + MAX_AHEAD_MS);
+      if (early !== undefined) return { ...failed(`updatedAt of ${early.name} is in the future`), call: early.call };
+      return flows.length === 0 ? notProven('no ticket has a flow') : passed;
     },
-  },
+    'should',
+  ),
 ];
 
-/** Whether a repeat of this request could be stored twice, or refused, without a key. */
+/** Whether a repeat of this request without a key would be stored twice, or refused. */
 const needsKey = (call: Call): boolean => {
   const { value } = jsonOf(call);
   const hasFlow = ['inboundFlow', 'outboundFlow'].some((name) => ownField(value, name) != null);
   return call.operation === 'createAccount' || !hasFlow;
 };
 
+const callsWithKey = (log: CallLog): Call[] =>
+  callsOf(log, ...OPERATIONS).filter((call) => headersOf(call, 'Idempotency-Key').length > 0);
+
 const KEYS: readonly ClientRule[] = [
-  {
-    id: 'PARTNER-080',
-    section: '4',
-    severity: 'must',
-    operation: 'every',
-    title: 'an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters',
-    remedy: 'Use a UUID as the Idempotency-Key.',
-    check: (log) => {
-      const calls = callsOf(log, ...OPERATIONS).filter((call) => headersOf(call, 'Idempotency-Key').length > 0);
-      return everyCall(calls, 'no call has an Idempotency-Key', (call) =>
+  clientRule(
+    [
+      'PARTNER-080',
+      '4',
+      'every',
+      'an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters',
+      'Use a UUID as the Idempotency-Key.',
+    ],
+    (log) =>
+      everyCall(callsWithKey(log), 'no call has an Idempotency-Key', (call) =>
         /^[\x21-\x7e]{1,255}$/.test(idempotencyKeyOf(call) ?? '') ? undefined : 'the header is repeated or not valid',
-      );
+      ),
+  ),
+  clientRule(
+    [
+      'PARTNER-081',
+      '4',
+      'every',
+      'an Idempotency-Key belongs to one body',
+      'Use a new Idempotency-Key for a new request, and repeat a request byte for byte.',
+    ],
+    (log) =>
+      everyCall(callsWithKey(log), 'no call has an Idempotency-Key', (call) => {
+        const key = idempotencyKeyOf(call);
+        const isReused = repeatsOf(call, log).some(
+          (later) => key !== undefined && idempotencyKeyOf(later) === key && !later.body.equals(call.body),
+        );
+        return isReused ? 'its key was used again with another body' : undefined;
+      }),
+  ),
+  clientRule(
+    [
+      'PARTNER-082',
+      '4.2',
+      'every',
+      'an account, or a ticket without a flow, whose answer was lost is sent again with the same Idempotency-Key',
+      'Choose the Idempotency-Key before the first attempt, and use it for every repeat.',
+    ],
+    (log) => {
+      const calls = faultedCalls(log, 'answer-lost', ...OPERATIONS).filter(needsKey);
+      const repeated = calls.filter((call) => repeatsOf(call, log).length > 0);
+      const none = neededCalls(PLATFORM_FAULTS, 'createAccount', 'answer-lost');
+      return everyCall(repeated, calls.length === 0 ? none : 'no such request was repeated', (call) => {
+        const key = idempotencyKeyOf(call);
+        return key !== undefined && repeatsOf(call, log).every((later) => idempotencyKeyOf(later) === key)
+          ? undefined
+          : 'it was repeated without the Idempotency-Key of the first attempt';
+      });
     },
-  },
-  {
-    id: 'PARTNER-081',
-    section: '4',
-    severity: 'must',
-    operation: 'every',
-    title: 'an Idempotency-Key belongs to one body',
-    remedy: 'Use a new Idempotency-Key for a new request, and repeat a request byte for byte.',
-    check: (log) => {
-      const calls = callsOf(log, ...OPERATIONS).filter((call) => idempotencyKeyOf(call) !== undefined);
-      return everyCall(calls, 'no call has an Idempotency-Key', (call) =>
-        repeatsOf(call, calls).some(
-          (later) => idempotencyKeyOf(later) === idempotencyKeyOf(call) && !later.body.equals(call.body),
-        )
-          ? 'its key was used again with another body'
-          : undefined,
-      );
-    },
-  },
-  {
-    id: 'PARTNER-082',
-    section: '4.2',
-    severity: 'should',
-    operation: 'every',
-    title: 'an account, or a ticket without a flow, whose answer was lost is sent again with the same Idempotency-Key',
-    remedy: 'Choose the Idempotency-Key before the first attempt, and use it for every repeat.',
-    check: (log) => {
-      const calls = met(log, 'answer-lost', ...OPERATIONS).filter(needsKey);
-      const repeated = calls.filter((call) => repeatsOf(call, log.calls).length > 0);
-      return everyCall(
-        repeated,
-        calls.length === 0 ? none('createAccount', 'answer-lost') : 'none came again',
-        (call) => {
-          const key = idempotencyKeyOf(call);
-          const isSame = repeatsOf(call, log.calls).every((later) => idempotencyKeyOf(later) === key);
-          return key !== undefined && isSame
-            ? undefined
-            : 'it came again without the Idempotency-Key of the first attempt';
-        },
-      );
-    },
-  },
+    'should',
+  ),
 ];
 
-const ROUTES: ClientRule = {
-  id: 'PARTNER-001',
-  section: '4',
-  severity: 'must',
-  operation: 'every',
-  title: 'every call is a POST to the tickets or the accounts',
-  remedy: `Call POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path} or POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}.`,
-  check: ({ calls }) =>
-    everyCall(calls, 'no call was seen', ({ operation, method, path }) =>
-      operation === '' ? `no route for ${method} ${path}` : undefined,
-    ),
-};
+const ROUTES = clientRule(
+  [
+    'PARTNER-001',
+    '4',
+    'every',
+    'every call is a POST to the tickets or the accounts',
+    `Call POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path} or POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}.`,
+  ],
+  unknownRoutes,
+);
 
-/** The kit is the platform, and a partner calls it. */
+/** The kit acts as the platform, which the partner calls. */
 export const PARTNER_CLIENT: ClientRole = {
   name: 'partner-client',
   peer: ({ apiKey }) => new PlatformPeer(apiKey),
@@ -283,14 +275,14 @@ export const PARTNER_CLIENT: ClientRole = {
     notSentAgain(
       'PARTNER-067',
       'should',
-      retryOf('createTicket', 'rule-violated', '422'),
+      platformFault('createTicket', 'rule-violated', '422'),
       'Report a 422 to a person. Send the ticket again when the site or material is known, with another Idempotency-Key.',
     ),
     ...retryRules('createAccount', 7),
     notSentAgain(
       'PARTNER-077',
       'must',
-      retryOf('createAccount', 'conflict', '409'),
+      platformFault('createAccount', 'conflict', '409'),
       'Store accountId and accountNumber of error.details: they are those of the existing account.',
     ),
     ...KEYS,

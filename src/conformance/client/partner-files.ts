@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Call, type PeerAnswer, type Received, refusal, soleHeader } from './call.js';
 
-/** The path of a link: the recording, and how many links it has had. */
+/** The path of a link: the recording, and the number of the link. */
 const LINK = /^\/kit-files\/([\w-]+)\.(\d+)\.mp4$/;
 const CLIP_BYTES = 262_144;
 const CHUNK_BYTES = 400;
@@ -20,16 +20,17 @@ function box(type: string, content: Buffer): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** An MP4 file without tracks; its last box has the bytes of its name. */
+/** An MP4 file without tracks. The content follows from the id. */
 function fileOf(id: string): Buffer {
   const start = [box('ftyp', Buffer.from('isom\0\0\x02\0isommp41', 'latin1')), box('moov', Buffer.alloc(0))];
   const size = id.startsWith('clip') ? CLIP_BYTES : CHUNK_BYTES;
   return Buffer.concat([...start, box('mdat', Buffer.alloc(size, createHash('sha256').update(id).digest()))]);
 }
 
-/** `refused`: this link has expired. `cut`: the first answer breaks off in the middle. */
 export interface FileFaults {
+  /** This link has expired. */
   readonly isRefused: boolean;
+  /** The first answer ends in the middle of the file. */
   readonly isCut: boolean;
 }
 

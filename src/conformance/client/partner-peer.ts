@@ -1,7 +1,18 @@
 import { isJsonObject } from '../../contracts/common/json.js';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { type Call, json, jsonOf, type Peer, type PeerAnswer, type Received, refusal, soleHeader } from './call.js';
+import {
+  type Call,
+  commonFault,
+  json,
+  jsonOf,
+  type Peer,
+  type PeerAnswer,
+  type Received,
+  refusal,
+  soleHeader,
+  withoutScenario,
+} from './call.js';
 import { fileAnswer, linkOf, linkPath } from './partner-files.js';
 
 const { requestVideo, listVideos, listContinuous } = VISION_API.routes;
@@ -13,21 +24,20 @@ const PATHS: Readonly<Record<string, string>> = {
 };
 const REDIRECTED = '/kit-redirected';
 
-/** The fault of each call of an operation (of each new video request), in their order. Later ones have none. */
+/** The fault of each call of an operation, or of each new video request, in order. Later calls have none. */
 export const PARTNER_FAULTS = {
   getSites: ['none', 'too-many-requests', 'unavailable', 'server-error', 'cut-answer', 'redirect', 'unauthorized'],
   requestVideo: ['slow-clip', 'too-many-requests', 'server-error', 'failed-clip', 'link-expired', 'invalid'],
   listContinuous: ['server-error'],
 } as const satisfies Record<string, readonly string[]>;
 
-const RETRY_AFTER = { 'Retry-After': '1' };
 const LINK_MS = 3_600_000;
 /** Chunks of constant duration; 24 hours of them need more than one page of 100. */
 const CHUNK_MS = 840_000;
 const MAX_CHUNKS = 500;
-/** The last time that a `Date` has. */
+/** The maximum time of a `Date`. */
 const MAX_TIME = 8.64e15;
-/** A slow clip is listed from this poll on. */
+/** The first poll that lists a slow clip. */
 const SLOW_POLLS = 3;
 
 const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
@@ -59,9 +69,9 @@ interface Element {
   readonly endTime: string;
 }
 
-/** The Site and Vision server that a platform calls. It answers what is valid, but for the planned faults. */
+/** The Site and Vision server that a platform calls. It gives valid answers, except for the planned faults. */
 export class PartnerPeer implements Peer {
-  private readonly met = { getSites: 0, requestVideo: 0, listContinuous: 0 };
+  private readonly counts = { getSites: 0, requestVideo: 0, listContinuous: 0 };
   private readonly clips: Clip[] = [];
   private hasShifted = false;
 
@@ -88,7 +98,7 @@ export class PartnerPeer implements Peer {
   }
 
   private nextFault(operation: keyof typeof PARTNER_FAULTS): string {
-    return PARTNER_FAULTS[operation][this.met[operation]++] ?? 'none';
+    return PARTNER_FAULTS[operation][this.counts[operation]++] ?? 'none';
   }
 
   private sites(): PeerAnswer {
@@ -96,20 +106,14 @@ export class PartnerPeer implements Peer {
     if (scenario === 'redirect')
       return { status: 302, headers: { Location: `${this.url}${REDIRECTED}` }, body: Buffer.alloc(0), scenario };
     const answer = json(200, { success: true, data: SITE_DATA }, { scenario });
-    return scenario === 'cut-answer' ? { ...answer, cutAfter: 20 } : (temporaryFault(scenario) ?? answer);
+    return scenario === 'cut-answer' ? { ...answer, cutAfter: 20 } : (commonFault(scenario) ?? answer);
   }
 
   private request(call: Received, earlier: readonly Call[]): PeerAnswer {
     const before = earlier.find(({ operation, body }) => operation === 'requestVideo' && body.equals(call.body));
+    if (before?.answer.scenario === 'invalid') return withoutScenario(before.answer);
     const scenario = before === undefined ? this.nextFault('requestVideo') : 'none';
-    if (scenario === 'invalid' || before?.answer.scenario === 'invalid')
-      return refusal(
-        400,
-        'INVALID_PAYLOAD',
-        'injected by the conformance kit',
-        before === undefined ? { scenario } : {},
-      );
-    const fault = temporaryFault(scenario);
+    const fault = commonFault(scenario);
     if (fault !== undefined) return fault;
     const { value } = jsonOf(call);
     const fields = isJsonObject(value) ? (value as Record<string, string>) : {};
@@ -136,7 +140,7 @@ export class PartnerPeer implements Peer {
   }
 
   private continuous(call: Received): PeerAnswer {
-    const fault = temporaryFault(this.nextFault('listContinuous'));
+    const fault = commonFault(this.nextFault('listContinuous'));
     if (fault !== undefined) return fault;
     const { query } = call;
     const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(query.get(name) ?? ''));
@@ -150,7 +154,7 @@ export class PartnerPeer implements Peer {
     return json(200, { success: true, data: this.hasShifted ? page : this.shifted(page, elements, query) });
   }
 
-  /** Once, the second page begins with the last element of the first, as if a chunk had been added before it. */
+  /** Shifts the second page once, as if a chunk had been added before it: it begins with the last element of the first page. */
   private shifted(page: Page, elements: readonly Element[], query: URLSearchParams): Page {
     if (Number(query.get('page') ?? 1) !== 2) return page;
     this.hasShifted = true;
@@ -197,23 +201,7 @@ function stateOf(clip: Clip) {
   return { status: isReady(clip) ? 'ready' : 'processing' };
 }
 
-function temporaryFault(scenario: string): PeerAnswer | undefined {
-  const text = `injected by the conformance kit: ${scenario}`;
-  switch (scenario) {
-    case 'too-many-requests':
-      return refusal(429, 'INTERNAL_ERROR', text, { scenario, headers: RETRY_AFTER });
-    case 'unavailable':
-      return refusal(503, 'INTERNAL_ERROR', text, { scenario, headers: RETRY_AFTER });
-    case 'server-error':
-      return refusal(500, 'INTERNAL_ERROR', text, { scenario });
-    case 'unauthorized':
-      return refusal(401, 'UNAUTHORIZED', text, { scenario });
-    default:
-      return undefined;
-  }
-}
-
-/** A `Date` exists of every chunk. */
+/** Limits a time so that the chunk around it has valid dates. */
 const bounded = (time = NaN): number => Math.max(CHUNK_MS - MAX_TIME, Math.min(time, MAX_TIME - CHUNK_MS));
 
 /** The chunks that overlap a range; each has the same id in every list. */

@@ -1,16 +1,15 @@
 import { SITE_API } from '../../contracts/site/site.api.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { headersOf } from './call.js';
-import { bodyRules, callsOf, type ClientRole, everyCall, keyRules } from './client-rule.js';
+import { bodyRules, callsOf, type ClientRole, clientRule, everyCall, keyRules, unknownRoutes } from './client-rule.js';
 import { DOWNLOAD_RULES } from './download-rules.js';
 import { PartnerPeer } from './partner-peer.js';
-import { rule } from './platform-rule.js';
 import { SITE_CLIENT_RULES } from './site-client-rules.js';
 import { LIST_CLIENT_RULES, REQUEST_CLIENT_RULES } from './vision-client-rules.js';
 
 const OPERATIONS = ['getSites', 'requestVideo', 'listVideos', 'listContinuous'] as const;
 
-const ROUTES = rule(
+const ROUTES = clientRule(
   [
     'PLATFORM-001',
     '4',
@@ -18,13 +17,10 @@ const ROUTES = rule(
     'every call is an operation of the Site or Vision interface, or a download',
     `Call the paths under ${SITE_API.prefix} and ${VISION_API.prefix}.`,
   ],
-  ({ calls }) =>
-    everyCall(calls, 'no call was seen', ({ operation, method, path }) =>
-      operation === '' ? `no route for ${method} ${path}` : undefined,
-    ),
+  unknownRoutes,
 );
 
-const LINK_KEY = rule(
+const LINK_KEY = clientRule(
   [
     'PLATFORM-008',
     '5',
@@ -40,7 +36,7 @@ const LINK_KEY = rule(
     ),
 );
 
-/** The kit is the partner, and the platform calls it. */
+/** The kit acts as the partner, which the platform calls. */
 export const PLATFORM_CLIENT: ClientRole = {
   name: 'platform-client',
   peer: ({ url, apiKey }) => new PartnerPeer(url, apiKey),

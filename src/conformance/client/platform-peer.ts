@@ -8,18 +8,16 @@ import { SCALE_API } from '../../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest } from '../../contracts/scale/scale.dto.js';
 import {
   type Call,
+  commonFault,
   json,
   jsonOf,
-  lost,
   type Peer,
   type PeerAnswer,
   type Received,
   refusal,
   soleHeader,
+  withoutScenario,
 } from './call.js';
-
-/** Seconds that a client must wait after 429 and 503. */
-const RETRY_AFTER = { 'Retry-After': '1' };
 
 const BODIES = { createTicket: CreateScaleTicketRequest, createAccount: CreateAccountRequest } as const;
 type Operation = keyof typeof BODIES;
@@ -29,18 +27,18 @@ const PATHS: Readonly<Record<string, Operation>> = {
   [`POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}`]: 'createAccount',
 };
 
-/** The fault of each new request of an operation, in their order. Requests after the last fault are accepted. */
+/** The fault of each new request of an operation, in order. Later requests are accepted. */
 export const PLATFORM_FAULTS: Readonly<Record<Operation, readonly string[]>> = {
   createTicket: ['none', 'too-many-requests', 'unavailable', 'server-error', 'answer-lost', 'rule-violated', 'invalid'],
   createAccount: ['none', 'too-many-requests', 'unavailable', 'server-error', 'answer-lost', 'conflict', 'invalid'],
 };
 
-/** Faults of the request: the same request meets them again. */
+/** Faults of the request itself: a repeat gets the same answer. */
 const FINAL: readonly (string | undefined)[] = ['rule-violated', 'invalid', 'conflict'];
 
-/** The Scale and Account server that a partner calls. It accepts what is valid, but for the planned faults. */
+/** The Scale and Account server that a partner calls. It accepts valid requests, except for the planned faults. */
 export class PlatformPeer implements Peer {
-  private readonly met: Record<Operation, number> = { createTicket: 0, createAccount: 0 };
+  private readonly counts: Record<Operation, number> = { createTicket: 0, createAccount: 0 };
 
   constructor(private readonly apiKey: string) {}
 
@@ -65,25 +63,17 @@ export class PlatformPeer implements Peer {
   }
 
   private faulty(operation: Operation, call: Received): PeerAnswer {
-    const scenario = PLATFORM_FAULTS[operation][this.met[operation]++];
-    const text = `injected by the conformance kit: ${scenario}`;
+    const scenario = PLATFORM_FAULTS[operation][this.counts[operation]++] ?? 'none';
+    const message = `injected by the conformance kit: ${scenario}`;
     switch (scenario) {
-      case 'too-many-requests':
-        return refusal(429, 'INTERNAL_ERROR', text, { scenario, headers: RETRY_AFTER });
-      case 'unavailable':
-        return refusal(503, 'INTERNAL_ERROR', text, { scenario, headers: RETRY_AFTER });
-      case 'server-error':
-        return refusal(500, 'INTERNAL_ERROR', text, { scenario });
       case 'answer-lost':
-        return lost(scenario);
+        return { status: 0, headers: {}, body: Buffer.alloc(0), scenario };
       case 'rule-violated':
-        return refusal(422, 'VALIDATION_ERROR', text, { scenario });
+        return refusal(422, 'VALIDATION_ERROR', message, { scenario });
       case 'conflict':
-        return refusal(409, 'CONFLICT', text, { scenario, details: existing(call) });
-      case 'invalid':
-        return refusal(400, 'INVALID_PAYLOAD', text, { scenario });
+        return refusal(409, 'CONFLICT', message, { scenario, details: existing(call) });
       default:
-        return accepted(operation, call, false);
+        return commonFault(scenario) ?? accepted(operation, call, false);
     }
   }
 }
@@ -94,11 +84,9 @@ function isSameRequest(earlier: Call, call: Received): boolean {
   return earlier.body.equals(call.body) || (before !== undefined && before === after);
 }
 
-const withoutScenario = ({ status, headers, body }: PeerAnswer): PeerAnswer => ({ status, headers, body });
-
 const existing = (call: Received) => ({ reason: 'NAME_TAKEN', accountId: idOf(call), accountNumber: 'KIT-1' });
 
-/** The same body has the same id. */
+/** A UUID that is derived from the body, so that a repeat gets the same id. */
 const idOf = ({ body }: Received): string => {
   const digest = createHash('sha256').update(body).digest('hex');
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-4${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;

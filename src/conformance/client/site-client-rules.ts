@@ -1,17 +1,29 @@
 import { isUuid } from '../../contracts/common/text.js';
 import { shown } from '../checks.js';
 import { notApplicable, notProven } from '../rule.js';
-import { callsOf, type ClientRule, everyCall, met, notBefore, sentAgain } from './client-rule.js';
-import { each, later, retryOf, rule } from './platform-rule.js';
+import {
+  callRule,
+  callsOf,
+  type ClientRule,
+  clientRule,
+  everyCall,
+  injectedFault,
+  laterCalls,
+  faultedCalls,
+  neededCalls,
+  notBefore,
+  sentAgain,
+} from './client-rule.js';
+import { PARTNER_FAULTS } from './partner-peer.js';
 
 const SITE_TIMES = [
   ['too-many-requests', '429 with Retry-After', '8'],
   ['unavailable', '503 with Retry-After', '7'],
 ] as const;
 
-/** The calls of `GET /sites`. */
+/** The rules of `GET /sites`. */
 export const SITE_CLIENT_RULES: readonly ClientRule[] = [
-  each(
+  callRule(
     [
       'PLATFORM-010',
       '4.3',
@@ -24,7 +36,7 @@ export const SITE_CLIENT_RULES: readonly ClientRule[] = [
       return values.length === 1 && isUuid(values[0] ?? '') ? undefined : `haulerId is ${shown(values.join(', '))}`;
     },
   ),
-  rule(
+  clientRule(
     [
       'PLATFORM-011',
       '4.3',
@@ -42,12 +54,15 @@ export const SITE_CLIENT_RULES: readonly ClientRule[] = [
           ),
   ),
   ...SITE_TIMES.flatMap(([scenario, answer, section], i) => {
-    const retry = retryOf('getSites', scenario, answer, section, later);
+    const retry = injectedFault(PARTNER_FAULTS, 'getSites', scenario, answer, section, laterCalls);
     return [sentAgain(`PLATFORM-01${2 + 2 * i}`, retry), notBefore(`PLATFORM-01${3 + 2 * i}`, retry)];
   }),
-  sentAgain('PLATFORM-016', retryOf('getSites', 'server-error', '500', '7', later)),
-  sentAgain('PLATFORM-017', retryOf('getSites', 'cut-answer', 'an answer that broke off', '4.3', later)),
-  rule(
+  sentAgain('PLATFORM-016', injectedFault(PARTNER_FAULTS, 'getSites', 'server-error', '500', '7', laterCalls)),
+  sentAgain(
+    'PLATFORM-017',
+    injectedFault(PARTNER_FAULTS, 'getSites', 'cut-answer', 'an answer that broke off', '4.3', laterCalls),
+  ),
+  clientRule(
     [
       'PLATFORM-018',
       '4.3',
@@ -56,13 +71,13 @@ export const SITE_CLIENT_RULES: readonly ClientRule[] = [
       'Follow no redirect of an API call: the key would go to another address.',
     ],
     (log) =>
-      met(log, 'redirect', 'getSites').length === 0
-        ? notProven(retryOf('getSites', 'redirect', '', '').none)
+      faultedCalls(log, 'redirect', 'getSites').length === 0
+        ? notProven(neededCalls(PARTNER_FAULTS, 'getSites', 'redirect'))
         : everyCall(log.calls, '', ({ operation }) =>
             operation === 'redirected' ? 'the redirect was followed' : undefined,
           ),
   ),
-  rule(
+  clientRule(
     [
       'PLATFORM-019',
       '5',
@@ -71,12 +86,16 @@ export const SITE_CLIENT_RULES: readonly ClientRule[] = [
       'Wait after a 401: the same key gets the same answer.',
     ],
     (log) =>
-      everyCall(met(log, 'unauthorized', 'getSites'), retryOf('getSites', 'unauthorized', '', '').none, (call) => {
-        const [next] = later(call, log);
-        return next === undefined || next.at - call.at >= MIN_PAUSE_MS
-          ? undefined
-          : `it came again after ${next.at - call.at} ms`;
-      }),
+      everyCall(
+        faultedCalls(log, 'unauthorized', 'getSites'),
+        neededCalls(PARTNER_FAULTS, 'getSites', 'unauthorized'),
+        (call) => {
+          const [next] = laterCalls(call, log);
+          return next === undefined || next.at - call.at >= MIN_PAUSE_MS
+            ? undefined
+            : `it was repeated after ${next.at - call.at} ms`;
+        },
+      ),
     'should',
   ),
 ];

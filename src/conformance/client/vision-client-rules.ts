@@ -1,21 +1,27 @@
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
-import { ownField, shown } from '../checks.js';
+import { ownField } from '../../contracts/common/json.js';
+import { shown } from '../checks.js';
 import { fieldRules } from './body-fields.js';
 import { type Call, type CallLog, jsonOf } from './call.js';
 import {
+  callRule,
   callsOf,
   type CallVerdict,
   type ClientRule,
+  clientRule,
   everyCall,
-  met,
+  injectedFault,
+  laterCalls,
+  faultedCalls,
+  neededCalls,
   notBefore,
   notSentAgain,
   repeatsOf,
   sentAgain,
 } from './client-rule.js';
 import { integerFault, listedOf, sentPages, sentRequestId, sentState } from './listed.js';
-import { each, later, retryOf, rule } from './platform-rule.js';
+import { PARTNER_FAULTS } from './partner-peer.js';
 
 const LISTS = ['listVideos', 'listContinuous'] as const;
 
@@ -32,7 +38,7 @@ function rangeFault(from: unknown, to: unknown): string | undefined {
 const accepted = (log: CallLog): Call[] =>
   callsOf(log, 'requestVideo').filter((call) => sentRequestId(call) !== undefined);
 
-/** The lists that could show the clip of a request. */
+/** The later lists that would contain the clip of a request. */
 function pollsOf(request: Call, log: CallLog): Call[] {
   const id = sentRequestId(request);
   const customerId = ownField(jsonOf(request).value, 'customerId');
@@ -42,7 +48,7 @@ function pollsOf(request: Call, log: CallLog): Call[] {
   });
 }
 
-/** The first list that showed that the clip is there, or failed. */
+/** The first list with the clip, or with the failure of the request. */
 function endOf(request: Call, log: CallLog): Call | undefined {
   const id = sentRequestId(request);
   const shownBy = new Set(
@@ -58,9 +64,9 @@ function endOf(request: Call, log: CallLog): Call | undefined {
 const everyRequest = (log: CallLog, faultOf: (request: Call) => string | undefined): CallVerdict =>
   everyCall(accepted(log), 'no video request was accepted', faultOf);
 
-const tooMany = retryOf('requestVideo', 'too-many-requests', '429 with Retry-After', '8');
+const tooMany = injectedFault(PARTNER_FAULTS, 'requestVideo', 'too-many-requests', '429 with Retry-After', '8');
 
-/** The POST, and the polls after it. */
+/** The rules of a video request, and of the polls after it. */
 export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
   ...fieldRules('requestVideo', '2.5a', CreateVideoRequest, [
     ['PLATFORM-020', 'customerId', 'text'],
@@ -69,7 +75,7 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
     ['PLATFORM-023', 'startTime', 'a date-time with an offset'],
     ['PLATFORM-024', 'endTime', 'a date-time with an offset'],
   ]),
-  each(
+  callRule(
     ['PLATFORM-025', '7', 'requestVideo', 'endTime is after startTime', 'Send a range that ends after its start.'],
     (call) => {
       const { value } = jsonOf(call);
@@ -78,14 +84,14 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
   ),
   sentAgain('PLATFORM-026', tooMany),
   notBefore('PLATFORM-027', tooMany),
-  sentAgain('PLATFORM-028', retryOf('requestVideo', 'server-error', '500', '7')),
+  sentAgain('PLATFORM-028', injectedFault(PARTNER_FAULTS, 'requestVideo', 'server-error', '500', '7')),
   notSentAgain(
     'PLATFORM-029',
     'must',
-    retryOf('requestVideo', 'invalid', '400', '7'),
+    injectedFault(PARTNER_FAULTS, 'requestVideo', 'invalid', '400', '7'),
     'Correct the request: the same one fails again.',
   ),
-  rule(
+  clientRule(
     [
       'PLATFORM-030',
       '4.4',
@@ -95,11 +101,11 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
     ],
     (log) =>
       everyRequest(log, (request) => {
-        const { length } = repeatsOf(request, log.calls);
-        return length === 0 ? undefined : `it came again ${length} times`;
+        const { length } = repeatsOf(request, log);
+        return length === 0 ? undefined : `it was repeated ${length} times`;
       }),
   ),
-  rule(
+  clientRule(
     [
       'PLATFORM-031',
       '6',
@@ -109,10 +115,10 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
     ],
     (log) =>
       everyRequest(log, (request) =>
-        pollsOf(request, log).length > 0 ? undefined : 'no list that could show it was asked for',
+        pollsOf(request, log).length > 0 ? undefined : 'no list that could contain its clip was requested',
       ),
   ),
-  rule(
+  clientRule(
     [
       'PLATFORM-032',
       '6',
@@ -123,11 +129,11 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
     (log) => {
       const polled = accepted(log).filter((request) => pollsOf(request, log).length > 0);
       return everyCall(polled, 'no request was polled', (request) =>
-        endOf(request, log) === undefined ? 'polling ended before' : undefined,
+        endOf(request, log) === undefined ? 'polling ended before that' : undefined,
       );
     },
   ),
-  rule(
+  clientRule(
     [
       'PLATFORM-033',
       '3',
@@ -136,8 +142,10 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
       'End a request whose data.request has the status failed.',
     ],
     (log) => {
-      const failed = met(log, 'failed-clip', 'requestVideo').filter((request) => endOf(request, log) !== undefined);
-      return everyCall(failed, retryOf('requestVideo', 'failed-clip', '', '').none, (request) => {
+      const failed = faultedCalls(log, 'failed-clip', 'requestVideo').filter(
+        (request) => endOf(request, log) !== undefined,
+      );
+      return everyCall(failed, neededCalls(PARTNER_FAULTS, 'requestVideo', 'failed-clip'), (request) => {
         const id = sentRequestId(request);
         const end = endOf(request, log);
         const more = callsOf(log, 'listVideos').filter(
@@ -150,39 +158,42 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
   ),
 ];
 
-/** The queries of both lists, and their pages. */
+/** The rules of the queries of both lists, and of their pages. */
 export const LIST_CLIENT_RULES: readonly ClientRule[] = [
   ...LISTS.flatMap((operation, i): ClientRule[] => {
     const section = operation === 'listVideos' ? '4.5' : '4.6';
     const id = (n: number) => `PLATFORM-0${4 + i}${n}`;
     return [
-      each(
+      callRule(
         [id(0), section, operation, 'customerId is sent once and is not empty', 'Send the query parameter customerId.'],
         ({ query }) => {
           const values = query.getAll('customerId');
           return values.length === 1 && values[0] !== '' ? undefined : `customerId is ${shown(values.join(', '))}`;
         },
       ),
-      each([id(1), section, operation, 'page is an integer from 1, or absent', 'Count the pages from 1.'], (call) =>
+      callRule([id(1), section, operation, 'page is an integer from 1, or absent', 'Count the pages from 1.'], (call) =>
         integerFault(call, 'page', 1, 1e9),
       ),
-      each(
+      callRule(
         [id(2), '8', operation, 'pageSize is an integer from 1 to 100, or absent', 'Ask for at most 100 elements.'],
         (call) => integerFault(call, 'pageSize', 1, 100),
       ),
       ...['startTime', 'endTime'].map((name, n) => {
         const isOptional = operation === 'listVideos';
         const title = `${name} is a date-time with an offset${isOptional ? ', or absent' : ''}`;
-        return each([id(3 + n), section, operation, title, `Send ${name} as 2026-01-31T08:30:00Z.`], ({ query }) => {
-          const value = query.get(name);
-          return (value === null && isOptional) || instantOf(value?.replace(' ', '+')) !== undefined
-            ? undefined
-            : `${name} is ${shown(value)}`;
-        });
+        return callRule(
+          [id(3 + n), section, operation, title, `Send ${name} as 2026-01-31T08:30:00Z.`],
+          ({ query }) => {
+            const value = query.get(name);
+            return (value === null && isOptional) || instantOf(value?.replace(' ', '+')) !== undefined
+              ? undefined
+              : `${name} is ${shown(value)}`;
+          },
+        );
       }),
     ];
   }),
-  each(
+  callRule(
     [
       'PLATFORM-045',
       '4.5',
@@ -197,7 +208,7 @@ export const LIST_CLIENT_RULES: readonly ClientRule[] = [
         : `requestId is ${shown(id)}`;
     },
   ),
-  each(
+  callRule(
     [
       'PLATFORM-055',
       '4.6',
@@ -210,17 +221,17 @@ export const LIST_CLIENT_RULES: readonly ClientRule[] = [
       return values.length === 1 && values[0] !== '' ? undefined : `truckId is ${shown(values.join(', '))}`;
     },
   ),
-  each(
+  callRule(
     ['PLATFORM-056', '4.6', 'listContinuous', 'endTime is after startTime', 'Send a range that ends after its start.'],
     ({ query }) => rangeFault(query.get('startTime'), query.get('endTime')),
   ),
-  sentAgain('PLATFORM-057', retryOf('listContinuous', 'server-error', '500', '7', later)),
-  rule(
+  sentAgain('PLATFORM-057', injectedFault(PARTNER_FAULTS, 'listContinuous', 'server-error', '500', '7', laterCalls)),
+  clientRule(
     ['PLATFORM-058', '4.6', 'listContinuous', 'every page of a list is read', 'Read pages until totalPages.'],
     (log) => {
       const more = callsOf(log, 'listContinuous').filter((call) => sentPages(call) > pageOf(call));
       return everyCall(more, 'no list had a second page', (call) =>
-        later(call, log).some((next) => pageOf(next) === pageOf(call) + 1 && isSameList(call, next))
+        laterCalls(call, log).some((next) => pageOf(next) === pageOf(call) + 1 && isSameList(call, next))
           ? undefined
           : `page ${pageOf(call) + 1} was not read`,
       );

@@ -1,8 +1,8 @@
 import type { Exchange } from '../exchange.js';
-import type { Outcome } from '../rule.js';
+import type { Outcome, RuleFacts } from '../rule.js';
 import type { RuleResult } from '../run.js';
 
-/** The JSON report; the other formats are made from it. */
+/** The JSON report, from which the other formats are derived. */
 
 export const KIT_VERSION = '1.0.0';
 export const RULE_ID = /^[A-Z]+-\d{3}$/;
@@ -16,7 +16,7 @@ export interface Report {
   readonly runId: string;
   readonly summary: Summary;
   readonly rules: readonly ReportedRule[];
-  /** Failures that the baseline names, and its entries that fail no longer. */
+  /** The failures that the baseline names, and its entries that do not fail. */
   readonly baseline?: { readonly known: readonly string[]; readonly stale: readonly string[] };
   readonly changes?: readonly { readonly id: string; readonly before: string; readonly after: string }[];
 }
@@ -30,12 +30,7 @@ export interface Summary {
   readonly kitError: number;
 }
 
-export interface ReportedRule {
-  readonly id: string;
-  readonly section: string;
-  readonly severity: 'must' | 'should';
-  readonly operation: string;
-  readonly title: string;
+export interface ReportedRule extends Omit<RuleFacts, 'remedy'> {
   readonly outcome: Outcome;
   readonly message?: string;
   readonly remedy?: string;
@@ -60,7 +55,7 @@ export interface ReportInput {
   readonly runId: string;
   readonly startedAt: Date;
   readonly results: readonly RuleResult[];
-  /** Removed from everything that is shown. */
+  /** Replaced by `[redacted]`. */
   readonly apiKey: string;
   readonly baseline?: readonly string[];
   readonly compare?: Report;
@@ -85,12 +80,12 @@ export function reportOf(input: ReportInput): Report {
       kitError: count('kit-error'),
     },
     rules,
-    ...(input.baseline === undefined ? {} : { baseline: againstBaseline(input.baseline, outcomes) }),
-    ...(input.compare === undefined ? {} : { changes: changesSince(input.compare, outcomes) }),
+    baseline: input.baseline && againstBaseline(input.baseline, outcomes),
+    changes: input.compare && changesSince(input.compare, outcomes),
   };
 }
 
-/** An entry whose rule could not be proven in this run is neither known nor stale. */
+/** An entry whose rule was not proven in this run is neither known nor stale. */
 function againstBaseline(ids: readonly string[], outcomes: ReadonlyMap<string, Outcome>) {
   const unproven: readonly (Outcome | undefined)[] = ['failed', 'not-proven', 'kit-error'];
   const unique = [...new Set(ids)];
@@ -108,7 +103,7 @@ function changesSince({ rules }: Report, outcomes: ReadonlyMap<string, Outcome>)
     .filter((change) => change.before !== change.after);
 }
 
-/** 0: nothing failed that the baseline does not name, and no entry of it is stale. */
+/** 0 if only rules of the baseline failed, and all of them did. */
 export function exitCodeOf({ rules, baseline }: Report): 0 | 1 {
   const isUnknown = ({ id, outcome }: ReportedRule) =>
     outcome === 'kit-error' || (outcome === 'failed' && baseline?.known.includes(id) !== true);
@@ -118,18 +113,9 @@ export function exitCodeOf({ rules, baseline }: Report): 0 | 1 {
 function reportedRule({ rule, outcome, message, exchange }: RuleResult, apiKey: string): ReportedRule {
   const { id, section, severity, operation, title, remedy } = rule;
   const clean = (text: string) => text.replaceAll(apiKey, '[redacted]');
-  const isShown = outcome === 'failed' || outcome === 'warning' || outcome === 'kit-error';
-  return {
-    id,
-    section,
-    severity,
-    operation,
-    title,
-    outcome,
-    ...(message === undefined ? {} : { message: clean(message) }),
-    ...(isShown ? { remedy } : {}),
-    ...(isShown && exchange !== undefined ? shownExchange(exchange, clean, apiKey) : {}),
-  };
+  const facts = { id, section, severity, operation, title, outcome, message: message && clean(message) };
+  if (!['failed', 'warning', 'kit-error'].includes(outcome)) return facts;
+  return { ...facts, remedy, ...(exchange && shownExchange(exchange, clean, apiKey)) };
 }
 
 function shownExchange({ request, answer }: Exchange, clean: (text: string) => string, apiKey: string) {
@@ -146,19 +132,15 @@ function shownExchange({ request, answer }: Exchange, clean: (text: string) => s
       method,
       url: clean(url),
       headers: cleanAll(headers),
-      ...(body === undefined ? {} : { body: clean(body) }),
+      body: body && clean(body),
       curl: clean(curlOf(request, apiKey)),
     },
-    ...(answer === undefined
-      ? {}
-      : {
-          response: {
-            status: answer.status,
-            headers: cleanAll(answer.headers),
-            body: clean(text),
-            sizeBytes: answer.body.length,
-          },
-        }),
+    response: answer && {
+      status: answer.status,
+      headers: cleanAll(answer.headers),
+      body: clean(text),
+      sizeBytes: answer.body.length,
+    },
   };
 }
 

@@ -1,28 +1,23 @@
+import { ownField } from '../../contracts/common/json.js';
 import { isUuid } from '../../contracts/common/text.js';
 import { SCALE_API } from '../../contracts/scale/scale.api.js';
 import { UNITS_OF_MEASURE } from '../../contracts/scale/scale.dto.js';
 import {
   FAIL_ON_DEMAND,
+  type Form,
   hasStatus,
   internalErrorRule,
-  isDeclaredJson,
-  isJson,
-  member,
-  ownField,
+  jsonRows,
+  memberRow,
   type Refusal,
   refusalRules,
+  type RuleRow,
+  rulesOf,
   shown,
+  TRUE,
 } from '../checks.js';
-import {
-  type Exchanges,
-  failed,
-  MissingData,
-  notProven,
-  passed,
-  type RequestPlan,
-  type Rule,
-  type ServerRole,
-} from '../rule.js';
+import { UnprovenError } from '../exchange.js';
+import { type Exchanges, failed, passed, type RequestPlan, type ServerRole } from '../rule.js';
 
 const OPERATION = 'createTicket';
 const UNKNOWN_ID = 'c0ffee00-0000-4000-8000-00000000dead';
@@ -32,9 +27,9 @@ const SECOND_UPDATE = '2026-01-31T08:31:00Z';
 type Ticket = Record<string, unknown>;
 
 /** A ticket that a server must accept; its ticket numbers and names contain the id of the run. */
-function ticketOf({ fixtures: { siteId, materialId }, runId }: Exchanges, name: string): Ticket | MissingData {
+function ticketOf({ fixtures: { siteId, materialId }, runId }: Exchanges, name: string): Ticket {
   if (siteId === undefined || materialId === undefined) {
-    return new MissingData('no known site and material: put siteId and materialId into the file of --fixtures');
+    throw new UnprovenError('no site and material are known: put siteId and materialId into the file of --fixtures');
   }
   return {
     siteId,
@@ -46,10 +41,7 @@ function ticketOf({ fixtures: { siteId, materialId }, runId }: Exchanges, name: 
 const push = (name: string, change: (ticket: Ticket) => Ticket = (ticket) => ticket): RequestPlan => ({
   operation: OPERATION,
   writes: true,
-  draft: (run) => {
-    const ticket = ticketOf(run, name);
-    return ticket instanceof MissingData ? ticket : { body: change(ticket) };
-  },
+  draft: (run) => ({ body: change(ticketOf(run, name)) }),
 });
 
 const firstMaterial = (ticket: Ticket): object => (ticket['materials'] as object[])[0] ?? {};
@@ -140,20 +132,10 @@ const PLANS: Readonly<Record<string, RequestPlan>> = {
   ...Object.fromEntries(INVALID.map(([on, , change]) => [on, push(on, change)])),
 };
 
-type Row = readonly [
-  id: string,
-  section: string,
-  on: string,
-  title: string,
-  remedy: string,
-  check: Rule['check'],
-  needs?: readonly string[],
-];
-
 const ACCEPT = 'Accept the ticket with 200: it follows section 2.2, and its site and material are known.';
-const isUuidText = (value: unknown) => typeof value === 'string' && isUuid(value);
+const UUID: Form = ['a UUID', (value) => typeof value === 'string' && isUuid(value)];
 
-const ACCEPTED: readonly Row[] = [
+const ACCEPTED: readonly RuleRow[] = [
   [
     'SCALE-020',
     '4.1',
@@ -162,40 +144,9 @@ const ACCEPTED: readonly Row[] = [
     ACCEPT,
     hasStatus(200),
   ],
-  [
-    'SCALE-021',
-    '4',
-    'create',
-    'the answer is application/json',
-    'Send Content-Type: application/json.',
-    isDeclaredJson,
-  ],
-  [
-    'SCALE-022',
-    '4',
-    'create',
-    'the answer is JSON in UTF-8',
-    'Write the body with a JSON serializer, in UTF-8.',
-    isJson,
-  ],
-  [
-    'SCALE-023',
-    '2.3',
-    'create',
-    'success is true',
-    'Set success to true in an answer with status 200.',
-    member('success', (value) => value === true, 'true'),
-    ['SCALE-022'],
-  ],
-  [
-    'SCALE-024',
-    '2.3',
-    'create',
-    'disposalTicketId is a UUID',
-    'Return the id of the disposal ticket as a UUID.',
-    member('disposalTicketId', isUuidText, 'a UUID'),
-    ['SCALE-022'],
-  ],
+  ...jsonRows('SCALE', 21, 'create', 'the answer'),
+  memberRow(['SCALE-023', '2.3', 'create'], 'success', TRUE, ['SCALE-022']),
+  memberRow(['SCALE-024', '2.3', 'create'], 'disposalTicketId', UUID, ['SCALE-022']),
   [
     'SCALE-025',
     '4.1',
@@ -231,66 +182,29 @@ const ACCEPTED: readonly Row[] = [
   ],
 ];
 
-const SAME_TICKET: Rule = {
-  id: 'SCALE-026',
-  section: '4.1',
-  severity: 'should',
-  operation: OPERATION,
-  on: 'update',
-  title: 'an updated ticket keeps its disposalTicketId',
-  remedy: 'Recognise a ticket by site, direction and ticket number, and return its id again.',
-  needs: ['SCALE-024'],
-  check: async (exchange, run) => {
+const SAME_TICKET: RuleRow = [
+  'SCALE-026',
+  '4.1',
+  'update',
+  'an updated ticket keeps its disposalTicketId',
+  'Recognise a ticket by site, direction and ticket number, and return its id again.',
+  async (exchange, run) => {
     const created = await run.exchange('create');
-    if (created instanceof MissingData) return notProven(created.message);
     const [before, after] = [created, exchange].map(({ json }) => ownField(json, 'disposalTicketId'));
     return before === after ? passed : failed(`disposalTicketId is ${shown(after)}, it was ${shown(before)}`);
   },
-};
-
-const refusal = (
-  on: string,
-  number: number,
-  of: string,
-  [status, code, section, remedy]: readonly [number, string, string, string],
-): Refusal => ({
-  on,
-  ids: [scaleId(number), scaleId(number + 1)],
-  section,
-  operation: OPERATION,
-  of,
-  status,
-  codes: [code],
-  remedy,
-});
-
-const scaleId = (number: number): string => `SCALE-${String(number).padStart(3, '0')}`;
+  ['SCALE-024'],
+];
 
 const INVALID_PAYLOAD = [400, 'INVALID_PAYLOAD', '7', 'Check the body against section 2.2, and answer 400.'] as const;
-const UNAUTHORIZED = [
+const INVALID_FIELD: Refusal = [400, 'INVALID_PAYLOAD', '2.2', INVALID_PAYLOAD[3]];
+const UNAUTHORIZED: Refusal = [
   401,
   'UNAUTHORIZED',
   '5',
   'Compare the header PLATFORM-API-KEY with the issued key before anything else.',
-] as const;
-const RULE_VIOLATED = [422, 'VALIDATION_ERROR', '7', 'Answer 422 where a site or a material does not exist.'] as const;
-
-const SAFE_REFUSALS = refusalRules([
-  refusal('empty', 1, 'an empty object', INVALID_PAYLOAD),
-  refusal('malformedJson', 3, 'a body that is not JSON', INVALID_PAYLOAD),
-  refusal('withoutKey', 5, 'a ticket without the header PLATFORM-API-KEY', UNAUTHORIZED),
-  refusal('wrongKey', 7, 'a ticket with a wrong key', UNAUTHORIZED),
-  refusal('otherHeader', 9, 'a ticket with the key in API-KEY in place of PLATFORM-API-KEY', UNAUTHORIZED),
-]);
-
-const WRITTEN_REFUSALS = refusalRules([
-  ...INVALID.map(([on, of], i) => ({
-    ...refusal(on, 100 + 2 * i, of, INVALID_PAYLOAD),
-    section: '2.2',
-  })),
-  refusal('unknownMaterial', 160, 'a ticket with an unknown material', RULE_VIOLATED),
-  { ...refusal('unknownSite', 162, 'a ticket of an unknown site', RULE_VIOLATED), severity: 'should' },
-]);
+];
+const RULE_VIOLATED: Refusal = [422, 'VALIDATION_ERROR', '7', 'Answer 422 where a site or a material does not exist.'];
 
 export const SCALE_SERVER: ServerRole = {
   name: 'scale-server',
@@ -299,20 +213,27 @@ export const SCALE_SERVER: ServerRole = {
   operations: { [OPERATION]: { method: 'POST', path: `${SCALE_API.prefix}${SCALE_API.routes.createTicket.path}` } },
   plans: PLANS,
   rules: [
-    ...SAFE_REFUSALS,
-    ...ACCEPTED.map(([id, section, on, title, remedy, check, needs = []]): Rule => ({
-      id,
-      section,
-      severity: 'must',
-      operation: OPERATION,
-      on,
-      title,
-      remedy,
-      needs,
-      check,
-    })),
-    SAME_TICKET,
-    ...WRITTEN_REFUSALS,
+    ...refusalRules('SCALE', OPERATION, INVALID_PAYLOAD, [
+      ['empty', 1, 'an empty object'],
+      ['malformedJson', 3, 'a body that is not JSON'],
+    ]),
+    ...refusalRules('SCALE', OPERATION, UNAUTHORIZED, [
+      ['withoutKey', 5, 'a ticket without the header PLATFORM-API-KEY'],
+      ['wrongKey', 7, 'a ticket with a wrong key'],
+      ['otherHeader', 9, 'a ticket with the key in API-KEY in place of PLATFORM-API-KEY'],
+    ]),
+    ...rulesOf(OPERATION, ACCEPTED),
+    ...rulesOf(OPERATION, [SAME_TICKET], 'should'),
+    ...refusalRules(
+      'SCALE',
+      OPERATION,
+      INVALID_FIELD,
+      INVALID.map(([on, of], i) => [on, 100 + 2 * i, of]),
+    ),
+    ...refusalRules('SCALE', OPERATION, RULE_VIOLATED, [['unknownMaterial', 160, 'a ticket with an unknown material']]),
+    ...refusalRules('SCALE', OPERATION, RULE_VIOLATED, [['unknownSite', 162, 'a ticket of an unknown site']], {
+      severity: 'should',
+    }),
     internalErrorRule('SCALE-164', 'serverError', OPERATION),
   ],
 };

@@ -2,7 +2,8 @@ import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { isUuid } from '../../contracts/common/text.js';
 import { isWithoutParent, Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
-import { ownField } from '../checks.js';
+import { ownField } from '../../contracts/common/json.js';
+import { valueAt } from '../checks.js';
 import type { Exchange, KitAnswer } from '../exchange.js';
 import { RecordFacts } from '../facts.js';
 
@@ -17,17 +18,17 @@ const MAX_SKEW_MS = 300_000;
 
 interface Link {
   readonly path: string;
-  readonly siteId?: string;
-  readonly kioskId?: string;
+  readonly siteId: string | undefined;
+  readonly kioskId: string | undefined;
 }
 
 /** Facts about the records of one answer of `GET /sites` (section 2.4a). `add` each record, then `link`. */
 export class SiteFacts extends RecordFacts {
   private readonly now = Date.now();
-  private readonly siteIds = new Set<string>();
-  /** The site of each kiosk. */
-  private readonly kioskSites = new Map<string, string | undefined>();
-  private readonly materialIds = new Set<string>();
+  /** The records of each list by id, with their `siteId`. */
+  private readonly siteIdOf: Readonly<Record<string, Map<string, string | undefined>>> = Object.fromEntries(
+    Object.keys(SITE_LISTS).map((list) => [list, new Map()]),
+  );
   private readonly links: Link[] = [];
 
   addRecord(list: string, index: number, value: unknown): void {
@@ -36,7 +37,10 @@ export class SiteFacts extends RecordFacts {
     const path = `${list}[${index}]`;
     this.add(type, list, index, value);
     const [id, siteId, kioskId] = ['id', 'siteId', 'kioskId'].map((name) => idOf(ownField(value, name)));
-    if (id !== undefined) this.remember(list, path, id, siteId);
+    const known = this.siteIdOf[list];
+    if (id !== undefined && known?.has(id)) {
+      this.addFault(`${path}.$repeated`, `${path}.id is the id of an earlier element`);
+    } else if (id !== undefined) known?.set(id, siteId);
     if (
       list === 'data.materials' &&
       isWithoutParent({ siteId: ownField(value, 'siteId'), kioskId: ownField(value, 'kioskId') })
@@ -45,27 +49,22 @@ export class SiteFacts extends RecordFacts {
     }
     this.addFutureFault(path, ownField(value, 'updatedAt'));
     if (list === 'data.sites' || (siteId === undefined && kioskId === undefined)) return;
-    this.links.push({
-      path,
-      ...(siteId === undefined ? {} : { siteId }),
-      ...(kioskId === undefined ? {} : { kioskId }),
-    });
+    this.links.push({ path, siteId, kioskId });
   }
 
-  /** Checks the parents. A parent cannot be looked for where the answer leaves its list out. */
+  /** Checks the parents. If the answer leaves a list out, the parents of that kind are not checked. */
   link(hasList: (list: string) => boolean): this {
-    const hasSites = hasList('data.sites');
-    const hasKiosks = hasList('data.kiosks');
+    const [hasSites, hasKiosks] = [hasList('data.sites'), hasList('data.kiosks')];
+    const { 'data.sites': sites, 'data.kiosks': kiosks } = this.siteIdOf;
     for (const { path, siteId, kioskId } of this.links) {
-      if (hasSites && siteId !== undefined && !this.siteIds.has(siteId)) {
+      const isKnownSite = siteId !== undefined && sites?.has(siteId) === true;
+      if (hasSites && siteId !== undefined && !isKnownSite)
         this.addFault(`${path}.$site`, `${path}.siteId names no site of the answer`);
-      }
       if (!hasKiosks || kioskId === undefined) continue;
-      if (!this.kioskSites.has(kioskId))
+      if (kiosks?.has(kioskId) !== true)
         this.addFault(`${path}.$kiosk`, `${path}.kioskId names no kiosk of the answer`);
-      else if (siteId !== undefined && this.siteIds.has(siteId) && this.kioskSites.get(kioskId) !== siteId) {
+      else if (isKnownSite && kiosks.get(kioskId) !== siteId)
         this.addFault(`${path}.$both`, `${path} names a site, and a kiosk of another site`);
-      }
     }
     return this;
   }
@@ -74,19 +73,6 @@ export class SiteFacts extends RecordFacts {
     const instant = typeof updatedAt === 'string' ? parseInstant(updatedAt) : undefined;
     if (instant !== undefined && epochMillis(instant) > this.now + MAX_SKEW_MS)
       this.addFault(`${path}.$future`, `${path}.updatedAt is ${updatedAt as string}`);
-  }
-
-  private remember(list: string, path: string, id: string, siteId: string | undefined): void {
-    const isKnown =
-      list === 'data.sites'
-        ? this.siteIds.has(id)
-        : list === 'data.kiosks'
-          ? this.kioskSites.has(id)
-          : this.materialIds.has(id);
-    if (isKnown) this.addFault(`${path}.$repeated`, `${path}.id is the id of an earlier element`);
-    else if (list === 'data.sites') this.siteIds.add(id);
-    else if (list === 'data.kiosks') this.kioskSites.set(id, siteId);
-    else this.materialIds.add(id);
   }
 }
 
@@ -100,7 +86,7 @@ export function siteFacts({ answer, json }: Exchange): SiteFacts {
   return facts;
 }
 
-/** For an answer whose records were read as a stream; its body has the rest. */
+/** For an answer whose records were read as a stream; its body contains the other members. */
 export function rememberSiteFacts(answer: KitAnswer, facts: SiteFacts): KitAnswer {
   known.set(answer, facts);
   return answer;
@@ -108,10 +94,9 @@ export function rememberSiteFacts(answer: KitAnswer, facts: SiteFacts): KitAnswe
 
 function readFacts(body: unknown): SiteFacts {
   const facts = new SiteFacts();
-  const listOf = (list: string) => list.split('.').reduce<unknown>(ownField, body);
   for (const list of Object.keys(SITE_LISTS)) {
-    const records = listOf(list);
+    const records = valueAt(body, list);
     if (Array.isArray(records)) records.forEach((record, i) => facts.addRecord(list, i, record));
   }
-  return facts.link((list) => Array.isArray(listOf(list)));
+  return facts.link((list) => Array.isArray(valueAt(body, list)));
 }

@@ -32,15 +32,28 @@ const FIELDS: readonly Row[] = [
   ['SITE-036', 'materials[].updatedAt', 'an ISO 8601 date-time with an offset', 'optional'],
 ];
 
-/** Statements about a record and its links; `fact` is the name under which `SiteFacts` notes the fault. */
-const LINKS: readonly (readonly [
+const LISTS = ['sites', 'kiosks', 'materials'] as const;
+
+/** Rules of a record and its links; `fact` is the name under which `SiteFacts` stores the fault. */
+type LinkRow = readonly [
   id: string,
   list: string,
   fact: string,
   severity: Rule['severity'],
   title: string,
   remedy: string,
-])[] = [
+];
+
+const parentRow = (id: string, list: string, parentKind: string): LinkRow => [
+  id,
+  list,
+  `$${parentKind}`,
+  'must',
+  `every ${parentKind}Id in ${list} is the id of a ${parentKind} in the answer`,
+  `Send the ${parentKind} of each element of ${list} in the same answer.`,
+];
+
+const LINKS: readonly LinkRow[] = [
   [
     'SITE-037',
     'materials',
@@ -49,65 +62,25 @@ const LINKS: readonly (readonly [
     'every material has a siteId or a kioskId',
     'Send the siteId of the material, or its kioskId where you have kiosks.',
   ],
-  [
-    'SITE-040',
-    'sites',
+  ...LISTS.map((list, i): LinkRow => [
+    `SITE-04${i}`,
+    list,
     '$repeated',
     'must',
-    'no id of a site is repeated',
-    'Send each site once, with an id of its own.',
-  ],
-  [
-    'SITE-041',
-    'kiosks',
-    '$repeated',
-    'must',
-    'no id of a kiosk is repeated',
-    'Send each kiosk once, with an id of its own.',
-  ],
-  [
-    'SITE-042',
-    'materials',
-    '$repeated',
-    'must',
-    'no id of a material is repeated',
-    'Send each material once, with an id of its own.',
-  ],
-  [
-    'SITE-043',
-    'kiosks',
-    '$site',
-    'must',
-    'the siteId of every kiosk names a site of the answer',
-    'Send the parent site of each kiosk.',
-  ],
-  [
-    'SITE-044',
-    'materials',
-    '$site',
-    'must',
-    'the siteId of a material names a site of the answer',
-    'Send the parent site of each material.',
-  ],
-  [
-    'SITE-045',
-    'materials',
-    '$kiosk',
-    'must',
-    'the kioskId of a material names a kiosk of the answer',
-    'Send the parent kiosk of each material.',
-  ],
-  ...(['sites', 'kiosks', 'materials'] as const).map(
-    (list, i) =>
-      [
-        `SITE-04${7 + i}`,
-        list,
-        '$future',
-        'should',
-        `no updatedAt of ${list} is in the future`,
-        'Send the time of the last change, with the right offset.',
-      ] as const,
-  ),
+    `no id in ${list} is repeated`,
+    `Send each element of ${list} once, with an id of its own.`,
+  ]),
+  parentRow('SITE-043', 'kiosks', 'site'),
+  parentRow('SITE-044', 'materials', 'site'),
+  parentRow('SITE-045', 'materials', 'kiosk'),
+  ...LISTS.map((list, i): LinkRow => [
+    `SITE-04${7 + i}`,
+    list,
+    '$future',
+    'should',
+    `no updatedAt of ${list} is in the future`,
+    'Send the time of the last change, with the right offset.',
+  ]),
   [
     'SITE-046',
     'materials',
@@ -150,7 +123,7 @@ const fieldRule = ([id, field, form, optional]: Row): Rule => {
   };
 };
 
-const linkRule = ([id, list, fact, severity, title, remedy]: (typeof LINKS)[number]): Rule => ({
+const linkRule = ([id, list, fact, severity, title, remedy]: LinkRow): Rule => ({
   ...common(list),
   id,
   severity,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../contracts/common/json.js';
-import { hasStatus, ownField, shown } from '../checks.js';
+import { hasStatus, shown, valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import { failed, MissingData, notProven, passed, type Rule } from '../rule.js';
+import { failed, notProven, passed, type Rule } from '../rule.js';
 import { SITE_LISTS } from './site-facts.js';
 
 /** Rules that compare a list with a second one: the platform recognises records and changes by `id` and `updatedAt`. */
@@ -18,7 +18,7 @@ const LISTS = Object.keys(SITE_LISTS);
 
 /** The records of one list by their id. Of a repeated id the first counts. */
 function recordsOf({ json }: Exchange, list: string): ReadonlyMap<string, Stamped> {
-  const records = list.split('.').reduce<unknown>(ownField, json);
+  const records = valueAt(json, list);
   const found = new Map<string, Stamped>();
   for (const [i, record] of (Array.isArray(records) ? records : []).entries()) {
     if (!isJsonObject(record) || typeof record['id'] !== 'string') continue;
@@ -50,7 +50,6 @@ const compared =
   ): Rule['check'] =>
   async (exchange, run) => {
     const first = await run.exchange('list');
-    if (first instanceof MissingData) return notProven(first.message);
     let isCompared = false;
     for (const list of LISTS) {
       const [before, after] = [recordsOf(first, list), recordsOf(exchange, list)];

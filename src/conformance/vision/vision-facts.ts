@@ -1,8 +1,10 @@
 import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
 import { Recording, Video } from '../../contracts/vision/vision.dto.js';
-import { ownField } from '../checks.js';
+import { ownField } from '../../contracts/common/json.js';
+import { valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { RecordFacts } from '../facts.js';
+import { passedUnless, type Verdict } from '../rule.js';
 
 /** Facts about a list of videos or recordings. */
 export interface ListFacts {
@@ -25,18 +27,24 @@ export const elementsOf = (exchange: Exchange): readonly unknown[] => listOf(exc
 
 /** The pagination, beside `data` or in it. */
 export const paginationOf = (exchange: Exchange): unknown =>
-  ownField(ownField(exchange.json, 'data'), 'pagination') ?? ownField(exchange.json, 'pagination');
+  valueAt(exchange.json, 'data.pagination') ?? valueAt(exchange.json, 'pagination');
 
 const known = new WeakMap<Exchange, ListFacts>();
 
 export function listFacts(exchange: Exchange): ListFacts {
-  let result = known.get(exchange);
-  if (result === undefined) {
-    const facts = new RecordFacts();
-    const type = exchange.request.operation === 'listVideos' ? Video : Recording;
-    const valid = elementsOf(exchange).flatMap((element, i) => facts.add(type, 'list', i, element) ?? []);
-    result = { facts, valid };
-    known.set(exchange, result);
-  }
-  return result;
+  const earlier = known.get(exchange);
+  if (earlier !== undefined) return earlier;
+  const facts = new RecordFacts();
+  const type = exchange.request.operation === 'listVideos' ? Video : Recording;
+  const valid = elementsOf(exchange).flatMap((element, i) => facts.add(type, 'list', i, element) ?? []);
+  known.set(exchange, { facts, valid });
+  return { facts, valid };
 }
+
+/** Checks the start of a downloaded file. */
+export const isMp4 = (exchange: Exchange): Verdict => {
+  const body = exchange.answer?.body ?? Buffer.alloc(0);
+  return passedUnless(
+    body.subarray(4, 8).toString('latin1') === 'ftyp' ? undefined : 'the file does not begin as an MP4 (no ftyp box)',
+  );
+};

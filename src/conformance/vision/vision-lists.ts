@@ -1,19 +1,10 @@
 import { epochMillis } from '../../contracts/common/instant.js';
+import { isJsonObject, type JsonObject, ownField } from '../../contracts/common/json.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { isDeclaredJson, isJson, member, ownField, shown } from '../checks.js';
+import { jsonRows, memberRow, ruleId, type RuleRow, rulesOf, shown, TRUE } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import {
-  type Exchanges,
-  failed,
-  notApplicable,
-  notProven,
-  passed,
-  passedUnless,
-  type Rule,
-  type Verdict,
-} from '../rule.js';
+import { failed, notApplicable, notProven, passed, passedUnless, type Rule, type Verdict } from '../rule.js';
 import { elementsOf, listFacts, listOf, paginationOf } from './vision-facts.js';
-import { isJsonObject } from '../../contracts/common/json.js';
 
 /** Rules of a page of `GET /videos` or `GET /videos/continuous`: its envelope, its elements, its pagination. */
 
@@ -27,66 +18,38 @@ export interface ListNames {
   readonly section: string;
 }
 
-export const visionId = (number: number): string => `VISION-${String(number).padStart(3, '0')}`;
+export const visionId = (number: number): string => ruleId('VISION', number);
 
 const noElements = notProven('the list is empty');
 
-type ElementRow = readonly [field: string, form: string, severity: Rule['severity'], isOptional?: 'optional'];
-
-const ELEMENT_FIELDS: readonly ElementRow[] = [
-  ['id', 'text of 1 to 255 characters', 'must'],
-  ['customerId', 'text of 1 to 255 characters', 'must'],
-  ['truckId', 'text of 1 to 255 characters', 'must'],
-  ['cameraId', 'text of 1 to 255 characters', 'must'],
-  ['startTime', 'an ISO 8601 date-time with an offset', 'must'],
-  ['endTime', 'an ISO 8601 date-time with an offset', 'must'],
-  ['durationSeconds', 'a whole number of seconds', 'must'],
-  ['downloadUrl', 'an address', 'must'],
-  ['expiresAt', 'an ISO 8601 date-time with an offset', 'must'],
+const ELEMENT_FIELDS: readonly (readonly [field: string, form: string])[] = [
+  ['id', 'text of 1 to 255 characters'],
+  ['customerId', 'text of 1 to 255 characters'],
+  ['truckId', 'text of 1 to 255 characters'],
+  ['cameraId', 'text of 1 to 255 characters'],
+  ['startTime', 'an ISO 8601 date-time with an offset'],
+  ['endTime', 'an ISO 8601 date-time with an offset'],
+  ['durationSeconds', 'a whole number of seconds'],
+  ['downloadUrl', 'an address'],
+  ['expiresAt', 'an ISO 8601 date-time with an offset'],
 ];
 
-/** Numbers 1 to 5 of a block: status is the first rule and stands elsewhere. */
+/** Numbers 1 to 4 of a block. The rule of the status is number 0; each list has its own. */
 export function envelopeRules({ on, operation, first, section }: ListNames): Rule[] {
-  const common = { on, operation, severity: 'must' } as const;
-  return [
-    {
-      ...common,
-      id: visionId(first + 1),
-      section: '4',
-      title: `the list is application/json`,
-      remedy: 'Send Content-Type: application/json.',
-      check: isDeclaredJson,
-    },
-    {
-      ...common,
-      id: visionId(first + 2),
-      section: '4',
-      title: 'the body of the list is JSON in UTF-8',
-      remedy: 'Write the body with a JSON serializer, in UTF-8.',
-      check: isJson,
-    },
-    {
-      ...common,
-      id: visionId(first + 3),
+  const isVideos = operation === 'listVideos';
+  return rulesOf(operation, [
+    ...jsonRows('VISION', first + 1, on, 'the list'),
+    memberRow([visionId(first + 3), section, on], 'success', TRUE, [visionId(first + 2)]),
+    [
+      visionId(first + 4),
       section,
-      title: 'success of the list is true',
-      remedy: 'Set success to true in an answer with status 200.',
-      needs: [visionId(first + 2)],
-      check: member('success', (value) => value === true, 'true'),
-    },
-    {
-      ...common,
-      id: visionId(first + 4),
-      section,
-      title:
-        operation === 'listVideos'
-          ? 'data has an array of objects with the videos'
-          : 'data.recordings is an array of objects, or absent',
-      remedy: `Send an object data with the array ${operation === 'listVideos' ? 'videos' : 'recordings'}.`,
-      needs: [visionId(first + 2)],
-      check: (exchange) => passedUnless(listFault(exchange)),
-    },
-  ];
+      on,
+      isVideos ? 'data has an array of objects with the videos' : 'data.recordings is an array of objects, or absent',
+      `Send an object data with the array ${isVideos ? 'videos' : 'recordings'}.`,
+      (exchange) => passedUnless(listFault(exchange)),
+      [visionId(first + 2)],
+    ],
+  ]);
 }
 
 function listFault(exchange: Exchange): string | undefined {
@@ -102,134 +65,113 @@ function listFault(exchange: Exchange): string | undefined {
 }
 
 /** Numbers 10 to 18 of a block: the fields of section 2.6. */
-export function elementRules({ on, operation, first, section }: ListNames): Rule[] {
-  return ELEMENT_FIELDS.map(([field, form, severity], i) => ({
-    id: visionId(first + 10 + i),
-    section: field === 'expiresAt' ? '8' : section,
-    severity,
+export const elementRules = ({ on, operation, first, section }: ListNames): Rule[] =>
+  rulesOf(
     operation,
-    on,
-    needs: [visionId(first + 4)],
-    title: `${field} of every element is ${form}`,
-    remedy: `Send ${field} in every element, as ${form}.`,
-    check: (exchange) => elementVerdict(exchange, field),
-  }));
-}
+    ELEMENT_FIELDS.map(([field, form], i) => [
+      visionId(first + 10 + i),
+      field === 'expiresAt' ? '8' : section,
+      on,
+      `${field} of every element is ${form}`,
+      `Send ${field} in every element, as ${form}.`,
+      (exchange) => elementVerdict(exchange, field),
+      [visionId(first + 4)],
+    ]),
+  );
 
 function elementVerdict(exchange: Exchange, field: string): Verdict {
   const { facts } = listFacts(exchange);
   if (facts.countOf('list') === 0) return noElements;
-  const fault = facts.faultOf(`list[].${field}`);
-  const isOfClip = exchange.request.operation === 'listVideos';
-  if (field === 'durationSeconds' && isOfClip && !facts.has('list[].durationSeconds')) {
+  if (
+    field === 'durationSeconds' &&
+    exchange.request.operation === 'listVideos' &&
+    !facts.has('list[].durationSeconds')
+  )
     return notApplicable('the field names of a clip are not fixed; the platform computes the duration');
-  }
-  if (field === 'downloadUrl' && fault === undefined) {
-    return passedUnless(
-      firstFault(
-        elementsOf(exchange),
-        (element) => (isAddress(element) ? undefined : 'must be an absolute http or https address'),
-        field,
-      ),
-    );
-  }
-  if (field === 'expiresAt' && fault === undefined) {
-    return passedUnless(
-      firstFault(
-        elementsOf(exchange),
-        (element) => (ownField(element, 'expiresAt') == null ? 'is absent' : undefined),
-        field,
-      ),
-    );
-  }
-  return passedUnless(fault);
+  return passedUnless(facts.faultOf(`list[].${field}`) ?? strictFault(exchange, field));
 }
 
-const isAddress = (element: unknown): boolean => {
-  const url = ownField(element, 'downloadUrl');
-  return typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
-};
-
-function firstFault(
-  elements: readonly unknown[],
-  faultOf: (element: unknown) => string | undefined,
-  field: string,
-): string | undefined {
-  for (const [i, element] of elements.entries()) {
-    const fault = faultOf(element);
-    if (fault !== undefined) return `${field} of element ${i} ${fault}`;
+/** The platform accepts any text as a link, and a list without `expiresAt`; the specification does not. */
+function strictFault(exchange: Exchange, field: string): string | undefined {
+  const elements = elementsOf(exchange);
+  if (field === 'downloadUrl') {
+    const i = elements.findIndex((element) => !isAddress(ownField(element, field)));
+    return i < 0 ? undefined : `${field} of element ${i} must be an absolute http or https address`;
   }
-  return undefined;
+  const i = field === 'expiresAt' ? elements.findIndex((element) => ownField(element, field) == null) : -1;
+  return i < 0 ? undefined : `${field} of element ${i} is absent`;
 }
 
-type ValueCheck = (
-  element: Recording,
-  context: { readonly exchange: Exchange; readonly run: Exchanges },
-) => string | undefined;
+const isAddress = (url: unknown): boolean => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
-/** Fault of an element whose fields are valid. */
-const VALUES: readonly (readonly [
-  offset: number,
-  title: string,
-  severity: Rule['severity'],
-  section: string,
-  remedy: string,
-  check: ValueCheck,
-])[] = [
-  [
-    20,
-    'every element ends after it starts',
-    'must',
-    '2.6',
-    'Send endTime after startTime.',
-    ({ startTime, endTime }) =>
-      epochMillis(endTime) > epochMillis(startTime) ? undefined : 'endTime is not after startTime',
-  ],
-  [
-    21,
-    'durationSeconds is the time from startTime to endTime',
-    'must',
-    '2.6',
-    'Compute durationSeconds from the range; a difference of one second is accepted.',
-    ({ startTime, endTime, durationSeconds }) => {
-      if (durationSeconds === undefined) return undefined;
-      const seconds = (epochMillis(endTime) - epochMillis(startTime)) / 1000;
-      // A range that ends too early is the fault of another rule.
-      return seconds <= 0 || Math.abs(seconds - durationSeconds) <= 1
-        ? undefined
-        : `durationSeconds is ${durationSeconds}, the range has ${seconds}`;
-    },
-  ],
-  [
-    22,
-    'every element is of the customer that was asked for',
-    'must',
-    '4.5, 4.6',
-    'List the elements of the customerId of the request only, and return that customerId.',
-    ({ customerId }, { exchange }) => differs('customerId', customerId, exchange),
-  ],
-  [
-    23,
-    'the link of every element is valid now',
-    'must',
-    '8',
-    'Create a new link for each list, with an expiresAt in the future.',
-    ({ expiresAt }, { run }) =>
-      expiresAt === undefined || epochMillis(expiresAt) > run.now().getTime() ? undefined : 'expiresAt has passed',
-  ],
-  [
-    24,
-    'the link of every element leaves an hour or more for the download',
-    'should',
-    '8',
-    'Let a link expire several hours after it was listed.',
-    ({ expiresAt }, { run }) => {
-      if (expiresAt === undefined) return undefined;
-      const left = epochMillis(expiresAt) - run.now().getTime();
-      return left <= 0 || left >= HOUR_MS ? undefined : `expires in ${Math.round(left / 60_000)} minutes`;
-    },
-  ],
-];
+type FaultOf = (element: Recording, exchange: Exchange) => string | undefined;
+
+/** Numbers 20 to 24 of a block: the values of the elements whose fields are valid. */
+export function valueRules({ on, operation, first }: ListNames): Rule[] {
+  const row = (offset: number, section: string, title: string, remedy: string, faultOf: FaultOf): RuleRow => [
+    visionId(first + offset),
+    section,
+    on,
+    title,
+    remedy,
+    (exchange) => everyElement(exchange, (element) => faultOf(element, exchange)),
+    [visionId(first + 4)],
+  ];
+  return [
+    ...rulesOf(operation, [
+      row(20, '2.6', 'every element ends after it starts', 'Send endTime after startTime.', ({ startTime, endTime }) =>
+        epochMillis(endTime) > epochMillis(startTime) ? undefined : 'endTime is not after startTime',
+      ),
+      row(
+        21,
+        '2.6',
+        'durationSeconds is the time from startTime to endTime',
+        'Compute durationSeconds from the range; a difference of one second is accepted.',
+        ({ startTime, endTime, durationSeconds }) => {
+          const seconds = (epochMillis(endTime) - epochMillis(startTime)) / 1000;
+          // A range that ends too early is the fault of another rule.
+          return durationSeconds === undefined || seconds <= 0 || Math.abs(seconds - durationSeconds) <= 1
+            ? undefined
+            : `durationSeconds is ${durationSeconds}, the range has ${seconds}`;
+        },
+      ),
+      row(
+        22,
+        operation === 'listVideos' ? '4.5' : '4.6',
+        'every element is of the customer that was asked for',
+        'List the elements of the customerId of the request only, and return that customerId.',
+        ({ customerId }, exchange) => differs('customerId', customerId, exchange),
+      ),
+      row(
+        23,
+        '8',
+        'the link of every element is valid now',
+        'Create a new link for each list, with an expiresAt in the future.',
+        (element) => (leftMs(element) <= 0 ? 'expiresAt has passed' : undefined),
+      ),
+    ]),
+    ...rulesOf(
+      operation,
+      [
+        row(
+          24,
+          '8',
+          'the link of every element leaves an hour or more for the download',
+          'Let a link expire several hours after it was listed.',
+          (element) => {
+            const left = leftMs(element);
+            return left <= 0 || left >= HOUR_MS ? undefined : `expires in ${Math.round(left / 60_000)} minutes`;
+          },
+        ),
+      ],
+      'should',
+    ),
+  ];
+}
+
+/** Milliseconds until the link expires. */
+const leftMs = ({ expiresAt }: Recording): number =>
+  expiresAt === undefined ? Infinity : epochMillis(expiresAt) - Date.now();
 
 export const askedFor = (exchange: Exchange, name: string): string | undefined =>
   new URL(exchange.request.url).searchParams.get(name) ?? undefined;
@@ -239,20 +181,6 @@ export function differs(name: string, value: string, exchange: Exchange): string
   return asked === undefined || asked.toLowerCase() === value.toLowerCase()
     ? undefined
     : `${name} is ${shown(value)}, asked for ${shown(asked)}`;
-}
-
-export function valueRules({ on, operation, first }: ListNames): Rule[] {
-  return VALUES.map(([offset, title, severity, section, remedy, check]) => ({
-    id: visionId(first + offset),
-    section: section === '4.5, 4.6' ? (operation === 'listVideos' ? '4.5' : '4.6') : section,
-    severity,
-    operation,
-    on,
-    needs: [visionId(first + 4)],
-    title,
-    remedy,
-    check: (exchange, run) => everyElement(exchange, (element) => check(element, { exchange, run })),
-  }));
 }
 
 /** Checks the elements whose fields are valid. */
@@ -268,37 +196,34 @@ export function everyElement(exchange: Exchange, faultOf: (element: Recording) =
 
 export const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
 
-/** Numbers 30 to 35 of a block: pagination of a list without `page` and `pageSize`. */
+/** Numbers 30 to 34 of a block: pagination of a list without `page` and `pageSize`. */
 export function paginationRules({ on, operation, first }: ListNames): Rule[] {
-  const isVideos = operation === 'listVideos';
-  const common = { on, operation, needs: [visionId(first + 4)] };
-  const section = isVideos ? '4.5' : '2.6';
-  const rule = (
+  const section = operation === 'listVideos' ? '4.5' : '2.6';
+  const row = (
     offset: number,
+    rowSection: string,
     title: string,
     remedy: string,
-    fault: (page: Record<string, unknown>, exchange: Exchange) => string | undefined,
-    ruleSection = section,
-  ): Rule => ({
-    ...common,
-    id: visionId(first + offset),
-    section: ruleSection,
-    severity: 'must',
+    faultOf: (page: JsonObject, exchange: Exchange) => string | undefined,
+  ): RuleRow => [
+    visionId(first + offset),
+    rowSection,
+    on,
     title,
     remedy,
-    check: (exchange) => {
+    (exchange) => {
       const page = paginationOf(exchange);
-      if (!isJsonObject(page)) {
-        return offset === 30 && page != null
-          ? failed(`pagination must be an object, it is ${shown(page)}`)
-          : notApplicable('the answer has no pagination');
-      }
-      return passedUnless(fault(page, exchange));
+      if (isJsonObject(page)) return passedUnless(faultOf(page, exchange));
+      return offset === 30 && page != null
+        ? failed(`pagination must be an object, it is ${shown(page)}`)
+        : notApplicable('the answer has no pagination');
     },
-  });
-  return [
-    rule(
+    [visionId(first + 4)],
+  ];
+  return rulesOf(operation, [
+    row(
       30,
+      section,
       'page, pageSize, totalItems and totalPages are whole numbers, or absent',
       'Send the four fields of the pagination as whole numbers.',
       (page) =>
@@ -308,15 +233,16 @@ export function paginationRules({ on, operation, first }: ListNames): Rule[] {
             : [],
         )[0],
     ),
-    rule(
+    row(
       31,
+      '8',
       'the default page is 1',
       'Return the first page where the request has no page, and page: 1.',
       ({ page }) => (page == null || !isCount(page) || page === 1 ? undefined : `page is ${page}`),
-      '8',
     ),
-    rule(
+    row(
       32,
+      '8',
       'the default pageSize is 20',
       'Return at most 20 elements where the request has no pageSize, and pageSize: 20.',
       ({ pageSize }, exchange) => {
@@ -324,10 +250,10 @@ export function paginationRules({ on, operation, first }: ListNames): Rule[] {
         const { length } = elementsOf(exchange);
         return length > 20 ? `the page has ${length} elements` : undefined;
       },
-      '8',
     ),
-    rule(
+    row(
       33,
+      section,
       'totalPages is totalItems divided by pageSize, rounded up',
       'Compute totalPages from totalItems and pageSize.',
       ({ totalItems, totalPages, pageSize }) => {
@@ -339,8 +265,9 @@ export function paginationRules({ on, operation, first }: ListNames): Rule[] {
           : `totalPages is ${totalPages}, expected ${expected}`;
       },
     ),
-    rule(
+    row(
       34,
+      section,
       'totalItems counts the elements of all pages',
       'Count the elements that match the request.',
       ({ totalItems, pageSize }, exchange) => {
@@ -352,5 +279,5 @@ export function paginationRules({ on, operation, first }: ListNames): Rule[] {
         return totalItems < length ? `totalItems is ${totalItems}, the page has ${length} elements` : undefined;
       },
     ),
-  ];
+  ]);
 }

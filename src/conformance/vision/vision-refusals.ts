@@ -1,15 +1,18 @@
 import { isJsonObject } from '../../contracts/common/json.js';
-import { internalErrorRule, ownField, type Refusal, refusalRules } from '../checks.js';
+import {
+  internalErrorRule,
+  type Refusal,
+  type RefusalOptions,
+  refusalRules,
+  type RefusedRequest,
+  rulesOf,
+  valueAt,
+} from '../checks.js';
 import { passedUnless, type Rule } from '../rule.js';
-import { visionId } from './vision-lists.js';
 
 /** The requests that a server of the Vision interface refuses (sections 5 and 7). */
 
-type Row = readonly [on: string, number: number, of: string];
-
-const ids = (number: number): Refusal['ids'] => [visionId(number), visionId(number + 1)];
-
-const UNAUTHORIZED: readonly Row[] = [
+const UNAUTHORIZED: readonly RefusedRequest[] = [
   ['videosWithoutKey', 50, 'a list of videos without the header API-KEY'],
   ['videosWrongKey', 52, 'a list of videos with a wrong key'],
   ['videosOtherHeader', 54, 'a list of videos with the key in PLATFORM-API-KEY'],
@@ -21,7 +24,7 @@ const UNAUTHORIZED: readonly Row[] = [
   ['requestOtherHeader', 214, 'a video request with the key in PLATFORM-API-KEY'],
 ];
 
-const INVALID: readonly Row[] = [
+const INVALID: readonly RefusedRequest[] = [
   ['videosWithoutCustomer', 60, 'a list of videos without customerId'],
   ['videosMalformedTime', 62, 'a list of videos with a startTime that is not a time'],
   ['videosMalformedEnd', 64, 'a list of videos with an endTime that is not a time'],
@@ -48,13 +51,13 @@ const INVALID: readonly Row[] = [
   ['requestCameraObject', 256, 'a video request with a cameraId that is an object'],
 ];
 
-/** A page that is no number is malformed, and the specification names no status for it. */
-const MALFORMED_PAGES: readonly Row[] = [
+/** The specification has no status for a page that is not a number. */
+const MALFORMED_PAGES: readonly RefusedRequest[] = [
   ['videosMalformedPage', 68, 'a list of videos with a page that is not a number'],
   ['continuousMalformedPage', 188, 'a list of recordings with a page that is not a number'],
 ];
 
-const NOT_FOUND: readonly Row[] = [
+const NOT_FOUND: readonly RefusedRequest[] = [
   ['videosUnknownCustomer', 70, 'a list of videos of an unknown customer'],
   ['videosUnknownTruck', 72, 'a list of videos of an unknown truck'],
   ['videosUnknownCamera', 74, 'a list of videos of an unknown camera'],
@@ -69,53 +72,41 @@ const NOT_FOUND: readonly Row[] = [
 const operationOf = (on: string): string =>
   on.startsWith('videos') ? 'listVideos' : on.startsWith('continuous') ? 'listContinuous' : 'requestVideo';
 
-const refusal = ([on, number, of]: Row, status: number, code: string, section: string, remedy: string): Refusal => ({
-  on,
-  ids: ids(number),
-  section,
-  operation: operationOf(on),
-  of,
-  status,
-  codes: [code],
-  remedy,
-});
+const refusals = (refusal: Refusal, requests: readonly RefusedRequest[], options?: RefusalOptions): Rule[] =>
+  requests.flatMap((request) => refusalRules('VISION', operationOf(request[0]), refusal, [request], options));
 
 /** The error schema of the continuous list has no `details` (section 2.1). */
-const PLAIN_ERRORS: Rule = {
-  id: 'VISION-178',
-  section: '2.1',
-  severity: 'should',
-  operation: 'listContinuous',
-  title: 'an error of the list of recordings has no details',
-  remedy: 'Name the fields in error.message, and leave error.details out.',
-  on: 'continuousWithoutCustomer',
-  check: ({ json }) =>
-    passedUnless(isJsonObject(ownField(ownField(json, 'error'), 'details')) ? 'error.details is present' : undefined),
-};
+const PLAIN_ERRORS = rulesOf(
+  'listContinuous',
+  [
+    [
+      'VISION-178',
+      '2.1',
+      'continuousWithoutCustomer',
+      'an error of the list of recordings has no details',
+      'Name the fields in error.message, and leave error.details out.',
+      ({ json }) => passedUnless(isJsonObject(valueAt(json, 'error.details')) ? 'error.details is present' : undefined),
+    ],
+  ],
+  'should',
+);
 
 export const VISION_REFUSALS: readonly Rule[] = [
-  ...refusalRules([
-    ...UNAUTHORIZED.map((row) =>
-      refusal(
-        row,
-        401,
-        'UNAUTHORIZED',
-        '5',
-        'Compare the header API-KEY with the issued key on every operation, before anything else.',
-      ),
-    ),
-    ...INVALID.map((row) =>
-      refusal(row, 400, 'INVALID_PAYLOAD', '7', 'Check the required fields and their form, and answer 400.'),
-    ),
-    ...MALFORMED_PAGES.map((row): Refusal => ({
-      ...refusal(row, 400, 'INVALID_PAYLOAD', '8', 'Check page and pageSize, and answer 400.'),
-      severity: 'should',
-    })),
-    ...NOT_FOUND.map((row) =>
-      refusal(row, 404, 'NOT_FOUND', '7', 'Answer 404 where the customer, the truck or the camera is unknown.'),
-    ),
-  ]),
-  PLAIN_ERRORS,
+  ...refusals(
+    [
+      401,
+      'UNAUTHORIZED',
+      '5',
+      'Compare the header API-KEY with the issued key on every operation, before anything else.',
+    ],
+    UNAUTHORIZED,
+  ),
+  ...refusals([400, 'INVALID_PAYLOAD', '7', 'Check the required fields and their form, and answer 400.'], INVALID),
+  ...refusals([400, 'INVALID_PAYLOAD', '8', 'Check page and pageSize, and answer 400.'], MALFORMED_PAGES, {
+    severity: 'should',
+  }),
+  ...refusals([404, 'NOT_FOUND', '7', 'Answer 404 where the customer, the truck or the camera is unknown.'], NOT_FOUND),
+  ...PLAIN_ERRORS,
   internalErrorRule('VISION-076', 'videosError', 'listVideos'),
   internalErrorRule('VISION-179', 'continuousError', 'listContinuous'),
   internalErrorRule('VISION-258', 'requestError', 'requestVideo'),

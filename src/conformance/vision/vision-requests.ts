@@ -1,7 +1,8 @@
-import { isJsonObject } from '../../contracts/common/json.js';
+import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { FAIL_ON_DEMAND, ownField } from '../checks.js';
-import { type Draft, type Exchanges, MissingData, type RequestPlan } from '../rule.js';
+import { FAIL_ON_DEMAND, valueAt } from '../checks.js';
+import { type Exchange, UnprovenError } from '../exchange.js';
+import type { Exchanges, RequestPlan } from '../rule.js';
 import { elementsOf, listOf } from './vision-facts.js';
 
 /** The requests of the role `vision-server`. */
@@ -25,209 +26,182 @@ function pathOf(route: keyof typeof VISION_API.routes): string {
 }
 
 type Values = Readonly<Record<string, string | undefined>>;
+type ValuesOf = (run: Exchanges) => Values | Promise<Values>;
 
-function customerOf({ fixtures: { customerId, haulerId } }: Exchanges): string | MissingData {
-  return customerId ?? haulerId ?? new MissingData('no customer is known: pass --customer-id');
+function customerOf({ fixtures: { customerId, haulerId } }: Exchanges): string {
+  const customer = customerId ?? haulerId;
+  if (customer === undefined) throw new UnprovenError('no customer is known: pass --customer-id');
+  return customer;
 }
 
-/** The truck that was named, or that of the first clip. */
-async function truckOf(run: Exchanges): Promise<string | MissingData> {
+/** The given truck, or that of the first clip. */
+async function truckOf(run: Exchanges): Promise<string> {
   if (run.fixtures.truckId !== undefined) return run.fixtures.truckId;
-  const videos = await run.exchange('videos');
-  const [first] = videos instanceof MissingData ? [] : elementsOf(videos);
+  const [first] = elementsOf(await run.exchange('videos'));
   const truckId = ownField(first, 'truckId');
-  return typeof truckId === 'string' ? truckId : new MissingData('no truck is known: pass --truck-id');
+  if (typeof truckId !== 'string') throw new UnprovenError('no truck is known: pass --truck-id');
+  return truckId;
 }
 
-export function rangeOf({ fixtures: { from, to }, now }: Exchanges): { startTime: string; endTime: string } {
-  const end = to ?? secondsOnly(now());
+function rangeOf({ fixtures: { from, to } }: Exchanges): { startTime: string; endTime: string } {
+  const end = to ?? secondsOnly(new Date());
   return { startTime: from ?? secondsOnly(new Date(Date.parse(end) - DEFAULT_RANGE_DAYS * DAY_MS)), endTime: end };
 }
 
 const secondsOnly = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
-
-/** The values that the continuous list asks for; `changes` replaces them, and removes a field that is undefined. */
-async function continuousQuery(run: Exchanges, changes: Values): Promise<Draft | MissingData> {
-  const customerId = customerOf(run);
-  if (customerId instanceof MissingData) return customerId;
-  const truckId = 'truckId' in changes ? '' : await truckOf(run);
-  if (truckId instanceof MissingData) return truckId;
-  return { query: defined({ customerId, truckId, ...rangeOf(run), ...changes }) };
-}
-
-const defined = (values: Values): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined));
-
-const continuous = (changes: Values | ((run: Exchanges) => Promise<Values | MissingData>) = {}): RequestPlan => ({
-  operation: 'listContinuous',
-  draft: async (run) => {
-    const given = typeof changes === 'function' ? await changes(run) : changes;
-    return given instanceof MissingData ? given : continuousQuery(run, given);
-  },
-});
-
-const videos = (changes: Values | ((run: Exchanges) => Promise<Values | MissingData>) = {}): RequestPlan => ({
-  operation: 'listVideos',
-  draft: async (run) => {
-    const customerId = customerOf(run);
-    const given = typeof changes === 'function' ? await changes(run) : changes;
-    if (customerId instanceof MissingData) return customerId;
-    return given instanceof MissingData ? given : { query: defined({ customerId, ...given }) };
-  },
-});
-
-/** The first element of a list of an earlier request. */
-async function firstOf(run: Exchanges, name: string): Promise<Record<string, unknown> | MissingData> {
-  const exchange = await run.exchange(name);
-  if (exchange instanceof MissingData) return exchange;
-  const first = elementsOf(exchange)[0];
-  return isJsonObject(first) ? first : new MissingData(`the list "${name}" has no element`);
-}
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-const fieldOfFirst =
-  (list: string, ...names: string[]) =>
-  async (run: Exchanges) => {
-    const first = await firstOf(run, list);
-    return first instanceof MissingData ? first : Object.fromEntries(names.map((name) => [name, text(first[name])]));
-  };
-
-/** A clip of a minute at most, at the start of the first recording. */
-async function clipRequest(run: Exchanges, changes: Readonly<Record<string, unknown>>): Promise<Draft | MissingData> {
-  const customerId = customerOf(run);
-  if (customerId instanceof MissingData) return customerId;
-  const first = await firstOf(run, 'continuous');
-  if (first instanceof MissingData)
-    return new MissingData(`no recording is known to request a clip of: ${first.message}`);
-  const start = Date.parse(text(first['startTime']));
-  const end = Math.min(Date.parse(text(first['endTime'])), start + MAX_CLIP_MS);
-  if (!(end > start)) return new MissingData('the first recording has no valid range');
-  const body = {
-    customerId,
-    truckId: text(first['truckId']),
-    cameraId: run.fixtures.cameraId ?? text(first['cameraId']),
-    startTime: new Date(start).toISOString(),
-    endTime: new Date(end).toISOString(),
-  };
-  // A field that is undefined is absent from the JSON.
-  return { body: { ...body, ...changes } };
-}
-
-const request = (changes: Readonly<Record<string, unknown>> = {}): RequestPlan => ({
-  operation: 'requestVideo',
-  writes: true,
-  draft: (run) => clipRequest(run, changes),
-});
 
 const reversed = (run: Exchanges): Values => {
   const { startTime, endTime } = rangeOf(run);
   return { startTime: endTime, endTime: startTime };
 };
 
-const requestReversed: RequestPlan = {
-  ...request(),
-  draft: async (run) => {
-    const draft = await clipRequest(run, {});
-    if (draft instanceof MissingData) return draft;
-    const body = draft.body as Record<string, string>;
-    return { body: { ...body, startTime: body['endTime'], endTime: body['startTime'] } };
-  },
-};
+/** Leaves out fields that are undefined. */
+const defined = (values: Values): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
-async function requestIdOf(run: Exchanges): Promise<Values | MissingData> {
-  const acknowledged = await run.exchange('request');
-  if (acknowledged instanceof MissingData) return acknowledged;
-  const requestId = ownField(acknowledged.json, 'requestId');
-  return typeof requestId === 'string' ? { requestId } : new MissingData('the answer of the request has no requestId');
+const videos = (changes: ValuesOf = () => ({})): RequestPlan => ({
+  operation: 'listVideos',
+  draft: async (run) => ({ query: defined({ customerId: customerOf(run), ...(await changes(run)) }) }),
+});
+
+const continuous = (changes: ValuesOf = () => ({})): RequestPlan => ({
+  operation: 'listContinuous',
+  draft: async (run) => {
+    const changed = await changes(run);
+    const truckId = 'truckId' in changed ? undefined : await truckOf(run);
+    return { query: defined({ customerId: customerOf(run), truckId, ...rangeOf(run), ...changed }) };
+  },
+});
+
+/** A request that is refused for another reason needs no known truck; a server may look for the truck first. */
+const ofAnyTruck = (changes: ValuesOf = () => ({})): RequestPlan =>
+  continuous(async (run) => {
+    const truckId = await truckOf(run).catch((error: unknown) => {
+      if (error instanceof UnprovenError) return UNKNOWN;
+      throw error;
+    });
+    return { truckId, ...(await changes(run)) };
+  });
+
+/** The first element of the list of an earlier request. */
+async function firstOf(run: Exchanges, name: string): Promise<Readonly<Record<string, unknown>>> {
+  const [first] = elementsOf(await run.exchange(name));
+  if (!isJsonObject(first)) throw new UnprovenError(`the list of the request "${name}" is empty`);
+  return first;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const fieldsOfFirst =
+  (list: string, ...names: string[]): ValuesOf =>
+  async (run) => {
+    const first = await firstOf(run, list);
+    return Object.fromEntries(names.map((name) => [name, text(first[name])]));
+  };
+
+/** A body for a clip of at most a minute, at the start of the first recording. */
+async function clipOf(run: Exchanges) {
+  const customerId = customerOf(run);
+  const { startTime, endTime, truckId, cameraId } = await firstOf(run, 'continuous');
+  const start = Date.parse(text(startTime));
+  const end = Math.min(Date.parse(text(endTime)), start + MAX_CLIP_MS);
+  if (!(end > start)) throw new UnprovenError('the first recording has no valid range');
+  return {
+    customerId,
+    truckId: text(truckId),
+    cameraId: run.fixtures.cameraId ?? text(cameraId),
+    startTime: new Date(start).toISOString(),
+    endTime: new Date(end).toISOString(),
+  };
+}
+
+type Clip = Awaited<ReturnType<typeof clipOf>>;
+
+/** A field that is undefined is absent from the JSON. */
+const request = (changes: object | ((clip: Clip) => object) = {}): RequestPlan => ({
+  operation: 'requestVideo',
+  writes: true,
+  draft: async (run) => {
+    const clip = await clipOf(run);
+    return { body: { ...clip, ...(typeof changes === 'function' ? changes(clip) : changes) } };
+  },
+});
+
+async function requestIdOf(run: Exchanges): Promise<Values> {
+  const requestId = ownField((await run.exchange('request')).json, 'requestId');
+  if (typeof requestId !== 'string') throw new UnprovenError('the answer of the request has no requestId');
+  return { requestId };
 }
 
 const download = (list: string, headers: Record<string, string> = {}): RequestPlan => ({
   operation: 'download',
   credentials: 'none',
   draft: async (run) => {
-    const first = await firstOf(run, list);
-    if (first instanceof MissingData) return first;
-    const url = text(first['downloadUrl']);
+    const url = text((await firstOf(run, list))['downloadUrl']);
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      return new MissingData('the first downloadUrl is not an address');
+      throw new UnprovenError('the first downloadUrl is not an address');
     return { url, peekBytes: PEEK_BYTES, headers: { Accept: '*/*', ...headers } };
   },
 });
 
-const withCredentials = (plan: RequestPlan, credentials: 'none' | 'wrong-key' | 'other-header'): RequestPlan => ({
-  ...plan,
-  credentials,
+/** A plan without a key, with a wrong key, and with the key in the other header. */
+const withoutRight = (name: string, plan: RequestPlan): Record<string, RequestPlan> => ({
+  [`${name}WithoutKey`]: { ...plan, credentials: 'none' },
+  [`${name}WrongKey`]: { ...plan, credentials: 'wrong-key' },
+  [`${name}OtherHeader`]: { ...plan, credentials: 'other-header' },
 });
+
 const failing = (plan: RequestPlan): RequestPlan => ({
   ...plan,
-  draft: async (run) => {
-    const draft = await plan.draft(run);
-    return draft instanceof MissingData ? draft : { ...draft, headers: FAIL_ON_DEMAND };
-  },
+  draft: async (run) => ({ ...(await plan.draft(run)), headers: FAIL_ON_DEMAND }),
 });
+
 const emptyRequest: RequestPlan = { operation: 'requestVideo', draft: () => ({ body: {} }) };
-/** A request that is refused for another reason needs no known truck; a server may look for the truck first. */
-const ofAnyTruck = (changes: Values | ((run: Exchanges) => Values) = {}): RequestPlan =>
-  continuous(async (run) => {
-    const truckId = await truckOf(run);
-    const given = typeof changes === 'function' ? changes(run) : changes;
-    return { truckId: truckId instanceof MissingData ? UNKNOWN : truckId, ...given };
-  });
 
 export const PLANS: Readonly<Record<string, RequestPlan>> = {
   videos: videos(),
-  videosOfTruck: videos(fieldOfFirst('videos', 'truckId')),
-  videosOfCamera: videos(fieldOfFirst('videos', 'truckId', 'cameraId')),
-  videosInRange: videos(fieldOfFirst('videos', 'startTime', 'endTime')),
-  videosPage1: videos({ page: '1', pageSize: '1' }),
-  videosPage2: videos({ page: '2', pageSize: '1' }),
-  videosFullPage: videos({ pageSize: '100' }),
-  videosLargePage: videos({ pageSize: '101' }),
-  videosMalformedPage: videos({ page: 'first' }),
+  videosOfTruck: videos(fieldsOfFirst('videos', 'truckId')),
+  videosOfCamera: videos(fieldsOfFirst('videos', 'truckId', 'cameraId')),
+  videosInRange: videos(fieldsOfFirst('videos', 'startTime', 'endTime')),
+  videosPage1: videos(() => ({ page: '1', pageSize: '1' })),
+  videosPage2: videos(() => ({ page: '2', pageSize: '1' })),
+  videosFullPage: videos(() => ({ pageSize: '100' })),
+  videosLargePage: videos(() => ({ pageSize: '101' })),
+  videosMalformedPage: videos(() => ({ page: 'first' })),
   videosWithoutCustomer: { operation: 'listVideos', draft: () => ({}) },
-  videosMalformedTime: videos({ startTime: 'noon' }),
-  videosMalformedEnd: videos({ endTime: 'noon' }),
-  videosReversed: videos((run) => Promise.resolve(reversed(run))),
+  videosMalformedTime: videos(() => ({ startTime: 'noon' })),
+  videosMalformedEnd: videos(() => ({ endTime: 'noon' })),
+  videosReversed: videos(reversed),
   videosError: failing(videos()),
-  videosUnknownCamera: videos(async (run) => {
-    const truckId = await truckOf(run);
-    return truckId instanceof MissingData ? truckId : { truckId, cameraId: UNKNOWN };
-  }),
-  videosUnknownCustomer: videos({ customerId: UNKNOWN }),
-  videosUnknownTruck: videos({ truckId: UNKNOWN }),
-  videosWithoutKey: withCredentials(videos(), 'none'),
-  videosWrongKey: withCredentials(videos(), 'wrong-key'),
-  videosOtherHeader: withCredentials(videos(), 'other-header'),
+  videosUnknownCamera: videos(async (run) => ({ truckId: await truckOf(run), cameraId: UNKNOWN })),
+  videosUnknownCustomer: videos(() => ({ customerId: UNKNOWN })),
+  videosUnknownTruck: videos(() => ({ truckId: UNKNOWN })),
+  ...withoutRight('videos', videos()),
   continuous: continuous(),
-  continuousOfCamera: continuous(fieldOfFirst('continuous', 'cameraId')),
-  continuousPage1: continuous({ page: '1', pageSize: '1' }),
-  continuousPage2: continuous({ page: '2', pageSize: '1' }),
-  continuousFullPage: continuous({ pageSize: '100' }),
-  continuousLargePage: continuous({ pageSize: '101' }),
-  continuousMalformedPage: ofAnyTruck({ page: 'first' }),
+  continuousOfCamera: continuous(fieldsOfFirst('continuous', 'cameraId')),
+  continuousPage1: continuous(() => ({ page: '1', pageSize: '1' })),
+  continuousPage2: continuous(() => ({ page: '2', pageSize: '1' })),
+  continuousFullPage: continuous(() => ({ pageSize: '100' })),
+  continuousLargePage: continuous(() => ({ pageSize: '101' })),
+  continuousMalformedPage: ofAnyTruck(() => ({ page: 'first' })),
   continuousError: failing(ofAnyTruck()),
-  continuousWithoutCustomer: ofAnyTruck({ customerId: undefined }),
-  continuousWithoutTruck: continuous({ truckId: undefined }),
-  continuousWithoutStart: ofAnyTruck({ startTime: undefined }),
-  continuousWithoutEnd: ofAnyTruck({ endTime: undefined }),
-  continuousMalformedTime: ofAnyTruck({ startTime: 'noon' }),
-  continuousMalformedEnd: ofAnyTruck({ endTime: 'noon' }),
+  continuousWithoutCustomer: ofAnyTruck(() => ({ customerId: undefined })),
+  continuousWithoutTruck: continuous(() => ({ truckId: undefined })),
+  continuousWithoutStart: ofAnyTruck(() => ({ startTime: undefined })),
+  continuousWithoutEnd: ofAnyTruck(() => ({ endTime: undefined })),
+  continuousMalformedTime: ofAnyTruck(() => ({ startTime: 'noon' })),
+  continuousMalformedEnd: ofAnyTruck(() => ({ endTime: 'noon' })),
   continuousReversed: ofAnyTruck(reversed),
-  continuousUnknownCustomer: ofAnyTruck({ customerId: UNKNOWN }),
-  continuousUnknownTruck: continuous({ truckId: UNKNOWN }),
-  continuousUnknownCamera: continuous({ cameraId: UNKNOWN }),
-  continuousWithoutKey: withCredentials(ofAnyTruck(), 'none'),
-  continuousWrongKey: withCredentials(ofAnyTruck(), 'wrong-key'),
-  continuousOtherHeader: withCredentials(ofAnyTruck(), 'other-header'),
+  continuousUnknownCustomer: ofAnyTruck(() => ({ customerId: UNKNOWN })),
+  continuousUnknownTruck: continuous(() => ({ truckId: UNKNOWN })),
+  continuousUnknownCamera: continuous(() => ({ cameraId: UNKNOWN })),
+  ...withoutRight('continuous', ofAnyTruck()),
   download: download('continuous'),
   downloadPart: download('continuous', { Range: 'bytes=0-99' }),
   requestEmpty: emptyRequest,
   requestError: failing(emptyRequest),
   requestMalformedJson: { operation: 'requestVideo', draft: () => ({ body: '{"customerId":' }) },
-  requestWithoutKey: withCredentials(emptyRequest, 'none'),
-  requestWrongKey: withCredentials(emptyRequest, 'wrong-key'),
-  requestOtherHeader: withCredentials(emptyRequest, 'other-header'),
+  ...withoutRight('request', emptyRequest),
   requestWithoutCustomer: request({ customerId: undefined }),
   requestWithoutTruck: request({ truckId: undefined }),
   requestWithoutCamera: request({ cameraId: undefined }),
@@ -238,7 +212,7 @@ export const PLANS: Readonly<Record<string, RequestPlan>> = {
   requestCustomerNumber: request({ customerId: 7 }),
   requestTruckNumber: request({ truckId: 7 }),
   requestCameraObject: request({ cameraId: { name: 'front' } }),
-  requestReversed,
+  requestReversed: request(({ startTime, endTime }) => ({ startTime: endTime, endTime: startTime })),
   requestUnknownCustomer: request({ customerId: UNKNOWN }),
   requestUnknownTruck: request({ truckId: UNKNOWN }),
   requestUnknownCamera: request({ cameraId: UNKNOWN }),
@@ -252,7 +226,6 @@ export const PLANS: Readonly<Record<string, RequestPlan>> = {
 };
 
 /** Whether the clip is listed, or its request has failed. */
-function isDecided(exchange: Parameters<typeof elementsOf>[0]): boolean {
-  const state = ownField(ownField(ownField(exchange.json, 'data'), 'request'), 'status');
-  return elementsOf(exchange).length > 0 || state === 'failed';
+function isDecided(exchange: Exchange): boolean {
+  return elementsOf(exchange).length > 0 || valueAt(exchange.json, 'data.request.status') === 'failed';
 }

@@ -1,20 +1,11 @@
 import { epochMillis, secondsBetween } from '../../contracts/common/instant.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { VIDEO_STATUSES } from '../../contracts/vision/vision.dto.js';
-import { errorBodyFault, hasStatus, isDeclaredJson, isJson, member, ownField, shown, statusFault } from '../checks.js';
+import { errorBodyFault, hasStatus, rulesOf, statusFault } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import {
-  failed,
-  MissingData,
-  notProven,
-  passed,
-  passedUnless,
-  type Rule,
-  type ServerRole,
-  type Verdict,
-} from '../rule.js';
-import { elementsOf, listFacts, listOf, paginationOf } from './vision-facts.js';
+import { failed, notProven, passed, passedUnless, type Rule, type ServerRole, type Verdict } from '../rule.js';
+import { REQUEST_RULES } from './vision-clips.js';
+import { isMp4, listFacts, listOf, paginationOf } from './vision-facts.js';
 import {
   askedFor,
   differs,
@@ -24,41 +15,18 @@ import {
   paginationRules,
   valueRules,
 } from './vision-lists.js';
-import { fullPageRule, largePageRule, pageRules } from './vision-pages.js';
+import { pageRules, pageSizeRules } from './vision-pages.js';
 import { VISION_REFUSALS } from './vision-refusals.js';
 import { OPERATIONS, PLANS } from './vision-requests.js';
 
 const LIST_VIDEOS = { on: 'videos', operation: 'listVideos', first: 1, section: '4.5' } as const;
 const LIST_CONTINUOUS = { on: 'continuous', operation: 'listContinuous', first: 101, section: '2.6' } as const;
-const CLIP = { on: 'clip', operation: 'listVideos', first: 301, section: '4.5' } as const;
 
 type Check = Rule['check'];
-type Row = readonly [
-  id: string,
-  section: string,
-  on: string,
-  title: string,
-  remedy: string,
-  check: Check,
-  needs?: readonly string[],
-];
-
-const rules = (operation: string, rows: readonly Row[], severity: Rule['severity'] = 'must'): Rule[] =>
-  rows.map(([id, section, on, title, remedy, check, needs]) => ({
-    id,
-    section,
-    severity,
-    operation,
-    on,
-    title,
-    remedy,
-    check,
-    ...(needs === undefined ? {} : { needs }),
-  }));
 
 /** 200, or a 404 that says that the server has no such data. */
 function isListed(exchange: Exchange): Verdict {
-  if (exchange.status === 404 && errorBodyFault(exchange, ['NOT_FOUND']) === undefined) {
+  if (exchange.status === 404 && errorBodyFault(exchange, 'NOT_FOUND') === undefined) {
     return notProven('the server does not know this customer, truck or camera (404 NOT_FOUND)');
   }
   return passedUnless(statusFault(exchange, 200));
@@ -103,7 +71,7 @@ const hasPagination: Check = (exchange) =>
   );
 
 const VIDEO_RULES: readonly Rule[] = [
-  ...rules('listVideos', [
+  ...rulesOf('listVideos', [
     [
       'VISION-001',
       '4.5',
@@ -114,7 +82,7 @@ const VIDEO_RULES: readonly Rule[] = [
     ],
   ]),
   ...envelopeRules(LIST_VIDEOS),
-  ...rules(
+  ...rulesOf(
     'listVideos',
     [
       [
@@ -126,12 +94,6 @@ const VIDEO_RULES: readonly Rule[] = [
         isNamedVideos,
         ['VISION-005'],
       ],
-    ],
-    'should',
-  ),
-  ...rules(
-    'listVideos',
-    [
       [
         'VISION-007',
         '4.5',
@@ -147,7 +109,7 @@ const VIDEO_RULES: readonly Rule[] = [
   ...elementRules(LIST_VIDEOS),
   ...valueRules(LIST_VIDEOS),
   ...paginationRules(LIST_VIDEOS),
-  ...rules('listVideos', [
+  ...rulesOf('listVideos', [
     [
       'VISION-040',
       '4.5',
@@ -173,12 +135,9 @@ const VIDEO_RULES: readonly Rule[] = [
       overlaps,
     ],
   ]),
-  largePageRule('VISION-043', 'videosLargePage', 'listVideos'),
-  fullPageRule('VISION-044', 'videosFullPage', 'listVideos'),
+  ...pageSizeRules('listVideos', ['VISION-043', 'videosLargePage'], ['VISION-044', 'videosFullPage']),
   ...pageRules({ on: 'videos', operation: 'listVideos', first: 80, section: '4.5' }),
 ];
-
-const isCameraOfTruck = isOf('cameraId');
 
 /** The last chunk of a camera, and one before a gap, may be shorter. */
 const isConstant: Check = (exchange) => {
@@ -192,7 +151,7 @@ const isConstant: Check = (exchange) => {
 };
 
 const CONTINUOUS_RULES: readonly Rule[] = [
-  ...rules('listContinuous', [
+  ...rulesOf('listContinuous', [
     [
       'VISION-101',
       '4.6',
@@ -206,7 +165,7 @@ const CONTINUOUS_RULES: readonly Rule[] = [
   ...elementRules(LIST_CONTINUOUS),
   ...valueRules(LIST_CONTINUOUS),
   ...paginationRules(LIST_CONTINUOUS),
-  ...rules('listContinuous', [
+  ...rulesOf('listContinuous', [
     [
       'VISION-140',
       '4.6',
@@ -231,10 +190,10 @@ const CONTINUOUS_RULES: readonly Rule[] = [
       'continuousOfCamera',
       'cameraId filters the recordings',
       'List the recordings of that camera only.',
-      isCameraOfTruck,
+      isOf('cameraId'),
     ],
   ]),
-  ...rules(
+  ...rulesOf(
     'listContinuous',
     [
       [
@@ -250,16 +209,8 @@ const CONTINUOUS_RULES: readonly Rule[] = [
     'should',
   ),
   ...pageRules({ on: 'continuous', operation: 'listContinuous', first: 144, section: '4.6' }),
-  largePageRule('VISION-150', 'continuousLargePage', 'listContinuous'),
-  fullPageRule('VISION-151', 'continuousFullPage', 'listContinuous'),
+  ...pageSizeRules('listContinuous', ['VISION-150', 'continuousLargePage'], ['VISION-151', 'continuousFullPage']),
 ];
-
-const isMp4 = (exchange: Exchange): Verdict => {
-  const body = exchange.answer?.body ?? Buffer.alloc(0);
-  return passedUnless(
-    body.subarray(4, 8).toString('latin1') === 'ftyp' ? undefined : 'the file does not begin as an MP4 (no ftyp box)',
-  );
-};
 
 const isPart: Check = (exchange) => {
   if (exchange.status !== 206) return failed(`the status is ${exchange.status}, expected 206`);
@@ -273,7 +224,7 @@ const has =
     passedUnless(exchange.header(name) === undefined ? `${name} is absent` : undefined);
 
 const DOWNLOAD_RULES: readonly Rule[] = [
-  ...rules('listContinuous', [
+  ...rulesOf('listContinuous', [
     [
       'VISION-160',
       '2.6',
@@ -291,7 +242,7 @@ const DOWNLOAD_RULES: readonly Rule[] = [
       isMp4,
     ],
   ]),
-  ...rules(
+  ...rulesOf(
     'listContinuous',
     [
       [
@@ -321,199 +272,6 @@ const DOWNLOAD_RULES: readonly Rule[] = [
     ],
     'should',
   ),
-];
-
-const isText = (value: unknown) => typeof value === 'string' && value !== '';
-
-const hasAllTheSameRequest: Check = (exchange) => {
-  const requestId = askedFor(exchange, 'requestId');
-  const others = elementsOf(exchange)
-    .map((element) => ownField(element, 'requestId'))
-    .filter((id) => id != null && id !== requestId);
-  return passedUnless(others.length === 0 ? undefined : `the list has an element of the request ${shown(others[0])}`);
-};
-
-const isPrepared: Check = (exchange) => {
-  if (elementsOf(exchange).length > 0) return passed;
-  const state = ownField(ownField(ownField(exchange.json, 'data'), 'request'), 'status');
-  return state === 'failed'
-    ? failed('the request failed, although its range was recorded')
-    : notProven('the clip was not ready in time');
-};
-
-const namesRequest: Check = (exchange) => {
-  const elements = elementsOf(exchange);
-  if (elements.length === 0) return notProven('the list is empty');
-  return passedUnless(
-    elements.every((element) => ownField(element, 'requestId') != null) ? undefined : 'requestId is absent',
-  );
-};
-
-const isWithinRequest: Check = async (exchange, run) => {
-  const request = await run.exchange('request');
-  if (request instanceof MissingData) return notProven(request.message);
-  const body: unknown = JSON.parse(request.request.body ?? '{}');
-  const [from = 0, to = 0] = ['startTime', 'endTime'].map((name) => Date.parse(String(ownField(body, name))));
-  return everyElement(exchange, ({ startTime, endTime }) => {
-    const [start, end] = [epochMillis(startTime), epochMillis(endTime)];
-    // A range that ends too early is the fault of another rule.
-    return end <= start || (end > from && start < to) ? undefined : 'lies outside the range of the request';
-  });
-};
-
-const REQUEST_RULES: readonly Rule[] = [
-  ...rules('requestVideo', [
-    [
-      'VISION-201',
-      '4.4',
-      'request',
-      'POST /video-platform/v1/videos/requests of a recorded range is answered with 202',
-      'Accept a valid request with 202.',
-      hasStatus(202),
-    ],
-    [
-      'VISION-202',
-      '4',
-      'request',
-      'the acknowledgement is application/json',
-      'Send Content-Type: application/json.',
-      isDeclaredJson,
-    ],
-    [
-      'VISION-203',
-      '4',
-      'request',
-      'the acknowledgement is JSON in UTF-8',
-      'Write the body with a JSON serializer, in UTF-8.',
-      isJson,
-    ],
-    [
-      'VISION-204',
-      '2.5a',
-      'request',
-      'success of the acknowledgement is true',
-      'Set success to true where the request was accepted.',
-      member('success', (value) => value === true, 'true'),
-      ['VISION-203'],
-    ],
-    [
-      'VISION-205',
-      '2.5a',
-      'request',
-      'requestId is text',
-      'Send the requestId with which the platform polls.',
-      member('requestId', isText, 'text'),
-      ['VISION-203'],
-    ],
-    [
-      'VISION-206',
-      '3',
-      'request',
-      'status is processing, ready or failed',
-      'Send one of the three states; processing where the preparation has begun.',
-      member('status', (value) => (VIDEO_STATUSES as readonly unknown[]).includes(value), VIDEO_STATUSES.join(', ')),
-      ['VISION-203'],
-    ],
-    [
-      'VISION-207',
-      '2.5a',
-      'request',
-      'message is text, or absent',
-      'Send message as text, or leave it out.',
-      member('message', (value) => value == null || typeof value === 'string', 'text or absent'),
-      ['VISION-203'],
-    ],
-  ]),
-  ...rules(
-    'requestVideo',
-    [
-      [
-        'VISION-208',
-        '4.4',
-        'request',
-        'the status of an accepted request is processing',
-        'Send processing, and show the end in the list; the platform understands ready and failed as well.',
-        member('status', (value) => value !== 'ready' && value !== 'failed', 'processing'),
-        ['VISION-206'],
-      ],
-    ],
-    'should',
-  ),
-  ...rules('listVideos', [
-    [
-      'VISION-301',
-      '1',
-      'clip',
-      'a list by requestId is answered with 200',
-      'Answer 200 while the clip is in preparation, with an empty list.',
-      hasStatus(200),
-    ],
-  ]),
-  ...envelopeRules(CLIP),
-  ...rules('listVideos', [
-    [
-      'VISION-306',
-      '4.5',
-      'clip',
-      'requestId filters the list of videos',
-      'List the videos of that request only.',
-      hasAllTheSameRequest,
-      ['VISION-305'],
-    ],
-    [
-      'VISION-307',
-      '1',
-      'clip',
-      'the clip of a recorded range is listed once it is prepared',
-      'Put the prepared clip into the list.',
-      isPrepared,
-      ['VISION-305'],
-    ],
-    [
-      'VISION-308',
-      '4.4',
-      'clip',
-      'the clip overlaps the range of its request',
-      'Cut the clip from the requested range.',
-      isWithinRequest,
-      ['VISION-305'],
-    ],
-  ]),
-  ...rules(
-    'listVideos',
-    [
-      [
-        'VISION-309',
-        '4.5',
-        'clip',
-        'a clip names its requestId',
-        'Put the requestId into every clip.',
-        namesRequest,
-        ['VISION-305'],
-      ],
-    ],
-    'should',
-  ),
-  ...elementRules(CLIP),
-  ...valueRules(CLIP),
-  ...rules('listVideos', [
-    [
-      'VISION-360',
-      '1',
-      'clipDownload',
-      'the link of a clip answers a GET without a key with 200',
-      'Let downloadUrl work by itself, without an API key.',
-      hasStatus(200),
-    ],
-    [
-      'VISION-361',
-      '1',
-      'clipDownload',
-      'the link of a clip leads to an MP4 file',
-      'Send the bytes of the MP4 file.',
-      isMp4,
-    ],
-  ]),
 ];
 
 export const VISION_SERVER: ServerRole = {

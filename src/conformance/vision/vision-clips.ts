@@ -1,0 +1,159 @@
+import { epochMillis } from '../../contracts/common/instant.js';
+import { ownField } from '../../contracts/common/json.js';
+import { VIDEO_STATUSES } from '../../contracts/vision/vision.dto.js';
+import { type Form, hasStatus, jsonRows, memberRow, rulesOf, shown, TEXT, TRUE, valueAt } from '../checks.js';
+import { failed, notProven, passed, passedUnless, type Rule } from '../rule.js';
+import { elementsOf, isMp4 } from './vision-facts.js';
+import { askedFor, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
+
+/** Rules of `POST /videos/requests`, and of the clip that it orders. */
+
+type Check = Rule['check'];
+
+const CLIP = { on: 'clip', operation: 'listVideos', first: 301, section: '4.5' } as const;
+
+const STATUS: Form = ['processing, ready or failed', (value) => (VIDEO_STATUSES as readonly unknown[]).includes(value)];
+const OPTIONAL_TEXT: Form = ['text, or absent', (value) => value == null || typeof value === 'string'];
+/** Any other value is the fault of the rule before. */
+const PROCESSING: Form = ['processing', (value) => value !== 'ready' && value !== 'failed'];
+
+const hasAllTheSameRequest: Check = (exchange) => {
+  const requestId = askedFor(exchange, 'requestId');
+  const others = elementsOf(exchange)
+    .map((element) => ownField(element, 'requestId'))
+    .filter((id) => id != null && id !== requestId);
+  return passedUnless(others.length === 0 ? undefined : `the list has an element of the request ${shown(others[0])}`);
+};
+
+const isPrepared: Check = (exchange) => {
+  if (elementsOf(exchange).length > 0) return passed;
+  const state = valueAt(exchange.json, 'data.request.status');
+  return state === 'failed'
+    ? failed('the request failed, although its range was recorded')
+    : notProven('the clip was not ready in time');
+};
+
+const namesRequest: Check = (exchange) => {
+  const elements = elementsOf(exchange);
+  if (elements.length === 0) return notProven('the list is empty');
+  return passedUnless(
+    elements.every((element) => ownField(element, 'requestId') != null) ? undefined : 'requestId is absent',
+  );
+};
+
+const isWithinRequest: Check = async (exchange, run) => {
+  const request = await run.exchange('request');
+  const body: unknown = JSON.parse(request.request.body ?? '{}');
+  const [from = 0, to = 0] = ['startTime', 'endTime'].map((name) => Date.parse(String(ownField(body, name))));
+  return everyElement(exchange, ({ startTime, endTime }) => {
+    const [start, end] = [epochMillis(startTime), epochMillis(endTime)];
+    // A range that ends too early is the fault of another rule.
+    return end <= start || (end > from && start < to) ? undefined : 'lies outside the range of the request';
+  });
+};
+
+export const REQUEST_RULES: readonly Rule[] = [
+  ...rulesOf('requestVideo', [
+    [
+      'VISION-201',
+      '4.4',
+      'request',
+      'POST /video-platform/v1/videos/requests of a recorded range is answered with 202',
+      'Accept a valid request with 202.',
+      hasStatus(202),
+    ],
+    ...jsonRows('VISION', 202, 'request', 'the acknowledgement'),
+    memberRow(['VISION-204', '2.5a', 'request'], 'success', TRUE, ['VISION-203']),
+    memberRow(['VISION-205', '2.5a', 'request'], 'requestId', TEXT, ['VISION-203']),
+    memberRow(['VISION-206', '3', 'request'], 'status', STATUS, ['VISION-203']),
+    memberRow(['VISION-207', '2.5a', 'request'], 'message', OPTIONAL_TEXT, ['VISION-203']),
+  ]),
+  ...rulesOf(
+    'requestVideo',
+    [
+      memberRow(
+        ['VISION-208', '4.4', 'request'],
+        'status',
+        PROCESSING,
+        ['VISION-206'],
+        'Send processing, and show the end in the list; the platform understands ready and failed as well.',
+      ),
+    ],
+    'should',
+  ),
+  ...rulesOf('listVideos', [
+    [
+      'VISION-301',
+      '1',
+      'clip',
+      'a list by requestId is answered with 200',
+      'Answer 200 while the clip is in preparation, with an empty list.',
+      hasStatus(200),
+    ],
+  ]),
+  ...envelopeRules(CLIP),
+  ...rulesOf('listVideos', [
+    [
+      'VISION-306',
+      '4.5',
+      'clip',
+      'requestId filters the list of videos',
+      'List the videos of that request only.',
+      hasAllTheSameRequest,
+      ['VISION-305'],
+    ],
+    [
+      'VISION-307',
+      '1',
+      'clip',
+      'the clip of a recorded range is listed once it is prepared',
+      'Put the prepared clip into the list.',
+      isPrepared,
+      ['VISION-305'],
+    ],
+    [
+      'VISION-308',
+      '4.4',
+      'clip',
+      'the clip overlaps the range of its request',
+      'Cut the clip from the requested range.',
+      isWithinRequest,
+      ['VISION-305'],
+    ],
+  ]),
+  ...rulesOf(
+    'listVideos',
+    [
+      [
+        'VISION-309',
+        '4.5',
+        'clip',
+        'a clip names its requestId',
+        'Put the requestId into every clip.',
+        namesRequest,
+        ['VISION-305'],
+      ],
+    ],
+    'should',
+  ),
+  ...elementRules(CLIP),
+  ...valueRules(CLIP),
+  ...rulesOf('listVideos', [
+    [
+      'VISION-360',
+      '1',
+      'clipDownload',
+      'the link of a clip answers a GET without a key with 200',
+      'Let downloadUrl work by itself, without an API key.',
+      hasStatus(200),
+    ],
+    [
+      'VISION-361',
+      '1',
+      'clipDownload',
+      'the link of a clip leads to an MP4 file',
+      'Send the bytes of the MP4 file.',
+      isMp4,
+    ],
+  ]),
+];
