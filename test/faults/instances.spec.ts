@@ -268,7 +268,7 @@ const everything = async (): Promise<Record<string, unknown>> => ({
 async function spoilt(): Promise<string[]> {
   const rows = await db.query<{ id: string; sha256: string; folder: string }[]>(
     `SELECT id, sha256, 'recordings' AS folder FROM recordings
-     UNION ALL SELECT id, sha256, 'hosted-clips' FROM reference_clips`,
+     UNION ALL SELECT id, sha256, 'reference-clips' FROM reference_clips`,
   );
   const sum = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
   return rows

@@ -112,8 +112,8 @@ describe('doctor compares storage and database', () => {
   });
 
   test.each([
-    ['reference_recordings', 'hosted-recordings', 'recordings'],
-    ['reference_clips', 'hosted-clips', 'clips'],
+    ['reference_recordings', 'reference-recordings', 'recordings'],
+    ['reference_clips', 'reference-clips', 'clips'],
     ['recordings', 'recordings', 'fetched'],
   ] as const)('%s: a file that was lost, cut short or changed is named', async (table, folder, which) => {
     const file = fileOf(folder, ids[which]);
@@ -132,7 +132,7 @@ describe('doctor compares storage and database', () => {
     expect((await doctor('--checksums')).code).toBe(0);
   });
 
-  test.each(['.', 'hosted-recordings', 'hosted-clips', 'recordings'])(
+  test.each(['.', 'reference-recordings', 'reference-clips', 'recordings'])(
     'and reports a missing mount, and none of its files as lost: %s',
     async (folder) => {
       const path = resolve(videosOf(service), folder);
@@ -188,8 +188,8 @@ describe('doctor compares storage and database', () => {
   });
 
   test.each([
-    ['reference_recordings', 'hosted-recordings', 'recordings'],
-    ['reference_clips', 'hosted-clips', 'clips'],
+    ['reference_recordings', 'reference-recordings', 'recordings'],
+    ['reference_clips', 'reference-clips', 'clips'],
     ['recordings', 'recordings', 'fetched'],
   ] as const)('%s: a row that was lost is named once its file is old enough', async (table, folder, which) => {
     const id = ids[which];

@@ -25,7 +25,7 @@ const VIDEO_REQUEST_STATES = defineStates('a video request', {
   failed: [],
 });
 
-export const CLIP_WORK = 'hosted clips';
+export const CLIP_WORK = 'reference clips';
 
 /** Maximum number of left-out recordings that the message of a clip names. */
 const MAX_REASONS = 10;

@@ -13,8 +13,8 @@ export type VideoKind = 'recordings' | 'clips';
 
 /** Folders of the storage. The folder `recordings` belongs to the platform side. */
 const VIDEO_FOLDERS: Readonly<Record<VideoKind, string>> = {
-  recordings: 'hosted-recordings',
-  clips: 'hosted-clips',
+  recordings: 'reference-recordings',
+  clips: 'reference-clips',
 };
 
 export const videoFileName = (kind: VideoKind, id: string): string => storageName(VIDEO_FOLDERS[kind], id);

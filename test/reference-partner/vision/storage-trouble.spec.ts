@@ -94,7 +94,7 @@ it.concurrent('so does a clip', async () => {
 
 it('a clip that cannot be published leaves no bytes behind', async () => {
   // Where its folder should be there is a file.
-  const folder = join(root, 'hosted-clips');
+  const folder = join(root, 'reference-clips');
   await rm(folder, { recursive: true, force: true });
   await writeFile(folder, '');
   const id = await askForClip();
@@ -142,7 +142,7 @@ it.each([
 });
 
 it.each([
-  ['hosted-recordings', 4],
+  ['reference-recordings', 4],
   ['.', 5],
 ])('so is one of a storage whose mount is missing: %s', async (folder, minute) => {
   const { downloadUrl } = await recorded(minute);
@@ -171,7 +171,7 @@ it.each<[string, (storage: Storage, folder: string) => Promise<unknown>]>([
     'has its first recording',
     (opened) => opened.store(videoFileName('recordings', randomUUID()), Readable.from([Buffer.from('video')])),
   ],
-  ['had recordings before it was remembered', (_, folder) => mkdir(join(folder, 'hosted-recordings'))],
+  ['had recordings before it was remembered', (_, folder) => mkdir(join(folder, 'reference-recordings'))],
 ])('a folder may be mounted after the first start, and is waited for since it has %s', async (_, fill) => {
   const parent = await mkdtemp(join(tmpdir(), 'mount-'));
   const [folder, below, volume] = [join(parent, 'videos'), join(parent, 'below'), join(parent, 'volume')];
