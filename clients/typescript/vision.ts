@@ -276,7 +276,7 @@ export type Video = {
      */
     downloadUrl: string;
     /**
-     * When `downloadUrl` dies
+     * When `downloadUrl` expires
      * @maxLength 64
      * @format date-time
      */
@@ -390,7 +390,7 @@ export type Recording = {
      */
     downloadUrl: string;
     /**
-     * When `downloadUrl` dies
+     * When `downloadUrl` expires
      * @maxLength 64
      * @format date-time
      */

@@ -8,7 +8,7 @@ import type { Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
 import { matchesEtag } from '../http/conditional-requests.js';
 
-/** The pages of the admin console below `/console`. Every one is the same file, whose script reads the address. */
+/** The pages of the admin console below `/console`. All have the same file, whose script reads the address. */
 const CONSOLE_PAGES = [
   'coverage',
   'recordings',
@@ -79,7 +79,7 @@ export function serveConsole(app: NestExpressApplication): void {
   });
 }
 
-/** The files of the build by name; none where there is no build. */
+/** The files of the build by name; empty without a build. */
 async function readStaticFiles(): Promise<ReadonlyMap<string, StaticFile>> {
   const root = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'dist/console');
   const names = await readdir(join(root, 'assets')).catch(() => []);

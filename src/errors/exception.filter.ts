@@ -74,7 +74,7 @@ export class CommonErrorFilter implements ExceptionFilter {
   private unknownRoute(request: Request, response: Response): AppError {
     const methods = this.allowedMethods(request, response).join(', ');
     const [path] = request.originalUrl.split('?', 1);
-    if (methods === '') return new AppError('notFound', `there is nothing at ${path}`);
+    if (methods === '') return new AppError('notFound', `no route for ${request.method} ${path}`);
     return new AppError('methodNotAllowed', `${path} takes ${methods}`, { headers: { Allow: methods } });
   }
 

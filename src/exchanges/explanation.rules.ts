@@ -25,7 +25,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 
 const STATUSES: Readonly<Record<number, string>> = {
   401: 'The API key was missing, wrong, expired, revoked or issued for another interface. The body was not read.',
-  404: 'There is nothing at this path, or the named record is unknown to this key.',
+  404: 'No route has this path, or the key does not know the named record.',
   405: 'The path exists and takes another method.',
   408: 'The body did not arrive in time. Send the request again.',
   413: 'The body was larger than allowed, and was not read.',

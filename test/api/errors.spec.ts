@@ -58,7 +58,7 @@ describe('a request without a route (decisions 3, 10)', () => {
 
   it('is answered with a message that names the path without its query', async () => {
     const { body } = await service.call<ErrorAnswer>('GET', '/nope?token=secret');
-    expect(body.error.message).toBe('there is nothing at /nope');
+    expect(body.error.message).toBe('no route for GET /nope');
   });
 
   it('leaves its connection open', async () =>

@@ -70,7 +70,7 @@ describe('the order of checks (decision 3)', () => {
 
     test('an unknown path: 404', async () => {
       const reply = await ask('GET', `/nothing/${id}?x`);
-      const message = `there is nothing at /admin/v1/nothing/${id}`;
+      const message = `no route for GET /admin/v1/nothing/${id}`;
       expect([reply.status, JSON.parse(reply.text)]).toMatchObject([404, { error: { code: 'NOT_FOUND', message } }]);
     });
   });

@@ -144,7 +144,7 @@ export class Recording {
   })
   downloadUrl!: string;
 
-  @InstantField({ description: 'When `downloadUrl` dies', optional: true, example: '2026-01-31T16:35:00Z' })
+  @InstantField({ description: 'When `downloadUrl` expires', optional: true, example: '2026-01-31T16:35:00Z' })
   expiresAt?: Instant;
 }
 
