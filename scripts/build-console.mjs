@@ -1,5 +1,5 @@
 // Builds the admin console into static files: `build-console.mjs FOLDER`. The names of scripts and styles contain a hash of
-// their content, so that browsers may keep them for ever. Each file is also stored compressed.
+// their content, so that browsers may cache them without a limit. Each file is also stored compressed.
 import { build } from 'esbuild';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

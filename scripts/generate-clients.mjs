@@ -23,6 +23,6 @@ for (const name of ['scale', 'account', 'site', 'vision']) {
   ];
   const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`the client of ${name} was not generated: ${stderr}`);
-  // A module named site would hide that of the standard library.
+  // A module named `site` would hide that of Python's standard library.
   renameSync(join(folder, 'typescript', `${name}.py`), join(folder, 'python', `${name}_client.py`));
 }

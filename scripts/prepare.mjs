@@ -169,24 +169,24 @@ function compile(root) {
   const config = join(root, NEW_BUILD, 'tsconfig.json');
   const compilerOptions = { outDir: '.', tsBuildInfoFile: '.tsbuildinfo' };
   writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', compilerOptions }));
-  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
-  const code = run(root, 'node', [COMPILER, 'build', '--path', `${NEW_BUILD}/tsconfig.json`], path);
+  const code = runNode(root, COMPILER, 'build', '--path', `${NEW_BUILD}/tsconfig.json`);
   rmSync(config);
   return code;
 }
 
 /** The pages of the admin console, as static files. */
 function buildConsole(root) {
-  if (!existsSync(join(root, 'src/console'))) return 0;
-  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
-  return run(root, 'node', [CONSOLE_BUILD, `${NEW_BUILD}/console`], path);
+  return existsSync(join(root, 'src/console')) ? runNode(root, CONSOLE_BUILD, `${NEW_BUILD}/console`) : 0;
 }
 
 /** The conformance kit, as one file that needs only Node.js. */
 function bundleKit(root) {
-  if (!existsSync(join(root, 'src/conformance'))) return 0;
-  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
-  return run(root, 'node', [BUNDLER, NEW_BUILD], path);
+  return existsSync(join(root, 'src/conformance')) ? runNode(root, BUNDLER, NEW_BUILD) : 0;
+}
+
+/** Runs a script on the Node.js of the packages, if they contain one. */
+function runNode(root, ...words) {
+  return run(root, 'node', words, [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter));
 }
 
 function replaceBuild(root) {

@@ -1,4 +1,4 @@
-// Runs suites of test/faults in their long form, all or those named, one after the other: they would else compete for
+// Runs suites of test/faults in their long form, all or those named, one after the other, because they would compete for
 // the same cores. Options are Jest's: `npm run test:faults -- kill overload --verbose`.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -15,7 +15,7 @@ const firstOption = words.findIndex((word) => word.startsWith('-'));
 const names = firstOption === -1 ? words : words.slice(0, firstOption);
 const unknown = names.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`no such suite: ${unknown.join(', ')}; there are ${all.join(', ')}\n`);
+  process.stderr.write(`unknown suite: ${unknown.join(', ')}; the suites are ${all.join(', ')}\n`);
   process.exit(1);
 }
 const files = (names.length > 0 ? names : all).map((name) => `${FOLDER}/${name}${END}`);

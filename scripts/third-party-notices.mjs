@@ -30,7 +30,8 @@ const isDelivered = ([path, { dev, devOptional, optional }]) =>
 function packageAt([path]) {
   const { name, version, license, licenses, repository, homepage } = readJson(path, 'package.json');
   const terms = license ?? licenses?.[0]?.type;
-  if (!ACCEPTED.includes(terms)) throw new Error(`${name} ${version} has a licence that nobody accepted: ${terms}`);
+  if (!ACCEPTED.includes(terms))
+    throw new Error(`${name} ${version} has the licence ${terms}, which ACCEPTED does not list`);
   const files = readdirSync(join(ROOT, path)).filter((file) => LEGAL_FILE.test(file));
   const texts = files.sort().map((file) =>
     readFileSync(join(ROOT, path, file), 'utf8')

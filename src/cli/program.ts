@@ -102,19 +102,29 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
     for (const argument of argumentsOf(route)) command.argument(`<${argument.name}>`, argument.description);
     for (const option of optionsOf(route)) command.addOption(option);
   }
+  onAction(command, local, async (client, json) => {
+    if (name === 'uploadHostedRecording') {
+      const { data, failure } = await importFolder(client, command.args[0] ?? '', command.opts());
+      streams.out(render({ data }, json));
+      if (failure !== undefined) throw new CommandError(failure, FAILURE);
+      return;
+    }
+    const response = await client.json(name, await callOf(route, command));
+    if (response !== '') streams.out(json ? render(exactValue(response), true) : shown(name, response));
+    if (name === 'checkStorage') reportDifferences(JSON.parse(response) as StorageCheck, json, streams);
+  });
+}
+
+/** Runs a command with a client of the service. An error of the service is reported in the words of the command. */
+function onAction(
+  command: Command,
+  local: LocalService,
+  work: (client: AdminClient, json: boolean) => Promise<void>,
+): void {
   command.action(async () => {
     const { json = false, ...target } = command.optsWithGlobals<GlobalOptions>();
     try {
-      const client = clientFor(target, local);
-      if (name === 'uploadHostedRecording') {
-        const { data, failure } = await importFolder(client, command.args[0] ?? '', command.opts());
-        streams.out(render({ data }, json));
-        if (failure !== undefined) throw new CommandError(failure, FAILURE);
-        return;
-      }
-      const response = await client.json(name, await callOf(route, command));
-      if (response !== '') streams.out(json ? render(exactValue(response), true) : shown(name, response));
-      if (name === 'checkStorage') reportDifferences(JSON.parse(response) as StorageCheck, json, streams);
+      await work(clientFor(target, local), json);
     } catch (error) {
       throw error instanceof AdminCallError ? commandError(error, command) : error;
     }
@@ -135,15 +145,10 @@ function addTail(command: Command, streams: Streams, local: LocalService): void 
     if (!['cursor', 'pageSize', 'from', 'to'].includes(option.attributeName())) command.addOption(option);
   }
   command.option('--follow', 'show each later exchange when it is written, until interrupted');
-  command.action(async () => {
-    const { json = false, ...target } = command.optsWithGlobals<GlobalOptions>();
+  onAction(command, local, (client, json) => {
     const { follow = false, ...filter } = command.opts<Record<string, unknown> & { follow?: boolean }>();
     const show = (exchange: Exchange) => streams.out(json ? `${JSON.stringify(exchange)}\n` : exchangeLine(exchange));
-    try {
-      await tailExchanges(clientFor(target, local), texts(filter), follow, show);
-    } catch (error) {
-      throw error instanceof AdminCallError ? commandError(error, command) : error;
-    }
+    return tailExchanges(client, texts(filter), follow, show);
   });
 }
 
@@ -157,25 +162,19 @@ function addReplay(command: Command, streams: Streams, local: LocalService): voi
     )
     .argument('[id]', 'Id of the exchange');
   for (const option of optionsOf(ADMIN_ROUTES.replayExchanges)) command.addOption(option);
-  command.action(async (id?: string) => {
-    const { json = false, ...target } = command.optsWithGlobals<GlobalOptions>();
+  onAction(command, local, async (client, json) => {
+    const [id] = command.args;
     const options = command.opts<Record<string, unknown>>();
     const others = Object.keys(options).filter((name) => name !== 'haulerId');
-    if (id !== undefined && others.length > 0) {
+    if (id !== undefined && others.length > 0)
       throw new CommandError(inCommandWords(`${others.join(', ')} cannot be used with an id`, command), USAGE);
-    }
-    try {
-      const client = clientFor(target, local);
-      const response =
-        id === undefined
-          ? await client.json('replayExchanges', { body: options })
-          : await client.json('replayExchange', { params: { id }, body: options });
-      if (json) streams.out(render(exactValue(response), true));
-      else if (id === undefined) streams.out(renderReplays(JSON.parse(response) as ReplayedExchanges));
-      else streams.out(renderReplay(JSON.parse(response) as ReplayedExchange));
-    } catch (error) {
-      throw error instanceof AdminCallError ? commandError(error, command) : error;
-    }
+    const response =
+      id === undefined
+        ? await client.json('replayExchanges', { body: options })
+        : await client.json('replayExchange', { params: { id }, body: options });
+    if (json) streams.out(render(exactValue(response), true));
+    else if (id === undefined) streams.out(renderReplays(JSON.parse(response) as ReplayedExchanges));
+    else streams.out(renderReplay(JSON.parse(response) as ReplayedExchange));
   });
 }
 
@@ -188,7 +187,7 @@ function clientFor({ url, token }: GlobalOptions, local: LocalService): AdminCli
 }
 
 async function callOf(route: AdminRoute, command: Command): Promise<AdminCall> {
-  const options = command.opts<Record<string, unknown>>();
+  const options = { ...command.opts<Record<string, unknown>>() };
   const params: Record<string, string> = {};
   argumentsOf(route).forEach(({ name }, i) => (params[name] = command.args[i] ?? ''));
   if (params['id'] === '') throw new CommandError('<id> must not be empty', USAGE);
@@ -196,13 +195,11 @@ async function callOf(route: AdminRoute, command: Command): Promise<AdminCall> {
     const upload = await openFile(params['file'] ?? '', route.upload.maxBytes);
     return { params: options as Record<string, string>, upload };
   }
-  const inPath = new Set(pathOptionsOf(route));
-  const [named, others] = [true, false].map((isNamed) =>
-    Object.fromEntries(Object.entries(options).filter(([name]) => inPath.has(name) === isNamed)),
-  ) as [Record<string, unknown>, Record<string, unknown>];
-  Object.assign(params, texts(named));
-  if (route.body !== undefined) return { params, body: others };
-  return { params, query: texts(others) };
+  for (const name of pathOptionsOf(route)) {
+    params[name] = String(options[name]);
+    delete options[name];
+  }
+  return route.body === undefined ? { params, query: texts(options) } : { params, body: options };
 }
 
 const texts = (options: Readonly<Record<string, unknown>>): Record<string, string> =>

@@ -31,7 +31,7 @@ export function demoClient(baseUrl: string, { ADMIN_TOKEN }: Pick<ResolvedEnv, '
  */
 export async function seedDemo(env: ResolvedEnv, baseUrl: string, now = Date.now()): Promise<Demo> {
   const admin = demoClient(baseUrl, env);
-  await unless(409, admin.call('createHauler', { body: { id: DEMO.haulerId, name: DEMO.haulerName } }));
+  await acceptStatus(409, admin.call('createHauler', { body: { id: DEMO.haulerId, name: DEMO.haulerName } }));
   const keys = await demoKeys(admin, env.DATA_DIR);
   const lastMinute = Math.floor(now / MINUTE_MS) - 1;
   if (env.SIDES.has('partner')) {
@@ -49,8 +49,8 @@ export async function seedDemo(env: ResolvedEnv, baseUrl: string, now = Date.now
   return { keys, clip };
 }
 
-/** Accepts one status of failure, which says that an earlier start did the same. */
-async function unless(status: number, call: Promise<unknown>): Promise<void> {
+/** Ignores an error with this status: an earlier start made the same call. */
+async function acceptStatus(status: number, call: Promise<unknown>): Promise<void> {
   await call.catch((error: unknown) => {
     if (!(error instanceof AdminCallError) || error.status !== status) throw error;
   });
@@ -71,7 +71,7 @@ async function uploadRecordings(admin: AdminClient, lastMinute: number): Promise
       const file = demoRecording(cameraId, new Date(start));
       const query = { ...camera, startTime: timeOf(start), endTime: timeOf(start + MINUTE_MS) };
       const upload = { content: createReadStream(file), sizeBytes: (await stat(file)).size };
-      await unless(409, admin.call('uploadHostedRecording', { query, upload }));
+      await acceptStatus(409, admin.call('uploadHostedRecording', { query, upload }));
     }
   }
 }
@@ -108,7 +108,7 @@ async function subscribe(
   await admin.call('createVideoRequest', { body: { ...truck, cameraId: 'front', ...clip } });
 }
 
-/** The service refuses a ticket of an unknown site, and a reader may paste one at once. */
+/** The service refuses tickets of unknown sites, and the printed example has such a ticket until then. */
 async function waitForSites(admin: AdminClient): Promise<void> {
   const query = { haulerId: DEMO.haulerId, siteId: DEMO.siteId };
   for (const end = Date.now() + SYNC_TIMEOUT_MS; Date.now() < end; await delay(SYNC_POLL_MS)) {

@@ -6,11 +6,10 @@ import type { Request, Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import { type FileToSend, sendFile } from '../../http/send-file.js';
 
-/** The link by which a file is downloaded. */
-export interface FollowedLink {
+/** The link of a download. */
+export interface RequestedLink {
   readonly signature: string;
   readonly scenario: string | undefined;
-  /** Milliseconds. */
   readonly expiresInMs: number;
 }
 
@@ -19,10 +18,10 @@ const MAX_LINKS = 10_000;
 /** Sends the files of links that a scenario of the sandbox has signed. */
 @Injectable()
 export class FaultyFiles {
-  /** Links whose first download broke off, in this instance. */
+  /** The links whose first download this instance has interrupted. */
   private readonly interrupted = new LRUCache<string, true>({ max: MAX_LINKS });
 
-  async send(request: Request, response: Response, file: FileToSend, link: FollowedLink): Promise<void> {
+  async send(request: Request, response: Response, file: FileToSend, link: RequestedLink): Promise<void> {
     switch (link.scenario) {
       case 'truncated-file':
         return sendFile(request, response, { ...file, size: Math.floor(file.size / 2) });
@@ -40,7 +39,7 @@ export class FaultyFiles {
   }
 
   /** Once for each link: the client then has a download to resume. */
-  private interrupts({ method, headers }: Request, { signature }: FollowedLink): boolean {
+  private interrupts({ method, headers }: Request, { signature }: RequestedLink): boolean {
     if (method !== 'GET' || headers.range !== undefined || this.interrupted.has(signature)) return false;
     this.interrupted.set(signature, true);
     return true;
@@ -59,14 +58,14 @@ async function sendWhole(response: Response, file: FileToSend): Promise<void> {
   await pipeline(bytes, response).catch(() => response.destroy());
 }
 
-/** Sends half of the file, and closes the connection after a while. */
+/** Sends half of the file, and closes the connection after `waitMs`. */
 async function sendHalf(response: Response, file: FileToSend, waitMs: number): Promise<void> {
   const bytes = await file.open({ start: 0, end: Math.floor(file.size / 2) - 1 });
   response.status(200).set({ ...headersOf(file), 'Accept-Ranges': 'bytes' });
   const closed = new AbortController();
   response.once('close', () => closed.abort());
   await pipeline(bytes, response, { end: false }).catch(() => undefined);
-  // At least a moment, in which the bytes are sent.
+  // The bytes need a moment to be sent.
   await delay(Math.max(waitMs, 50), undefined, { signal: closed.signal }).catch(() => undefined);
   response.destroy();
 }

@@ -6,7 +6,7 @@ import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
 import { GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { send, streamed } from '../../http/answer.js';
 import { FailsWith } from '../../http/route-documentation.js';
-import { ReferenceSiteApi, siteCallerOf } from './site-api.service.js';
+import { ReferenceSiteApi } from './site-api.service.js';
 
 const IF_NONE_MATCH_HEADER = {
   name: 'If-None-Match',
@@ -61,8 +61,8 @@ export class ReferenceSiteController implements SiteApi<AuthenticatedRequest, St
   })
   @FailsWith({ notFound: 'This hauler has no data' })
   async getSites(@Query() { haulerId }: GetSitesQuery, @Req() call: AuthenticatedRequest) {
-    const caller = siteCallerOf(call);
-    const body = send(caller.response, await this.sites.getSites(haulerId, caller));
-    return body === undefined ? undefined : streamed(caller.response, body);
+    if (call.res === undefined) throw new Error('the request has no response');
+    const body = send(call.res, await this.sites.getSites(haulerId, call));
+    return body === undefined ? undefined : streamed(call.res, body);
   }
 }

@@ -43,11 +43,15 @@ export class ClockEvents {
     return { now: formatInstant(new Date(now)) };
   }
 
-  /** Milliseconds until an event; `conflict` if there is none ahead. */
+  /** Milliseconds until an event. Throws `conflict` if the event is not ahead. */
   private async until(event: ClockEvent, customerId: string): Promise<number> {
     const milliseconds = await this.distance(event, customerId);
     if (milliseconds !== null && milliseconds > 0) return milliseconds;
-    throw apiError(ADMIN_API, 'conflict', `there is no event ${event} ahead of this customer`);
+    throw apiError(
+      ADMIN_API,
+      'conflict',
+      `the clock cannot advance to ${event}: this customer has no such event ahead`,
+    );
   }
 
   private async distance(event: ClockEvent, customerId: string): Promise<number | null> {

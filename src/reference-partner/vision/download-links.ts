@@ -14,7 +14,7 @@ import { requestedOrigin } from '../../http/url.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { FaultyFiles } from '../sandbox/faulty-files.js';
 import { PartnerClock, systemNow } from '../sandbox/partner-clock.js';
-import { type LinkTerms } from '../sandbox/vision-scenarios.service.js';
+import type { LinkTerms } from '../sandbox/vision-scenarios.service.js';
 import { findVideo, videoFileName, type VideoKind } from './stored-videos.repository.js';
 
 export const FILES_PREFIX = '/media/v1';
@@ -23,9 +23,6 @@ export interface DownloadLink {
   readonly downloadUrl: string;
   readonly expiresAt: string;
 }
-
-/** The public origin of the service, with which links begin. */
-export type LinkBase = string;
 
 /** Download links need no API key: they are signed with HMAC-SHA256 and expire after VISION_LINK_TTL (decision 46). */
 @Injectable()
@@ -36,18 +33,17 @@ export class DownloadLinks {
     this.key = Buffer.from(hkdfSync('sha256', env.SECRETS_KEY, '', 'haulbridge download links', 32));
   }
 
-  /** PUBLIC_URL, or the requested host if PUBLIC_URL is not set. */
-  baseOf(request: Request): LinkBase {
-    if (this.env.PUBLIC_URL !== undefined) return withoutFinalSlashes(this.env.PUBLIC_URL);
-    return requestedOrigin(request);
+  /** The origin of the links: PUBLIC_URL, else that of the request. */
+  originOf(request: Request): string {
+    return this.env.PUBLIC_URL === undefined ? requestedOrigin(request) : withoutFinalSlashes(this.env.PUBLIC_URL);
   }
 
-  sign(base: LinkBase, kind: VideoKind, id: string, { now, ttlMs, scenario }: LinkTerms): DownloadLink {
+  sign(origin: string, kind: VideoKind, id: string, { now, ttlMs, scenario }: LinkTerms): DownloadLink {
     const expires = Math.floor((now + (ttlMs ?? this.env.VISION_LINK_TTL)) / 1000);
     const signature = this.signature(kind, id, expires, scenario);
     const query = `expires=${expires}&signature=${signature}${scenario === undefined ? '' : `&scenario=${scenario}`}`;
     return {
-      downloadUrl: `${base}${FILES_PREFIX}/${kind}/${id}.mp4?${query}`,
+      downloadUrl: `${origin}${FILES_PREFIX}/${kind}/${id}.mp4?${query}`,
       expiresAt: formatInstant(new Date(expires * 1000)),
     };
   }
@@ -99,7 +95,7 @@ export class VideoFiles {
     const video = isUuid(id) ? await findVideo(this.dataSource, kind, 'id', id) : undefined;
     const now = video === undefined ? systemNow() : await this.clock.now(video.customerId);
     this.links.assertValid(expiresAtMs, now);
-    if (video === undefined) throw apiError(VISION_API, 'notFound', 'the file is no longer there');
+    if (video === undefined) throw apiError(VISION_API, 'notFound', 'the file was deleted: list the videos again');
     const link = {
       signature: typeof signature === 'string' ? signature : '',
       scenario: typeof scenario === 'string' ? scenario : undefined,

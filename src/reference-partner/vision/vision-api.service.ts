@@ -22,14 +22,14 @@ import type { FaultedRequest } from '../../http/recorded-request.js';
 import { clipScenario, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
 import { ReferenceCameras, type TruckCamera } from './cameras.service.js';
 import { type StoredVideo, type VideoKind, findVideo, listVideos } from './stored-videos.repository.js';
-import { DownloadLinks, type LinkBase } from './download-links.js';
+import { DownloadLinks } from './download-links.js';
 import { assertOrder, ReferenceVideoRequests } from './video-requests.service.js';
 
 type Call = AuthenticatedRequest & FaultedRequest;
 
-/** Properties that all links of one list share. */
+/** The properties that all links of one list share. */
 interface Links {
-  readonly base: LinkBase;
+  readonly origin: string;
   readonly now: number;
   readonly scenario: InjectedScenario | undefined;
 }
@@ -56,7 +56,7 @@ export class ReferenceVisionApi {
 
   /** Lists on-demand clips only (decision 44); with a `requestId` also the state of the request (decision 40). */
   async listVideos(query: ListVideosQuery, call: Call): Promise<ListVideosResponse> {
-    const { cameras, links } = await this.admitted(query, call);
+    const { cameras, links } = await this.resolve(query, call);
     const { data, success } =
       query.requestId === undefined
         ? await this.listClips(query, cameras, links, call)
@@ -65,20 +65,21 @@ export class ReferenceVisionApi {
   }
 
   async listContinuous(query: ContinuousQuery, call: Call): Promise<ContinuousResponse> {
-    const { cameras, links, sourceTruckId = query.truckId } = await this.admitted(query, call);
+    const { cameras, links, sourceTruckId = query.truckId } = await this.resolve(query, call);
     const { rows, pagination } = await this.page('recordings', { ...query, truckId: sourceTruckId }, cameras, call);
     const chunks = rows.map((video) => this.recording({ ...video, truckId: query.truckId }, 'recordings', links));
     const recordings = await this.scenarios.changeElements(call.scenario, chunks);
     return { success: true, data: { recordings, pagination } };
   }
 
-  private async admitted(query: ListVideosQuery | ContinuousQuery, call: Call) {
+  /** Checks the query, and resolves its cameras. */
+  private async resolve(query: ListVideosQuery | ContinuousQuery, call: Call) {
     assertOrder(query.startTime, query.endTime);
     assertCustomer(query.customerId, call);
     const sourceTruckId = await this.scenarios.sourceTruck(query.customerId, query.truckId);
     const cameras = await this.cameras.known(query);
     const now = await this.scenarios.now(query.customerId);
-    return { cameras, sourceTruckId, links: { now, scenario: call.scenario, base: this.links.baseOf(call) } };
+    return { cameras, sourceTruckId, links: { now, scenario: call.scenario, origin: this.links.originOf(call) } };
   }
 
   private async page(
@@ -150,7 +151,7 @@ export class ReferenceVisionApi {
       startTime: formatInstant(startTime),
       endTime: formatInstant(endTime),
       durationSeconds: secondsBetween(startTime, endTime),
-      ...this.links.sign(links.base, kind, id, this.scenarios.linkTerms(links.scenario, video, links.now)),
+      ...this.links.sign(links.origin, kind, id, this.scenarios.linkTerms(links.scenario, video, links.now)),
     };
   }
 }

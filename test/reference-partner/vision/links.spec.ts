@@ -176,10 +176,10 @@ describe('a download link (decision 46)', () => {
     ['example.com/x', '10.0.0.5', 'http://10.0.0.5:3000'],
     ['example.com"', '10.0.0.5', 'http://10.0.0.5:3000'],
     ['example com', '2001:db8::5', 'http://[2001:db8::5]:3000'],
-  ])('begins with the host that was asked, else with our address: %s at %s', (host, localAddress, base) => {
+  ])('begins with the host of the request, else with our address: %s at %s', (host, localAddress, base) => {
     const socket = { localAddress, localPort: 3000 } as Socket;
     const request: Partial<Request> = { protocol: 'http', headers: { host }, socket };
-    expect(service.app.get(DownloadLinks, { strict: false }).baseOf(request as Request)).toBe(base);
+    expect(service.app.get(DownloadLinks, { strict: false }).originOf(request as Request)).toBe(base);
     expect(new URL(base).origin).toBe(base);
   });
 
