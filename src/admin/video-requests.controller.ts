@@ -16,7 +16,8 @@ import {
 } from '../contracts/admin/video-subscription.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';
-import { ClipHistory, VideoRequests } from '../vision/clips/video-requests.service.js';
+import { ClipHistory } from '../vision/clips/clip-history.service.js';
+import { VideoRequests } from '../vision/clips/video-requests.service.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
 
 /** Requests for clips, and subscriptions to continuous recordings. */

@@ -7,8 +7,7 @@ import type { ResolvedEnv } from '../config/env.js';
 import { ConnectionEntity } from '../partner-client/connection.entity.js';
 import { TicketEntity, TicketRevisionEntity } from '../scale/ticket.entity.js';
 import { KioskEntity, MaterialEntity, SiteEntity } from '../site-sync/catalog/catalog.entity.js';
-import { RecordingEntity } from '../vision/recordings/recording.entity.js';
-import { VideoRequestEntity } from '../vision/clips/video-request.entity.js';
+import { RecordingEntity, VideoRequestEntity } from '../vision/vision.entity.js';
 import { CONNECT_TIMEOUT_MS, pgWithDeadlinePool, PoolClient } from './pools.js';
 import { SilentLogger } from './silent-logger.js';
 

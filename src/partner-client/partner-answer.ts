@@ -48,13 +48,6 @@ abstract class Answer {
     return this.breach([{ path: 'success', rule: 'isTrue', message }]);
   }
 
-  protected readValue<T extends object>(type: DtoClass<T>, value: unknown): T {
-    const violations: Violation[] = [];
-    const result = readerOf(type)(value, '', violations);
-    if (violations.length > 0) throw this.breach(violations);
-    return result;
-  }
-
   protected parse<T>(parse: (text: string) => T, text: string, beginning: Buffer): T {
     try {
       return parse(text);
@@ -92,11 +85,6 @@ export class PartnerAnswer extends Answer {
     if (!isUtf8(this.bytes)) throw this.notJson(this.bytes);
     const text = withoutByteOrderMark(this.bytes.toString('utf8'));
     return this.parse((json) => this.scrubber.parse(json), text, this.bytes);
-  }
-
-  /** The body as a DTO without unknown fields. Throws `PartnerFailure` of kind `breach` with the path of each violation. */
-  read<T extends object>(type: DtoClass<T>): T {
-    return this.readValue(type, this.json());
   }
 }
 
@@ -170,7 +158,10 @@ export class StreamedAnswer extends Answer {
 
   /** The envelope as a DTO. Throws `PartnerFailure` of kind `breach` with the path of each violation. */
   readEnvelope<T extends object>(type: DtoClass<T>): T {
-    return this.readValue(type, this.rest);
+    const violations: Violation[] = [];
+    const result = readerOf(type)(this.rest, '', violations);
+    if (violations.length > 0) throw this.breach(violations);
+    return result;
   }
 
   private read({ list, index, text }: JsonRecord): AnswerRecord {

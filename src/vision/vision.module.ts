@@ -9,12 +9,12 @@ import { StorageModule } from '../storage/storage.module.js';
 import { VisionFindings } from './client/findings.repository.js';
 import { VisionConnections } from './client/vision-connections.service.js';
 import { VisionClient } from './client/vision.client.js';
-import { ClipEventsRepository } from './clips/clip-events.repository.js';
+import { ClipHistory } from './clips/clip-history.service.js';
 import { ClipPollClient } from './clips/clip-poll.client.js';
 import { ClipPollJob } from './clips/clip-poll.job.js';
 import { ClipSubmitJob } from './clips/clip-submit.job.js';
 import { ClipsRepository } from './clips/clips.repository.js';
-import { ClipHistory, VideoRequests } from './clips/video-requests.service.js';
+import { VideoRequests } from './clips/video-requests.service.js';
 import { SubscriptionsRepository } from './continuous/subscriptions.repository.js';
 import { VideoSubscriptions } from './continuous/subscriptions.service.js';
 import { WindowReadingJob } from './continuous/window-reading.job.js';
@@ -39,7 +39,6 @@ import { Retention } from './recordings/retention.job.js';
     VisionFindings,
     ClipsRepository,
     VideoRequests,
-    ClipEventsRepository,
     ClipHistory,
     ClipSubmitJob,
     ClipPollClient,

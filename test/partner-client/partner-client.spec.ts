@@ -2,12 +2,19 @@ import { Logger } from '@nestjs/common';
 import { describe, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { GetSitesResponse } from '../../src/contracts/site/site.dto.js';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
 import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
 import { held } from '../support/held.js';
-import { EMPTY, failureOf, getSites, PARTNER_KEY, SITES, usePartnerCalls } from '../support/partner-calls.js';
+import {
+  EMPTY,
+  failureOf,
+  getSites,
+  PARTNER_KEY,
+  readSites,
+  SITES,
+  usePartnerCalls,
+} from '../support/partner-calls.js';
 import { partnerClient, sealedFor } from '../support/partner-client.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import { type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
@@ -30,7 +37,7 @@ describe('a call of a partner', () => {
     scene.partner.on(SITES, partnerDoes.json(EMPTY));
     const connection = await connect({ baseUrl: `${scene.partner.url}/` });
     const answer = await partnerClient(scene.dataSource).call(connection, getSites);
-    expect(answer.read(GetSitesResponse)).toEqual({ success: true, data: {} });
+    expect(readSites(answer)).toEqual({ success: true, data: {} });
     expect(scene.partner.asked).toHaveLength(1);
     expect(scene.partner.asked[0]?.headers).toMatchObject({
       'api-key': PARTNER_KEY,
@@ -65,7 +72,7 @@ describe('a call of a partner', () => {
   ])('reads an answer with %s', async (_, reply) => {
     scene.partner.on(SITES, reply);
     const answer = await partnerClient(scene.dataSource).call(await connect(), getSites);
-    expect(answer.read(GetSitesResponse)).toEqual({ success: true, data: {} });
+    expect(readSites(answer)).toEqual({ success: true, data: {} });
   });
 
   test('reuses its connection', async () => {
@@ -114,7 +121,7 @@ describe('a failed call', () => {
   test.each(bodies)('of an answer that is $is', async ({ reply, kind, sentence }) => {
     scene.partner.on(SITES, reply);
     const answer = await partnerClient(scene.dataSource).call(await connect(), getSites);
-    const failure = await failureOf(Promise.resolve().then(() => answer.read(GetSitesResponse)));
+    const failure = await failureOf(Promise.resolve().then(() => readSites(answer)));
     expect(failure.kind).toBe(kind);
     expect(failure.message).toContain(sentence);
   });
@@ -122,7 +129,7 @@ describe('a failed call', () => {
   test('names every violation by its path', async () => {
     scene.partner.on(SITES, partnerDoes.json({ success: 'yes', data: { kiosks: [{}] } }));
     const answer = await partnerClient(scene.dataSource).call(await connect(), getSites);
-    const failure = await failureOf(Promise.resolve().then(() => answer.read(GetSitesResponse)));
+    const failure = await failureOf(Promise.resolve().then(() => readSites(answer)));
     expect(failure.violations.map(({ path }) => path)).toEqual([
       'success',
       'data.kiosks[0].id',

@@ -1,7 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { GetSitesResponse } from '../../src/contracts/site/site.dto.js';
 import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
-import { EMPTY, failureOf, getSites, PARTNER_KEY, SITES, usePartnerCalls } from '../support/partner-calls.js';
+import {
+  EMPTY,
+  failureOf,
+  getSites,
+  PARTNER_KEY,
+  readSites,
+  SITES,
+  usePartnerCalls,
+} from '../support/partner-calls.js';
 import { partnerClient, sealedFor } from '../support/partner-client.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import type { ScriptedReply } from '../support/scripted-partner.js';
@@ -165,7 +172,7 @@ describe('the key of a partner', () => {
       for await (const records of streamed.records(['data.sites']))
         expect(JSON.stringify(records)).not.toContain(PARTNER_KEY);
     });
-    const failure = await failureOf(Promise.resolve().then(() => answer.read(GetSitesResponse)));
+    const failure = await failureOf(Promise.resolve().then(() => readSites(answer)));
     expect(shown(failure)).not.toContain(PARTNER_KEY);
   });
 

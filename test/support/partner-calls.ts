@@ -1,7 +1,11 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
+import { readerOf } from '../../src/contracts/common/fields/field.js';
+import type { Violation } from '../../src/contracts/common/violation.js';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
+import { GetSitesResponse } from '../../src/contracts/site/site.dto.js';
+import type { PartnerAnswer } from '../../src/partner-client/partner-answer.js';
 import type { PartnerCall } from '../../src/partner-client/partner-client.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { type StoredConnection, storeConnection } from './partner-client.js';
@@ -53,4 +57,12 @@ export async function failureOf(call: Promise<unknown>): Promise<PartnerFailure>
   );
   if (!(error instanceof PartnerFailure)) throw error instanceof Error ? error : new Error('the call did not fail');
   return error;
+}
+
+/** The body as a response with sites. Throws `PartnerFailure` of kind `breach` with the path of each violation. */
+export function readSites(answer: PartnerAnswer): GetSitesResponse {
+  const violations: Violation[] = [];
+  const sites = readerOf(GetSitesResponse)(answer.json(), '', violations);
+  if (violations.length > 0) throw answer.breach(violations);
+  return sites;
 }

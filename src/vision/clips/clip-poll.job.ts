@@ -5,7 +5,6 @@ import type { Changes, Next, Run } from '../../jobs/run.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { DOWNLOAD, POLL_CLIPS, VisionConnections } from '../client/vision-connections.service.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
-import { recordClipEvent } from './clip-events.repository.js';
 import { tooManyClips } from './clip-matching.rules.js';
 import { ClipPollClient } from './clip-poll.client.js';
 import {
@@ -20,7 +19,7 @@ import {
   withLastResponse,
   withPollJitter,
 } from './clip-poll.rules.js';
-import { ClipsRepository, type Customer, type Part } from './clips.repository.js';
+import { ClipsRepository, type Customer, type Part, recordClipEvent } from './clips.repository.js';
 
 interface PollRow extends Customer {
   readonly next_page: number;

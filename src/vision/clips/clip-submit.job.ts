@@ -12,8 +12,7 @@ import {
   VisionConnections,
 } from '../client/vision-connections.service.js';
 import { pollDelayMs, retryByDeadline, withLastResponse, withPollJitter } from './clip-poll.rules.js';
-import { recordClipEvent } from './clip-events.repository.js';
-import { ClipsRepository, type Part } from './clips.repository.js';
+import { ClipsRepository, type Part, recordClipEvent } from './clips.repository.js';
 
 interface PartKey {
   readonly hauler_id: string;

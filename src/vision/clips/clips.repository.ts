@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
 import { instantSql } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { recordClipEvent } from './clip-events.repository.js';
-import type { ClipEvent } from './clip-history.rules.js';
 import type { CameraRange } from './clip-matching.rules.js';
 import {
   type ClipState,
@@ -15,7 +14,7 @@ import {
   requestStateOf,
   type RequestState,
 } from './clip-requests.rules.js';
-import { VideoRequestEntity } from './video-request.entity.js';
+import { VideoRequestEntity } from '../vision.entity.js';
 
 /** One part of a request, with the columns that its jobs need. */
 export interface Part extends CameraRange {
@@ -74,6 +73,26 @@ export interface NextPoll {
   readonly reason: string | null;
 }
 
+/** A step of a part that changed something. */
+export interface ClipEvent {
+  /** Contains the time. */
+  readonly id: string;
+  /** Number of the part; null in a request with one part. */
+  readonly part: number | null;
+  readonly recordingId: string | null;
+  readonly kind: 'submitted' | 'poll' | 'download' | 'link-replaced' | 'state';
+  readonly text: string;
+}
+
+type NewClipEvent = Pick<ClipEvent, 'kind' | 'text'> & {
+  readonly haulerId: string;
+  readonly partId: string;
+  readonly recordingId?: string;
+};
+
+/** Longer reasons of partners are cut. */
+const MAX_TEXT = 4_000;
+
 /** `instantSql` keeps the microseconds, which a JavaScript date cannot hold. */
 const PART = `hauler_id AS "haulerId", id, request_id AS "requestId", connection_id AS "connectionId",
   customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
@@ -87,7 +106,7 @@ const PART = `hauler_id AS "haulerId", id, request_id AS "requestId", connection
 /** By the database's clock, which also decides when it has passed. Milliseconds, because it is read as a JavaScript date. */
 const DEADLINE = "date_trunc('milliseconds', now()) + $6::float8 * interval '1 ms'";
 
-/** Video requests, their parts, and the polls of each customer. */
+/** Video requests, their parts with their steps, and the polls of each customer. */
 @Injectable()
 export class ClipsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -147,6 +166,18 @@ export class ClipsRepository {
        FROM video_request_parts AS part
        WHERE (hauler_id, request_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) ORDER BY number`,
       [requests.map(({ haulerId }) => haulerId), requests.map(({ id }) => id)],
+    );
+  }
+
+  /** The steps of a request, newest first. `part` is the number of the part; null in a request with one part. */
+  events(haulerId: string, requestId: string): Promise<ClipEvent[]> {
+    return this.dataSource.query(
+      `SELECT e.id, e.recording_id AS "recordingId", e.kind, e.text,
+         CASE WHEN EXISTS (SELECT 1 FROM video_request_parts other WHERE other.hauler_id = $1 AND other.request_id = $2
+           AND other.number = 2) THEN part.number END AS part
+       FROM clip_events e JOIN video_request_parts part ON (part.hauler_id, part.id) = (e.hauler_id, e.part_id)
+       WHERE e.hauler_id = $1 AND e.request_id = $2 ORDER BY e.id DESC LIMIT ${MAX_HISTORY}`,
+      [haulerId, requestId],
     );
   }
 
@@ -294,4 +325,13 @@ export class ClipsRepository {
       [...key, status, reason],
     );
   }
+}
+
+/** Records a step of a part, in the transaction of the step. */
+export async function recordClipEvent(manager: EntityManager, event: NewClipEvent): Promise<void> {
+  await manager.query(
+    `INSERT INTO clip_events (hauler_id, request_id, id, part_id, recording_id, kind, text)
+     SELECT hauler_id, request_id, $3, id, $4, $5, $6 FROM video_request_parts WHERE hauler_id = $1 AND id = $2`,
+    [event.haulerId, event.partId, uuidv7(), event.recordingId ?? null, event.kind, event.text.slice(0, MAX_TEXT)],
+  );
 }

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type {
   OrderedVideoRequest,
@@ -11,17 +10,14 @@ import type {
   VideoRequestQuery,
 } from '../../contracts/admin/video-request.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { type PageQuery, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { SUBMIT_CLIPS, unknownConnection, VisionConnections } from '../client/vision-connections.service.js';
-import { ClipEventsRepository } from './clip-events.repository.js';
-import { clipEntries } from './clip-history.rules.js';
 import { rangeViolations, splitRange } from './clip-requests.rules.js';
 import { ClipsRepository, type PartRow } from './clips.repository.js';
-import type { VideoRequestEntity } from './video-request.entity.js';
+import type { VideoRequestEntity } from '../vision.entity.js';
 
 /** On-demand video (section 1, workflow 4): the requests of admins, and their states. */
 @Injectable()
@@ -74,27 +70,6 @@ export class VideoRequests {
     if (rows.length === 0) return [];
     const parts = Map.groupBy(await this.clips.partsOf(rows), ({ request_id }) => request_id);
     return rows.map((row) => toVideoRequestDto(row, parts.get(row.id) ?? []));
-  }
-}
-
-/** How a video request was submitted, polled and downloaded. */
-@Injectable()
-export class ClipHistory {
-  constructor(
-    private readonly requests: VideoRequests,
-    private readonly events: ClipEventsRepository,
-    private readonly exchanges: ExchangeHistory,
-  ) {}
-
-  /** Newest first. Steps are retained without limit, calls until their exchanges are deleted. */
-  async list(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
-    const { haulerId, recordingIds, createdAt } = await this.requests.get(id);
-    const calls = await this.exchanges.find(haulerId, [
-      { kind: 'videoRequestId', value: id },
-      ...recordingIds.map((value) => ({ kind: 'recordingId', value }) as const),
-    ]);
-    const order: HistoryEntry = { at: createdAt, event: 'state', text: 'The video was requested.' };
-    return historyPage([...clipEntries(await this.events.find(haulerId, id), calls), order], query);
   }
 }
 

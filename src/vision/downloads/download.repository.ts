@@ -2,9 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { inTransaction } from '../../database/transaction.js';
 import type { Changes, Next, Run } from '../../jobs/run.js';
-import { recordClipEvent } from '../clips/clip-events.repository.js';
-import type { ClipEvent } from '../clips/clip-history.rules.js';
-import { ClipsRepository } from '../clips/clips.repository.js';
+import { type ClipEvent, ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
 import type { ResumePoint } from './downloader.js';
 

@@ -12,7 +12,7 @@ import { sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { otherNamesOf } from './camera-names.repository.js';
 import { recordingFile } from './recording.rules.js';
-import { RecordingEntity } from './recording.entity.js';
+import { RecordingEntity } from '../vision.entity.js';
 
 const RECORDINGS: DayCounted = {
   table: 'recordings',

@@ -1,18 +1,33 @@
+import { Injectable } from '@nestjs/common';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
+import type { PageQuery } from '../../contracts/common/pagination.dto.js';
 import { timeOfUuidv7 } from '../../database/uuid.js';
-import { callOf, exchangeEntry } from '../../exchanges/exchange-history.service.js';
+import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
 import type { NamedExchangeRow } from '../../exchanges/exchanges.repository.js';
+import { type ClipEvent, ClipsRepository } from './clips.repository.js';
+import { VideoRequests } from './video-requests.service.js';
 
-/** A step of a part that changed something. */
-export interface ClipEvent {
-  /** Contains the time. */
-  readonly id: string;
-  /** Number of the part; null in a request with one part. */
-  readonly part: number | null;
-  readonly recordingId: string | null;
-  readonly kind: 'submitted' | 'poll' | 'download' | 'link-replaced' | 'state';
-  readonly text: string;
+/** How a video request was submitted, polled and downloaded. */
+@Injectable()
+export class ClipHistory {
+  constructor(
+    private readonly requests: VideoRequests,
+    private readonly clips: ClipsRepository,
+    private readonly exchanges: ExchangeHistory,
+  ) {}
+
+  /** Newest first. Steps are retained without limit, calls until their exchanges are deleted. */
+  async list(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
+    const { haulerId, recordingIds, createdAt } = await this.requests.get(id);
+    const calls = await this.exchanges.find(haulerId, [
+      { kind: 'videoRequestId', value: id },
+      ...recordingIds.map((value) => ({ kind: 'recordingId', value }) as const),
+    ]);
+    const order: HistoryEntry = { at: createdAt, event: 'state', text: 'The video was requested.' };
+    return historyPage([...clipEntries(await this.clips.events(haulerId, id), calls), order], query);
+  }
 }
 
 /** The operation whose call leads to a step. */
@@ -31,7 +46,7 @@ const MAX_DELAY_MS = 60_000;
  * The entries of a history: each step with the call that led to it, and the calls without a step, except polls that
  * succeeded and changed nothing. Both lists are newest first.
  */
-export function clipEntries(events: readonly ClipEvent[], calls: readonly NamedExchangeRow[]): HistoryEntry[] {
+function clipEntries(events: readonly ClipEvent[], calls: readonly NamedExchangeRow[]): HistoryEntry[] {
   const used = new Set<string>();
   const steps = events.map((event): HistoryEntry => {
     const call = calls.find((each) => ledTo(each, event));

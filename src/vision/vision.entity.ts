@@ -1,8 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { RecordingState } from './recording.rules.js';
+import type { RequestState } from './clips/clip-requests.rules.js';
+import type { RecordingState } from './recordings/recording.rules.js';
 
 /** The columns that requests and recordings have in common. Customer, truck and camera have the partner's names. */
-export class CameraRangeColumns {
+class CameraRangeColumns {
   @PrimaryColumn('uuid', { name: 'hauler_id' })
   haulerId!: string;
 
@@ -64,4 +65,17 @@ export class RecordingEntity extends CameraRangeColumns {
 
   @Column('text', { nullable: true })
   sha256!: string | null;
+}
+
+/** A request for on-demand video. Its state follows from its parts. */
+@Entity('video_requests')
+export class VideoRequestEntity extends CameraRangeColumns {
+  @Column('text')
+  status!: RequestState;
+
+  @Column('text', { nullable: true })
+  reason!: string | null;
+
+  @Column('timestamptz', { name: 'deadline_at' })
+  deadlineAt!: Date;
 }
