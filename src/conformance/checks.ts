@@ -1,6 +1,6 @@
 import { isJsonObject, ownField } from '../contracts/common/json.js';
 import type { Exchange } from './exchange.js';
-import { failed, notProven, passed, passedUnless, type Rule, type Verdict } from './rule.js';
+import { failed, notProven, passed, passedIf, passedUnless, type Rule, type Verdict } from './rule.js';
 
 /** Checks and rules that several server roles share. */
 
@@ -73,17 +73,21 @@ export const rulesOf = (operation: string, rows: readonly RuleRow[], severity: R
     return { id, section, severity, operation, on, title, remedy, check, needs };
   });
 
-/** The rules `first` and `first + 1`: how an answer is declared, and its form. `of` names the answer. */
-export const jsonRows = (prefix: string, first: number, on: string, of: string): RuleRow[] => [
+/** The rules `first` and `first + 1`: how an answer is declared, and its form. */
+export const jsonRows = (prefix: string, first: number, on: string, answer: string): RuleRow[] => [
   [
-    ...([ruleId(prefix, first), '4', on, `${of} is application/json`, 'Send Content-Type: application/json.'] as const),
+    ruleId(prefix, first),
+    '4',
+    on,
+    `${answer} is application/json`,
+    'Send Content-Type: application/json.',
     (exchange) => passedUnless(contentTypeFault(exchange)),
   ],
   [
     ruleId(prefix, first + 1),
     '4',
     on,
-    `${of} is JSON in UTF-8`,
+    `${answer} is JSON in UTF-8`,
     'Write the body with a JSON serializer, in UTF-8.',
     isJson,
   ],
@@ -109,7 +113,7 @@ export const memberRow = (
   remedy,
   ({ json }) => {
     const value = valueAt(json, path);
-    return passedUnless(isValid(value) ? undefined : `${path} must be ${words}, it is ${shown(value)}`);
+    return passedIf(isValid(value), `${path} must be ${words}, it is ${shown(value)}`);
   },
   needs,
 ];
@@ -147,7 +151,7 @@ const errorBodyRemedy = (code: string): string =>
 export type Refusal = readonly [status: number, code: string, section: string, remedy: string];
 
 /** A request that a server must refuse. Its rules have the ids `number` (status) and `number + 1` (error body). */
-export type RefusedRequest = readonly [on: string, number: number, of: string, remedy?: string];
+export type RefusedRequest = readonly [on: string, number: number, request: string, remedy?: string];
 
 export interface RefusalOptions {
   readonly severity?: Rule['severity'];
@@ -162,26 +166,20 @@ export function refusalRules(
   requests: readonly RefusedRequest[],
   { severity = 'must', bodySeverity = severity, needs = [] }: RefusalOptions = {},
 ): Rule[] {
-  return requests.flatMap(([on, number, of, ownRemedy = remedy]) => [
-    ...rulesOf(
-      operation,
-      [[ruleId(prefix, number), section, on, `${of} is answered with ${status}`, ownRemedy, hasStatus(status), needs]],
-      severity,
-    ),
-    ...rulesOf(
-      operation,
-      [
-        [
-          ruleId(prefix, number + 1),
-          '7',
-          on,
-          `the ${status} for ${of} has the common error body with ${code}`,
-          errorBodyRemedy(code),
-          (exchange) => passedUnless(errorBodyFault(exchange, code)),
-          needs,
-        ],
-      ],
-      bodySeverity,
-    ),
+  return requests.flatMap(([on, number, request, ownRemedy = remedy]): Rule[] => [
+    {
+      ...{ operation, on, needs, section, severity },
+      id: ruleId(prefix, number),
+      title: `${request} is answered with ${status}`,
+      remedy: ownRemedy,
+      check: hasStatus(status),
+    },
+    {
+      ...{ operation, on, needs, section: '7', severity: bodySeverity },
+      id: ruleId(prefix, number + 1),
+      title: `the ${status} for ${request} has the common error body with ${code}`,
+      remedy: errorBodyRemedy(code),
+      check: (exchange) => passedUnless(errorBodyFault(exchange, code)),
+    },
   ]);
 }

@@ -18,6 +18,7 @@ export const failed = (message: string): Verdict => ({ outcome: 'failed', messag
 export const notApplicable = (message: string): Verdict => ({ outcome: 'not-applicable', message });
 /** The run has no data that could break the rule. */
 export const notProven = (message: string): Verdict => ({ outcome: 'not-proven', message });
+export const passedIf = (isPassed: boolean, fault: string): Verdict => (isPassed ? passed : failed(fault));
 export const passedUnless = (fault: string | undefined): Verdict => (fault === undefined ? passed : failed(fault));
 
 /** One statement of the specification that can be observed over HTTP. */

@@ -31,7 +31,7 @@ export interface RunOptions {
   readonly refuse: (plan: RequestPlan) => string | undefined;
 }
 
-/** After so many requests without an answer, no other rule is evaluated. */
+/** After this number of requests without an answer, no other rule is evaluated. */
 const MAX_FAILURES = 4;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 2_000;

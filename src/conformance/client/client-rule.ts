@@ -71,19 +71,29 @@ export const repeatsOf = (call: Call, { calls }: CallLog): Call[] =>
 export const laterCalls = (call: Call, { calls }: CallLog): Call[] =>
   calls.slice(calls.indexOf(call) + 1).filter(({ operation }) => operation === call.operation);
 
-type RuleTexts = readonly [id: string, section: string, operation: string, title: string, remedy: string];
-
 export const clientRule = (
-  [id, section, operation, title, remedy]: RuleTexts,
+  id: string,
+  section: string,
+  operation: string,
+  title: string,
+  remedy: string,
   check: ClientRule['check'],
-  severity: RuleFacts['severity'] = 'must',
-): ClientRule => ({ id, section, severity, operation, title, remedy, check });
+): ClientRule => ({ id, section, severity: 'must', operation, title, remedy, check });
 
 /** A rule of each call of an operation. */
-export const callRule = (texts: RuleTexts, faultIn: (call: Call, log: CallLog) => string | undefined): ClientRule =>
-  clientRule(texts, (log) =>
-    everyCall(callsOf(log, texts[2]), `no call of ${texts[2]} was seen`, (call) => faultIn(call, log)),
+export const callRule = (
+  id: string,
+  section: string,
+  operation: string,
+  title: string,
+  remedy: string,
+  faultIn: (call: Call, log: CallLog) => string | undefined,
+): ClientRule =>
+  clientRule(id, section, operation, title, remedy, (log) =>
+    everyCall(callsOf(log, operation), `no call of ${operation} was seen`, (call) => faultIn(call, log)),
   );
+
+export const should = (rule: ClientRule): ClientRule => ({ ...rule, severity: 'should' });
 
 /** The check that every call has a route. */
 export const unknownRoutes: ClientRule['check'] = ({ calls }) =>
@@ -131,31 +141,28 @@ export function neededCalls(
 
 /** The request is sent again after a temporary failure. */
 export const sentAgain = (id: string, fault: InjectedFault): ClientRule =>
-  clientRule(
-    [
+  should(
+    clientRule(
       id,
       fault.section,
       fault.operation,
       `a request that got ${fault.answer} is sent again`,
       `Treat ${fault.answer} as temporary, and send the same request again.`,
-    ],
-    (log) =>
-      everyCall(faultedCalls(log, fault.scenario, fault.operation), fault.none, (call) =>
-        fault.repeatsOf(call, log).length > 0 ? undefined : 'the request was not repeated in this run',
-      ),
-    'should',
+      (log) =>
+        everyCall(faultedCalls(log, fault.scenario, fault.operation), fault.none, (call) =>
+          fault.repeatsOf(call, log).length > 0 ? undefined : 'the request was not repeated in this run',
+        ),
+    ),
   );
 
 /** The repeat waits as long as the answer demands. */
 export const notBefore = (id: string, fault: InjectedFault): ClientRule =>
   clientRule(
-    [
-      id,
-      fault.section,
-      fault.operation,
-      `a request that got ${fault.answer} is not sent again before that time`,
-      'Wait as many seconds as Retry-After says before you send the request again.',
-    ],
+    id,
+    fault.section,
+    fault.operation,
+    `a request that got ${fault.answer} is not sent again before that time`,
+    'Wait as many seconds as Retry-After says before you send the request again.',
     (log) => {
       const refused = faultedCalls(log, fault.scenario, fault.operation);
       const repeated = refused.filter((call) => fault.repeatsOf(call, log).length > 0);
@@ -170,20 +177,18 @@ export const notBefore = (id: string, fault: InjectedFault): ClientRule =>
   );
 
 /** The same request would fail again. */
-export const notSentAgain = (
-  id: string,
-  severity: RuleFacts['severity'],
-  fault: InjectedFault,
-  remedy: string,
-): ClientRule =>
+export const notSentAgain = (id: string, fault: InjectedFault, remedy: string): ClientRule =>
   clientRule(
-    [id, fault.section, fault.operation, `a request that got ${fault.answer} is not sent again as it is`, remedy],
+    id,
+    fault.section,
+    fault.operation,
+    `a request that got ${fault.answer} is not sent again as it is`,
+    remedy,
     (log) =>
       everyCall(faultedCalls(log, fault.scenario, fault.operation), fault.none, (call) => {
         const { length } = fault.repeatsOf(call, log);
         return length === 0 ? undefined : `the same request was repeated ${length} times`;
       }),
-    severity,
   );
 
 /** The rules 2 to 5 of a role: the API key (section 5). */
@@ -199,7 +204,7 @@ export function keyRules(
     remedy: string,
     faultIn: (call: Call, log: CallLog) => string | undefined,
   ): ClientRule =>
-    clientRule([`${prefix}-${number}`, '5', 'every', title, remedy], (log) =>
+    clientRule(`${prefix}-${number}`, '5', 'every', title, remedy, (log) =>
       everyCall(callsOf(log, ...operations), 'no call was seen', (call) => faultIn(call, log)),
     );
   return [
@@ -249,26 +254,22 @@ export function bodyRules(prefix: string, section: string, operations: readonly 
     everyCall(callsOf(log, ...operations), 'no POST was seen', faultIn);
   return [
     clientRule(
-      [
-        `${prefix}-006`,
-        section,
-        'every',
-        'a body is declared as application/json',
-        'Send Content-Type: application/json with every POST.',
-      ],
+      `${prefix}-006`,
+      section,
+      'every',
+      'a body is declared as application/json',
+      'Send Content-Type: application/json with every POST.',
       check((call) => {
         const type = soleHeader(call, 'Content-Type');
         return isJsonType(type) ? undefined : `Content-Type is ${type ?? 'absent'}`;
       }),
     ),
     clientRule(
-      [
-        `${prefix}-007`,
-        section,
-        'every',
-        'a body is JSON in UTF-8',
-        'Write the body with a JSON serializer, in UTF-8.',
-      ],
+      `${prefix}-007`,
+      section,
+      'every',
+      'a body is JSON in UTF-8',
+      'Write the body with a JSON serializer, in UTF-8.',
       check((call) => jsonOf(call).fault),
     ),
   ];

@@ -1,17 +1,11 @@
-import type { RuleFacts } from '../rule.js';
 import { type Call, type CallLog, soleHeader } from './call.js';
-import { callsOf, type ClientRule, clientRule, everyCall, faultedCalls, neededCalls } from './client-rule.js';
+import { callsOf, type ClientRule, clientRule, everyCall, faultedCalls, neededCalls, should } from './client-rule.js';
 import { downloadsOf, isComplete, listedOf } from './listed.js';
 import { linkOf } from './partner-files.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
 
-const rule = (
-  id: string,
-  title: string,
-  remedy: string,
-  check: ClientRule['check'],
-  severity: RuleFacts['severity'] = 'must',
-): ClientRule => clientRule([id, '8', 'download', title, remedy], check, severity);
+const rule = (id: string, title: string, remedy: string, check: ClientRule['check']): ClientRule =>
+  clientRule(id, '8', 'download', title, remedy, check);
 
 const needs = (scenario: string): string => neededCalls(PARTNER_FAULTS, 'requestVideo', scenario);
 
@@ -49,29 +43,30 @@ export const DOWNLOAD_RULES: readonly ClientRule[] = [
   ),
   rule(
     'PLATFORM-062',
-    'a download that broke off is requested again',
-    'Request the file again after a broken connection.',
+    'an interrupted download is requested again',
+    'Request the file again after the connection has closed early.',
     (log) =>
       everyCall(faultedCalls(log, 'cut-file', 'download'), needs('slow-clip'), (call) =>
         after(call, log).length > 0 ? undefined : 'it was not requested again',
       ),
   ),
-  rule(
-    'PLATFORM-063',
-    'a download that broke off continues with Range and If-Range',
-    'Send Range from the first missing byte, and If-Range with the ETag.',
-    (log) => {
-      const cut = faultedCalls(log, 'cut-file', 'download').filter((call) => after(call, log).length > 0);
-      return everyCall(cut, needs('slow-clip'), (call) => {
-        const [next] = after(call, log);
-        const isContinued =
-          next !== undefined &&
-          soleHeader(next, 'Range') !== undefined &&
-          soleHeader(next, 'If-Range') === call.answer.headers['ETag'];
-        return isContinued ? undefined : 'the whole file was requested again';
-      });
-    },
-    'should',
+  should(
+    rule(
+      'PLATFORM-063',
+      'an interrupted download continues with Range and If-Range',
+      'Send Range from the first missing byte, and If-Range with the ETag.',
+      (log) => {
+        const cut = faultedCalls(log, 'cut-file', 'download').filter((call) => after(call, log).length > 0);
+        return everyCall(cut, needs('slow-clip'), (call) => {
+          const [next] = after(call, log);
+          const isContinued =
+            next !== undefined &&
+            soleHeader(next, 'Range') !== undefined &&
+            soleHeader(next, 'If-Range') === call.answer.headers['ETag'];
+          return isContinued ? undefined : 'the whole file was requested again';
+        });
+      },
+    ),
   ),
   rule(
     'PLATFORM-064',
@@ -85,18 +80,19 @@ export const DOWNLOAD_RULES: readonly ClientRule[] = [
           : 'no new link was used';
       }),
   ),
-  rule(
-    'PLATFORM-065',
-    'a recording that is listed twice is downloaded once',
-    'Recognise a recording by its id: pages shift while they are read.',
-    (log) => {
-      const complete = callsOf(log, 'download').filter(isComplete);
-      return everyCall(complete, 'no download was seen', (call) =>
-        complete.some((next) => next !== call && idOf(next) === idOf(call))
-          ? `${idOf(call)} was downloaded twice`
-          : undefined,
-      );
-    },
-    'should',
+  should(
+    rule(
+      'PLATFORM-065',
+      'a recording that is listed twice is downloaded once',
+      'Recognise a recording by its id: pages shift while they are read.',
+      (log) => {
+        const complete = callsOf(log, 'download').filter(isComplete);
+        return everyCall(complete, 'no download was seen', (call) =>
+          complete.some((next) => next !== call && idOf(next) === idOf(call))
+            ? `${idOf(call)} was downloaded twice`
+            : undefined,
+        );
+      },
+    ),
   ),
 ];

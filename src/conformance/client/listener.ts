@@ -15,7 +15,7 @@ export interface ListenOptions {
 
 /** Larger bodies are cut, so that the rules find invalid JSON. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** A run ends after so many calls or so many bytes of bodies. */
+/** A run ends after this number of calls or of bytes of bodies. */
 const MAX_CALLS = 20_000;
 const MAX_TOTAL_BYTES = 128 * 1024 * 1024;
 

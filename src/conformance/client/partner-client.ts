@@ -24,6 +24,7 @@ import {
   notSentAgain,
   repeatsOf,
   sentAgain,
+  should,
   unknownRoutes,
 } from './client-rule.js';
 import { PLATFORM_FAULTS, PlatformPeer } from './platform-peer.js';
@@ -88,7 +89,6 @@ const retryRules = (operation: Operation, tens: number): ClientRule[] => {
     sentAgain(id(5), platformFault(operation, 'answer-lost', 'no answer')),
     notSentAgain(
       id(6),
-      'must',
       platformFault(operation, 'invalid', '400'),
       'Correct the fields, and send the corrected request.',
     ),
@@ -139,47 +139,43 @@ const MAX_AHEAD_MS = 300_000;
 
 const ORDER: readonly ClientRule[] = [
   clientRule(
-    [
-      'PARTNER-050',
-      '2.2',
-      'createTicket',
-      'a ticket with other contents has another updatedAt',
-      'Set updatedAt of the flow to the time of the change.',
-    ],
+    'PARTNER-050',
+    '2.2',
+    'createTicket',
+    'a ticket with other contents has another updatedAt',
+    'Set updatedAt of the flow to the time of the change.',
     (log) =>
       everyChange(log, (before, after) =>
         before.at === after.at ? `${after.name} has other contents and the same updatedAt` : undefined,
       ),
   ),
-  clientRule(
-    [
+  should(
+    clientRule(
       'PARTNER-051',
       '2.2',
       'createTicket',
       'updatedAt of a flow does not go back',
       'Send the changes of a ticket in their order; the platform does not apply an older one.',
-    ],
-    (log) =>
-      everyChange(log, (before, after) =>
-        after.at < before.at ? `updatedAt of ${after.name} is older than in the push before` : undefined,
-      ),
-    'should',
+      (log) =>
+        everyChange(log, (before, after) =>
+          after.at < before.at ? `updatedAt of ${after.name} is older than in the push before` : undefined,
+        ),
+    ),
   ),
-  clientRule(
-    [
+  should(
+    clientRule(
       'PARTNER-052',
       '2.2',
       'createTicket',
       'updatedAt is not in the future',
       'Set the clock of your system, and send updatedAt with the right offset.',
-    ],
-    (log) => {
-      const flows = flowsOf(log);
-      const early = flows.find(({ at, call }) => at > call.at + MAX_AHEAD_MS);
-      if (early !== undefined) return { ...failed(`updatedAt of ${early.name} is in the future`), call: early.call };
-      return flows.length === 0 ? notProven('no ticket has a flow') : passed;
-    },
-    'should',
+      (log) => {
+        const flows = flowsOf(log);
+        const early = flows.find(({ at, call }) => at > call.at + MAX_AHEAD_MS);
+        if (early !== undefined) return { ...failed(`updatedAt of ${early.name} is in the future`), call: early.call };
+        return flows.length === 0 ? notProven('no ticket has a flow') : passed;
+      },
+    ),
   ),
 ];
 
@@ -195,26 +191,22 @@ const callsWithKey = (log: CallLog): Call[] =>
 
 const KEYS: readonly ClientRule[] = [
   clientRule(
-    [
-      'PARTNER-080',
-      '4',
-      'every',
-      'an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters',
-      'Use a UUID as the Idempotency-Key.',
-    ],
+    'PARTNER-080',
+    '4',
+    'every',
+    'an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters',
+    'Use a UUID as the Idempotency-Key.',
     (log) =>
       everyCall(callsWithKey(log), 'no call has an Idempotency-Key', (call) =>
         /^[\x21-\x7e]{1,255}$/.test(idempotencyKeyOf(call) ?? '') ? undefined : 'the header is repeated or not valid',
       ),
   ),
   clientRule(
-    [
-      'PARTNER-081',
-      '4',
-      'every',
-      'an Idempotency-Key belongs to one body',
-      'Use a new Idempotency-Key for a new request, and repeat a request byte for byte.',
-    ],
+    'PARTNER-081',
+    '4',
+    'every',
+    'an Idempotency-Key belongs to one body',
+    'Use a new Idempotency-Key for a new request, and repeat a request byte for byte.',
     (log) =>
       everyCall(callsWithKey(log), 'no call has an Idempotency-Key', (call) => {
         const key = idempotencyKeyOf(call);
@@ -224,37 +216,34 @@ const KEYS: readonly ClientRule[] = [
         return isReused ? 'its key was used again with another body' : undefined;
       }),
   ),
-  clientRule(
-    [
+  should(
+    clientRule(
       'PARTNER-082',
       '4.2',
       'every',
       'an account, or a ticket without a flow, whose answer was lost is sent again with the same Idempotency-Key',
       'Choose the Idempotency-Key before the first attempt, and use it for every repeat.',
-    ],
-    (log) => {
-      const calls = faultedCalls(log, 'answer-lost', ...OPERATIONS).filter(needsKey);
-      const repeated = calls.filter((call) => repeatsOf(call, log).length > 0);
-      const none = neededCalls(PLATFORM_FAULTS, 'createAccount', 'answer-lost');
-      return everyCall(repeated, calls.length === 0 ? none : 'no such request was repeated', (call) => {
-        const key = idempotencyKeyOf(call);
-        return key !== undefined && repeatsOf(call, log).every((later) => idempotencyKeyOf(later) === key)
-          ? undefined
-          : 'it was repeated without the Idempotency-Key of the first attempt';
-      });
-    },
-    'should',
+      (log) => {
+        const calls = faultedCalls(log, 'answer-lost', ...OPERATIONS).filter(needsKey);
+        const repeated = calls.filter((call) => repeatsOf(call, log).length > 0);
+        const none = neededCalls(PLATFORM_FAULTS, 'createAccount', 'answer-lost');
+        return everyCall(repeated, calls.length === 0 ? none : 'no such request was repeated', (call) => {
+          const key = idempotencyKeyOf(call);
+          return key !== undefined && repeatsOf(call, log).every((later) => idempotencyKeyOf(later) === key)
+            ? undefined
+            : 'it was repeated without the Idempotency-Key of the first attempt';
+        });
+      },
+    ),
   ),
 ];
 
 const ROUTES = clientRule(
-  [
-    'PARTNER-001',
-    '4',
-    'every',
-    'every call is a POST to the tickets or the accounts',
-    `Call POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path} or POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}.`,
-  ],
+  'PARTNER-001',
+  '4',
+  'every',
+  'every call is a POST to the tickets or the accounts',
+  `Call POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path} or POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}.`,
   unknownRoutes,
 );
 
@@ -272,16 +261,16 @@ export const PARTNER_CLIENT: ClientRole = {
     knownFields('PARTNER-043', 'createAccount', '2.4', fieldsOf(ACCOUNT_FIELDS)),
     ...ORDER,
     ...retryRules('createTicket', 6),
-    notSentAgain(
-      'PARTNER-067',
-      'should',
-      platformFault('createTicket', 'rule-violated', '422'),
-      'Report a 422 to a person. Send the ticket again when the site or material is known, with another Idempotency-Key.',
+    should(
+      notSentAgain(
+        'PARTNER-067',
+        platformFault('createTicket', 'rule-violated', '422'),
+        'Report a 422 to a person. Send the ticket again when the site or material is known, with another Idempotency-Key.',
+      ),
     ),
     ...retryRules('createAccount', 7),
     notSentAgain(
       'PARTNER-077',
-      'must',
       platformFault('createAccount', 'conflict', '409'),
       'Store accountId and accountNumber of error.details: they are those of the existing account.',
     ),

@@ -135,8 +135,8 @@ export class PartnerPeer implements Peer {
     );
     const listed = elements.map((element, i) => ({ ...element, requestId: ready[i]?.requestId }));
     const [clip] = requestId === null ? [] : clips;
-    const request = clip === undefined ? {} : { request: { requestId, ...stateOf(clip) } };
-    return json(200, { success: true, data: { ...pageOf('videos', listed, call.query), ...request } });
+    const request = clip && { requestId, ...stateOf(clip) };
+    return json(200, { success: true, data: { ...pageOf('videos', listed, call.query), request } });
   }
 
   private continuous(call: Received): PeerAnswer {

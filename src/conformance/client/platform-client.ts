@@ -10,24 +10,20 @@ import { LIST_CLIENT_RULES, REQUEST_CLIENT_RULES } from './vision-client-rules.j
 const OPERATIONS = ['getSites', 'requestVideo', 'listVideos', 'listContinuous'] as const;
 
 const ROUTES = clientRule(
-  [
-    'PLATFORM-001',
-    '4',
-    'every',
-    'every call is an operation of the Site or Vision interface, or a download',
-    `Call the paths under ${SITE_API.prefix} and ${VISION_API.prefix}.`,
-  ],
+  'PLATFORM-001',
+  '4',
+  'every',
+  'every call is an operation of the Site or Vision interface, or a download',
+  `Call the paths under ${SITE_API.prefix} and ${VISION_API.prefix}.`,
   unknownRoutes,
 );
 
 const LINK_KEY = clientRule(
-  [
-    'PLATFORM-008',
-    '5',
-    'download',
-    'the key is not sent to the address of a download link',
-    'Call a download link without the header API-KEY.',
-  ],
+  'PLATFORM-008',
+  '5',
+  'download',
+  'the key is not sent to the address of a download link',
+  'Call a download link without the header API-KEY.',
   (log) =>
     everyCall(callsOf(log, 'download'), 'no download was seen', (call) =>
       headersOf(call, SITE_API.keyHeader).length === 0 && !call.headers.some(([, value]) => value.includes(log.apiKey))

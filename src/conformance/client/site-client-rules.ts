@@ -7,12 +7,13 @@ import {
   type ClientRule,
   clientRule,
   everyCall,
+  faultedCalls,
   injectedFault,
   laterCalls,
-  faultedCalls,
   neededCalls,
   notBefore,
   sentAgain,
+  should,
 } from './client-rule.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
 
@@ -21,29 +22,28 @@ const SITE_TIMES = [
   ['unavailable', '503 with Retry-After', '7'],
 ] as const;
 
+const siteFault = (scenario: string, answer: string, section: string) =>
+  injectedFault(PARTNER_FAULTS, 'getSites', scenario, answer, section, laterCalls);
+
 /** The rules of `GET /sites`. */
 export const SITE_CLIENT_RULES: readonly ClientRule[] = [
   callRule(
-    [
-      'PLATFORM-010',
-      '4.3',
-      'getSites',
-      'haulerId is sent once and is a UUID',
-      'Send the query parameter haulerId as a UUID.',
-    ],
+    'PLATFORM-010',
+    '4.3',
+    'getSites',
+    'haulerId is sent once and is a UUID',
+    'Send the query parameter haulerId as a UUID.',
     ({ query }) => {
       const values = query.getAll('haulerId');
       return values.length === 1 && isUuid(values[0] ?? '') ? undefined : `haulerId is ${shown(values.join(', '))}`;
     },
   ),
   clientRule(
-    [
-      'PLATFORM-011',
-      '4.3',
-      'getSites',
-      'haulerId is the hauler whose data the partner has',
-      'Send the haulerId on which the partner and you agreed.',
-    ],
+    'PLATFORM-011',
+    '4.3',
+    'getSites',
+    'haulerId is the hauler whose data the partner has',
+    'Send the haulerId on which the partner and you agreed.',
     (log) =>
       log.haulerId === undefined
         ? notApplicable('pass --hauler-id to check it')
@@ -54,22 +54,17 @@ export const SITE_CLIENT_RULES: readonly ClientRule[] = [
           ),
   ),
   ...SITE_TIMES.flatMap(([scenario, answer, section], i) => {
-    const retry = injectedFault(PARTNER_FAULTS, 'getSites', scenario, answer, section, laterCalls);
+    const retry = siteFault(scenario, answer, section);
     return [sentAgain(`PLATFORM-01${2 + 2 * i}`, retry), notBefore(`PLATFORM-01${3 + 2 * i}`, retry)];
   }),
-  sentAgain('PLATFORM-016', injectedFault(PARTNER_FAULTS, 'getSites', 'server-error', '500', '7', laterCalls)),
-  sentAgain(
-    'PLATFORM-017',
-    injectedFault(PARTNER_FAULTS, 'getSites', 'cut-answer', 'an answer that broke off', '4.3', laterCalls),
-  ),
+  sentAgain('PLATFORM-016', siteFault('server-error', '500', '7')),
+  sentAgain('PLATFORM-017', siteFault('cut-answer', 'an interrupted answer', '4.3')),
   clientRule(
-    [
-      'PLATFORM-018',
-      '4.3',
-      'getSites',
-      'a redirect is not followed',
-      'Follow no redirect of an API call: the key would go to another address.',
-    ],
+    'PLATFORM-018',
+    '4.3',
+    'getSites',
+    'a redirect is not followed',
+    'Follow no redirect of an API call: the key would go to another address.',
     (log) =>
       faultedCalls(log, 'redirect', 'getSites').length === 0
         ? notProven(neededCalls(PARTNER_FAULTS, 'getSites', 'redirect'))
@@ -77,26 +72,25 @@ export const SITE_CLIENT_RULES: readonly ClientRule[] = [
             operation === 'redirected' ? 'the redirect was followed' : undefined,
           ),
   ),
-  clientRule(
-    [
+  should(
+    clientRule(
       'PLATFORM-019',
       '5',
       'getSites',
-      'a call that got 401 is not sent again at once',
+      'a call that got 401 is not repeated immediately',
       'Wait after a 401: the same key gets the same answer.',
-    ],
-    (log) =>
-      everyCall(
-        faultedCalls(log, 'unauthorized', 'getSites'),
-        neededCalls(PARTNER_FAULTS, 'getSites', 'unauthorized'),
-        (call) => {
-          const [next] = laterCalls(call, log);
-          return next === undefined || next.at - call.at >= MIN_PAUSE_MS
-            ? undefined
-            : `it was repeated after ${next.at - call.at} ms`;
-        },
-      ),
-    'should',
+      (log) =>
+        everyCall(
+          faultedCalls(log, 'unauthorized', 'getSites'),
+          neededCalls(PARTNER_FAULTS, 'getSites', 'unauthorized'),
+          (call) => {
+            const [next] = laterCalls(call, log);
+            return next === undefined || next.at - call.at >= MIN_PAUSE_MS
+              ? undefined
+              : `it was repeated after ${next.at - call.at} ms`;
+          },
+        ),
+    ),
   ),
 ];
 

@@ -11,14 +11,15 @@ import {
   type ClientRule,
   clientRule,
   everyCall,
+  faultedCalls,
   injectedFault,
   laterCalls,
-  faultedCalls,
   neededCalls,
   notBefore,
   notSentAgain,
   repeatsOf,
   sentAgain,
+  should,
 } from './client-rule.js';
 import { integerFault, listedOf, sentPages, sentRequestId, sentState } from './listed.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
@@ -43,8 +44,8 @@ function pollsOf(request: Call, log: CallLog): Call[] {
   const id = sentRequestId(request);
   const customerId = ownField(jsonOf(request).value, 'customerId');
   return callsOf(log, 'listVideos').filter(({ at, query }) => {
-    const asked = query.get('requestId');
-    return at >= request.at && (asked === id || (asked === null && query.get('customerId') === customerId));
+    const requestId = query.get('requestId');
+    return at >= request.at && (requestId === id || (requestId === null && query.get('customerId') === customerId));
   });
 }
 
@@ -76,7 +77,11 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
     ['PLATFORM-024', 'endTime', 'a date-time with an offset'],
   ]),
   callRule(
-    ['PLATFORM-025', '7', 'requestVideo', 'endTime is after startTime', 'Send a range that ends after its start.'],
+    'PLATFORM-025',
+    '7',
+    'requestVideo',
+    'endTime is after startTime',
+    'Send a range that ends after its start.',
     (call) => {
       const { value } = jsonOf(call);
       return rangeFault(ownField(value, 'startTime'), ownField(value, 'endTime'));
@@ -87,18 +92,15 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
   sentAgain('PLATFORM-028', injectedFault(PARTNER_FAULTS, 'requestVideo', 'server-error', '500', '7')),
   notSentAgain(
     'PLATFORM-029',
-    'must',
     injectedFault(PARTNER_FAULTS, 'requestVideo', 'invalid', '400', '7'),
     'Correct the request: the same one fails again.',
   ),
   clientRule(
-    [
-      'PLATFORM-030',
-      '4.4',
-      'requestVideo',
-      'a request that was accepted is not sent again',
-      'Poll with the requestId of the answer; a second POST is a second request.',
-    ],
+    'PLATFORM-030',
+    '4.4',
+    'requestVideo',
+    'a request that was accepted is not sent again',
+    'Poll with the requestId of the answer; a second POST is a second request.',
     (log) =>
       everyRequest(log, (request) => {
         const { length } = repeatsOf(request, log);
@@ -106,26 +108,22 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
       }),
   ),
   clientRule(
-    [
-      'PLATFORM-031',
-      '6',
-      'listVideos',
-      'a request that was accepted is polled',
-      'Call GET /videos with the requestId, or for the customer, until the clip is listed.',
-    ],
+    'PLATFORM-031',
+    '6',
+    'listVideos',
+    'a request that was accepted is polled',
+    'Call GET /videos with the requestId, or for the customer, until the clip is listed.',
     (log) =>
       everyRequest(log, (request) =>
         pollsOf(request, log).length > 0 ? undefined : 'no list that could contain its clip was requested',
       ),
   ),
   clientRule(
-    [
-      'PLATFORM-032',
-      '6',
-      'listVideos',
-      'a request is polled until its clip is listed or has failed',
-      'Poll again, with growing pauses, while the status is processing.',
-    ],
+    'PLATFORM-032',
+    '6',
+    'listVideos',
+    'a request is polled until its clip is listed or has failed',
+    'Poll again, with growing pauses, while the status is processing.',
     (log) => {
       const polled = accepted(log).filter((request) => pollsOf(request, log).length > 0);
       return everyCall(polled, 'no request was polled', (request) =>
@@ -133,28 +131,27 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
       );
     },
   ),
-  clientRule(
-    [
+  should(
+    clientRule(
       'PLATFORM-033',
       '3',
       'listVideos',
-      'a request that has failed is not polled any more',
+      'a request that has failed is not polled again',
       'End a request whose data.request has the status failed.',
-    ],
-    (log) => {
-      const failed = faultedCalls(log, 'failed-clip', 'requestVideo').filter(
-        (request) => endOf(request, log) !== undefined,
-      );
-      return everyCall(failed, neededCalls(PARTNER_FAULTS, 'requestVideo', 'failed-clip'), (request) => {
-        const id = sentRequestId(request);
-        const end = endOf(request, log);
-        const more = callsOf(log, 'listVideos').filter(
-          (call) => call.query.get('requestId') === id && call.at > (end?.at ?? 0),
+      (log) => {
+        const failed = faultedCalls(log, 'failed-clip', 'requestVideo').filter(
+          (request) => endOf(request, log) !== undefined,
         );
-        return more.length === 0 ? undefined : `it was polled ${more.length} times after its failure`;
-      });
-    },
-    'should',
+        return everyCall(failed, neededCalls(PARTNER_FAULTS, 'requestVideo', 'failed-clip'), (request) => {
+          const id = sentRequestId(request);
+          const end = endOf(request, log);
+          const more = callsOf(log, 'listVideos').filter(
+            (call) => call.query.get('requestId') === id && call.at > (end?.at ?? 0),
+          );
+          return more.length === 0 ? undefined : `it was polled ${more.length} times after its failure`;
+        });
+      },
+    ),
   ),
 ];
 
@@ -165,42 +162,45 @@ export const LIST_CLIENT_RULES: readonly ClientRule[] = [
     const id = (n: number) => `PLATFORM-0${4 + i}${n}`;
     return [
       callRule(
-        [id(0), section, operation, 'customerId is sent once and is not empty', 'Send the query parameter customerId.'],
+        id(0),
+        section,
+        operation,
+        'customerId is sent once and is not empty',
+        'Send the query parameter customerId.',
         ({ query }) => {
           const values = query.getAll('customerId');
           return values.length === 1 && values[0] !== '' ? undefined : `customerId is ${shown(values.join(', '))}`;
         },
       ),
-      callRule([id(1), section, operation, 'page is an integer from 1, or absent', 'Count the pages from 1.'], (call) =>
+      callRule(id(1), section, operation, 'page is an integer from 1, or absent', 'Count the pages from 1.', (call) =>
         integerFault(call, 'page', 1, 1e9),
       ),
       callRule(
-        [id(2), '8', operation, 'pageSize is an integer from 1 to 100, or absent', 'Ask for at most 100 elements.'],
+        id(2),
+        '8',
+        operation,
+        'pageSize is an integer from 1 to 100, or absent',
+        'Ask for at most 100 elements.',
         (call) => integerFault(call, 'pageSize', 1, 100),
       ),
       ...['startTime', 'endTime'].map((name, n) => {
         const isOptional = operation === 'listVideos';
         const title = `${name} is a date-time with an offset${isOptional ? ', or absent' : ''}`;
-        return callRule(
-          [id(3 + n), section, operation, title, `Send ${name} as 2026-01-31T08:30:00Z.`],
-          ({ query }) => {
-            const value = query.get(name);
-            return (value === null && isOptional) || instantOf(value?.replace(' ', '+')) !== undefined
-              ? undefined
-              : `${name} is ${shown(value)}`;
-          },
-        );
+        return callRule(id(3 + n), section, operation, title, `Send ${name} as 2026-01-31T08:30:00Z.`, ({ query }) => {
+          const value = query.get(name);
+          return (value === null && isOptional) || instantOf(value?.replace(' ', '+')) !== undefined
+            ? undefined
+            : `${name} is ${shown(value)}`;
+        });
       }),
     ];
   }),
   callRule(
-    [
-      'PLATFORM-045',
-      '4.5',
-      'listVideos',
-      'requestId is one that the partner issued',
-      'Send the requestId as it was received.',
-    ],
+    'PLATFORM-045',
+    '4.5',
+    'listVideos',
+    'requestId is one that the partner issued',
+    'Send the requestId as it was received.',
     ({ query }, log) => {
       const id = query.get('requestId');
       return id === null || accepted(log).some((request) => sentRequestId(request) === id)
@@ -209,28 +209,34 @@ export const LIST_CLIENT_RULES: readonly ClientRule[] = [
     },
   ),
   callRule(
-    [
-      'PLATFORM-055',
-      '4.6',
-      'listContinuous',
-      'truckId is sent once and is not empty',
-      'Send the query parameter truckId.',
-    ],
+    'PLATFORM-055',
+    '4.6',
+    'listContinuous',
+    'truckId is sent once and is not empty',
+    'Send the query parameter truckId.',
     ({ query }) => {
       const values = query.getAll('truckId');
       return values.length === 1 && values[0] !== '' ? undefined : `truckId is ${shown(values.join(', '))}`;
     },
   ),
   callRule(
-    ['PLATFORM-056', '4.6', 'listContinuous', 'endTime is after startTime', 'Send a range that ends after its start.'],
+    'PLATFORM-056',
+    '4.6',
+    'listContinuous',
+    'endTime is after startTime',
+    'Send a range that ends after its start.',
     ({ query }) => rangeFault(query.get('startTime'), query.get('endTime')),
   ),
   sentAgain('PLATFORM-057', injectedFault(PARTNER_FAULTS, 'listContinuous', 'server-error', '500', '7', laterCalls)),
   clientRule(
-    ['PLATFORM-058', '4.6', 'listContinuous', 'every page of a list is read', 'Read pages until totalPages.'],
+    'PLATFORM-058',
+    '4.6',
+    'listContinuous',
+    'every page of a list is read',
+    'Read pages until totalPages.',
     (log) => {
       const more = callsOf(log, 'listContinuous').filter((call) => sentPages(call) > pageOf(call));
-      return everyCall(more, 'no list had a second page', (call) =>
+      return everyCall(more, 'no list has a second page', (call) =>
         laterCalls(call, log).some((next) => pageOf(next) === pageOf(call) + 1 && isSameList(call, next))
           ? undefined
           : `page ${pageOf(call) + 1} was not read`,

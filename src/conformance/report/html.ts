@@ -49,7 +49,7 @@ ${rules.map((rule) => `<div class="rule">${headOf(rule)}<span class="note">${esc
 const headOf = ({ id, operation, outcome, title }: ReportedRule): string =>
   `<span class="mark ${outcome}">${outcome.replace('-', ' ')}</span><span class="id">${id}</span><span class="operation">${operationOf(operation)}</span><span class="title">${escapeMarkup(title)}</span>`;
 
-/** The result in one line: as the exit code. */
+/** Passed if the exit code is 0. */
 function verdictOf(report: Report): string {
   const isPassed = exitCodeOf(report) === 0;
   return `<p class="verdict ${isPassed ? 'passed' : 'failed'}">${isPassed ? 'Passed' : 'Not passed'}</p>`;

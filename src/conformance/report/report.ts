@@ -160,7 +160,7 @@ function curlOf({ method, url, headers, body }: Exchange['request'], apiKey: str
 /** The operation of a rule for a reader; empty for a rule of all operations. */
 export const operationOf = (operation: string): string => (operation === 'every' ? '' : operation);
 
-/** Titles of different operations may be alike. */
+/** Two operations may have rules with the same title. */
 export const withOperation = (operation: string, title: string): string =>
   operationOf(operation) === '' ? title : `${operation}: ${title}`;
 

@@ -69,8 +69,8 @@ export const SITE_REPEAT_RULES: readonly Rule[] = [
     id: 'SITE-070',
     section: '4.3',
     severity: 'must',
-    title: 'the list can be read again at once',
-    remedy: 'Answer each GET alike: the platform reads the whole list each time.',
+    title: 'the list can be read again immediately',
+    remedy: 'Give each GET the same answer: the platform reads the complete list each time.',
     check: hasStatus(200),
   },
   {

@@ -115,7 +115,7 @@ export const SITE_SERVER: ServerRole = {
         'wrongKey',
         52,
         'a request with a wrong key',
-        'Compare the whole key with the issued one, and answer 401 to any other.',
+        'Compare the complete key with the issued one, and answer 401 to any other key.',
       ],
       ['otherHeader', 54, 'a request with the key in PLATFORM-API-KEY in place of API-KEY'],
     ]),

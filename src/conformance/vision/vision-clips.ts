@@ -2,9 +2,9 @@ import { epochMillis } from '../../contracts/common/instant.js';
 import { ownField } from '../../contracts/common/json.js';
 import { VIDEO_STATUSES } from '../../contracts/vision/vision.dto.js';
 import { type Form, hasStatus, jsonRows, memberRow, rulesOf, shown, TEXT, TRUE, valueAt } from '../checks.js';
-import { failed, notProven, passed, passedUnless, type Rule } from '../rule.js';
+import { failed, notProven, passed, passedIf, type Rule } from '../rule.js';
 import { elementsOf, isMp4 } from './vision-facts.js';
-import { askedFor, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
+import { queryValue, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
 
 /** Rules of `POST /videos/requests`, and of the clip that it orders. */
 
@@ -18,11 +18,11 @@ const OPTIONAL_TEXT: Form = ['text, or absent', (value) => value == null || type
 const PROCESSING: Form = ['processing', (value) => value !== 'ready' && value !== 'failed'];
 
 const hasAllTheSameRequest: Check = (exchange) => {
-  const requestId = askedFor(exchange, 'requestId');
+  const requestId = queryValue(exchange, 'requestId');
   const others = elementsOf(exchange)
     .map((element) => ownField(element, 'requestId'))
     .filter((id) => id != null && id !== requestId);
-  return passedUnless(others.length === 0 ? undefined : `the list has an element of the request ${shown(others[0])}`);
+  return passedIf(others.length === 0, `the list has an element of the request ${shown(others[0])}`);
 };
 
 const isPrepared: Check = (exchange) => {
@@ -36,8 +36,9 @@ const isPrepared: Check = (exchange) => {
 const namesRequest: Check = (exchange) => {
   const elements = elementsOf(exchange);
   if (elements.length === 0) return notProven('the list is empty');
-  return passedUnless(
-    elements.every((element) => ownField(element, 'requestId') != null) ? undefined : 'requestId is absent',
+  return passedIf(
+    elements.every((element) => ownField(element, 'requestId') != null),
+    'requestId is absent',
   );
 };
 

@@ -4,7 +4,7 @@ import { ownField } from '../../contracts/common/json.js';
 import { valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { RecordFacts } from '../facts.js';
-import { passedUnless, type Verdict } from '../rule.js';
+import { passedIf, type Verdict } from '../rule.js';
 
 /** Facts about a list of videos or recordings. */
 export interface ListFacts {
@@ -25,7 +25,7 @@ export function listOf(
 
 export const elementsOf = (exchange: Exchange): readonly unknown[] => listOf(exchange)?.elements ?? [];
 
-/** The pagination, beside `data` or in it. */
+/** The pagination, which is a member of `data` or of the body. */
 export const paginationOf = (exchange: Exchange): unknown =>
   valueAt(exchange.json, 'data.pagination') ?? valueAt(exchange.json, 'pagination');
 
@@ -44,7 +44,5 @@ export function listFacts(exchange: Exchange): ListFacts {
 /** Checks the start of a downloaded file. */
 export const isMp4 = (exchange: Exchange): Verdict => {
   const body = exchange.answer?.body ?? Buffer.alloc(0);
-  return passedUnless(
-    body.subarray(4, 8).toString('latin1') === 'ftyp' ? undefined : 'the file does not begin as an MP4 (no ftyp box)',
-  );
+  return passedIf(body.toString('latin1', 4, 8) === 'ftyp', 'the file does not begin as an MP4 (no ftyp box)');
 };

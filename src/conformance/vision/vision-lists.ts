@@ -1,12 +1,12 @@
 import { epochMillis } from '../../contracts/common/instant.js';
-import { isJsonObject, type JsonObject, ownField } from '../../contracts/common/json.js';
+import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { jsonRows, memberRow, ruleId, type RuleRow, rulesOf, shown, TRUE } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, notProven, passed, passedUnless, type Rule, type Verdict } from '../rule.js';
-import { elementsOf, listFacts, listOf, paginationOf } from './vision-facts.js';
+import { elementsOf, listFacts, listOf } from './vision-facts.js';
 
-/** Rules of a page of `GET /videos` or `GET /videos/continuous`: its envelope, its elements, its pagination. */
+/** Rules of an answer of `GET /videos` or `GET /videos/continuous`: its envelope and its elements. */
 
 const HOUR_MS = 3_600_000;
 
@@ -138,7 +138,7 @@ export function valueRules({ on, operation, first }: ListNames): Rule[] {
       row(
         22,
         operation === 'listVideos' ? '4.5' : '4.6',
-        'every element is of the customer that was asked for',
+        'every element is of the requested customer',
         'List the elements of the customerId of the request only, and return that customerId.',
         ({ customerId }, exchange) => differs('customerId', customerId, exchange),
       ),
@@ -173,14 +173,14 @@ export function valueRules({ on, operation, first }: ListNames): Rule[] {
 const leftMs = ({ expiresAt }: Recording): number =>
   expiresAt === undefined ? Infinity : epochMillis(expiresAt) - Date.now();
 
-export const askedFor = (exchange: Exchange, name: string): string | undefined =>
+export const queryValue = (exchange: Exchange, name: string): string | undefined =>
   new URL(exchange.request.url).searchParams.get(name) ?? undefined;
 
 export function differs(name: string, value: string, exchange: Exchange): string | undefined {
-  const asked = askedFor(exchange, name);
-  return asked === undefined || asked.toLowerCase() === value.toLowerCase()
+  const requested = queryValue(exchange, name);
+  return requested === undefined || requested.toLowerCase() === value.toLowerCase()
     ? undefined
-    : `${name} is ${shown(value)}, asked for ${shown(asked)}`;
+    : `${name} is ${shown(value)}, requested was ${shown(requested)}`;
 }
 
 /** Checks the elements whose fields are valid. */
@@ -192,92 +192,4 @@ export function everyElement(exchange: Exchange, faultOf: (element: Recording) =
     if (fault !== undefined) return failed(`element ${element.id}: ${fault}`);
   }
   return passed;
-}
-
-export const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
-
-/** Numbers 30 to 34 of a block: pagination of a list without `page` and `pageSize`. */
-export function paginationRules({ on, operation, first }: ListNames): Rule[] {
-  const section = operation === 'listVideos' ? '4.5' : '2.6';
-  const row = (
-    offset: number,
-    rowSection: string,
-    title: string,
-    remedy: string,
-    faultOf: (page: JsonObject, exchange: Exchange) => string | undefined,
-  ): RuleRow => [
-    visionId(first + offset),
-    rowSection,
-    on,
-    title,
-    remedy,
-    (exchange) => {
-      const page = paginationOf(exchange);
-      if (isJsonObject(page)) return passedUnless(faultOf(page, exchange));
-      return offset === 30 && page != null
-        ? failed(`pagination must be an object, it is ${shown(page)}`)
-        : notApplicable('the answer has no pagination');
-    },
-    [visionId(first + 4)],
-  ];
-  return rulesOf(operation, [
-    row(
-      30,
-      section,
-      'page, pageSize, totalItems and totalPages are whole numbers, or absent',
-      'Send the four fields of the pagination as whole numbers.',
-      (page) =>
-        Object.entries(page).flatMap(([name, value]) =>
-          ['page', 'pageSize', 'totalItems', 'totalPages'].includes(name) && value !== null && !isCount(value)
-            ? [`${name} must be a whole number, it is ${shown(value)}`]
-            : [],
-        )[0],
-    ),
-    row(
-      31,
-      '8',
-      'the default page is 1',
-      'Return the first page where the request has no page, and page: 1.',
-      ({ page }) => (page == null || !isCount(page) || page === 1 ? undefined : `page is ${page}`),
-    ),
-    row(
-      32,
-      '8',
-      'the default pageSize is 20',
-      'Return at most 20 elements where the request has no pageSize, and pageSize: 20.',
-      ({ pageSize }, exchange) => {
-        if (isCount(pageSize) && pageSize !== 20) return `pageSize is ${pageSize}`;
-        const { length } = elementsOf(exchange);
-        return length > 20 ? `the page has ${length} elements` : undefined;
-      },
-    ),
-    row(
-      33,
-      section,
-      'totalPages is totalItems divided by pageSize, rounded up',
-      'Compute totalPages from totalItems and pageSize.',
-      ({ totalItems, totalPages, pageSize }) => {
-        if (!isCount(totalItems) || !isCount(totalPages) || !isCount(pageSize) || pageSize === 0) return undefined;
-        const expected = Math.ceil(totalItems / pageSize);
-        // Some servers count an empty list as one page.
-        return totalPages === expected || (totalItems === 0 && totalPages === 1)
-          ? undefined
-          : `totalPages is ${totalPages}, expected ${expected}`;
-      },
-    ),
-    row(
-      34,
-      section,
-      'totalItems counts the elements of all pages',
-      'Count the elements that match the request.',
-      ({ totalItems, pageSize }, exchange) => {
-        const { length } = elementsOf(exchange);
-        const size = isCount(pageSize) && pageSize > 0 ? pageSize : 20;
-        if (!isCount(totalItems)) return undefined;
-        if (length < size && length < 20 && totalItems !== length)
-          return `totalItems is ${totalItems}, the only page has ${length} elements`;
-        return totalItems < length ? `totalItems is ${totalItems}, the page has ${length} elements` : undefined;
-      },
-    ),
-  ]);
 }

@@ -1,13 +1,101 @@
-import { isJsonObject, ownField } from '../../contracts/common/json.js';
+import { isJsonObject, type JsonObject, ownField } from '../../contracts/common/json.js';
 import { hasStatus, type RuleRow, rulesOf, shown, statusFault } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import { failed, notApplicable, notProven, passedUnless, type Rule } from '../rule.js';
+import { failed, notApplicable, notProven, passedIf, passedUnless, type Rule } from '../rule.js';
 import { elementsOf, paginationOf } from './vision-facts.js';
-import { isCount, type ListNames, visionId } from './vision-lists.js';
+import { type ListNames, visionId } from './vision-lists.js';
 
-/** Rules of `page` and `pageSize`: two pages of one element each, a page of 100, and one above the maximum. */
+/** Rules of the pagination of an answer, and of the parameters `page` and `pageSize`. */
 
 type Check = Rule['check'];
+
+const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
+
+/** Numbers 30 to 34 of a block: pagination of a list without `page` and `pageSize`. */
+export function paginationRules({ on, operation, first }: ListNames): Rule[] {
+  const section = operation === 'listVideos' ? '4.5' : '2.6';
+  const row = (
+    offset: number,
+    rowSection: string,
+    title: string,
+    remedy: string,
+    faultOf: (page: JsonObject, exchange: Exchange) => string | undefined,
+  ): RuleRow => [
+    visionId(first + offset),
+    rowSection,
+    on,
+    title,
+    remedy,
+    (exchange) => {
+      const page = paginationOf(exchange);
+      if (isJsonObject(page)) return passedUnless(faultOf(page, exchange));
+      return offset === 30 && page != null
+        ? failed(`pagination must be an object, it is ${shown(page)}`)
+        : notApplicable('the answer has no pagination');
+    },
+    [visionId(first + 4)],
+  ];
+  return rulesOf(operation, [
+    row(
+      30,
+      section,
+      'page, pageSize, totalItems and totalPages are whole numbers, or absent',
+      'Send the four fields of the pagination as whole numbers.',
+      (page) =>
+        Object.entries(page).flatMap(([name, value]) =>
+          ['page', 'pageSize', 'totalItems', 'totalPages'].includes(name) && value !== null && !isCount(value)
+            ? [`${name} must be a whole number, it is ${shown(value)}`]
+            : [],
+        )[0],
+    ),
+    row(
+      31,
+      '8',
+      'the default page is 1',
+      'Return the first page where the request has no page, and page: 1.',
+      ({ page }) => (page == null || !isCount(page) || page === 1 ? undefined : `page is ${page}`),
+    ),
+    row(
+      32,
+      '8',
+      'the default pageSize is 20',
+      'Return at most 20 elements where the request has no pageSize, and pageSize: 20.',
+      ({ pageSize }, exchange) => {
+        if (isCount(pageSize) && pageSize !== 20) return `pageSize is ${pageSize}`;
+        const { length } = elementsOf(exchange);
+        return length > 20 ? `the page has ${length} elements` : undefined;
+      },
+    ),
+    row(
+      33,
+      section,
+      'totalPages is totalItems divided by pageSize, rounded up',
+      'Compute totalPages from totalItems and pageSize.',
+      ({ totalItems, totalPages, pageSize }) => {
+        if (!isCount(totalItems) || !isCount(totalPages) || !isCount(pageSize) || pageSize === 0) return undefined;
+        const expected = Math.ceil(totalItems / pageSize);
+        // Some servers count an empty list as one page.
+        return totalPages === expected || (totalItems === 0 && totalPages === 1)
+          ? undefined
+          : `totalPages is ${totalPages}, expected ${expected}`;
+      },
+    ),
+    row(
+      34,
+      section,
+      'totalItems counts the elements of all pages',
+      'Count the elements that match the request.',
+      ({ totalItems, pageSize }, exchange) => {
+        const { length } = elementsOf(exchange);
+        const size = isCount(pageSize) && pageSize > 0 ? pageSize : 20;
+        if (!isCount(totalItems)) return undefined;
+        if (length < size && length < 20 && totalItems !== length)
+          return `totalItems is ${totalItems}, the only page has ${length} elements`;
+        return totalItems < length ? `totalItems is ${totalItems}, the page has ${length} elements` : undefined;
+      },
+    ),
+  ]);
+}
 
 const areDistinct =
   (secondPage: string): Check =>
@@ -17,16 +105,15 @@ const areDistinct =
       elementsOf(page).map((element) => ownField(element, 'id')),
     );
     if (before.length === 0 || after.length === 0) return notProven('there are fewer than two elements');
-    return passedUnless(
-      after.some((id) => before.includes(id)) ? `the second page repeats ${shown(after[0])} of the first` : undefined,
-    );
+    const isRepeated = after.some((id) => before.includes(id));
+    return passedIf(!isRepeated, `the second page repeats ${shown(after[0])} of the first`);
   };
 
 const hasOneElement: Check = (exchange) => {
   const { length } = elementsOf(exchange);
   return length === 0
     ? notProven('the list is empty')
-    : passedUnless(length === 1 ? undefined : `the page has ${length} elements, expected 1`);
+    : passedIf(length === 1, `the page has ${length} elements, expected 1`);
 };
 
 const returnsPage =
@@ -36,9 +123,7 @@ const returnsPage =
     if (!isJsonObject(pagination)) return notApplicable('the answer has no pagination');
     const { page: returned, pageSize } = pagination;
     if (returned != null && returned !== page) return failed(`pagination.page is ${shown(returned)}, expected ${page}`);
-    return passedUnless(
-      pageSize == null || pageSize === 1 ? undefined : `pagination.pageSize is ${shown(pageSize)}, expected 1`,
-    );
+    return passedIf(pageSize == null || pageSize === 1, `pagination.pageSize is ${shown(pageSize)}, expected 1`);
   };
 
 /** Numbers 0 to 5 of a block. */
@@ -67,17 +152,11 @@ export function pageRules({ on, operation, first, section }: ListNames): Rule[] 
       2,
       page1,
       'the pagination repeats page and pageSize of the request',
-      'Return the page and the pageSize that were asked for.',
+      'Return the page and the pageSize of the request.',
       returnsPage(1),
     ),
     row(3, page2, 'the second page is answered with 200', 'Accept page and pageSize.', hasStatus(200)),
-    row(
-      4,
-      page2,
-      'the pagination of the second page names page 2',
-      'Return the page that was asked for.',
-      returnsPage(2),
-    ),
+    row(4, page2, 'the pagination of the second page names page 2', 'Return the page of the request.', returnsPage(2)),
     row(
       5,
       page1,

@@ -3,19 +3,20 @@ import { isJsonObject } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { errorBodyFault, hasStatus, rulesOf, statusFault } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import { failed, notProven, passed, passedUnless, type Rule, type ServerRole, type Verdict } from '../rule.js';
+import {
+  failed,
+  notProven,
+  passed,
+  passedIf,
+  passedUnless,
+  type Rule,
+  type ServerRole,
+  type Verdict,
+} from '../rule.js';
 import { REQUEST_RULES } from './vision-clips.js';
 import { isMp4, listFacts, listOf, paginationOf } from './vision-facts.js';
-import {
-  askedFor,
-  differs,
-  elementRules,
-  envelopeRules,
-  everyElement,
-  paginationRules,
-  valueRules,
-} from './vision-lists.js';
-import { pageRules, pageSizeRules } from './vision-pages.js';
+import { queryValue, differs, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
+import { pageRules, pageSizeRules, paginationRules } from './vision-pages.js';
 import { VISION_REFUSALS } from './vision-refusals.js';
 import { OPERATIONS, PLANS } from './vision-requests.js';
 
@@ -47,7 +48,7 @@ const isOf =
 
 const overlaps: Check = (exchange) => {
   if (exchange.status !== 200) return hasStatus(200)(exchange);
-  const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(askedFor(exchange, name) ?? ''));
+  const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(queryValue(exchange, name) ?? ''));
   if (from === undefined || to === undefined) return passed;
   return everyElement(exchange, ({ startTime, endTime }) =>
     epochMillis(endTime) > from && epochMillis(startTime) < to ? undefined : 'lies outside the range of the request',
@@ -56,18 +57,14 @@ const overlaps: Check = (exchange) => {
 
 const isNamedVideos: Check = (exchange) => {
   const list = listOf(exchange);
-  return passedUnless(
-    list === undefined || list.name === 'videos'
-      ? undefined
-      : `the list is called data.${list.name}; it is read as data.videos`,
-  );
+  const name = list?.name ?? 'videos';
+  return passedIf(name === 'videos', `the list is called data.${name}; it is read as data.videos`);
 };
 
 const hasPagination: Check = (exchange) =>
-  passedUnless(
-    isJsonObject(paginationOf(exchange))
-      ? undefined
-      : 'there is no pagination; the platform reads pages until one is empty',
+  passedIf(
+    isJsonObject(paginationOf(exchange)),
+    'the answer has no pagination; the platform reads pages until one is empty',
   );
 
 const VIDEO_RULES: readonly Rule[] = [
@@ -145,9 +142,7 @@ const isConstant: Check = (exchange) => {
   if (seconds.length < 2) return notProven('there are fewer than two recordings');
   const longest = Math.max(...seconds);
   const shorter = seconds.filter((each) => each > 0 && each < longest - 1).length;
-  return passedUnless(
-    shorter * 2 > seconds.length ? `most chunks are shorter than the longest of ${longest} s` : undefined,
-  );
+  return passedIf(shorter * 2 <= seconds.length, `most chunks are shorter than the longest of ${longest} s`);
 };
 
 const CONTINUOUS_RULES: readonly Rule[] = [
@@ -170,7 +165,7 @@ const CONTINUOUS_RULES: readonly Rule[] = [
       'VISION-140',
       '4.6',
       'continuous',
-      'every recording is of the truck that was asked for',
+      'every recording is of the requested truck',
       'List the recordings of that truck only.',
       isOf('truckId'),
       ['VISION-105'],
@@ -179,7 +174,7 @@ const CONTINUOUS_RULES: readonly Rule[] = [
       'VISION-141',
       '4.6',
       'continuous',
-      'every recording overlaps the range that was asked for',
+      'every recording overlaps the requested range',
       'List the recordings that overlap the range only.',
       overlaps,
       ['VISION-105'],
@@ -215,13 +210,13 @@ const CONTINUOUS_RULES: readonly Rule[] = [
 const isPart: Check = (exchange) => {
   if (exchange.status !== 206) return failed(`the status is ${exchange.status}, expected 206`);
   const { length } = exchange.answer?.body ?? Buffer.alloc(0);
-  return passedUnless(length === 100 ? undefined : `the part has ${length} bytes, expected 100`);
+  return passedIf(length === 100, `the part has ${length} bytes, expected 100`);
 };
 
 const has =
   (name: string): Check =>
   (exchange) =>
-    passedUnless(exchange.header(name) === undefined ? `${name} is absent` : undefined);
+    passedIf(exchange.header(name) !== undefined, `${name} is absent`);
 
 const DOWNLOAD_RULES: readonly Rule[] = [
   ...rulesOf('listContinuous', [
