@@ -32,11 +32,7 @@ export class ConsoleSessionController {
     const kind = apiKey === undefined ? this.sessions.kindOf(token ?? '') : 'partner';
     if (kind === undefined)
       throw new AppError('unauthorized', 'this is neither the admin token nor the read-only token');
-    const session: ConsoleSession = {
-      kind,
-      expiresAt: Date.now() + SESSION_MS,
-      ...(apiKey === undefined ? {} : { apiKey }),
-    };
+    const session: ConsoleSession = { kind, expiresAt: Date.now() + SESSION_MS, apiKey };
     const view = await this.viewOf(session, request);
     const isSecure = request.secure || request.headers['x-forwarded-proto'] === 'https';
     response.cookie(SESSION_COOKIE, this.sessions.seal(session), { ...COOKIE, secure: isSecure, maxAge: SESSION_MS });

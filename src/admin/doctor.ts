@@ -77,7 +77,7 @@ export class Doctor {
       (await this.storage.read(lost.file)).destroy();
     } catch (error) {
       if (!(error instanceof StorageUnavailableError)) return ifNotStored(error);
-      const advice = `Mount ${folder}; if its files are lost for good, create an empty folder and run the check again.`;
+      const advice = `Mount ${folder}; if its files are permanently lost, create an empty folder and run the check again.`;
       throw new StorageUnavailableError(error.trouble, `${error.message} ${advice}`, error);
     }
   }

@@ -61,7 +61,7 @@ export class ExchangeReplay {
     if (haulerId !== undefined) await this.assertReplayable(row, haulerId);
     const replayed = await this.send(row, body, haulerId);
     const now = await this.answerOf(replayed.exchangeId);
-    return { ...replayed, earlier: await this.answer(id), ...(now === undefined ? {} : { now }) };
+    return { ...replayed, earlier: await this.answer(id), now };
   }
 
   /** `names` are the fields of the body as it was sent. */
@@ -151,7 +151,7 @@ export class ExchangeReplay {
 
   private async answer(id: string): Promise<ReplayAnswer> {
     const { status, failure, response } = await this.exchanges.get(id);
-    return { status, ...(failure === undefined ? {} : { failure }), response };
+    return { status, failure, response };
   }
 }
 

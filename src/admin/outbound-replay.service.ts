@@ -30,7 +30,7 @@ export class OutboundReplay implements OnModuleInit {
     const connection = await this.connections.required(row.connection_id ?? '');
     const api: ApiContract = row.interface === 'site' ? SITE_API : VISION_API;
     const route: ApiRoute | undefined = api.routes[row.route ?? ''];
-    if (route === undefined) throw apiError(ADMIN_API, 'conflict', `the route ${row.route} does not exist any more`);
+    if (route === undefined) throw apiError(ADMIN_API, 'conflict', `the route ${row.route} no longer exists`);
     const query = Object.fromEntries(new URL(row.path, 'http://partner').searchParams);
     let last: Replayed | undefined;
     const onEnd = (call: { readonly id: string; readonly status: number }) => {

@@ -1,6 +1,9 @@
-import { Inject } from '@nestjs/common';
+import { Inject, Query } from '@nestjs/common';
+import { ActionLog } from '../auth/action-log.js';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import { ENV, type Env } from '../config/env.js';
+import { Action, ActionQuery } from '../contracts/admin/action.dto.js';
+import { List } from '../contracts/admin/list.dto.js';
 import { Overview } from '../contracts/admin/overview.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { ExchangeHours } from '../exchanges/exchange-hours.repository.js';
@@ -14,7 +17,7 @@ const NONE = {
   exchanges: { succeeded: 0, refused: 0, failed: 0, unanswered: 0 },
 };
 
-/** The last day in numbers. */
+/** The last day in numbers; loaded with the platform side. */
 @AdminController()
 export class OverviewController {
   constructor(
@@ -43,5 +46,16 @@ export class OverviewController {
     });
     const to = formatInstant(new Date(end));
     return { from: formatInstant(from), to, exchangeLog: this.env.EXCHANGE_LOG, hours, refusedPushes };
+  }
+}
+
+/** The changes by admins and partners, of both sides. */
+@AdminController()
+export class ActionsController {
+  constructor(private readonly actions: ActionLog) {}
+
+  @AdminRoute('listActions')
+  list(@Query() query: ActionQuery): Promise<List<Action>> {
+    return this.actions.list(query);
   }
 }

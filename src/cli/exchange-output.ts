@@ -65,7 +65,7 @@ export function renderReplay({ exchangeId, status, earlier, now }: ReplayedExcha
     `replayed as ${exchangeId}: ${status ?? 'no response'}`,
     ...answerLines('earlier answer', earlier),
     ...(now === undefined
-      ? ['', `the new answer is not stored yet: exchange show ${exchangeId}`]
+      ? ['', `the new answer is not stored yet: read it later with exchange show ${exchangeId}`]
       : answerLines('answer now', now)),
     '',
   ].join('\n');

@@ -79,8 +79,6 @@ const IGNORED_FIELDS = {
   },
 };
 
-const isHosted = ({ name }: ApiContract): boolean => name !== 'admin' && name !== 'partner';
-
 /** The publications of the served sides. The document of the other side would have no paths. */
 export function publicationsOf(sides: ReadonlySet<Side>): readonly Publication[] {
   return PUBLICATIONS.filter(({ side }) => side === undefined || sides.has(side));
@@ -149,7 +147,8 @@ function complete(operation: Operation, api: ApiContract): void {
     delete parameter.example;
     delete parameter.schema?.example;
   }
-  const ofBody = operation.requestBody !== undefined && isHosted(api) ? IGNORED_FIELDS : {};
+  const isInterface = api.name !== 'admin' && api.name !== 'partner';
+  const ofBody = operation.requestBody !== undefined && isInterface ? IGNORED_FIELDS : {};
   for (const [status, response] of Object.entries(operation.responses ?? {})) {
     response.headers = {
       ...HEADERS,

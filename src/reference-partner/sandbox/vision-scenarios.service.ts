@@ -108,15 +108,14 @@ export function clipScenario(
   scenario: InjectedScenario | undefined,
   sourceTruckId: string | undefined,
 ): ClipScenario | undefined {
-  const source = sourceTruckId === undefined ? {} : { sourceTruckId };
   switch (scenario?.name) {
     case 'slow-clip':
-      return { ...source, name: scenario.name, seconds: secondsOf(scenario) };
+      return { sourceTruckId, name: scenario.name, seconds: secondsOf(scenario) };
     case 'failed-clip':
-      return { ...source, name: scenario.name, reason: String(scenario.parameters['reason'] ?? DEFAULT_REASON) };
+      return { sourceTruckId, name: scenario.name, reason: String(scenario.parameters['reason'] ?? DEFAULT_REASON) };
     case 'endless-clip':
-      return { ...source, name: scenario.name };
+      return { sourceTruckId, name: scenario.name };
     default:
-      return sourceTruckId === undefined ? undefined : source;
+      return sourceTruckId === undefined ? undefined : { sourceTruckId };
   }
 }

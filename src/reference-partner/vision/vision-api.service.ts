@@ -16,6 +16,7 @@ import type {
   ListVideosResponse,
   Recording,
   Video,
+  VideoList,
 } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import type { FaultedRequest } from '../../http/recorded-request.js';
@@ -57,16 +58,18 @@ export class ReferenceVisionApi {
   /** Lists on-demand clips only (decision 44); with a `requestId` also the state of the request (decision 40). */
   async listVideos(query: ListVideosQuery, call: Call): Promise<ListVideosResponse> {
     const { cameras, links } = await this.resolve(query, call);
-    const { data, success } =
-      query.requestId === undefined
-        ? await this.listClips(query, cameras, links, call)
-        : await this.listByRequest(query, query.requestId, cameras, links);
-    return { success, data: { ...data, videos: await this.scenarios.changeElements(call.scenario, data.videos) } };
+    const data = await (query.requestId === undefined
+      ? this.listClips(query, cameras, links)
+      : this.listByRequest(query, query.requestId, cameras, links));
+    return {
+      success: true,
+      data: { ...data, videos: await this.scenarios.changeElements(call.scenario, data.videos) },
+    };
   }
 
   async listContinuous(query: ContinuousQuery, call: Call): Promise<ContinuousResponse> {
     const { cameras, links, sourceTruckId = query.truckId } = await this.resolve(query, call);
-    const { rows, pagination } = await this.page('recordings', { ...query, truckId: sourceTruckId }, cameras, call);
+    const { rows, pagination } = await this.page('recordings', { ...query, truckId: sourceTruckId }, cameras, links);
     const chunks = rows.map((video) => this.recording({ ...video, truckId: query.truckId }, 'recordings', links));
     const recordings = await this.scenarios.changeElements(call.scenario, chunks);
     return { success: true, data: { recordings, pagination } };
@@ -86,7 +89,7 @@ export class ReferenceVisionApi {
     kind: VideoKind,
     query: ListVideosQuery | ContinuousQuery,
     cameras: readonly TruckCamera[],
-    { scenario }: Call,
+    { scenario }: Links,
   ) {
     const { customerId, truckId, cameraId, startTime, endTime } = query;
     const wanted = { customerId, truckId, cameras: cameraId === undefined ? undefined : cameras, startTime, endTime };
@@ -95,9 +98,9 @@ export class ReferenceVisionApi {
     return { rows, pagination: paginationOf(page, shownTotal(total, scenario)) };
   }
 
-  private async listClips(query: ListVideosQuery, cameras: readonly TruckCamera[], links: Links, call: Call) {
-    const { rows, pagination } = await this.page('clips', query, cameras, call);
-    return { success: true, data: { videos: rows.map((video) => this.video(video, links)), pagination } };
+  private async listClips(query: ListVideosQuery, cameras: readonly TruckCamera[], links: Links): Promise<VideoList> {
+    const { rows, pagination } = await this.page('clips', query, cameras, links);
+    return { videos: rows.map((video) => this.video(video, links)), pagination };
   }
 
   /** Returns an empty list without a state for an unknown request or one of another customer (decision 44). */
@@ -106,25 +109,17 @@ export class ReferenceVisionApi {
     requestId: string,
     cameras: readonly TruckCamera[],
     links: Links,
-  ) {
+  ): Promise<VideoList> {
     const page = pageRequest(query);
-    const asked = isUuid(requestId) ? await this.requests.find(requestId) : undefined;
-    const request = asked !== undefined && matches(asked, query, cameras) ? asked : undefined;
-    const video =
-      request === undefined ? undefined : await findVideo(this.dataSource, 'clips', 'request_id', request.id);
-    const found = video !== undefined && overlaps(video, query) ? [video] : [];
-    const state = request && {
-      requestId: request.id,
-      status: request.status,
-      ...(request.message === undefined ? {} : { message: request.message }),
-    };
+    const found = isUuid(requestId) ? await this.requests.find(requestId) : undefined;
+    const request = found !== undefined && matches(found, query, cameras) ? found : undefined;
+    const clip = request && (await findVideo(this.dataSource, 'clips', 'request_id', request.id));
+    const clips = clip !== undefined && overlaps(clip, query) ? [clip] : [];
     return {
-      success: true,
-      data: {
-        videos: found.slice(page.offset, page.offset + page.pageSize).map((each) => this.video(each, links)),
-        pagination: paginationOf(page, shownTotal(found.length, links.scenario)),
-        ...(state === undefined ? {} : { request: state }),
-      },
+      videos: clips.slice(page.offset, page.offset + page.pageSize).map((each) => this.video(each, links)),
+      pagination: paginationOf(page, shownTotal(clips.length, links.scenario)),
+      // JSON has no members that are undefined.
+      request: request && { requestId: request.id, status: request.status, message: request.message },
     };
   }
 
@@ -136,8 +131,8 @@ export class ReferenceVisionApi {
     return {
       ...recording,
       durationSeconds: Math.round(length / 1000),
-      ...(gaps.length === 0 ? {} : { gaps }),
-      ...(video.requestId === undefined ? {} : { requestId: video.requestId }),
+      gaps: gaps.length === 0 ? undefined : gaps,
+      requestId: video.requestId,
     };
   }
 
