@@ -39,11 +39,6 @@ export async function openCluster(
       `The data in ${folder} was written by PostgreSQL ${version}, and this haulbridge contains PostgreSQL ${binaries.major}: move the folder away to begin with an empty database, or serve it with PostgreSQL ${version} and set DATABASE_URL.`,
     );
   }
-  return readPassword(folder);
-}
-
-/** The password of the only database user. */
-export function readPassword(folder: string): string {
   return read(folder, PASSWORD_FILE);
 }
 

@@ -3,9 +3,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartupError } from '../config/startup-error.js';
 
-/** Another haulbridge process holds the lock. */
-export class FolderInUse extends StartupError {}
-
 export interface FolderLock {
   readonly release: () => void;
 }
@@ -16,7 +13,7 @@ const SQLITE_BUSY = 5;
 const TIMEOUT_MS = 250;
 
 /**
- * Locks a folder for this process, or throws `FolderInUse`.
+ * Locks a folder for this process, or throws `StartupError` if another process holds the lock.
  * It is a lock of the kernel, acquired through SQLite because Node.js has no API for it. It ends with the process, so it
  * is never stale.
  */
@@ -31,7 +28,7 @@ export function lockFolder(folder: string): FolderLock {
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) {
       throw new StartupError(`DATA_DIR ${folder} cannot be written by this user.`, { cause: error });
     }
-    throw new FolderInUse(
+    throw new StartupError(
       `Another haulbridge${holderOf(holder)} already runs on DATA_DIR ${folder}: stop it, or start this one with another DATA_DIR.`,
     );
   }

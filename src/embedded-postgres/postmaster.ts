@@ -5,9 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StartupError } from '../config/startup-error.js';
 
 /** The contents of `postmaster.pid`, which a running server writes into its data folder. */
-export interface Postmaster {
+interface Postmaster {
   readonly pid: number;
-  readonly port: number;
   readonly ready: boolean;
 }
 
@@ -16,8 +15,7 @@ export function readPostmaster(folder: string): Postmaster | undefined {
   try {
     const lines = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
-    const port = Number.parseInt(lines[3] ?? '', 10);
-    return pid > 0 ? { pid, port, ready: lines[7]?.trim() === 'ready' } : undefined;
+    return pid > 0 ? { pid, ready: lines[7]?.trim() === 'ready' } : undefined;
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;

@@ -10,11 +10,6 @@ export interface ResolvedStart {
   readonly stop: () => Promise<void>;
 }
 
-export interface ResolveOptions {
-  /** Uses the embedded database of a service that already runs on DATA_DIR. */
-  readonly join?: boolean;
-}
-
 /** The default of PostgreSQL, which suffices for a handful of default instances. */
 const MIN_CONNECTIONS = 100;
 
@@ -38,18 +33,13 @@ export const embeddedNotice = (env: Env): string =>
  * Starts the embedded database if DATABASE_URL is not set, and reads or generates the secrets.
  * Throws `StartupError`; print its message without the stack.
  */
-export async function resolveEnv(
-  env: Env,
-  log: SupervisorLog,
-  { join = false }: ResolveOptions = {},
-): Promise<ResolvedStart> {
+export async function resolveEnv(env: Env, log: SupervisorLog): Promise<ResolvedStart> {
   let embedded: EmbeddedPostgres | undefined;
   if (env.EMBEDDED) {
     // Loaded only when needed: a boot with DATABASE_URL does not use it.
-    const { joinEmbeddedPostgres } = await import('./join-embedded-postgres.js');
     const { startEmbeddedPostgres } = await import('./start-embedded-postgres.js');
     const options = { dataDir: env.DATA_DIR, log, maxConnections: connectionsOf(env) };
-    embedded = await (join ? joinEmbeddedPostgres : startEmbeddedPostgres)(options);
+    embedded = await startEmbeddedPostgres(options);
   }
   try {
     const url = embedded?.url ?? env.DATABASE_URL;

@@ -26,7 +26,7 @@ export interface EmbeddedPostgres {
   readonly stop: () => Promise<void>;
 }
 
-export const DATABASE = 'haulbridge';
+const DATABASE = 'haulbridge';
 
 // Test data is short-lived. Autovacuum would visit each of the hundreds of databases of a test run.
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '1h' };
