@@ -9,6 +9,9 @@ import { testServer } from './test-database.js';
 
 const UNPACKING_MS = 30_000;
 
+// It would emulate a graphics card, which no page needs, and which takes a third of the time of an ordinary page.
+chromium.setGraphicsMode = false;
+
 /** Chromium from the packages, headless. It is unpacked into the folder: by default, that of this run of the tests. */
 export async function startBrowser(folder = testServer().folder): Promise<Browser> {
   const unpacked = (...path: string[]) => join(folder, ...path);
