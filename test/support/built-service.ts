@@ -94,6 +94,7 @@ export async function gauge({ url }: BuiltService, name: string): Promise<number
 function environment({ databaseUrl, env }: BuiltServiceOptions, dataDir: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     // The run removes files of killed processes there.
     TMPDIR: testServer().folder,
     PORT: '0',

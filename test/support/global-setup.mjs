@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { registerTypeScript } from './typescript-hook.mjs';
+import { CACHE, registerTypeScript } from './typescript-hook.mjs';
 
 /** One PostgreSQL and one migrated template database for the whole run, whatever number of test files and workers. */
 export default async function globalSetup() {
   registerTypeScript();
+  // For the workers of Jest, and for the programs that tests start.
+  process.env['NODE_COMPILE_CACHE'] ??= CACHE;
   const { startTestServer } = await import('./test-server.ts');
   const { folder, stop } = await startTestServer();
   globalThis.testServer = { folder, stop };

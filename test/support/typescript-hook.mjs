@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** What the tests have compiled, of this run and earlier ones: they start many processes, each of the same sources. */
-const CACHE = join(ROOT, 'node_modules/.cache/haulbridge-tests');
+export const CACHE = join(ROOT, 'node_modules/.cache/haulbridge-tests');
 
 const require = createRequire(import.meta.url);
 const packageJson = readFileSync(join(ROOT, 'package.json'), 'utf8');
