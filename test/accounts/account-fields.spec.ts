@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
-import { callerOf, type Caller, pathsOf } from '../shared/post-endpoint.js';
+import { describeIdempotency } from '../shared/idempotency.battery.js';
+import { describeJsonBody } from '../shared/json-body.battery.js';
+import { type Caller, callerOf, pathsOf } from '../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
 interface Created {
@@ -246,3 +248,25 @@ test('the last of two fields with one name counts', async () => {
   const { status, body } = await partner.post<Created>('{"accountName":1,"accountName":"Sent twice"}');
   expect([status, body.accountName]).toEqual([200, 'Sent twice']);
 });
+
+const name = () => ({ accountName: `Account ${++names}` });
+const body = () => ({ ...name(), primaryContact: { firstName: 'Zoë' } });
+const endpoint = { api: ACCOUNT_API, path: '/platform-api/v1/accounts' };
+
+// This battery counts the characters of a body as its bytes.
+describeJsonBody({ ...endpoint, body: name }, () => service);
+
+describeIdempotency(
+  {
+    ...endpoint,
+    body,
+    reused: { status: 409, code: 'CONFLICT' },
+    refused: async (partner) => {
+      const taken = body();
+      await partner.post(taken);
+      return taken;
+    },
+    table: 'accounts',
+  },
+  () => service,
+);

@@ -1,10 +1,18 @@
-import 'reflect-metadata';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import 'reflect-metadata';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { type KitAnswer, type KitRequest, NoAnswerError } from '../../src/conformance/exchange.js';
+import { httpTransport, type Transport } from '../../src/conformance/http-transport.js';
 import { runKit } from '../../src/conformance/kit.js';
 import type { Report } from '../../src/conformance/report/report.js';
+import { SERVER_ROLES } from '../../src/conformance/roles.js';
+import type { ServerRole } from '../../src/conformance/rule.js';
+import { type RuleResult, runServerRole } from '../../src/conformance/run.js';
 import { testServer } from '../support/test-database.js';
+import { type Mutant, mutantsOf } from './mutants.js';
 import { type KitScene, startKitScene } from './scene.js';
 
 let scene: KitScene;
@@ -157,3 +165,126 @@ describe('a wrong call exits with 2 and a sentence', () => {
     expect(err).toContain(sentence);
   });
 });
+
+const PLAN_HEADER = 'X-Plan';
+let transport: Transport;
+beforeAll(async () => {
+  transport = httpTransport(20_000);
+}, 60_000);
+afterAll(async () => {
+  transport.close();
+});
+
+/** The role, whose requests name their plan in a header. */
+const marked = (role: ServerRole): ServerRole => ({
+  ...role,
+  plans: Object.fromEntries(
+    Object.entries(role.plans).map(([name, plan]) => [
+      name,
+      {
+        ...plan,
+        draft: async (run) => {
+          const draft = await plan.draft(run);
+          return { ...draft, headers: { ...draft.headers, [PLAN_HEADER]: name } };
+        },
+      },
+    ]),
+  ),
+});
+
+function runMutant(
+  role: ServerRole,
+  send: (request: KitRequest, plan: string) => Promise<KitAnswer>,
+): Promise<RuleResult[]> {
+  return runServerRole(marked(role), {
+    baseUrl: scene.service.url,
+    apiKey: role.keyHeader === 'API-KEY' ? scene.partnerKey : scene.platformKey,
+    fixtures: scene.fixtures,
+    runId: 'kit-mutants',
+    refuse: () => undefined,
+    send: (request) => send(request, request.headers[PLAN_HEADER] ?? ''),
+  });
+}
+
+const faulty = (results: readonly RuleResult[]) =>
+  results.filter(({ outcome }) => ['failed', 'warning', 'kit-error'].includes(outcome)).map(({ rule }) => rule.id);
+
+describe.each(Object.values(SERVER_ROLES))('the rules of $name', (role) => {
+  /** What our own server answered to each request. */
+  const answers = new Map<string, KitAnswer>();
+  beforeAll(async () => {
+    const results = await runMutant(role, async (request, plan) => {
+      const answer = await transport.send(request);
+      answers.set(plan, answer);
+      return answer;
+    });
+    expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
+  }, 60_000);
+
+  const found = ({ on, change }: Mutant) =>
+    runMutant(role, async (_, plan) => {
+      const answer = answers.get(plan);
+      if (answer === undefined) throw new NoAnswerError(`no answer of ${plan} was recorded`);
+      return plan === on ? change(answer, answers) : answer;
+    });
+
+  test('each find a server that breaks it, and no other rule does', async () => {
+    const wrong: string[] = [];
+    for (const mutant of mutantsOf(role)) {
+      const ids = faulty(await found(mutant));
+      if (ids.join() !== mutant.rule) wrong.push(`${mutant.rule} on ${mutant.on}: found by ${ids.join() || 'none'}`);
+    }
+    expect(wrong).toEqual([]);
+  }, 60_000);
+
+  test('all have a server that breaks them', () => {
+    const broken = new Set(mutantsOf(role).map(({ rule }) => rule));
+    expect(role.rules.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
+  });
+});
+
+const BUNDLE = join(import.meta.dirname, '../../dist/conformance/haulbridge-conformance.mjs');
+
+/** This Node.js, and every other one on the path that is new enough for the kit. */
+const NODES = [
+  process.execPath,
+  ...(process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'node'))
+    .filter((file) => existsSync(file)),
+];
+const versionOf = (node: string) => execFileSync(node, ['--version']).toString().trim();
+const BY_VERSION = new Map(NODES.map((node) => [versionOf(node), node]));
+
+let bundleFolder: string;
+beforeAll(() => {
+  bundleFolder = mkdtempSync(join(testServer().folder, 'bundle-'));
+  copyFileSync(BUNDLE, join(bundleFolder, 'kit.mjs'));
+});
+
+test('the kit is one file that imports nothing but Node.js', () => {
+  const imports = [...readFileSync(BUNDLE, 'utf8').matchAll(/^import .*? from "([^"]+)";$|\bimport\("([^"]+)"\)/gm)];
+  expect(imports.length).toBeGreaterThan(3);
+  expect(imports.map(([, name, dynamic]) => name ?? dynamic ?? '').filter((name) => !isBuiltin(name))).toEqual([]);
+});
+
+test.each([...BY_VERSION].filter(([version]) => Number(/\d+/.exec(version)?.[0]) >= 20))(
+  'it runs alone with Node.js %s, without an environment',
+  (_, node) => {
+    const run = (...words: string[]) =>
+      spawnSync(node, ['kit.mjs', ...words], { cwd: bundleFolder, env: {}, encoding: 'utf8', timeout: 30_000 });
+    const list = run('--list');
+    expect([list.status, list.stderr]).toEqual([0, '']);
+    expect(list.stdout.match(/^[A-Z]+-\d{3} /gm)?.length).toBeGreaterThan(400);
+    const piped = spawnSync('sh', ['-c', '"$0" kit.mjs --list | head -n 1', node], {
+      cwd: bundleFolder,
+      encoding: 'utf8',
+    });
+    expect([piped.stdout.split('  ')[0], piped.stderr]).toEqual(['SITE-001', '']);
+    expect(run('--role', 'truck')).toMatchObject({ status: 2, stdout: '' });
+    const refused = run('--role', 'scale-server', '--url', 'http://127.0.0.1:1', '--api-key', 'k');
+    expect(refused.status).toBe(1);
+    expect(refused.stdout).toContain('connection refused by 127.0.0.1:1');
+  },
+  60_000,
+);

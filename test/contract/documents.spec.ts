@@ -1,12 +1,13 @@
+import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import type { Side } from '../../src/config/env.js';
 import { PUBLICATIONS, SERVER_PLACEHOLDER } from '../../src/docs/documents.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
@@ -153,4 +154,19 @@ describe('all documents', () => {
     ]);
     expect(stdout).toContain('No results');
   }, 120_000);
+});
+
+it.each<[Side, string[], string[]]>([
+  ['platform', ['scale', 'account', 'partner', 'admin'], ['site', 'vision']],
+  ['partner', ['site', 'vision', 'partner', 'admin'], ['scale', 'account']],
+])('the %s side alone lists its own documents, and has no other', async (side, own, others) => {
+  const service = await startTestApp({ env: { SIDES: new Set([side]) } });
+  const { text } = await service.call('GET', '/docs/swagger-ui-init.js');
+  expect([...text.matchAll(/"url": "\/docs\/(\w+)\.json"/g)].map(([, name]) => name)).toEqual(own);
+  for (const name of own) {
+    const { body } = await service.call<{ paths: object }>('GET', `/docs/${name}.json`);
+    expect(Object.keys(body.paths)).not.toEqual([]);
+  }
+  for (const name of others) expect((await service.call('GET', `/docs/${name}.json`)).status).toBe(404);
+  await service.close();
 });

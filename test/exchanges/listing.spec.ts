@@ -1,9 +1,37 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { HistoryEntry } from '../../src/contracts/admin/history.dto.js';
+import type { List } from '../../src/contracts/admin/list.dto.js';
+import type { Overview, OverviewHour } from '../../src/contracts/admin/overview.dto.js';
+import { DEMO } from '../../src/demo/demo-data.js';
+import { historyPage } from '../../src/exchanges/exchange-history.service.js';
+import { ExchangeHours } from '../../src/exchanges/exchange-hours.repository.js';
+import { type ExchangeFilter, listSql, PLANNER } from '../../src/exchanges/exchange-list.sql.js';
+import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
 import { ExchangeRetention } from '../../src/exchanges/exchange-retention.job.js';
+import { StoredHours } from '../../src/vision/recordings/recordings.service.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { listExchanges, newestExchange } from '../support/exchange-scene.js';
+import { sampleVideo } from '../support/sample-video.js';
+import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
+import { json, refuses } from '../support/scripted-partner.js';
+import { SITES_ROUTE, SiteScene } from '../support/site-scene.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { orderVideo, readRequest, requestBecomes } from '../support/video-requests.js';
+import {
+  accepts,
+  connectVision,
+  element,
+  hurry,
+  lists,
+  POST,
+  startVisionPartner,
+  VIDEOS,
+  type VisionPartner,
+} from '../support/vision-partner.js';
 
 let service: TestApp;
 const haulers: string[] = [];
@@ -125,4 +153,334 @@ test('the list has a call as soon as its caller has the answer', async () => {
     const address = `/exchanges?requestId=${headers.get('x-request-id')}`;
     expect((await service.admin<{ data: unknown[] }>('GET', address)).body.data).toHaveLength(1);
   }
+});
+
+const COUNT = 20_000;
+const HAULER = randomUUID();
+
+let database: TestDatabase;
+let db: DataSource;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = await database.connect();
+  await db.query(
+    `INSERT INTO exchanges (id, hauler_id, request_bytes, response_bytes, duration_ms, status, request_form, response_form,
+       in_revision, direction, interface, method, path, request_headers, error_code, request_id)
+     SELECT (substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid,
+       CASE WHEN i % 10 = 0 THEN gen_random_uuid() ELSE $1::uuid END, 1, 1, 1, CASE WHEN i % 50 = 0 THEN 422 ELSE 200 END, 0, 0,
+       true, 'inbound', 'scale', 'POST', '/', repeat('x', 400), CASE WHEN i % 50 = 0 THEN 'VALIDATION_ERROR' END, i::text
+     FROM (SELECT i, lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint - i % 1000), 12, '0') AS hex
+             FROM generate_series(1, $2::int) AS i) AS t`,
+    [HAULER, COUNT],
+  );
+  await db.query('ANALYZE exchanges');
+}, 30_000);
+afterAll(() => database.drop());
+
+test.each<[string, ExchangeFilter]>([
+  ['a hauler', { haulerId: HAULER }],
+  ['a hauler and 200', { haulerId: HAULER, status: [200, 200] }],
+  ['a hauler and 4xx', { haulerId: HAULER, status: [400, 499] }],
+  ['a hauler and 5xx without any', { haulerId: HAULER, status: [500, 599] }],
+  ['a hauler and an interface without any', { haulerId: HAULER, interface: 'vision' }],
+  ['outbound calls without any', { direction: 'outbound' }],
+  ['a class of statuses', { status: [400, 499] }],
+  ['no response', { status: [0, 0] }],
+  ['an error code', { errorCode: 'VALIDATION_ERROR' }],
+  ['a request id', { requestId: '77' }],
+])('a page of %s reads few blocks of a large table', async (_what, filter) => {
+  const { sql, parameters } = listSql(filter, 21);
+  type Plan = { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
+  const rows = await db.transaction(async (manager) => {
+    await manager.query(PLANNER);
+    return manager.query<[{ 'QUERY PLAN': [{ Plan: Plan }] }]>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
+      parameters,
+    );
+  });
+  const { Plan } = rows[0]['QUERY PLAN'][0];
+  expect(Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks']).toBeLessThan(1_000);
+});
+
+const HOUR_MS = 3_600_000;
+
+let scene: SandboxScene;
+beforeAll(async () => void (scene = await startSandboxScene()));
+afterAll(() => scene.service.close());
+
+const push = (ticketNumber: string, minute: number, quantity: unknown, key = scene.platformKey) =>
+  scene.service.call('POST', '/platform-api/v1/tickets', {
+    headers: { 'PLATFORM-API-KEY': key },
+    body: {
+      siteId: DEMO.siteId,
+      materials: [{ id: DEMO.materialId, name: 'Debris', quantity, unitOfMeasure: 'Ton' }],
+      inboundFlow: { ticketNumber, updatedAt: `2026-11-20T14:0${minute}:00Z` },
+    },
+  });
+
+async function overview(): Promise<Overview> {
+  await scene.service.app.get(ExchangeLog).flush();
+  return (await scene.service.admin<Overview>('GET', '/overview')).body;
+}
+
+const sum = (hours: readonly OverviewHour[], read: (hour: OverviewHour) => number): number =>
+  hours.reduce((total, hour) => total + read(hour), 0);
+
+describe('the overview', () => {
+  it('counts the pushes of the last 24 hours by result, and refused ones by reason', async () => {
+    await push('IN-1', 1, 1);
+    await push('IN-1', 2, 2);
+    await push('IN-1', 2, 2);
+    await push('IN-1', 0, 3);
+    for (let i = 0; i < 3; i++) await push('IN-2', 1, 'many');
+    const refused = await push('IN-2', 1, 1, 'hb_not-a-key');
+    const { hours, refusedPushes, ...rest } = await overview();
+    expect(rest.exchangeLog).toBe('all');
+    expect(hours).toHaveLength(24);
+    expect(Date.parse(rest.to) - Date.parse(rest.from)).toBe(24 * HOUR_MS);
+    expect(hours[0]?.startTime).toBe(rest.from);
+    const names = ['created', 'updated', 'unchanged', 'stale', 'refused'] as const;
+    expect(names.map((name) => sum(hours, ({ tickets }) => tickets[name]))).toEqual([1, 1, 1, 1, 4]);
+    expect(sum(hours, ({ exchanges }) => exchanges.refused)).toBe(4);
+    expect(sum(hours, ({ exchanges }) => exchanges.succeeded)).toBe(4);
+    expect(refusedPushes).toEqual([
+      expect.objectContaining({ interface: 'scale', status: 400, count: 3, errorCode: 'INVALID_PAYLOAD' }),
+      expect.objectContaining({ interface: 'scale', status: 401, count: 1 }),
+    ]);
+    const last = await scene.service.admin<{ requestId: string }>(
+      'GET',
+      `/exchanges/${refusedPushes[1]?.lastExchangeId}`,
+    );
+    expect(last.body.requestId).toBe(refused.headers.get('x-request-id'));
+  });
+
+  it('counts on over several batches, and forgets days beyond the retention', async () => {
+    const before = sum((await overview()).hours, ({ tickets }) => tickets.unchanged);
+    await push('IN-1', 2, 2);
+    expect(sum((await overview()).hours, ({ tickets }) => tickets.unchanged)).toBe(before + 1);
+    const hours = scene.service.app.get(ExchangeHours);
+    await hours.deleteOld(1);
+    expect((await hours.counts(new Date(0))).size).toBeGreaterThan(0);
+    await hours.deleteOld(-1);
+    expect((await hours.counts(new Date(0))).size).toBe(0);
+  });
+
+  it('counts stored recordings by the hour of their download, and reads a past hour once', async () => {
+    const stored = new StoredHours(scene.service.dataSource);
+    const start = Date.parse('2026-11-20T10:00:00Z');
+    const add = (at: number) =>
+      scene.service.dataSource.query(
+        `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id,
+           camera_id, start_time, end_time, duration_seconds, status, fetch_by, stored_at, created_at, updated_at)
+         VALUES ($1, $2, $3, 'continuous', $4, 'customer', 'TRUCK-1', $4, $5, $5::timestamptz + interval '1 minute', 60, 'stored', $5, $5, $5, $5)`,
+        [scene.haulerId, randomUUID(), randomUUID(), randomUUID(), new Date(at)],
+      );
+    for (const minute of [0, 59, 60]) await add(start + minute * 60_000);
+    const now = start + 1.5 * HOUR_MS;
+    const counts = async () => [...(await stored.counts(new Date(start), now))];
+    expect(await counts()).toEqual([
+      [start, 2],
+      [start + HOUR_MS, 1],
+    ]);
+    await add(start + 61 * 60_000);
+    await add(start);
+    expect(await counts()).toEqual([
+      [start, 2],
+      [start + HOUR_MS, 2],
+    ]);
+  });
+});
+
+async function historyOf(service: TestApp, path: string): Promise<HistoryEntry[]> {
+  await service.app.get(ExchangeLog).flush();
+  const { status, body } = await service.admin<List<HistoryEntry>>('GET', `${path}/history?pageSize=100`);
+  expect(status).toBe(200);
+  const times = body.data.map(({ at }) => Date.parse(at));
+  expect(times).toEqual(times.toSorted((a, b) => b - a));
+  return body.data.reverse();
+}
+
+describe('of a ticket and an account', () => {
+  let scene: SandboxScene;
+  beforeAll(async () => {
+    scene = await startSandboxScene();
+  });
+  afterAll(() => scene.service.close());
+
+  const flow = (ticketNumber: string, second: number) => ({
+    ticketNumber,
+    updatedAt: `2026-11-20T14:00:0${second}Z`,
+  });
+  const material = { id: DEMO.materialId, name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' };
+
+  test('shows each push with its request id, key, result and difference, and the refused ones that named its numbers', async () => {
+    const push = async (requestId: string, ticket: object) =>
+      (await scene.pushTicket({ 'X-Request-Id': requestId }, ticket)).body as unknown as { disposalTicketId: string };
+    const { disposalTicketId: id } = await push('created', { inboundFlow: flow('IN-H', 1) });
+    await push('refused', { inboundFlow: flow('IN-H', 2), materials: [{ ...material, id: randomUUID() }] });
+    await push('updated', { inboundFlow: flow('IN-H', 3), materials: [{ ...material, quantity: 2 }] });
+    await push('stale', { inboundFlow: flow('IN-H', 2), materials: [{ ...material, quantity: 3 }] });
+    await push('unchanged', { inboundFlow: flow('IN-H', 3), materials: [{ ...material, quantity: 2 }] });
+    await push('another ticket', { inboundFlow: flow('IN-OTHER', 1) });
+    const { keyPrefix, apiKeyId } = await newestExchange(scene.service, { requestId: 'created' });
+    const history = await historyOf(scene.service, `/tickets/${id}`);
+    const pushed = { event: 'push', status: 200, keyPrefix, apiKeyId };
+    expect(history).toMatchObject([
+      { ...pushed, requestId: 'created', result: 'created', revision: 1, changes: [] },
+      { event: 'refused', status: 422, keyPrefix, apiKeyId, requestId: 'refused', result: '422 materialExists' },
+      { ...pushed, requestId: 'updated', result: 'updated', revision: 2, changes: ['inboundFlow', 'materials'] },
+      { ...pushed, requestId: 'stale', result: 'stale', revision: 3, changes: ['inboundFlow', 'materials'] },
+      { ...pushed, requestId: 'unchanged', result: 'unchanged' },
+    ]);
+    expect(history[1]?.text).toMatch(/Nothing was stored\. The response says: .*material/);
+    for (const { exchangeId, requestId = '' } of history) {
+      expect(exchangeId).toBe((await newestExchange(scene.service, { requestId })).id);
+    }
+    const page = await scene.service.admin<List<HistoryEntry>>('GET', `/tickets/${id}/history?page=2&pageSize=2`);
+    expect(page.body.data.map(({ requestId }) => requestId)).toEqual(['updated', 'refused']);
+    expect(page.body.pagination).toMatchObject({ totalItems: 5, totalPages: 3 });
+  });
+
+  test('shows the stored pushes after their exchanges were dropped', async () => {
+    const { body } = await scene.pushTicket({}, { inboundFlow: flow('IN-OLD', 1) });
+    const { disposalTicketId: id } = body as unknown as { disposalTicketId: string };
+    await scene.service.app.get(ExchangeLog).flush();
+    await scene.service.dataSource.query('DELETE FROM exchanges');
+    expect(await historyOf(scene.service, `/tickets/${id}`)).toMatchObject([{ event: 'push', result: 'created' }]);
+  });
+
+  test('of an account shows its creation, repeats and the calls that wanted its name', async () => {
+    const create = (name: string, key: string) => scene.createAccount(name, { 'Idempotency-Key': key });
+    const { body } = await create('Prairie', 'h1');
+    const { accountId } = body as unknown as { accountId: string };
+    await create('Prairie', 'h1');
+    await create('PRAIRIE ', 'h2');
+    const path = `/accounts/${accountId}`;
+    expect(await historyOf(scene.service, path)).toMatchObject([
+      { event: 'push', status: 200, result: 'created' },
+      { event: 'push', status: 200, result: 'replayed' },
+      { event: 'refused', status: 409, result: '409 NAME_TAKEN' },
+    ]);
+    await scene.service.dataSource.query('DELETE FROM exchanges');
+    expect(await historyOf(scene.service, path)).toMatchObject([{ event: 'state', text: 'The account was created.' }]);
+  });
+
+  test.each(['tickets', 'accounts', 'video-requests', 'sync-runs'])('of unknown %s is 404', async (kind) => {
+    expect((await scene.service.admin('GET', `/${kind}/${randomUUID()}/history`)).status).toBe(404);
+  });
+});
+
+describe('of a synchronisation run', () => {
+  let scene: SiteScene;
+  beforeAll(async () => {
+    scene = await SiteScene.start();
+  });
+  beforeEach(() => scene.renew());
+  afterAll(() => scene.stop());
+
+  test('shows its calls, its result and the decision of an admin', async () => {
+    const site = (n: number) => ({ id: randomUUID(), name: `Site ${n}`, updatedAt: '2026-11-20T14:00:00Z' });
+    const sites = Array.from({ length: 20 }, (_, n) => site(n));
+    await scene.sync({ sites, kiosks: [], materials: [] });
+    const { id, status } = await scene.sync({ sites: sites.slice(0, 5), kiosks: [], materials: [] });
+    expect(status).toBe('held');
+    await scene.service.admin('POST', `/sync-runs/${id}/reject`, { note: 'Export was cut' });
+    const history = await historyOf(scene.service, `/sync-runs/${id}`);
+    expect(history.map(({ event }) => event)).toEqual(['state', 'call', 'state', 'decision']);
+    const [, call, end, decision] = history;
+    expect(call).toMatchObject({ status: 200, exchangeId: expect.any(String) });
+    expect(call?.text).toContain('/scale-platform/v1/sites received 200');
+    expect(end?.text).toMatch(
+      /^The run ended as held\. Records: sites .*15 held.* Held: the removal of 15 of 20 sites/,
+    );
+    expect(decision?.text).toMatch(/rejected.*, by admin\. Note: Export was cut/);
+  });
+
+  test('shows each failed call', async () => {
+    scene.partner.on(SITES_ROUTE, refuses(400, 'INVALID_PAYLOAD', 'no such hauler'));
+    const run = await scene.ended(await scene.request());
+    const history = await historyOf(scene.service, `/sync-runs/${run.id}`);
+    expect(history.map(({ event, status }) => [event, status])).toEqual([
+      ['state', undefined],
+      ['call', 400],
+      ['state', undefined],
+    ]);
+    expect(history[2]?.text).toContain('The run ended as failed.');
+  });
+});
+
+describe('of a clip', () => {
+  let app: TestApp;
+  let partner: VisionPartner;
+  beforeAll(async () => {
+    app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+    partner = await startVisionPartner();
+  });
+  afterAll(async () => {
+    await app.close();
+    await partner.stop();
+  });
+
+  test('shows how it was submitted, the polls that changed something, download attempts and replaced links', async () => {
+    partner.on(POST, refuses(503, 'INTERNAL_ERROR', 'busy'), accepts({ requestId: 'req-history' }));
+    const request = { requestId: 'req-history', status: 'processing' };
+    const nothing = lists('videos', () => [], { request });
+    partner.on(VIDEOS, refuses(404, 'NOT_FOUND', 'no such request'), nothing);
+    const { id: connectionId } = await connectVision(app, partner.url);
+    const id = await orderVideo(app, connectionId);
+    await eventually(async () => {
+      await hurry(app);
+      expect(partner.askedOf(VIDEOS).length).toBeGreaterThan(3);
+    });
+    const refusing = partner.link(sampleVideo(), (_, response) => void response.writeHead(403).end());
+    const links = [refusing, partner.link(sampleVideo())];
+    partner.on(VIDEOS, (response, asked) => {
+      const downloadUrl = links.length > 1 ? links.shift() : links[0];
+      const clip = element({ requestId: 'req-history', id: 'clip-1', downloadUrl });
+      lists('videos', () => [clip], { request: { requestId: 'req-history', status: 'ready' } })(response, asked);
+    });
+    await requestBecomes(app, id, { status: 'stored' });
+    const history = await historyOf(app, `/video-requests/${id}`);
+    expect(history.map(({ event, status = 0, text }) => `${event} ${status} ${text}`)).toEqual([
+      expect.stringMatching(/^state 0 The video was requested/),
+      expect.stringMatching(/^submitted 503 The request was not accepted, and is sent again: .*busy/),
+      expect.stringMatching(/^submitted 202 The state is processing/),
+      expect.stringMatching(/^poll 404 Still processing: .*no such request/),
+      expect.stringMatching(/^poll 200 The partner gives no reason any more/),
+      expect.stringMatching(/^poll 200 The partner listed 1 new clip/),
+      expect.stringMatching(/^poll 200 The state is ready/),
+      expect.stringMatching(/^state 0 The state is downloading/),
+      expect.stringMatching(/^download 403 A new link is needed\. .*403/),
+      expect.stringMatching(/^state 0 The state is ready/),
+      expect.stringMatching(/^link-replaced 200 The partner listed new link 1/),
+      expect.stringMatching(/^state 0 The state is downloading/),
+      expect.stringMatching(/^download 200 The file is stored, 50000 bytes/),
+      expect.stringMatching(/^state 0 The state is stored/),
+    ]);
+    expect(JSON.stringify(history)).not.toContain('sig=secret');
+    const failed = history[1]?.exchangeId ?? '';
+    const { body } = await app.admin<{ references: object[] }>('GET', `/exchanges/${failed}`);
+    expect(body.references).toContainEqual({ kind: 'videoRequestId', value: id });
+    expect((await readRequest(app, id)).status).toBe('stored');
+  });
+
+  test('names its parts, and why a part failed', async () => {
+    partner.on(POST, json({ success: true, requestId: 'r', status: 'failed', message: 'no camera' }));
+    const { id: connectionId } = await connectVision(app, partner.url);
+    const id = await orderVideo(app, connectionId, { endTime: '2026-01-31T10:00:00Z' });
+    await requestBecomes(app, id, { status: 'failed' });
+    const texts = (await historyOf(app, `/video-requests/${id}`)).map(({ text }) => text);
+    for (const part of [1, 2]) {
+      expect(texts).toContain(`Part ${part}: The state is failed. The partner refused the request: no camera`);
+    }
+  });
+});
+
+test('lists what happened at a whole second after the later entries of that second', () => {
+  const entries = ['2026-11-25T00:00:01.004Z', '2026-11-25T00:00:01Z', '2026-11-25T00:00:00.9Z'].map((at) => ({
+    at,
+    event: 'state' as const,
+    text: at,
+  }));
+  expect(historyPage(entries.toReversed(), {}).data).toEqual(entries);
 });

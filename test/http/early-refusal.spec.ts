@@ -1,8 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import express from 'express';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { Readable } from 'node:stream';
+import { sendFile } from '../../src/http/send-file.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
+import { held } from '../support/held.js';
 import { ScaleHouse, TICKETS } from '../support/scale-house.js';
 import { SlowClient } from '../support/slow-client.js';
+import { createTestDatabase } from '../support/test-database.js';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -86,4 +96,43 @@ describe('Expect: 100-continue', () => {
     expect(client.answer).not.toContain('100 Continue');
     client.close();
   });
+});
+
+const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+const withIpv6 = addresses.some(({ address }) => address === '::1') ? test : test.skip;
+
+withIpv6('the address of a service that listens on IPv6 is logged as a URL that can be opened', async () => {
+  const database = await createTestDatabase();
+  try {
+    const service = await startService({ databaseUrl: database.url, env: { HOST: '::1' } });
+    expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+    expect(await service.end('SIGTERM')).toBe(0);
+  } finally {
+    await database.drop();
+  }
+});
+
+test('a caller that disconnects while the file is opened is no error, and the file is closed', async () => {
+  const bytes = Readable.from([Buffer.from('data')]);
+  const caller = new AbortController();
+  let report: (sent: Promise<void>) => void;
+  const sending = new Promise<{ sent: Promise<void> }>((done) => (report = (sent) => done({ sent })));
+  const app = express().get('/file', (request, response) => {
+    const open = async () => {
+      caller.abort();
+      await once(response, 'close');
+      return bytes;
+    };
+    report(sendFile(request, response, { size: 4, etag: '"e"', contentType: 'video/mp4', open }));
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  const stop = held(async () => void (await new Promise((done) => server.close(done))));
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await expect(fetch(`http://127.0.0.1:${port}/file`, { signal: caller.signal })).rejects.toThrow('aborted');
+  const { sent } = await sending;
+  await expect(sent).resolves.toBeUndefined();
+  expect(bytes.destroyed).toBe(true);
+  await stop();
 });

@@ -1,19 +1,23 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer, type Server } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { DownloadErrorKind } from '../../../src/vision/downloads/download-error.js';
-import { Downloader, type DownloadOrder } from '../../../src/vision/downloads/downloader.js';
-import { MIB, newName } from '../../shared/storage-cases.js';
+import { Downloader, type DownloadOrder, type ResumePoint } from '../../../src/vision/downloads/downloader.js';
+import { contentOf, MIB, newName, sha256 } from '../../shared/storage-cases.js';
 import { DownloaderScene, sendsChunked, sendsRaw } from '../../support/downloader-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { LINK_SECRET, serveFile, startFileHost } from '../../support/file-host.js';
-import { sampleVideo, FTYP } from '../../support/sample-video.js';
-import { held } from '../../support/held.js';
+import { held, heldChild } from '../../support/held.js';
+import { FTYP, sampleVideo } from '../../support/sample-video.js';
 
 const body = sampleVideo(3 * MIB);
 const small = sampleVideo(40_000);
@@ -106,7 +110,7 @@ describe('a slow host', () => {
   });
 
   test('that never finishes the TLS handshake is retried later', async () => {
-    const silent = createServer((socket) => held(async () => void socket.destroy())).listen(0, '127.0.0.1');
+    const silent = createTcpServer((socket) => held(async () => void socket.destroy())).listen(0, '127.0.0.1');
     const stop = held(async () => void silent.close());
     await once(silent, 'listening');
     const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/x?${LINK_SECRET}`;
@@ -254,5 +258,109 @@ describe('without OUTBOUND_ALLOW_PRIVATE (decision 50)', () => {
       message: expect.stringContaining(words),
     });
     expect(scene.host.asked).toHaveLength(1);
+  });
+});
+
+const childScript = join(import.meta.dirname, '../../support/download-child.mjs');
+const largeBody = sampleVideo(7 * MIB);
+
+describe('a process that is killed during a download', () => {
+  const start = (): ChildProcess =>
+    heldChild(spawn(process.execPath, [childScript, `file:${scene.root}`, scene.host.link, scene.name]));
+
+  async function kill(child: ChildProcess): Promise<void> {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  test('resumes from its last checkpoint, and leaves nothing', async () => {
+    scene.host.answer((_, res) => {
+      res.writeHead(200, { 'content-length': largeBody.length, etag: '"v1"' });
+      res.write(largeBody.subarray(0, 2 * MIB));
+      // Checkpoints are a second apart.
+      setTimeout(() => res.write(largeBody.subarray(2 * MIB, 6 * MIB)), 1_300);
+    });
+    const child = start();
+    const [line] = (await once(createInterface({ input: child.stdout! }), 'line')) as [string];
+    await kill(child);
+    const resume = JSON.parse(line) as ResumePoint;
+    expect(resume.bytes).toBeGreaterThanOrEqual(2 * MIB - 65_536);
+    expect(await scene.storage.stat(scene.name)).toBeUndefined();
+    scene.host.asked.length = 0;
+    scene.host.answer(serveFile(largeBody, { etag: '"v1"' }));
+    const downloaded = await scene.download({ resume });
+    expect(downloaded.resumedFrom).toBe(resume.bytes);
+    expect(scene.host.asked[0]?.range).toBe(`bytes=${resume.bytes}-`);
+    await scene.expectStored(downloaded, largeBody);
+  });
+
+  test('starts from zero before its first checkpoint, and leaves nothing', async () => {
+    const { promise: sent, resolve } = Promise.withResolvers<void>();
+    scene.host.answer((_, res) => {
+      res.writeHead(200, { 'content-length': largeBody.length });
+      res.write(largeBody.subarray(0, 2 * MIB), () => setTimeout(resolve, 250));
+    });
+    const child = start();
+    await sent;
+    await kill(child);
+    expect(await scene.drafts()).not.toEqual([]);
+    scene.host.answer(serveFile(largeBody));
+    await scene.expectStored(await scene.download(), largeBody);
+  });
+});
+
+describe('over TLS', () => {
+  const tls = join(import.meta.dirname, '../../support/tls');
+  let answer: RequestListener;
+  let server: Server;
+  let link: string;
+  beforeAll(async () => {
+    const [key, cert] = await Promise.all(
+      ['key.pem', 'certificate.pem'].map((name) => readFile(join(tls, name), 'utf8')),
+    );
+    server = createServer({ key, cert }, (req, res) => answer(req, res)).listen(0);
+    await once(server, 'listening');
+    link = `https://localhost:${(server.address() as AddressInfo).port}/clip.mp4?sig=1`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  /** Runs in a process of its own, because Node.js reads trusted certificates at its start. Returns the printed lines. */
+  async function download(
+    ...resume: string[]
+  ): Promise<{ readonly lines: readonly string[]; readonly stderr: string }> {
+    const env = { ...process.env, NODE_EXTRA_CA_CERTS: join(tls, 'certificate.pem') };
+    const args = [childScript, `file:${scene.root}`, link, scene.name, ...resume];
+    const printed = await promisify(execFile)(process.execPath, args, { env }).catch(
+      (error: { stdout: string; stderr: string }) => error,
+    );
+    return { lines: printed.stdout.trim().split('\n'), stderr: printed.stderr };
+  }
+
+  test('a file is downloaded, interrupted and resumed', async () => {
+    answer = serveFile(largeBody, { etag: '"v1"', breakAfter: 3 * MIB });
+    const { lines, stderr } = await download();
+    expect(stderr).toContain("kind: 'retryable'");
+    const point = JSON.parse(lines.at(-1) ?? '') as ResumePoint;
+    expect(point.bytes).toBeGreaterThan(2 * MIB);
+    answer = serveFile(largeBody, { etag: '"v1"' });
+    const resumed = await download(JSON.stringify(point));
+    expect(JSON.parse(resumed.lines.at(-1) ?? '')).toMatchObject({
+      size: largeBody.length,
+      sha256: sha256(largeBody),
+      resumedFrom: point.bytes,
+    });
+    expect((await contentOf(scene.storage, scene.name)).equals(largeBody)).toBe(true);
+  });
+
+  test('a certificate that is not trusted is reported, and can be retried', async () => {
+    answer = serveFile(largeBody);
+    const downloader = new Downloader(scene.storage, { allowPrivate: true });
+    await expect(downloader.download({ url: link, name: newName() })).rejects.toMatchObject({
+      kind: 'retryable',
+      message: expect.stringMatching(/^localhost failed \([A-Z_]*CERT[A-Z_]*\)\.$/),
+    });
   });
 });

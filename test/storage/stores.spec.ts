@@ -1,0 +1,181 @@
+import { CreateMultipartUploadCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, statfs, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { diskReserveBytes } from '../../src/config/disk-reserve.js';
+import { DiskSpace } from '../../src/storage/disk-space.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import { type Storage, storageName } from '../../src/storage/storage.js';
+import { append, contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../shared/storage-cases.js';
+import { type S3Server, startS3Server } from '../support/s3-server.js';
+
+let root: string;
+let storage: Storage;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'haulbridge files %20#?'));
+  storage = await openStorage(`file:${root}`);
+});
+afterAll(() => rm(root, { recursive: true }));
+
+const drafts = (): Promise<string[]> => readdir(join(root, '.partial')).catch(() => []);
+
+describe('a file storage', () => {
+  storageCases(() => ({ storage, leftovers: drafts }));
+
+  test('does not list files that others put among its own', async () => {
+    const name = newName();
+    await storage.store(name, sourceOf(Buffer.alloc(0)));
+    await writeFile(join(root, dirname(name), '.DS_Store'), 'x');
+    await writeFile(join(root, 'recordings/README'), 'x');
+    const listed: string[] = [];
+    for await (const file of storage.list('recordings')) listed.push(file.name);
+    expect(listed).toContain(name);
+    expect(listed.filter((found) => !found.endsWith('.mp4'))).toEqual([]);
+  });
+
+  test('keeps a draft whose folder is old while the draft is new, and sweeps an old probe', async () => {
+    const name = newName();
+    await interrupted(storage, name, Buffer.from('x'), 2);
+    const [folder = ''] = await drafts();
+    const probe = join(root, '.partial/.probe-0');
+    await writeFile(probe, 'probe');
+    const old = new Date(Date.now() - 3_600_000);
+    for (const path of [probe, join(root, '.partial', folder)]) await utimes(path, old, old);
+    expect(await storage.sweep(60_000)).toBe(1);
+    expect(await drafts()).toEqual([folder]);
+    await storage.removeDrafts(name);
+  });
+});
+
+test('names are spread over folders by the end of an id, because its beginning is its time', () => {
+  const id = '01990000-0000-7000-8000-0000000000AB';
+  expect(storageName('recordings', id)).toBe('recordings/ab/01990000-0000-7000-8000-0000000000ab.mp4');
+  expect(() => storageName('recordings', '../../x')).toThrow(TypeError);
+  expect(() => storageName('../x', id)).toThrow(TypeError);
+});
+
+test.each([
+  ['8 MiB', 8, 4],
+  ['128 MiB', 128, 48],
+  ['4,000 MiB', 4_000, 400],
+  ['1 TiB', 1024 ** 2, 1024],
+])('on a disk of %s videos leave enough for the database', (_, diskMib, keptMib) => {
+  expect(diskReserveBytes(diskMib * MIB)).toBe(keptMib * MIB);
+});
+
+test('files that are written at the same time reserve their space together, and give back what they did not use', async () => {
+  const { bavail, blocks, bsize } = await statfs(root);
+  const each = Math.floor((bavail * bsize - diskReserveBytes(blocks * bsize)) * 0.3);
+  const space = new DiskSpace(root);
+  const asked = await Promise.allSettled(Array.from({ length: 16 }, () => space.reserve(each)));
+  const granted = asked.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  expect(granted).toHaveLength(3);
+  await expect(space.reserve(each)).rejects.toMatchObject({ trouble: 'full' });
+  granted[0]?.release();
+  await expect(space.reserve(each)).resolves.toBeDefined();
+});
+
+let server: S3Server;
+let spool: string;
+let s3: Storage;
+beforeAll(async () => {
+  server = await startS3Server({ perPage: 2 });
+  spool = await mkdtemp(join(tmpdir(), 'haulbridge-spool-'));
+  s3 = await openStorage(server.storageUrl('fleet/video'), { spool });
+});
+afterAll(async () => {
+  s3.close();
+  await server.stop();
+  await rm(spool, { recursive: true });
+});
+
+const leftovers = async () => [...(await readdir(spool)), ...(await server.keysOfUploads())];
+
+describe('an S3 storage', () => {
+  storageCases(() => ({ storage: s3, leftovers }));
+
+  test('keeps the draft if the upload fails, and uploads it later', async () => {
+    const [name, body] = [newName(), randomBytes(9 * MIB)];
+    const point = await interrupted(s3, name, body, body.length);
+    const away = await openStorage(server.storageUrl('x').replace('s3://videos', 's3://elsewhere'), { spool });
+    const first = await away.openDraft(name, point);
+    await expect(first!.publish()).rejects.toMatchObject({ trouble: 'failed' });
+    await first!.close();
+    away.close();
+    await (await s3.openDraft(name, point))!.publish();
+    expect((await contentOf(s3, name)).equals(body)).toBe(true);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('lists its files page by page', async () => {
+    const names = Array.from({ length: 5 }, newName);
+    for (const name of names) await s3.store(name, sourceOf(Buffer.from('x')));
+    const client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, forcePathStyle: true });
+    const foreign = { Bucket: server.bucket, Key: 'fleet/video/recordings/notes.txt', Body: 'x' };
+    await client.send(new PutObjectCommand(foreign));
+    client.destroy();
+    const listed: string[] = [];
+    for await (const { name } of s3.list('recordings')) listed.push(name);
+    expect(listed).toEqual(expect.arrayContaining(names));
+    expect(listed).not.toContain('recordings/notes.txt');
+  });
+});
+
+test.each([
+  ['of the whole bucket', ''],
+  ['of a folder', 'fleet/video/'],
+])('a sweep %s aborts our abandoned uploads, and leaves those of other applications', async (_, prefix) => {
+  const server = await startS3Server({ perPage: 2 });
+  const storage = await openStorage(server.storageUrl(prefix), { spool });
+  const client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, forcePathStyle: true });
+  const begin = (Key: string) => client.send(new CreateMultipartUploadCommand({ Bucket: server.bucket, Key }));
+  // Uploads of one key may be on both sides of a page's end.
+  const repeated = prefix + newName();
+  for (const key of [repeated, repeated, repeated, prefix + newName(), prefix + newName()]) await begin(key);
+  const foreign = ['backups/2026.tar', ...['recordings/ab/notes.mp4', `more/${newName()}`].map((key) => prefix + key)];
+  for (const key of foreign) await begin(key);
+  await new Promise((done) => setTimeout(done, 20));
+  expect(await storage.sweep(60_000)).toBe(0);
+  expect(await storage.sweep(10)).toBe(5);
+  expect((await server.keysOfUploads()).sort()).toEqual(foreign.sort());
+  client.destroy();
+  storage.close();
+  await server.stop();
+});
+
+test('a server that cannot list or abort uploads is supported', async () => {
+  const server = await startS3Server({ plain: true });
+  const storage = await openStorage(server.storageUrl('x'), { spool });
+  const [name, body] = [newName(), randomBytes(9 * MIB)];
+  const draft = await storage.createDraft(name, body.length);
+  await append(draft, body);
+  await draft.publish();
+  expect(await storage.stat(name)).toMatchObject({ size: body.length });
+  expect(await storage.sweep(0)).toBe(0);
+  storage.close();
+  await server.stop();
+});
+
+// Node.js ends a process that collects an open file handle. Only /proc shows which handles are open.
+(process.platform === 'linux' ? test : test.skip)(
+  'a draft leaves no open handle if the disk fails while it is published, created or opened',
+  async () => {
+    const root = await mkdtemp(join(tmpdir(), 'haulbridge-dying-'));
+    try {
+      const child = join(import.meta.dirname, '../support/failing-disk-child.mjs');
+      const { stdout } = await promisify(execFile)(process.execPath, [child, root, newName()]);
+      expect(JSON.parse(stdout)).toEqual({
+        publishing: ['failed', 0, 0],
+        creating: ['failed', 0, 0],
+        // The bytes are kept for a later attempt.
+        opening: ['failed', 0, 1],
+      });
+    } finally {
+      await rm(root, { recursive: true });
+    }
+  },
+);
