@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const WHITE_SPACE = /[\p{White_Space}\uFEFF]+/gu;
 
@@ -17,5 +17,5 @@ export function normaliseName(name: string): string {
  * indexes no value of more than 2,704.
  */
 export function nameDigest(name: string): Buffer {
-  return createHash('sha256').update(normaliseName(name)).digest();
+  return hash('sha256', normaliseName(name), 'buffer');
 }

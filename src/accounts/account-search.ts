@@ -28,7 +28,8 @@ export function searchTerm(term: string): string {
  * texts must be compared afterwards, because other texts may have these grams too.
  */
 export function gramsOf(text: string): number[] {
-  const points = Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  const points: number[] = [];
+  for (let i = 0; i < text.length; i += (points.at(-1) ?? 0) > 0xffff ? 2 : 1) points.push(text.codePointAt(i) ?? 0);
   const grams = new Set<number>();
   for (let end = GRAM; end <= points.length; end++) {
     let hash = 0x811c9dc5 | 0;

@@ -9,6 +9,7 @@ export type AccountKey = Pick<AccountEntity, 'id' | 'accountNumber'>;
 type NameKey = Pick<AccountEntity, 'haulerId' | 'nameDigest'>;
 type Column = readonly [name: string, property: keyof AccountEntity];
 
+/** The unique name of an account is first. */
 const COLUMNS = {
   hauler_id: 'haulerId',
   name_digest: 'nameDigest',
@@ -33,10 +34,8 @@ const COLUMNS = {
   updated_at: 'updatedAt',
 } as const satisfies Record<string, keyof AccountEntity>;
 
-const NAME_COLUMNS: readonly Column[] = [
-  ['hauler_id', 'haulerId'],
-  ['name_digest', 'nameDigest'],
-];
+const ALL_COLUMNS: readonly Column[] = Object.entries(COLUMNS);
+const NAME_COLUMNS = ALL_COLUMNS.slice(0, 2);
 const NAMES = Object.keys(COLUMNS).join(', ');
 
 /** The accounts are one JSON text, which PostgreSQL reads as rows of the table. */
@@ -56,8 +55,8 @@ const FIND_BY_NAME = `
  */
 export async function insertAccounts(database: Querying, rows: readonly AccountEntity[]): Promise<AccountKey[]> {
   // In the order of the unique index: batches wait for each other and cannot deadlock.
-  const sorted = rows.toSorted((a, b) => compare(nameKey(a), nameKey(b)));
-  const inserted = await database.query<{ id: string }[]>(INSERT, [jsonOf(sorted, Object.entries(COLUMNS))]);
+  const sorted = rows.toSorted(byName);
+  const inserted = await database.query<{ id: string }[]>(INSERT, [jsonOf(sorted, ALL_COLUMNS)]);
   const created = new Set(inserted.map(({ id }) => id));
   const taken = rows.filter(({ id }) => !created.has(id));
   if (taken.length === 0) return [...rows];
@@ -71,12 +70,16 @@ export async function insertAccounts(database: Querying, rows: readonly AccountE
 }
 
 const nameKey = ({ haulerId, nameDigest }: NameKey) => `${haulerId} ${nameDigest.toString('hex')}`;
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const byName = (a: NameKey, b: NameKey) =>
+  a.haulerId === b.haulerId ? Buffer.compare(a.nameDigest, b.nameDigest) : a.haulerId < b.haulerId ? -1 : 1;
 
 function jsonOf(rows: readonly AccountEntity[], columns: readonly Column[]): string {
-  return JSON.stringify(
-    rows.map((row) => Object.fromEntries(columns.map(([name, property]) => [name, jsonValue(row[property])]))),
-  );
+  const records = rows.map((row) => {
+    const record: Record<string, unknown> = {};
+    for (const [name, property] of columns) record[name] = jsonValue(row[property]);
+    return record;
+  });
+  return JSON.stringify(records);
 }
 
 /** The forms of bytes and of arrays that PostgreSQL reads from a text. */

@@ -69,7 +69,7 @@ export const bodyLimits = (request: Request): BodyLimits => request.app.get(LIMI
 /** Closes the connection of a caller that sends an unread body too slowly after the response. */
 export const discardUnreadBody: RequestHandler = (request, response, next) => {
   if (hasBody(request)) {
-    response.once('finish', () => {
+    response.on('finish', () => {
       if (request.complete) return;
       setTimeout(() => {
         if (!request.complete) request.socket.destroy();

@@ -111,7 +111,7 @@ export class HttpServer extends Server {
 
   private track(response: ServerResponse): void {
     this.unsent.add(response);
-    response.once('close', () => this.unsent.delete(response));
+    response.on('close', () => this.unsent.delete(response));
     if (this.closed !== undefined) response.setHeader('Connection', 'close');
   }
 

@@ -21,7 +21,7 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
   return (request: ObservedRequest, response, next) => {
     const started = performance.now();
     const bytesBefore = request.socket.bytesWritten;
-    response.once('close', () => {
+    response.on('close', () => {
       const milliseconds = performance.now() - started;
       const status = isComplete(request, response, bytesBefore) ? response.statusCode : CALLER_GONE;
       metrics.requests.observe({ method: request.method, route: routeOf(request), status }, milliseconds / 1000);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
-import { type CreateScaleTicketResponse, RESULT_HEADER } from '../contracts/scale/scale.dto.js';
+import { type CreateScaleTicketResponse, RESULT_HEADER, type TicketResult } from '../contracts/scale/scale.dto.js';
 import type { Connection } from '../database/sql.js';
 import { HotPathPool } from '../database/pools.js';
 import { AppError, violated } from '../errors/app-error.js';
@@ -9,7 +9,7 @@ import type { Answer } from '../http/answer.js';
 import { type Claim, claim, type ClaimOutcome, keep, type KeptAnswer } from '../idempotency/idempotency.repository.js';
 import { keyReused } from '../idempotency/idempotency-key.js';
 import { findReferences } from '../site-sync/catalog/catalog.repository.js';
-import { BatchState, catalogViolations, flowConflict } from './ticket.rules.js';
+import { BatchState, catalogViolations, flowConflict, haveCommonFlow } from './ticket.rules.js';
 import { findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
 import type { Push } from './ticket.js';
 
@@ -34,18 +34,15 @@ export class TicketWriter {
   constructor(private readonly hotPath: HotPathPool) {}
 
   /**
-   * Most pushes create a ticket and violate no rule. Decides on them as if nothing were stored, and inserts them in one
-   * statement if the database confirms it. The others have no outcome: they need `write`.
+   * Most pushes create a ticket and violate no rule. Inserts them in one statement. The others have no outcome: they need
+   * `write`.
    */
   async insertNew(submissions: readonly Submission[]): Promise<Outcomes> {
     const pushes = submissions.map(({ push }) => push);
-    const state = new BatchState([]);
-    const applied = pushes.map((push) => state.apply(push));
-    const { created } = state.changes();
     // Pushes of one flow must be applied one after the other.
-    if (created.length < pushes.length) return pushes.map(() => undefined);
-    const inserted = await this.hotPath.use((connection) => insertNewTickets(connection, created, pushes));
-    return pushes.map(({ id }, i) => (inserted.has(id) ? toOutcome(applied[i]!) : undefined));
+    if (haveCommonFlow(pushes)) return pushes.map(() => undefined);
+    const inserted = await this.hotPath.use((connection) => insertNewTickets(connection, pushes));
+    return pushes.map(({ id }) => (inserted.has(id) ? stored(id, 'created') : undefined));
   }
 
   /** Every submission gets an outcome. */
@@ -92,11 +89,11 @@ async function writeOn(connection: Connection, submissions: readonly Submission[
 
 function toOutcome(applied: ReturnType<BatchState['apply']>): Outcome {
   if (applied === 'conflict') return flowConflict();
-  return {
-    status: 200,
-    headers: { [RESULT_HEADER]: applied.result },
-    body: { success: true, disposalTicketId: applied.ticket.id },
-  };
+  return stored(applied.ticket.id, applied.result);
+}
+
+function stored(disposalTicketId: string, result: TicketResult): TicketAnswer {
+  return { status: 200, headers: { [RESULT_HEADER]: result }, body: { success: true, disposalTicketId } };
 }
 
 function earlierOutcome(state: ClaimOutcome | undefined): Outcome | undefined {

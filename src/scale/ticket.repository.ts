@@ -11,11 +11,11 @@ import {
   MATERIAL_REFERENCE,
   toMaterialReferences,
 } from '../site-sync/catalog/catalog.repository.js';
-import type { BatchChanges } from './ticket.rules.js';
-import { type Direction, type Flow, NO_ORIGIN, type Push, type Revision, type Ticket } from './ticket.js';
+import { type BatchChanges, byFlows } from './ticket.rules.js';
+import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
 
-/** The columns of a new ticket that its push determines. */
-const CREATED = {
+/** The columns that a ticket and the push that creates it have in common. */
+const CONTENTS = {
   hauler_id: ['uuid', ({ haulerId }) => haulerId],
   id: ['uuid', ({ id }) => id],
   site_id: ['uuid', ({ siteId }) => siteId],
@@ -25,8 +25,13 @@ const CREATED = {
   outbound_updated_at: ['timestamptz', ({ flows }) => flows.outbound?.updatedAt ?? null],
   materials: ['json', ({ contents }) => contents.materials],
   custom_fields: ['json', ({ contents }) => contents.customFields],
-  created_at: ['timestamptz', ({ createdAt }) => createdAt],
-} as const satisfies Columns<Ticket>;
+} as const satisfies Columns<Ticket | Push>;
+
+/** The columns of a new ticket that its push determines. */
+const CREATED = {
+  ...CONTENTS,
+  created_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+} as const satisfies Columns<Push>;
 
 /** The other columns of a new ticket follow from these. */
 const DERIVED = {
@@ -36,9 +41,10 @@ const DERIVED = {
 };
 
 const TICKET = {
-  ...CREATED,
+  ...CONTENTS,
   revision: ['integer', ({ revision }) => revision],
   contents_version: ['timestamptz', ({ version }) => version],
+  created_at: ['timestamptz', ({ createdAt }) => createdAt],
   updated_at: ['timestamptz', ({ updatedAt }) => updatedAt],
 } as const satisfies Columns<Ticket>;
 
@@ -60,8 +66,8 @@ const REVISION = {
   ...PUSHED,
 } as const satisfies Columns<Revision>;
 
-/** A new ticket with the body of the push that created it. */
-const NEW_TICKET = { ...CREATED, ...PUSHED } as const satisfies Columns<Ticket & Pick<Push, 'body' | 'origin'>>;
+/** A new ticket with its first revision. */
+const NEW_TICKET = { ...CREATED, ...PUSHED } as const satisfies Columns<Push>;
 
 /** The key by which a push's flow is found. */
 const flowKey = (direction: Direction) =>
@@ -130,22 +136,13 @@ export async function findTickets(connection: Connection, pushes: readonly Push[
 }
 
 /**
- * Inserts those of `created` whose flows are not stored yet, with their first revisions, and returns their ids. Inserts
- * nothing if a site or material of any push is unknown (decision 24).
+ * Creates a ticket for each push whose flows are not stored yet, with its first revision, and returns their ids. No two pushes
+ * may have a flow in common. Inserts nothing if a site or material of any push is unknown (decision 24).
  */
-export async function insertNewTickets(
-  connection: Connection,
-  created: readonly Ticket[],
-  pushes: readonly Push[],
-): Promise<ReadonlySet<string>> {
-  const pushed = new Map(pushes.map((push) => [push.id, push]));
-  const tickets = created.map((ticket) => {
-    const { body = '', origin = NO_ORIGIN } = pushed.get(ticket.id) ?? {};
-    return { ...ticket, body, origin };
-  });
+export async function insertNewTickets(connection: Connection, pushes: readonly Push[]): Promise<ReadonlySet<string>> {
   const inserted = await connection.query<Pick<Ticket, 'id'>[]>(INSERT_NEW, [
     ...rowArrays(MATERIAL_REFERENCE, pushes.flatMap(toMaterialReferences)),
-    ...rowArrays(NEW_TICKET, tickets),
+    ...rowArrays(NEW_TICKET, pushes.toSorted(byFlows)),
   ]);
   return new Set(inserted.map(({ id }) => id));
 }

@@ -222,7 +222,23 @@ class FlowIndex {
   }
 }
 
-function byFlows(a: Ticket, b: Ticket): number {
+/** Whether two of the pushes belong to one ticket, or would. */
+export function haveCommonFlow(pushes: readonly Push[]): boolean {
+  const keys = new Set<string>();
+  for (const { haulerId, siteId, flows } of pushes) {
+    for (const direction of DIRECTIONS) {
+      const flow = flows[direction];
+      if (flow === undefined) continue;
+      const key = `${direction} ${haulerId} ${siteId} ${flow.ticketNumber}`;
+      if (keys.has(key)) return true;
+      keys.add(key);
+    }
+  }
+  return false;
+}
+
+/** The order in which batches write new tickets: two batches with the same flows wait for each other and cannot deadlock. */
+export function byFlows(a: Ticket | Push, b: Ticket | Push): number {
   return (
     compare(a.haulerId, b.haulerId) ||
     compare(a.siteId, b.siteId) ||

@@ -4,7 +4,7 @@ import { HotPathPool } from '../../src/database/pools.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { type Direction, DIRECTIONS, type Push, type Revision, type Ticket } from '../../src/scale/ticket.js';
 import { canRetry, findTickets, insertNewTickets, writeChanges } from '../../src/scale/ticket.repository.js';
-import { applyPush, BatchState } from '../../src/scale/ticket.rules.js';
+import { applyPush, BatchState, haveCommonFlow } from '../../src/scale/ticket.rules.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { testEnv } from '../support/env.js';
 import { anyPushes, at, flow, push, type PushParts } from '../support/pushes.js';
@@ -178,10 +178,8 @@ describe('insertNewTickets', () => {
   });
 
   const insert = (pushes: readonly Push[], materialIds: readonly string[] = [material]) => {
-    const state = new BatchState([]);
-    for (const one of pushes) state.apply(one);
     const withMaterials = pushes.map((one) => ({ ...one, materialIds }));
-    return pool.use((connection) => insertNewTickets(connection, state.changes().created, withMaterials));
+    return pool.use((connection) => insertNewTickets(connection, withMaterials));
   };
   const idsOf = (pushes: readonly Push[]) => new Set(pushes.map(({ id }) => id));
 
@@ -427,4 +425,17 @@ describe('BatchState', () => {
       Array.from({ length: 4 }, () => 'created'),
     );
   });
+});
+
+test('pushes have a common flow if not each of them creates a ticket', () => {
+  fc.assert(
+    fc.property(anyPushes, (parts) => {
+      const pushes = parts.map(push);
+      const state = new BatchState([]);
+      for (const one of pushes) state.apply(one);
+      expect(haveCommonFlow(pushes)).toBe(state.changes().created.length < pushes.length);
+    }),
+  );
+  expect(haveCommonFlow([push({ inbound: flow('A', 1) }), push({ inbound: flow('A', 2) })])).toBe(true);
+  expect(haveCommonFlow([push({ inbound: flow('A', 1) }), push({ outbound: flow('A', 1) })])).toBe(false);
 });
