@@ -57,41 +57,40 @@ export function errorBodyFault(exchange: Exchange, code: string): string | undef
 /** `SITE-007` for `SITE` and 7. */
 export const ruleId = (prefix: string, number: number): string => `${prefix}-${String(number).padStart(3, '0')}`;
 
-/** A rule without its operation and severity. */
-export type RuleRow = readonly [
-  id: string,
-  section: string,
-  on: string,
-  title: string,
-  remedy: string,
-  check: Rule['check'],
-  needs?: readonly string[],
-];
+/** The properties that the rules of a group share. */
+export interface RuleGroup {
+  readonly operation: string;
+  readonly section: string;
+  readonly on: string;
+  readonly severity?: Rule['severity'];
+  readonly needs?: readonly string[];
+}
 
-export const rulesOf = (operation: string, rows: readonly RuleRow[], severity: Rule['severity'] = 'must'): Rule[] =>
-  rows.map(([id, section, on, title, remedy, check, needs = []]) => {
-    return { id, section, severity, operation, on, title, remedy, check, needs };
-  });
+export type RuleRow = readonly [id: string, title: string, remedy: string, check: Rule['check']];
 
-/** The rules `first` and `first + 1`: how an answer is declared, and its form. */
-export const jsonRows = (prefix: string, first: number, on: string, answer: string): RuleRow[] => [
-  [
-    ruleId(prefix, first),
-    '4',
-    on,
-    `${answer} is application/json`,
-    'Send Content-Type: application/json.',
-    (exchange) => passedUnless(contentTypeFault(exchange)),
-  ],
-  [
-    ruleId(prefix, first + 1),
-    '4',
-    on,
-    `${answer} is JSON in UTF-8`,
-    'Write the body with a JSON serializer, in UTF-8.',
-    isJson,
-  ],
-];
+export const rulesOf = (
+  { operation, section, on, severity = 'must', needs = [] }: RuleGroup,
+  ...rows: readonly RuleRow[]
+): Rule[] =>
+  rows.map(([id, title, remedy, check]) => ({ id, operation, section, on, severity, needs, title, remedy, check }));
+
+/** Two rules with consecutive ids: how an answer is declared, and its form. */
+export const jsonRules = (prefix: string, first: number, operation: string, on: string, answer: string): Rule[] =>
+  rulesOf(
+    { operation, section: '4', on },
+    [
+      ruleId(prefix, first),
+      `${answer} is application/json`,
+      'Send Content-Type: application/json.',
+      (exchange) => passedUnless(contentTypeFault(exchange)),
+    ],
+    [
+      ruleId(prefix, first + 1),
+      `${answer} is JSON in UTF-8`,
+      'Write the body with a JSON serializer, in UTF-8.',
+      isJson,
+    ],
+  );
 
 /** The required form of a value, in words and as a check. */
 export type Form = readonly [words: string, isValid: (value: unknown) => boolean];
@@ -100,22 +99,18 @@ export const TRUE: Form = ['true', (value) => value === true];
 
 /** A rule of one member of a JSON answer; `path` is `success` or `data.sites`. */
 export const memberRow = (
-  [id, section, on]: readonly [id: string, section: string, on: string],
+  id: string,
   path: string,
   [words, isValid]: Form,
-  needs: readonly string[],
   remedy = `Send ${path} as ${words.replace('or absent', 'or leave it out')}.`,
 ): RuleRow => [
   id,
-  section,
-  on,
   `${path} is ${words}`,
   remedy,
   ({ json }) => {
     const value = valueAt(json, path);
     return passedIf(isValid(value), `${path} must be ${words}, it is ${shown(value)}`);
   },
-  needs,
 ];
 
 export const valueAt = (body: unknown, path: string): unknown => path.split('.').reduce<unknown>(ownField, body);
@@ -124,25 +119,17 @@ export const valueAt = (body: unknown, path: string): unknown => path.split('.')
 export const FAIL_ON_DEMAND = { 'Sandbox-Scenario': 'server-error' } as const;
 
 /** The error body of a 500 (section 7). The exchange has `FAIL_ON_DEMAND`. */
-export const internalErrorRule = (
-  id: string,
-  on: string,
-  operation: string,
-  severity: Rule['severity'] = 'must',
-): Rule => ({
-  id,
-  section: '7',
-  severity,
-  operation,
-  on,
-  title: 'the 500 for an unexpected error has the common error body with INTERNAL_ERROR',
-  remedy: `${errorBodyRemedy('INTERNAL_ERROR')} Log the incident.`,
-  check: (exchange) => {
-    if (exchange.failure !== undefined) return failed(exchange.failure);
-    if (exchange.status !== 500) return notProven(`the server did not fail, the status is ${exchange.status}`);
-    return passedUnless(errorBodyFault(exchange, 'INTERNAL_ERROR'));
-  },
-});
+export const internalErrorRules = (id: string, on: string, operation: string, severity?: Rule['severity']): Rule[] =>
+  rulesOf({ operation, section: '7', on, severity: severity ?? 'must' }, [
+    id,
+    'the 500 for an unexpected error has the common error body with INTERNAL_ERROR',
+    `${errorBodyRemedy('INTERNAL_ERROR')} Log the incident.`,
+    (exchange) => {
+      if (exchange.failure !== undefined) return failed(exchange.failure);
+      if (exchange.status !== 500) return notProven(`the server did not fail, the status is ${exchange.status}`);
+      return passedUnless(errorBodyFault(exchange, 'INTERNAL_ERROR'));
+    },
+  ]);
 
 const errorBodyRemedy = (code: string): string =>
   `Send { "success": false, "error": { "code": "${code}", "message": "…" } } as application/json.`;
@@ -166,20 +153,18 @@ export function refusalRules(
   requests: readonly RefusedRequest[],
   { severity = 'must', bodySeverity = severity, needs = [] }: RefusalOptions = {},
 ): Rule[] {
-  return requests.flatMap(([on, number, request, ownRemedy = remedy]): Rule[] => [
-    {
-      ...{ operation, on, needs, section, severity },
-      id: ruleId(prefix, number),
-      title: `${request} is answered with ${status}`,
-      remedy: ownRemedy,
-      check: hasStatus(status),
-    },
-    {
-      ...{ operation, on, needs, section: '7', severity: bodySeverity },
-      id: ruleId(prefix, number + 1),
-      title: `the ${status} for ${request} has the common error body with ${code}`,
-      remedy: errorBodyRemedy(code),
-      check: (exchange) => passedUnless(errorBodyFault(exchange, code)),
-    },
+  return requests.flatMap(([on, number, request, ownRemedy = remedy]) => [
+    ...rulesOf({ operation, section, on, severity, needs }, [
+      ruleId(prefix, number),
+      `${request} is answered with ${status}`,
+      ownRemedy,
+      hasStatus(status),
+    ]),
+    ...rulesOf({ operation, section: '7', on, severity: bodySeverity, needs }, [
+      ruleId(prefix, number + 1),
+      `the ${status} for ${request} has the common error body with ${code}`,
+      errorBodyRemedy(code),
+      (exchange) => passedUnless(errorBodyFault(exchange, code)),
+    ]),
   ]);
 }

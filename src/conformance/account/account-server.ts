@@ -2,9 +2,9 @@ import { ACCOUNT_API } from '../../contracts/account/account.api.js';
 import {
   FAIL_ON_DEMAND,
   hasStatus,
-  internalErrorRule,
+  internalErrorRules,
   isJson,
-  jsonRows,
+  jsonRules,
   memberRow,
   type Refusal,
   type RefusalOptions,
@@ -16,8 +16,7 @@ import {
   TEXT,
   valueAt,
 } from '../checks.js';
-import type { Exchange } from '../exchange.js';
-import { type Exchanges, failed, passed, type RequestPlan, type ServerRole, type Verdict } from '../rule.js';
+import { type Exchanges, passedIf, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
 
 const OPERATION = 'createAccount';
 
@@ -106,68 +105,55 @@ const PLANS: Readonly<Record<string, RequestPlan>> = {
   ...Object.fromEntries([...LIMITS, ...INVALID, UNKNOWN_STATE].map(([on, , change]) => [on, create(on, change)])),
 };
 
-const returns =
-  (path: string) =>
-  ({ json, request }: Exchange): Verdict => {
-    const [sent, returned] = [JSON.parse(request.body ?? 'null'), json].map((body) => valueAt(body, path));
-    return sent === returned ? passed : failed(`${path} is ${shown(returned)}, sent was ${shown(sent)}`);
-  };
-
-const returnedRow = (id: string, on: string, path: string, needs: readonly string[]): RuleRow => [
+const returnedRow = (id: string, path: string): RuleRow => [
   id,
-  '2.5',
-  on,
   `${path} is returned as it was sent`,
   `Return ${path} of the request.`,
-  returns(path),
-  needs,
+  ({ json, request }) => {
+    const [sent, returned] = [JSON.parse(request.body ?? 'null'), json].map((body) => valueAt(body, path));
+    return passedIf(sent === returned, `${path} is ${shown(returned)}, sent was ${shown(sent)}`);
+  },
 ];
-const ACCEPT = 'Accept the account with 200: only accountName is required, and every field follows section 2.4.';
-const JSON_BODY = ['ACCOUNT-022'];
-const JSON_FULL = ['ACCOUNT-031'];
 
-const ACCEPTED: readonly RuleRow[] = [
-  [
+const ACCEPT = 'Accept the account with 200: only accountName is required, and every field follows section 2.4.';
+const accepted = (id: string, section: string, on: string, title: string): Rule[] =>
+  rulesOf({ operation: OPERATION, section, on }, [id, title, ACCEPT, hasStatus(200)]);
+
+const ACCEPTED: readonly Rule[] = [
+  ...accepted(
     'ACCOUNT-020',
     '4.2',
     'create',
     'POST /platform-api/v1/accounts with an accountName alone is answered with 200',
-    ACCEPT,
-    hasStatus(200),
-  ],
-  ...jsonRows('ACCOUNT', 21, 'create', 'the answer'),
-  memberRow(['ACCOUNT-023', '2.5', 'create'], 'accountId', TEXT, JSON_BODY),
-  memberRow(['ACCOUNT-024', '2.5', 'create'], 'accountNumber', TEXT, JSON_BODY),
-  returnedRow('ACCOUNT-025', 'create', 'accountName', JSON_BODY),
-  ['ACCOUNT-030', '2.4', 'full', 'an account with address and contact is answered with 200', ACCEPT, hasStatus(200)],
-  [
+  ),
+  ...jsonRules('ACCOUNT', 21, OPERATION, 'create', 'the answer'),
+  ...rulesOf(
+    { operation: OPERATION, section: '2.5', on: 'create', needs: ['ACCOUNT-022'] },
+    memberRow('ACCOUNT-023', 'accountId', TEXT),
+    memberRow('ACCOUNT-024', 'accountNumber', TEXT),
+    returnedRow('ACCOUNT-025', 'accountName'),
+  ),
+  ...accepted('ACCOUNT-030', '2.4', 'full', 'an account with address and contact is answered with 200'),
+  ...rulesOf({ operation: OPERATION, section: '4', on: 'full' }, [
     'ACCOUNT-031',
-    '4',
-    'full',
     'the answer for an account with address and contact is JSON in UTF-8',
     'Write the body with a JSON serializer, in UTF-8.',
     isJson,
-  ],
-  ...Object.keys(ADDRESS).map((name, i) => returnedRow(`ACCOUNT-04${i}`, 'full', `billingAddress.${name}`, JSON_FULL)),
-  memberRow(['ACCOUNT-046', '2.5', 'full'], 'billingAddress.addressId', TEXT, JSON_FULL),
-  ...Object.keys(CONTACT).map((name, i) => returnedRow(`ACCOUNT-05${i}`, 'full', `primaryContact.${name}`, JSON_FULL)),
-  memberRow(['ACCOUNT-054', '2.5', 'full'], 'primaryContact.contactId', TEXT, JSON_FULL),
-  [
+  ]),
+  ...rulesOf(
+    { operation: OPERATION, section: '2.5', on: 'full', needs: ['ACCOUNT-031'] },
+    ...Object.keys(ADDRESS).map((name, i) => returnedRow(`ACCOUNT-04${i}`, `billingAddress.${name}`)),
+    memberRow('ACCOUNT-046', 'billingAddress.addressId', TEXT),
+    ...Object.keys(CONTACT).map((name, i) => returnedRow(`ACCOUNT-05${i}`, `primaryContact.${name}`)),
+    memberRow('ACCOUNT-054', 'primaryContact.contactId', TEXT),
+  ),
+  ...accepted(
     'ACCOUNT-080',
     '2.4',
     'partial',
     'an address of a city alone and a contact of a first name alone are accepted',
-    ACCEPT,
-    hasStatus(200),
-  ],
-  ...LIMITS.map(([on, title], i): RuleRow => [
-    `ACCOUNT-06${i}`,
-    '2.4',
-    on,
-    `${title} is accepted`,
-    ACCEPT,
-    hasStatus(200),
-  ]),
+  ),
+  ...LIMITS.flatMap(([on, title], i) => accepted(`ACCOUNT-06${i}`, '2.4', on, `${title} is accepted`)),
 ];
 
 const INVALID_PAYLOAD = [400, 'INVALID_PAYLOAD', '7', 'Check the body against section 2.4, and answer 400.'] as const;
@@ -202,13 +188,13 @@ export const ACCOUNT_SERVER: ServerRole = {
       ['wrongKey', 7, 'an account with a wrong key'],
       ['otherHeader', 9, 'an account with the key in API-KEY in place of PLATFORM-API-KEY'],
     ]),
-    ...rulesOf(OPERATION, ACCEPTED),
+    ...ACCEPTED,
     ...refusals(CONFLICT, [['again', 70, 'an account with a name that exists']], { needs: ['ACCOUNT-020'] }),
     ...refusals(
       INVALID_FIELD,
       INVALID.map(([on, of], i) => [on, 100 + 2 * i, of]),
     ),
     ...refusals(INVALID_FIELD, [[UNKNOWN_STATE[0], 162, UNKNOWN_STATE[1]]], { severity: 'should' }),
-    internalErrorRule('ACCOUNT-164', 'serverError', OPERATION, 'should'),
+    ...internalErrorRules('ACCOUNT-164', 'serverError', OPERATION, 'should'),
   ],
 };

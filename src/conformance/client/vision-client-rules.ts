@@ -139,21 +139,30 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
       'a request that has failed is not polled again',
       'End a request whose data.request has the status failed.',
       (log) => {
-        const failed = faultedCalls(log, 'failed-clip', 'requestVideo').filter(
-          (request) => endOf(request, log) !== undefined,
-        );
+        const failed = faultedCalls(log, 'failed-clip', 'requestVideo').filter((request) => endOf(request, log));
         return everyCall(failed, neededCalls(PARTNER_FAULTS, 'requestVideo', 'failed-clip'), (request) => {
           const id = sentRequestId(request);
-          const end = endOf(request, log);
-          const more = callsOf(log, 'listVideos').filter(
-            (call) => call.query.get('requestId') === id && call.at > (end?.at ?? 0),
-          );
-          return more.length === 0 ? undefined : `it was polled ${more.length} times after its failure`;
+          const { at: end = 0 } = endOf(request, log) ?? {};
+          const polls = callsOf(log, 'listVideos').filter(({ query, at }) => query.get('requestId') === id && at > end);
+          return polls.length === 0 ? undefined : `it was polled ${polls.length} times after its failure`;
         });
       },
     ),
   ),
 ];
+
+const requiredText = (id: string, section: string, operation: string, name: string): ClientRule =>
+  callRule(
+    id,
+    section,
+    operation,
+    `${name} is sent once and is not empty`,
+    `Send the query parameter ${name}.`,
+    ({ query }) => {
+      const values = query.getAll(name);
+      return values.length === 1 && values[0] !== '' ? undefined : `${name} is ${shown(values.join(', '))}`;
+    },
+  );
 
 /** The rules of the queries of both lists, and of their pages. */
 export const LIST_CLIENT_RULES: readonly ClientRule[] = [
@@ -161,17 +170,7 @@ export const LIST_CLIENT_RULES: readonly ClientRule[] = [
     const section = operation === 'listVideos' ? '4.5' : '4.6';
     const id = (n: number) => `PLATFORM-0${4 + i}${n}`;
     return [
-      callRule(
-        id(0),
-        section,
-        operation,
-        'customerId is sent once and is not empty',
-        'Send the query parameter customerId.',
-        ({ query }) => {
-          const values = query.getAll('customerId');
-          return values.length === 1 && values[0] !== '' ? undefined : `customerId is ${shown(values.join(', '))}`;
-        },
-      ),
+      requiredText(id(0), section, operation, 'customerId'),
       callRule(id(1), section, operation, 'page is an integer from 1, or absent', 'Count the pages from 1.', (call) =>
         integerFault(call, 'page', 1, 1e9),
       ),
@@ -208,17 +207,7 @@ export const LIST_CLIENT_RULES: readonly ClientRule[] = [
         : `requestId is ${shown(id)}`;
     },
   ),
-  callRule(
-    'PLATFORM-055',
-    '4.6',
-    'listContinuous',
-    'truckId is sent once and is not empty',
-    'Send the query parameter truckId.',
-    ({ query }) => {
-      const values = query.getAll('truckId');
-      return values.length === 1 && values[0] !== '' ? undefined : `truckId is ${shown(values.join(', '))}`;
-    },
-  ),
+  requiredText('PLATFORM-055', '4.6', 'listContinuous', 'truckId'),
   callRule(
     'PLATFORM-056',
     '4.6',

@@ -6,18 +6,17 @@ import {
   FAIL_ON_DEMAND,
   type Form,
   hasStatus,
-  internalErrorRule,
-  jsonRows,
+  internalErrorRules,
+  jsonRules,
   memberRow,
   type Refusal,
   refusalRules,
-  type RuleRow,
   rulesOf,
   shown,
   TRUE,
 } from '../checks.js';
 import { UnprovenError } from '../exchange.js';
-import { type Exchanges, failed, passed, type RequestPlan, type ServerRole } from '../rule.js';
+import { type Exchanges, passedIf, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
 
 const OPERATION = 'createTicket';
 const UNKNOWN_ID = 'c0ffee00-0000-4000-8000-00000000dead';
@@ -135,65 +134,53 @@ const PLANS: Readonly<Record<string, RequestPlan>> = {
 const ACCEPT = 'Accept the ticket with 200: it follows section 2.2, and its site and material are known.';
 const UUID: Form = ['a UUID', (value) => typeof value === 'string' && isUuid(value)];
 
-const ACCEPTED: readonly RuleRow[] = [
-  [
-    'SCALE-020',
-    '4.1',
-    'create',
-    'POST /platform-api/v1/tickets with a valid ticket is answered with 200',
-    ACCEPT,
-    hasStatus(200),
-  ],
-  ...jsonRows('SCALE', 21, 'create', 'the answer'),
-  memberRow(['SCALE-023', '2.3', 'create'], 'success', TRUE, ['SCALE-022']),
-  memberRow(['SCALE-024', '2.3', 'create'], 'disposalTicketId', UUID, ['SCALE-022']),
-  [
+const accepted = (id: string, section: string, on: string, title: string, remedy = ACCEPT): Rule[] =>
+  rulesOf({ operation: OPERATION, section, on }, [id, title, remedy, hasStatus(200)]);
+
+const ACCEPTED: readonly Rule[] = [
+  ...accepted('SCALE-020', '4.1', 'create', 'POST /platform-api/v1/tickets with a valid ticket is answered with 200'),
+  ...jsonRules('SCALE', 21, OPERATION, 'create', 'the answer'),
+  ...rulesOf(
+    { operation: OPERATION, section: '2.3', on: 'create', needs: ['SCALE-022'] },
+    memberRow('SCALE-023', 'success', TRUE),
+    memberRow('SCALE-024', 'disposalTicketId', UUID),
+  ),
+  ...rulesOf({ operation: OPERATION, section: '4.1', on: 'update', needs: ['SCALE-020'] }, [
     'SCALE-025',
-    '4.1',
-    'update',
     'a ticket that was updated is answered with 200',
     'Accept a ticket again when it has changed.',
     hasStatus(200),
-    ['SCALE-020'],
-  ],
-  [
+  ]),
+  ...accepted(
     'SCALE-027',
     '2.2',
     'every',
     'a ticket with both flows, customFields and a unitPriceCents of 15.5 is answered with 200',
-    ACCEPT,
-    hasStatus(200),
-  ],
-  [
+  ),
+  ...accepted(
     'SCALE-028',
     '2.2',
     'withoutFlow',
     'a ticket without a flow is answered with 200',
     'Accept a ticket without inboundFlow and outboundFlow: both are optional.',
-    hasStatus(200),
-  ],
-  [
+  ),
+  ...accepted(
     'SCALE-029',
     '2.2',
     'units',
     'every unit of measure is accepted',
     `Accept ${UNITS_OF_MEASURE.join(', ')}.`,
-    hasStatus(200),
-  ],
-];
-
-const SAME_TICKET: RuleRow = [
-  'SCALE-026',
-  '4.1',
-  'update',
-  'an updated ticket keeps its disposalTicketId',
-  'Recognise a ticket by site, direction and ticket number, and return its id again.',
-  async (exchange, run) => {
-    const created = await run.exchange('create');
-    const [before, after] = [created, exchange].map(({ json }) => ownField(json, 'disposalTicketId'));
-    return before === after ? passed : failed(`disposalTicketId is ${shown(after)}, it was ${shown(before)}`);
-  },
-  ['SCALE-024'],
+  ),
+  ...rulesOf({ operation: OPERATION, section: '4.1', on: 'update', needs: ['SCALE-024'], severity: 'should' }, [
+    'SCALE-026',
+    'an updated ticket keeps its disposalTicketId',
+    'Recognise a ticket by site, direction and ticket number, and return its id again.',
+    async (exchange, run) => {
+      const created = await run.exchange('create');
+      const [before, after] = [created, exchange].map(({ json }) => ownField(json, 'disposalTicketId'));
+      return passedIf(before === after, `disposalTicketId is ${shown(after)}, it was ${shown(before)}`);
+    },
+  ]),
 ];
 
 const INVALID_PAYLOAD = [400, 'INVALID_PAYLOAD', '7', 'Check the body against section 2.2, and answer 400.'] as const;
@@ -222,8 +209,7 @@ export const SCALE_SERVER: ServerRole = {
       ['wrongKey', 7, 'a ticket with a wrong key'],
       ['otherHeader', 9, 'a ticket with the key in API-KEY in place of PLATFORM-API-KEY'],
     ]),
-    ...rulesOf(OPERATION, ACCEPTED),
-    ...rulesOf(OPERATION, [SAME_TICKET], 'should'),
+    ...ACCEPTED,
     ...refusalRules(
       'SCALE',
       OPERATION,
@@ -234,6 +220,6 @@ export const SCALE_SERVER: ServerRole = {
     ...refusalRules('SCALE', OPERATION, RULE_VIOLATED, [['unknownSite', 162, 'a ticket of an unknown site']], {
       severity: 'should',
     }),
-    internalErrorRule('SCALE-164', 'serverError', OPERATION),
+    ...internalErrorRules('SCALE-164', 'serverError', OPERATION),
   ],
 };

@@ -1,4 +1,5 @@
 import { MEASURE_UNITS } from '../../contracts/site/site.dto.js';
+import { type RuleGroup, rulesOf } from '../checks.js';
 import { notApplicable, notProven, passedUnless, type Rule } from '../rule.js';
 import { siteFacts } from './site-facts.js';
 
@@ -91,50 +92,44 @@ const LINKS: readonly LinkRow[] = [
   ],
 ];
 
-const common = (list: string) => ({
-  section: '2.4a',
-  operation: 'getSites',
-  on: 'list',
+const groupOf = (list: string, severity: Rule['severity']): RuleGroup => ({
+  ...{ operation: 'getSites', section: '2.4a', on: 'list', severity },
   needs: [LIST_RULES[list] ?? ''],
 });
 
 const noRecords = (list: string) =>
   list === 'kiosks' ? notApplicable('the answer has no kiosks') : notProven(`the answer has no ${list}`);
 
-const fieldRule = ([id, field, form, optional]: Row): Rule => {
+const fieldRules = ([id, field, form, optional]: Row): Rule[] => {
   const list = field.slice(0, field.indexOf('['));
   const parent = `data.${field.slice(0, field.lastIndexOf('.'))}`;
-  const isInAddress = field.includes('.address.');
-  return {
-    ...common(list),
+  return rulesOf(groupOf(list, 'must'), [
     id,
-    severity: 'must',
-    title: `${field} is ${form}${optional === undefined ? '' : ', or absent'}`,
-    remedy: `Send ${field} as ${form}.`,
-    check: (exchange) => {
+    `${field} is ${form}${optional === undefined ? '' : ', or absent'}`,
+    `Send ${field} as ${form}.`,
+    (exchange) => {
       const facts = siteFacts(exchange);
       if (facts.countOf(`data.${list}`) === 0) return noRecords(list);
       const fault = facts.faultOf(`data.${field}`);
       if (fault === undefined && optional !== undefined && !facts.has(`data.${field}`))
         return notApplicable(`no record has ${field}`);
-      if (isInAddress && !facts.has(parent)) return notApplicable('no site has an address');
+      if (field.includes('.address.') && !facts.has(parent)) return notApplicable('no site has an address');
       return passedUnless(fault);
     },
-  };
+  ]);
 };
 
-const linkRule = ([id, list, fact, severity, title, remedy]: LinkRow): Rule => ({
-  ...common(list),
-  id,
-  severity,
-  title,
-  remedy,
-  check: (exchange) => {
-    const facts = siteFacts(exchange);
-    return facts.countOf(`data.${list}`) === 0
-      ? noRecords(list)
-      : passedUnless(facts.faultOf(`data.${list}[].${fact}`));
-  },
-});
+const linkRules = ([id, list, fact, severity, title, remedy]: LinkRow): Rule[] =>
+  rulesOf(groupOf(list, severity), [
+    id,
+    title,
+    remedy,
+    (exchange) => {
+      const facts = siteFacts(exchange);
+      return facts.countOf(`data.${list}`) === 0
+        ? noRecords(list)
+        : passedUnless(facts.faultOf(`data.${list}[].${fact}`));
+    },
+  ]);
 
-export const SITE_RECORD_RULES: readonly Rule[] = [...FIELDS.map(fieldRule), ...LINKS.map(linkRule)];
+export const SITE_RECORD_RULES: readonly Rule[] = [...FIELDS.flatMap(fieldRules), ...LINKS.flatMap(linkRules)];

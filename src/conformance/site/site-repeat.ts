@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../contracts/common/json.js';
-import { hasStatus, shown, valueAt } from '../checks.js';
+import { hasStatus, rulesOf, shown, valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notProven, passed, type Rule } from '../rule.js';
 import { SITE_LISTS } from './site-facts.js';
@@ -61,37 +61,28 @@ const compared =
     return isCompared ? passed : notProven('the lists have no records');
   };
 
-const common = { operation: 'getSites', on: 'again', needs: ['SITE-005'] } as const;
+const GROUP = { operation: 'getSites', on: 'again', needs: ['SITE-005'] } as const;
 
 export const SITE_REPEAT_RULES: readonly Rule[] = [
-  {
-    ...common,
-    id: 'SITE-070',
-    section: '4.3',
-    severity: 'must',
-    title: 'the list can be read again immediately',
-    remedy: 'Give each GET the same answer: the platform reads the complete list each time.',
-    check: hasStatus(200),
-  },
-  {
-    ...common,
-    id: 'SITE-071',
-    section: '2.4a',
-    severity: 'must',
-    title: 'records keep their ids from one list to the next',
-    remedy: 'Store the id of each record: do not create it for the answer.',
-    check: compared((before, after, list) =>
+  ...rulesOf({ ...GROUP, section: '4.3' }, [
+    'SITE-070',
+    'the list can be read again immediately',
+    'Give each GET the same answer: the platform reads the complete list each time.',
+    hasStatus(200),
+  ]),
+  ...rulesOf({ ...GROUP, section: '2.4a' }, [
+    'SITE-071',
+    'records keep their ids from one list to the next',
+    'Store the id of each record: do not create it for the answer.',
+    compared((before, after, list) =>
       [...before.keys()].some((id) => after.has(id)) ? undefined : `no id of ${list} is in the second list`,
     ),
-  },
-  {
-    ...common,
-    id: 'SITE-072',
-    section: '1',
-    severity: 'should',
-    title: 'a record that has not changed keeps its updatedAt',
-    remedy: 'Send the time of the last change of the record, not the time of the answer.',
-    check: compared((before, after) => {
+  ]),
+  ...rulesOf({ ...GROUP, section: '1', severity: 'should' }, [
+    'SITE-072',
+    'a record that has not changed keeps its updatedAt',
+    'Send the time of the last change of the record, not the time of the answer.',
+    compared((before, after) => {
       for (const [id, { path, updatedAt, digest }] of before) {
         const next = after.get(id);
         if (next?.digest === digest && next.updatedAt !== updatedAt)
@@ -99,5 +90,5 @@ export const SITE_REPEAT_RULES: readonly Rule[] = [
       }
       return undefined;
     }),
-  },
+  ]),
 ];

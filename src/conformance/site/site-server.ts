@@ -4,18 +4,17 @@ import {
   errorBodyFault,
   FAIL_ON_DEMAND,
   type Form,
-  internalErrorRule,
-  jsonRows,
+  internalErrorRules,
+  jsonRules,
   memberRow,
   type Refusal,
   refusalRules,
-  type RuleRow,
   rulesOf,
   statusFault,
   TRUE,
 } from '../checks.js';
 import { UnprovenError } from '../exchange.js';
-import { notProven, passedUnless, type RequestPlan, type ServerRole } from '../rule.js';
+import { notProven, passedUnless, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
 import { MAX_ANSWER_BYTES } from '../http-transport.js';
 import { SITE_RECORD_RULES } from './site-records.js';
 import { SITE_REPEAT_RULES } from './site-repeat.js';
@@ -65,23 +64,25 @@ const LIST: Form = [
   (value) => value == null || (Array.isArray(value) && value.every(isJsonObject)),
 ];
 
-const ENVELOPE: readonly RuleRow[] = [
-  [
+const ENVELOPE: readonly Rule[] = [
+  ...rulesOf({ operation: OPERATION, section: '4.3', on: 'list' }, [
     'SITE-001',
-    '4.3',
-    'list',
     'GET /scale-platform/v1/sites with the key and a haulerId is answered with 200',
     'Serve GET /scale-platform/v1/sites at the base address, accept the key in the header API-KEY, and answer 200 for a hauler with data.',
     (exchange) =>
       exchange.status === 404 && errorBodyFault(exchange, 'NOT_FOUND') === undefined
         ? notProven('the server has no data of this hauler (404 NOT_FOUND)')
         : passedUnless(statusFault(exchange, 200)),
-  ],
-  ...jsonRows('SITE', 2, 'list', 'the answer'),
-  memberRow(['SITE-004', '2.4a', 'list'], 'success', TRUE, ['SITE-003']),
-  memberRow(['SITE-005', '2.4a', 'list'], 'data', OBJECT, ['SITE-003']),
-  ...['sites', 'kiosks', 'materials'].map((list, i) =>
-    memberRow([`SITE-00${6 + i}`, '2.4a', 'list'], `data.${list}`, LIST, ['SITE-005']),
+  ]),
+  ...jsonRules('SITE', 2, OPERATION, 'list', 'the answer'),
+  ...rulesOf(
+    { operation: OPERATION, section: '2.4a', on: 'list', needs: ['SITE-003'] },
+    memberRow('SITE-004', 'success', TRUE),
+    memberRow('SITE-005', 'data', OBJECT),
+  ),
+  ...rulesOf(
+    { operation: OPERATION, section: '2.4a', on: 'list', needs: ['SITE-005'] },
+    ...['sites', 'kiosks', 'materials'].map((list, i) => memberRow(`SITE-00${6 + i}`, `data.${list}`, LIST)),
   ),
 ];
 
@@ -101,7 +102,7 @@ export const SITE_SERVER: ServerRole = {
   operations: { [OPERATION]: { method: 'GET', path: `${SITE_API.prefix}${SITE_API.routes.getSites.path}` } },
   plans: PLANS,
   rules: [
-    ...rulesOf(OPERATION, ENVELOPE),
+    ...ENVELOPE,
     ...SITE_RECORD_RULES,
     ...SITE_REPEAT_RULES,
     ...refusalRules('SITE', OPERATION, UNAUTHORIZED, [
@@ -124,6 +125,6 @@ export const SITE_SERVER: ServerRole = {
       ['malformedHauler', 62, 'a request with a haulerId that is not a UUID'],
     ]),
     ...refusalRules('SITE', OPERATION, NOT_FOUND, [['unknownHauler', 64, 'a request for a hauler without data']]),
-    internalErrorRule('SITE-066', 'serverError', OPERATION),
+    ...internalErrorRules('SITE-066', 'serverError', OPERATION),
   ],
 };

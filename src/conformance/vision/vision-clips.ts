@@ -1,7 +1,7 @@
 import { epochMillis } from '../../contracts/common/instant.js';
 import { ownField } from '../../contracts/common/json.js';
 import { VIDEO_STATUSES } from '../../contracts/vision/vision.dto.js';
-import { type Form, hasStatus, jsonRows, memberRow, rulesOf, shown, TEXT, TRUE, valueAt } from '../checks.js';
+import { type Form, hasStatus, jsonRules, memberRow, rulesOf, shown, TEXT, TRUE, valueAt } from '../checks.js';
 import { failed, notProven, passed, passedIf, type Rule } from '../rule.js';
 import { elementsOf, isMp4 } from './vision-facts.js';
 import { queryValue, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
@@ -46,115 +46,80 @@ const isWithinRequest: Check = async (exchange, run) => {
   const request = await run.exchange('request');
   const body: unknown = JSON.parse(request.request.body ?? '{}');
   const [from = 0, to = 0] = ['startTime', 'endTime'].map((name) => Date.parse(String(ownField(body, name))));
-  return everyElement(exchange, ({ startTime, endTime }) => {
+  return everyElement(({ startTime, endTime }) => {
     const [start, end] = [epochMillis(startTime), epochMillis(endTime)];
     // A range that ends too early is the fault of another rule.
     return end <= start || (end > from && start < to) ? undefined : 'lies outside the range of the request';
-  });
+  })(exchange);
 };
 
+const REQUEST = { operation: 'requestVideo', on: 'request' } as const;
+
 export const REQUEST_RULES: readonly Rule[] = [
-  ...rulesOf('requestVideo', [
-    [
-      'VISION-201',
-      '4.4',
-      'request',
-      'POST /video-platform/v1/videos/requests of a recorded range is answered with 202',
-      'Accept a valid request with 202.',
-      hasStatus(202),
-    ],
-    ...jsonRows('VISION', 202, 'request', 'the acknowledgement'),
-    memberRow(['VISION-204', '2.5a', 'request'], 'success', TRUE, ['VISION-203']),
-    memberRow(['VISION-205', '2.5a', 'request'], 'requestId', TEXT, ['VISION-203']),
-    memberRow(['VISION-206', '3', 'request'], 'status', STATUS, ['VISION-203']),
-    memberRow(['VISION-207', '2.5a', 'request'], 'message', OPTIONAL_TEXT, ['VISION-203']),
+  ...rulesOf({ ...REQUEST, section: '4.4' }, [
+    'VISION-201',
+    'POST /video-platform/v1/videos/requests of a recorded range is answered with 202',
+    'Accept a valid request with 202.',
+    hasStatus(202),
   ]),
+  ...jsonRules('VISION', 202, 'requestVideo', 'request', 'the acknowledgement'),
   ...rulesOf(
-    'requestVideo',
-    [
-      memberRow(
-        ['VISION-208', '4.4', 'request'],
-        'status',
-        PROCESSING,
-        ['VISION-206'],
-        'Send processing, and show the end in the list; the platform understands ready and failed as well.',
-      ),
-    ],
-    'should',
+    { ...REQUEST, section: '2.5a', needs: ['VISION-203'] },
+    memberRow('VISION-204', 'success', TRUE),
+    memberRow('VISION-205', 'requestId', TEXT),
   ),
-  ...rulesOf('listVideos', [
-    [
-      'VISION-301',
-      '1',
-      'clip',
-      'a list by requestId is answered with 200',
-      'Answer 200 while the clip is in preparation, with an empty list.',
-      hasStatus(200),
-    ],
+  ...rulesOf({ ...REQUEST, section: '3', needs: ['VISION-203'] }, memberRow('VISION-206', 'status', STATUS)),
+  ...rulesOf({ ...REQUEST, section: '2.5a', needs: ['VISION-203'] }, memberRow('VISION-207', 'message', OPTIONAL_TEXT)),
+  ...rulesOf(
+    { ...REQUEST, section: '4.4', needs: ['VISION-206'], severity: 'should' },
+    memberRow(
+      'VISION-208',
+      'status',
+      PROCESSING,
+      'Send processing, and show the end in the list; the platform understands ready and failed as well.',
+    ),
+  ),
+  ...rulesOf({ ...CLIP, section: '1' }, [
+    'VISION-301',
+    'a list by requestId is answered with 200',
+    'Answer 200 while the clip is in preparation, with an empty list.',
+    hasStatus(200),
   ]),
   ...envelopeRules(CLIP),
-  ...rulesOf('listVideos', [
-    [
-      'VISION-306',
-      '4.5',
-      'clip',
-      'requestId filters the list of videos',
-      'List the videos of that request only.',
-      hasAllTheSameRequest,
-      ['VISION-305'],
-    ],
-    [
-      'VISION-307',
-      '1',
-      'clip',
-      'the clip of a recorded range is listed once it is prepared',
-      'Put the prepared clip into the list.',
-      isPrepared,
-      ['VISION-305'],
-    ],
-    [
-      'VISION-308',
-      '4.4',
-      'clip',
-      'the clip overlaps the range of its request',
-      'Cut the clip from the requested range.',
-      isWithinRequest,
-      ['VISION-305'],
-    ],
+  ...rulesOf({ ...CLIP, needs: ['VISION-305'] }, [
+    'VISION-306',
+    'requestId filters the list of videos',
+    'List the videos of that request only.',
+    hasAllTheSameRequest,
   ]),
-  ...rulesOf(
-    'listVideos',
-    [
-      [
-        'VISION-309',
-        '4.5',
-        'clip',
-        'a clip names its requestId',
-        'Put the requestId into every clip.',
-        namesRequest,
-        ['VISION-305'],
-      ],
-    ],
-    'should',
-  ),
+  ...rulesOf({ ...CLIP, section: '1', needs: ['VISION-305'] }, [
+    'VISION-307',
+    'the clip of a recorded range is listed once it is prepared',
+    'Put the prepared clip into the list.',
+    isPrepared,
+  ]),
+  ...rulesOf({ ...CLIP, section: '4.4', needs: ['VISION-305'] }, [
+    'VISION-308',
+    'the clip overlaps the range of its request',
+    'Cut the clip from the requested range.',
+    isWithinRequest,
+  ]),
+  ...rulesOf({ ...CLIP, needs: ['VISION-305'], severity: 'should' }, [
+    'VISION-309',
+    'a clip names its requestId',
+    'Put the requestId into every clip.',
+    namesRequest,
+  ]),
   ...elementRules(CLIP),
   ...valueRules(CLIP),
-  ...rulesOf('listVideos', [
+  ...rulesOf(
+    { operation: 'listVideos', section: '1', on: 'clipDownload' },
     [
       'VISION-360',
-      '1',
-      'clipDownload',
       'the link of a clip answers a GET without a key with 200',
       'Let downloadUrl work by itself, without an API key.',
       hasStatus(200),
     ],
-    [
-      'VISION-361',
-      '1',
-      'clipDownload',
-      'the link of a clip leads to an MP4 file',
-      'Send the bytes of the MP4 file.',
-      isMp4,
-    ],
-  ]),
+    ['VISION-361', 'the link of a clip leads to an MP4 file', 'Send the bytes of the MP4 file.', isMp4],
+  ),
 ];

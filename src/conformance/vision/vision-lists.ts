@@ -1,7 +1,7 @@
 import { epochMillis } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { jsonRows, memberRow, ruleId, type RuleRow, rulesOf, shown, TRUE } from '../checks.js';
+import { jsonRules, memberRow, ruleId, rulesOf, shown, TRUE } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, notProven, passed, passedUnless, type Rule, type Verdict } from '../rule.js';
 import { elementsOf, listFacts, listOf } from './vision-facts.js';
@@ -37,19 +37,19 @@ const ELEMENT_FIELDS: readonly (readonly [field: string, form: string])[] = [
 /** Numbers 1 to 4 of a block. The rule of the status is number 0; each list has its own. */
 export function envelopeRules({ on, operation, first, section }: ListNames): Rule[] {
   const isVideos = operation === 'listVideos';
-  return rulesOf(operation, [
-    ...jsonRows('VISION', first + 1, on, 'the list'),
-    memberRow([visionId(first + 3), section, on], 'success', TRUE, [visionId(first + 2)]),
-    [
-      visionId(first + 4),
-      section,
-      on,
-      isVideos ? 'data has an array of objects with the videos' : 'data.recordings is an array of objects, or absent',
-      `Send an object data with the array ${isVideos ? 'videos' : 'recordings'}.`,
-      (exchange) => passedUnless(listFault(exchange)),
-      [visionId(first + 2)],
-    ],
-  ]);
+  return [
+    ...jsonRules('VISION', first + 1, operation, on, 'the list'),
+    ...rulesOf(
+      { operation, section, on, needs: [visionId(first + 2)] },
+      memberRow(visionId(first + 3), 'success', TRUE),
+      [
+        visionId(first + 4),
+        isVideos ? 'data has an array of objects with the videos' : 'data.recordings is an array of objects, or absent',
+        `Send an object data with the array ${isVideos ? 'videos' : 'recordings'}.`,
+        (exchange) => passedUnless(listFault(exchange)),
+      ],
+    ),
+  ];
 }
 
 function listFault(exchange: Exchange): string | undefined {
@@ -66,16 +66,12 @@ function listFault(exchange: Exchange): string | undefined {
 
 /** Numbers 10 to 18 of a block: the fields of section 2.6. */
 export const elementRules = ({ on, operation, first, section }: ListNames): Rule[] =>
-  rulesOf(
-    operation,
-    ELEMENT_FIELDS.map(([field, form], i) => [
+  ELEMENT_FIELDS.flatMap(([field, form], i) =>
+    rulesOf({ operation, section: field === 'expiresAt' ? '8' : section, on, needs: [visionId(first + 4)] }, [
       visionId(first + 10 + i),
-      field === 'expiresAt' ? '8' : section,
-      on,
       `${field} of every element is ${form}`,
       `Send ${field} in every element, as ${form}.`,
       (exchange) => elementVerdict(exchange, field),
-      [visionId(first + 4)],
     ]),
   );
 
@@ -104,68 +100,54 @@ function strictFault(exchange: Exchange, field: string): string | undefined {
 
 const isAddress = (url: unknown): boolean => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
-type FaultOf = (element: Recording, exchange: Exchange) => string | undefined;
-
 /** Numbers 20 to 24 of a block: the values of the elements whose fields are valid. */
 export function valueRules({ on, operation, first }: ListNames): Rule[] {
-  const row = (offset: number, section: string, title: string, remedy: string, faultOf: FaultOf): RuleRow => [
-    visionId(first + offset),
-    section,
-    on,
-    title,
-    remedy,
-    (exchange) => everyElement(exchange, (element) => faultOf(element, exchange)),
-    [visionId(first + 4)],
-  ];
+  const group = { operation, on, needs: [visionId(first + 4)] };
   return [
-    ...rulesOf(operation, [
-      row(20, '2.6', 'every element ends after it starts', 'Send endTime after startTime.', ({ startTime, endTime }) =>
-        epochMillis(endTime) > epochMillis(startTime) ? undefined : 'endTime is not after startTime',
-      ),
-      row(
-        21,
-        '2.6',
+    ...rulesOf(
+      { ...group, section: '2.6' },
+      [
+        visionId(first + 20),
+        'every element ends after it starts',
+        'Send endTime after startTime.',
+        everyElement(({ startTime, endTime }) =>
+          epochMillis(endTime) > epochMillis(startTime) ? undefined : 'endTime is not after startTime',
+        ),
+      ],
+      [
+        visionId(first + 21),
         'durationSeconds is the time from startTime to endTime',
         'Compute durationSeconds from the range; a difference of one second is accepted.',
-        ({ startTime, endTime, durationSeconds }) => {
+        everyElement(({ startTime, endTime, durationSeconds }) => {
           const seconds = (epochMillis(endTime) - epochMillis(startTime)) / 1000;
           // A range that ends too early is the fault of another rule.
           return durationSeconds === undefined || seconds <= 0 || Math.abs(seconds - durationSeconds) <= 1
             ? undefined
             : `durationSeconds is ${durationSeconds}, the range has ${seconds}`;
-        },
-      ),
-      row(
-        22,
-        operation === 'listVideos' ? '4.5' : '4.6',
-        'every element is of the requested customer',
-        'List the elements of the customerId of the request only, and return that customerId.',
-        ({ customerId }, exchange) => differs('customerId', customerId, exchange),
-      ),
-      row(
-        23,
-        '8',
-        'the link of every element is valid now',
-        'Create a new link for each list, with an expiresAt in the future.',
-        (element) => (leftMs(element) <= 0 ? 'expiresAt has passed' : undefined),
-      ),
-    ]),
-    ...rulesOf(
-      operation,
-      [
-        row(
-          24,
-          '8',
-          'the link of every element leaves an hour or more for the download',
-          'Let a link expire several hours after it was listed.',
-          (element) => {
-            const left = leftMs(element);
-            return left <= 0 || left >= HOUR_MS ? undefined : `expires in ${Math.round(left / 60_000)} minutes`;
-          },
-        ),
+        }),
       ],
-      'should',
     ),
+    ...rulesOf({ ...group, section: operation === 'listVideos' ? '4.5' : '4.6' }, [
+      visionId(first + 22),
+      'every element is of the requested customer',
+      'List the elements of the customerId of the request only, and return that customerId.',
+      everyElement(({ customerId }, exchange) => differs('customerId', customerId, exchange)),
+    ]),
+    ...rulesOf({ ...group, section: '8' }, [
+      visionId(first + 23),
+      'the link of every element is valid now',
+      'Create a new link for each list, with an expiresAt in the future.',
+      everyElement((element) => (leftMs(element) <= 0 ? 'expiresAt has passed' : undefined)),
+    ]),
+    ...rulesOf({ ...group, section: '8', severity: 'should' }, [
+      visionId(first + 24),
+      'the link of every element leaves an hour or more for the download',
+      'Let a link expire several hours after it was listed.',
+      everyElement((element) => {
+        const left = leftMs(element);
+        return left <= 0 || left >= HOUR_MS ? undefined : `expires in ${Math.round(left / 60_000)} minutes`;
+      }),
+    ]),
   ];
 }
 
@@ -183,13 +165,15 @@ export function differs(name: string, value: string, exchange: Exchange): string
     : `${name} is ${shown(value)}, requested was ${shown(requested)}`;
 }
 
-/** Checks the elements whose fields are valid. */
-export function everyElement(exchange: Exchange, faultOf: (element: Recording) => string | undefined): Verdict {
-  const { valid } = listFacts(exchange);
-  if (valid.length === 0) return noElements;
-  for (const element of valid) {
-    const fault = faultOf(element);
-    if (fault !== undefined) return failed(`element ${element.id}: ${fault}`);
-  }
-  return passed;
-}
+/** A check of the elements whose fields are valid. */
+export const everyElement =
+  (faultOf: (element: Recording, exchange: Exchange) => string | undefined) =>
+  (exchange: Exchange): Verdict => {
+    const { valid } = listFacts(exchange);
+    if (valid.length === 0) return noElements;
+    for (const element of valid) {
+      const fault = faultOf(element, exchange);
+      if (fault !== undefined) return failed(`element ${element.id}: ${fault}`);
+    }
+    return passed;
+  };

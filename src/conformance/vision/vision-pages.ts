@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, ownField } from '../../contracts/common/json.js';
-import { hasStatus, type RuleRow, rulesOf, shown, statusFault } from '../checks.js';
+import { hasStatus, rulesOf, shown, statusFault } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import { failed, notApplicable, notProven, passedIf, passedUnless, type Rule } from '../rule.js';
+import { failed, notApplicable, notProven, passedIf, passedUnless, type Rule, type Verdict } from '../rule.js';
 import { elementsOf, paginationOf } from './vision-facts.js';
 import { type ListNames, visionId } from './vision-lists.js';
 
@@ -11,90 +11,84 @@ type Check = Rule['check'];
 
 const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
 
+/** A check of the pagination, which an answer may leave out. */
+const paged =
+  (faultOf: (page: JsonObject, exchange: Exchange) => string | undefined) =>
+  (exchange: Exchange): Verdict => {
+    const page = paginationOf(exchange);
+    return isJsonObject(page) ? passedUnless(faultOf(page, exchange)) : notApplicable('the answer has no pagination');
+  };
+
+const hasCounts: Check = (exchange) => {
+  const page = paginationOf(exchange);
+  if (page != null && !isJsonObject(page)) return failed(`pagination must be an object, it is ${shown(page)}`);
+  return paged((fields) => {
+    const name = ['page', 'pageSize', 'totalItems', 'totalPages'].find(
+      (each) => ownField(fields, each) != null && !isCount(fields[each]),
+    );
+    return name && `${name} must be a whole number, it is ${shown(fields[name])}`;
+  })(exchange);
+};
+
 /** Numbers 30 to 34 of a block: pagination of a list without `page` and `pageSize`. */
 export function paginationRules({ on, operation, first }: ListNames): Rule[] {
-  const section = operation === 'listVideos' ? '4.5' : '2.6';
-  const row = (
-    offset: number,
-    rowSection: string,
-    title: string,
-    remedy: string,
-    faultOf: (page: JsonObject, exchange: Exchange) => string | undefined,
-  ): RuleRow => [
-    visionId(first + offset),
-    rowSection,
-    on,
-    title,
-    remedy,
-    (exchange) => {
-      const page = paginationOf(exchange);
-      if (isJsonObject(page)) return passedUnless(faultOf(page, exchange));
-      return offset === 30 && page != null
-        ? failed(`pagination must be an object, it is ${shown(page)}`)
-        : notApplicable('the answer has no pagination');
-    },
-    [visionId(first + 4)],
-  ];
-  return rulesOf(operation, [
-    row(
-      30,
-      section,
+  const group = { operation, on, needs: [visionId(first + 4)], section: operation === 'listVideos' ? '4.5' : '2.6' };
+  return [
+    ...rulesOf(group, [
+      visionId(first + 30),
       'page, pageSize, totalItems and totalPages are whole numbers, or absent',
       'Send the four fields of the pagination as whole numbers.',
-      (page) =>
-        Object.entries(page).flatMap(([name, value]) =>
-          ['page', 'pageSize', 'totalItems', 'totalPages'].includes(name) && value !== null && !isCount(value)
-            ? [`${name} must be a whole number, it is ${shown(value)}`]
-            : [],
-        )[0],
+      hasCounts,
+    ]),
+    ...rulesOf(
+      { ...group, section: '8' },
+      [
+        visionId(first + 31),
+        'the default page is 1',
+        'Return the first page where the request has no page, and page: 1.',
+        paged(({ page }) => (!isCount(page) || page === 1 ? undefined : `page is ${page}`)),
+      ],
+      [
+        visionId(first + 32),
+        'the default pageSize is 20',
+        'Return at most 20 elements where the request has no pageSize, and pageSize: 20.',
+        paged(({ pageSize }, exchange) => {
+          if (isCount(pageSize) && pageSize !== 20) return `pageSize is ${pageSize}`;
+          const { length } = elementsOf(exchange);
+          return length > 20 ? `the page has ${length} elements` : undefined;
+        }),
+      ],
     ),
-    row(
-      31,
-      '8',
-      'the default page is 1',
-      'Return the first page where the request has no page, and page: 1.',
-      ({ page }) => (page == null || !isCount(page) || page === 1 ? undefined : `page is ${page}`),
+    ...rulesOf(
+      group,
+      [
+        visionId(first + 33),
+        'totalPages is totalItems divided by pageSize, rounded up',
+        'Compute totalPages from totalItems and pageSize.',
+        paged(({ totalItems, totalPages, pageSize }) => {
+          if (!isCount(totalItems) || !isCount(totalPages) || !isCount(pageSize) || pageSize === 0) return undefined;
+          const expected = Math.ceil(totalItems / pageSize);
+          // Some servers count an empty list as one page.
+          return totalPages === expected || (totalItems === 0 && totalPages === 1)
+            ? undefined
+            : `totalPages is ${totalPages}, expected ${expected}`;
+        }),
+      ],
+      [
+        visionId(first + 34),
+        'totalItems counts the elements of all pages',
+        'Count the elements that match the request.',
+        paged(({ totalItems, pageSize }, exchange) => {
+          const { length } = elementsOf(exchange);
+          const size = isCount(pageSize) && pageSize > 0 ? pageSize : 20;
+          if (!isCount(totalItems)) return undefined;
+          if (length < size && length < 20 && totalItems !== length)
+            return `totalItems is ${totalItems}, the only page has ${length} elements`;
+          return totalItems < length ? `totalItems is ${totalItems}, the page has ${length} elements` : undefined;
+        }),
+      ],
     ),
-    row(
-      32,
-      '8',
-      'the default pageSize is 20',
-      'Return at most 20 elements where the request has no pageSize, and pageSize: 20.',
-      ({ pageSize }, exchange) => {
-        if (isCount(pageSize) && pageSize !== 20) return `pageSize is ${pageSize}`;
-        const { length } = elementsOf(exchange);
-        return length > 20 ? `the page has ${length} elements` : undefined;
-      },
-    ),
-    row(
-      33,
-      section,
-      'totalPages is totalItems divided by pageSize, rounded up',
-      'Compute totalPages from totalItems and pageSize.',
-      ({ totalItems, totalPages, pageSize }) => {
-        if (!isCount(totalItems) || !isCount(totalPages) || !isCount(pageSize) || pageSize === 0) return undefined;
-        const expected = Math.ceil(totalItems / pageSize);
-        // Some servers count an empty list as one page.
-        return totalPages === expected || (totalItems === 0 && totalPages === 1)
-          ? undefined
-          : `totalPages is ${totalPages}, expected ${expected}`;
-      },
-    ),
-    row(
-      34,
-      section,
-      'totalItems counts the elements of all pages',
-      'Count the elements that match the request.',
-      ({ totalItems, pageSize }, exchange) => {
-        const { length } = elementsOf(exchange);
-        const size = isCount(pageSize) && pageSize > 0 ? pageSize : 20;
-        if (!isCount(totalItems)) return undefined;
-        if (length < size && length < 20 && totalItems !== length)
-          return `totalItems is ${totalItems}, the only page has ${length} elements`;
-        return totalItems < length ? `totalItems is ${totalItems}, the page has ${length} elements` : undefined;
-      },
-    ),
-  ]);
+  ];
 }
 
 const areDistinct =
@@ -128,44 +122,33 @@ const returnsPage =
 
 /** Numbers 0 to 5 of a block. */
 export function pageRules({ on, operation, first, section }: ListNames): Rule[] {
-  const [page1, page2] = [`${on}Page1`, `${on}Page2`];
-  const row = (
-    offset: number,
-    plan: string,
-    title: string,
-    remedy: string,
-    check: Check,
-    needs: number[] = [],
-  ): RuleRow => [
-    visionId(first + offset),
-    section,
-    plan,
-    title,
-    remedy,
-    check,
-    needs.map((each) => visionId(first + each)),
-  ];
-  return rulesOf(operation, [
-    row(0, page1, 'a page of one element is answered with 200', 'Accept page and pageSize.', hasStatus(200)),
-    row(1, page1, 'pageSize limits the elements of a page', 'Return at most pageSize elements.', hasOneElement),
-    row(
-      2,
+  const page1 = { operation, section, on: `${on}Page1` };
+  const page2 = { operation, section, on: `${on}Page2` };
+  const id = (offset: number) => visionId(first + offset);
+  return [
+    ...rulesOf(
       page1,
-      'the pagination repeats page and pageSize of the request',
-      'Return the page and the pageSize of the request.',
-      returnsPage(1),
+      [id(0), 'a page of one element is answered with 200', 'Accept page and pageSize.', hasStatus(200)],
+      [id(1), 'pageSize limits the elements of a page', 'Return at most pageSize elements.', hasOneElement],
+      [
+        id(2),
+        'the pagination repeats page and pageSize of the request',
+        'Return the page and the pageSize of the request.',
+        returnsPage(1),
+      ],
     ),
-    row(3, page2, 'the second page is answered with 200', 'Accept page and pageSize.', hasStatus(200)),
-    row(4, page2, 'the pagination of the second page names page 2', 'Return the page of the request.', returnsPage(2)),
-    row(
-      5,
-      page1,
+    ...rulesOf(
+      page2,
+      [id(3), 'the second page is answered with 200', 'Accept page and pageSize.', hasStatus(200)],
+      [id(4), 'the pagination of the second page names page 2', 'Return the page of the request.', returnsPage(2)],
+    ),
+    ...rulesOf({ ...page1, needs: [id(1), id(3)] }, [
+      id(5),
       'the second page has other elements than the first',
       'Use a stable order, and skip the elements of earlier pages.',
-      areDistinct(page2),
-      [1, 3],
-    ),
-  ]);
+      areDistinct(page2.on),
+    ]),
+  ];
 }
 
 /** The maximum of section 8, and a pageSize above it, which is refused or reduced to 100. */
@@ -173,31 +156,26 @@ export const pageSizeRules = (
   operation: ListNames['operation'],
   [largeId, large]: readonly [id: string, on: string],
   [fullId, full]: readonly [id: string, on: string],
-): Rule[] =>
-  rulesOf(operation, [
-    [
-      largeId,
-      '8',
-      large,
-      'a pageSize above 100 is answered with 400, or with at most 100 elements',
-      'Limit pageSize to 100.',
-      (exchange) => {
-        const fault = statusFault(exchange, 200, 400);
-        if (fault !== undefined || exchange.status === 400) return passedUnless(fault);
-        const { length } = elementsOf(exchange);
-        if (length > 100) return failed(`the page has ${length} elements`);
-        return passedUnless(pageSizeFault(exchange, (pageSize) => pageSize <= 100));
-      },
-    ],
-    [
-      fullId,
-      '8',
-      full,
-      'a pageSize of 100 is accepted',
-      'Accept a pageSize from 1 to 100, and return that pageSize.',
-      (exchange) => passedUnless(statusFault(exchange, 200) ?? pageSizeFault(exchange, (pageSize) => pageSize === 100)),
-    ],
-  ]);
+): Rule[] => [
+  ...rulesOf({ operation, section: '8', on: large }, [
+    largeId,
+    'a pageSize above 100 is answered with 400, or with at most 100 elements',
+    'Limit pageSize to 100.',
+    (exchange) => {
+      const fault = statusFault(exchange, 200, 400);
+      if (fault !== undefined || exchange.status === 400) return passedUnless(fault);
+      const { length } = elementsOf(exchange);
+      if (length > 100) return failed(`the page has ${length} elements`);
+      return passedUnless(pageSizeFault(exchange, (pageSize) => pageSize <= 100));
+    },
+  ]),
+  ...rulesOf({ operation, section: '8', on: full }, [
+    fullId,
+    'a pageSize of 100 is accepted',
+    'Accept a pageSize from 1 to 100, and return that pageSize.',
+    (exchange) => passedUnless(statusFault(exchange, 200) ?? pageSizeFault(exchange, (pageSize) => pageSize === 100)),
+  ]),
+];
 
 function pageSizeFault(exchange: Exchange, isValid: (pageSize: number) => boolean): string | undefined {
   const pageSize = ownField(paginationOf(exchange), 'pageSize');

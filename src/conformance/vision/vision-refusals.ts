@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../contracts/common/json.js';
 import {
-  internalErrorRule,
+  internalErrorRules,
   type Refusal,
   type RefusalOptions,
   refusalRules,
@@ -8,7 +8,7 @@ import {
   rulesOf,
   valueAt,
 } from '../checks.js';
-import { passedUnless, type Rule } from '../rule.js';
+import { passedIf, type Rule } from '../rule.js';
 
 /** The requests that a server of the Vision interface refuses (sections 5 and 7). */
 
@@ -77,18 +77,13 @@ const refusals = (refusal: Refusal, requests: readonly RefusedRequest[], options
 
 /** The error schema of the continuous list has no `details` (section 2.1). */
 const PLAIN_ERRORS = rulesOf(
-  'listContinuous',
+  { operation: 'listContinuous', section: '2.1', on: 'continuousWithoutCustomer', severity: 'should' },
   [
-    [
-      'VISION-178',
-      '2.1',
-      'continuousWithoutCustomer',
-      'an error of the list of recordings has no details',
-      'Name the fields in error.message, and leave error.details out.',
-      ({ json }) => passedUnless(isJsonObject(valueAt(json, 'error.details')) ? 'error.details is present' : undefined),
-    ],
+    'VISION-178',
+    'an error of the list of recordings has no details',
+    'Name the fields in error.message, and leave error.details out.',
+    ({ json }) => passedIf(!isJsonObject(valueAt(json, 'error.details')), 'error.details is present'),
   ],
-  'should',
 );
 
 export const VISION_REFUSALS: readonly Rule[] = [
@@ -107,7 +102,7 @@ export const VISION_REFUSALS: readonly Rule[] = [
   }),
   ...refusals([404, 'NOT_FOUND', '7', 'Answer 404 where the customer, the truck or the camera is unknown.'], NOT_FOUND),
   ...PLAIN_ERRORS,
-  internalErrorRule('VISION-076', 'videosError', 'listVideos'),
-  internalErrorRule('VISION-179', 'continuousError', 'listContinuous'),
-  internalErrorRule('VISION-258', 'requestError', 'requestVideo'),
+  ...internalErrorRules('VISION-076', 'videosError', 'listVideos'),
+  ...internalErrorRules('VISION-179', 'continuousError', 'listContinuous'),
+  ...internalErrorRules('VISION-258', 'requestError', 'requestVideo'),
 ];

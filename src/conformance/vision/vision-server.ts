@@ -43,16 +43,16 @@ const isOf =
   (name: 'truckId' | 'cameraId'): Check =>
   (exchange) =>
     exchange.status === 200
-      ? everyElement(exchange, (element) => differs(name, element[name], exchange))
+      ? everyElement((element) => differs(name, element[name], exchange))(exchange)
       : hasStatus(200)(exchange);
 
 const overlaps: Check = (exchange) => {
   if (exchange.status !== 200) return hasStatus(200)(exchange);
   const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(queryValue(exchange, name) ?? ''));
   if (from === undefined || to === undefined) return passed;
-  return everyElement(exchange, ({ startTime, endTime }) =>
+  return everyElement(({ startTime, endTime }) =>
     epochMillis(endTime) > from && epochMillis(startTime) < to ? undefined : 'lies outside the range of the request',
-  );
+  )(exchange);
 };
 
 const isNamedVideos: Check = (exchange) => {
@@ -68,72 +68,46 @@ const hasPagination: Check = (exchange) =>
   );
 
 const VIDEO_RULES: readonly Rule[] = [
-  ...rulesOf('listVideos', [
-    [
-      'VISION-001',
-      '4.5',
-      'videos',
-      'GET /video-platform/v1/videos with the key and a customerId is answered with 200',
-      'Serve GET /video-platform/v1/videos, accept the key in the header API-KEY, and answer 200 for a known customer.',
-      isListed,
-    ],
+  ...rulesOf(LIST_VIDEOS, [
+    'VISION-001',
+    'GET /video-platform/v1/videos with the key and a customerId is answered with 200',
+    'Serve GET /video-platform/v1/videos, accept the key in the header API-KEY, and answer 200 for a known customer.',
+    isListed,
   ]),
   ...envelopeRules(LIST_VIDEOS),
   ...rulesOf(
-    'listVideos',
+    { ...LIST_VIDEOS, needs: ['VISION-005'], severity: 'should' },
+    ['VISION-006', 'the list of videos has the name data.videos', 'Name the list data.videos.', isNamedVideos],
     [
-      [
-        'VISION-006',
-        '4.5',
-        'videos',
-        'the list of videos has the name data.videos',
-        'Name the list data.videos.',
-        isNamedVideos,
-        ['VISION-005'],
-      ],
-      [
-        'VISION-007',
-        '4.5',
-        'videos',
-        'the list of videos has a pagination',
-        'Send data.pagination with page, pageSize, totalItems and totalPages.',
-        hasPagination,
-        ['VISION-005'],
-      ],
+      'VISION-007',
+      'the list of videos has a pagination',
+      'Send data.pagination with page, pageSize, totalItems and totalPages.',
+      hasPagination,
     ],
-    'should',
   ),
   ...elementRules(LIST_VIDEOS),
   ...valueRules(LIST_VIDEOS),
   ...paginationRules(LIST_VIDEOS),
-  ...rulesOf('listVideos', [
-    [
-      'VISION-040',
-      '4.5',
-      'videosOfTruck',
-      'truckId filters the list of videos',
-      'List the videos of that truck only.',
-      isOf('truckId'),
-    ],
-    [
-      'VISION-041',
-      '4.5',
-      'videosOfCamera',
-      'cameraId filters the list of videos',
-      'List the videos of that camera only.',
-      isOf('cameraId'),
-    ],
-    [
-      'VISION-042',
-      '4.5',
-      'videosInRange',
-      'startTime and endTime filter the list of videos',
-      'List the videos that overlap the range only.',
-      overlaps,
-    ],
+  ...rulesOf({ ...LIST_VIDEOS, on: 'videosOfTruck' }, [
+    'VISION-040',
+    'truckId filters the list of videos',
+    'List the videos of that truck only.',
+    isOf('truckId'),
+  ]),
+  ...rulesOf({ ...LIST_VIDEOS, on: 'videosOfCamera' }, [
+    'VISION-041',
+    'cameraId filters the list of videos',
+    'List the videos of that camera only.',
+    isOf('cameraId'),
+  ]),
+  ...rulesOf({ ...LIST_VIDEOS, on: 'videosInRange' }, [
+    'VISION-042',
+    'startTime and endTime filter the list of videos',
+    'List the videos that overlap the range only.',
+    overlaps,
   ]),
   ...pageSizeRules('listVideos', ['VISION-043', 'videosLargePage'], ['VISION-044', 'videosFullPage']),
-  ...pageRules({ on: 'videos', operation: 'listVideos', first: 80, section: '4.5' }),
+  ...pageRules({ ...LIST_VIDEOS, first: 80 }),
 ];
 
 /** The last chunk of a camera, and one before a gap, may be shorter. */
@@ -145,65 +119,47 @@ const isConstant: Check = (exchange) => {
   return passedIf(shorter * 2 <= seconds.length, `most chunks are shorter than the longest of ${longest} s`);
 };
 
+const CONTINUOUS = { operation: 'listContinuous', section: '4.6', on: 'continuous' } as const;
+
 const CONTINUOUS_RULES: readonly Rule[] = [
-  ...rulesOf('listContinuous', [
-    [
-      'VISION-101',
-      '4.6',
-      'continuous',
-      'GET /video-platform/v1/videos/continuous with customer, truck and range is answered with 200',
-      'Serve GET /video-platform/v1/videos/continuous, and answer 200 for a known truck, also where nothing was recorded.',
-      isListedOfTruck,
-    ],
+  ...rulesOf(CONTINUOUS, [
+    'VISION-101',
+    'GET /video-platform/v1/videos/continuous with customer, truck and range is answered with 200',
+    'Serve GET /video-platform/v1/videos/continuous, and answer 200 for a known truck, also where nothing was recorded.',
+    isListedOfTruck,
   ]),
   ...envelopeRules(LIST_CONTINUOUS),
   ...elementRules(LIST_CONTINUOUS),
   ...valueRules(LIST_CONTINUOUS),
   ...paginationRules(LIST_CONTINUOUS),
-  ...rulesOf('listContinuous', [
+  ...rulesOf(
+    { ...CONTINUOUS, needs: ['VISION-105'] },
     [
       'VISION-140',
-      '4.6',
-      'continuous',
       'every recording is of the requested truck',
       'List the recordings of that truck only.',
       isOf('truckId'),
-      ['VISION-105'],
     ],
     [
       'VISION-141',
-      '4.6',
-      'continuous',
       'every recording overlaps the requested range',
       'List the recordings that overlap the range only.',
       overlaps,
-      ['VISION-105'],
     ],
-    [
-      'VISION-142',
-      '4.6',
-      'continuousOfCamera',
-      'cameraId filters the recordings',
-      'List the recordings of that camera only.',
-      isOf('cameraId'),
-    ],
-  ]),
-  ...rulesOf(
-    'listContinuous',
-    [
-      [
-        'VISION-143',
-        '4.6',
-        'continuous',
-        'the recordings have constant durations',
-        'Divide the recordings into chunks of one length.',
-        isConstant,
-        ['VISION-105'],
-      ],
-    ],
-    'should',
   ),
-  ...pageRules({ on: 'continuous', operation: 'listContinuous', first: 144, section: '4.6' }),
+  ...rulesOf({ ...CONTINUOUS, on: 'continuousOfCamera' }, [
+    'VISION-142',
+    'cameraId filters the recordings',
+    'List the recordings of that camera only.',
+    isOf('cameraId'),
+  ]),
+  ...rulesOf({ ...CONTINUOUS, needs: ['VISION-105'], severity: 'should' }, [
+    'VISION-143',
+    'the recordings have constant durations',
+    'Divide the recordings into chunks of one length.',
+    isConstant,
+  ]),
+  ...pageRules({ ...CONTINUOUS, first: 144 }),
   ...pageSizeRules('listContinuous', ['VISION-150', 'continuousLargePage'], ['VISION-151', 'continuousFullPage']),
 ];
 
@@ -219,54 +175,32 @@ const has =
     passedIf(exchange.header(name) !== undefined, `${name} is absent`);
 
 const DOWNLOAD_RULES: readonly Rule[] = [
-  ...rulesOf('listContinuous', [
+  ...rulesOf(
+    { operation: 'listContinuous', section: '2.6', on: 'download' },
     [
       'VISION-160',
-      '2.6',
-      'download',
       'the link of a recording answers a GET without a key with 200',
       'Let downloadUrl work by itself, without an API key and without a redirect to a login.',
       hasStatus(200),
     ],
-    [
-      'VISION-161',
-      '2.6',
-      'download',
-      'the link of a recording leads to an MP4 file',
-      'Send the bytes of the MP4 file.',
-      isMp4,
-    ],
-  ]),
-  ...rulesOf(
-    'listContinuous',
-    [
-      [
-        'VISION-162',
-        '8',
-        'download',
-        'a download has a Content-Length',
-        'Send Content-Length, so that a cut file is noticed.',
-        has('content-length'),
-      ],
-      [
-        'VISION-163',
-        '8',
-        'download',
-        'a download has an ETag',
-        'Send ETag, so that an interrupted download can be resumed.',
-        has('etag'),
-      ],
-      [
-        'VISION-164',
-        '8',
-        'downloadPart',
-        'a download with Range is answered with 206 and that part',
-        'Support Range, so that an interrupted download can be resumed.',
-        isPart,
-      ],
-    ],
-    'should',
+    ['VISION-161', 'the link of a recording leads to an MP4 file', 'Send the bytes of the MP4 file.', isMp4],
   ),
+  ...rulesOf(
+    { operation: 'listContinuous', section: '8', on: 'download', severity: 'should' },
+    [
+      'VISION-162',
+      'a download has a Content-Length',
+      'Send Content-Length, so that a cut file is noticed.',
+      has('content-length'),
+    ],
+    ['VISION-163', 'a download has an ETag', 'Send ETag, so that an interrupted download can be resumed.', has('etag')],
+  ),
+  ...rulesOf({ operation: 'listContinuous', section: '8', on: 'downloadPart', severity: 'should' }, [
+    'VISION-164',
+    'a download with Range is answered with 206 and that part',
+    'Support Range, so that an interrupted download can be resumed.',
+    isPart,
+  ]),
 ];
 
 export const VISION_SERVER: ServerRole = {
