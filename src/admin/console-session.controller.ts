@@ -1,9 +1,10 @@
-import { Controller, Delete, Get, Header, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, Header, HttpCode, Inject, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { CookieOptions, Request, Response } from 'express';
 import { ApiKeyService } from '../auth/api-key.service.js';
 import { type ConsoleSession, ConsoleSessions, SESSION_COOKIE, SESSION_MS } from '../auth/console-sessions.js';
 import { SignInTries } from '../auth/sign-in-tries.js';
+import { ENV, type Env } from '../config/env.js';
 import { SessionView, SignInRequest } from '../contracts/admin/session.dto.js';
 import { AppError } from '../errors/app-error.js';
 import { JsonBody } from '../http/json-body.js';
@@ -15,6 +16,7 @@ const COOKIE: CookieOptions = { httpOnly: true, sameSite: 'strict', path: '/' };
 @ApiExcludeController()
 export class ConsoleSessionController {
   constructor(
+    @Inject(ENV) private readonly env: Pick<Env, 'SIDES'>,
     private readonly sessions: ConsoleSessions,
     private readonly keys: ApiKeyService,
   ) {}
@@ -54,11 +56,12 @@ export class ConsoleSessionController {
   }
 
   private async viewOf({ kind, apiKey }: ConsoleSession, { socket }: Request): Promise<SessionView> {
-    if (apiKey === undefined) return { kind };
+    const sides = [...this.env.SIDES];
+    if (apiKey === undefined) return { kind, sides };
     const { keyPrefix, haulerId, customerId } = await this.keys.authenticatePartner({
       rawHeaders: ['API-KEY', apiKey],
       socket,
     });
-    return { kind, keyPrefix, haulerId, customerId };
+    return { kind, sides, keyPrefix, haulerId, customerId };
   }
 }

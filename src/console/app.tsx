@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
 import { ErrorBox, Loading } from './parts/states.js';
@@ -23,20 +23,22 @@ interface Page {
   readonly Content: ComponentType<PageProps>;
   /** Also for the key of a partner. */
   readonly isPartners?: boolean;
+  /** Also if the service has no platform side. */
+  readonly isOfBothSides?: boolean;
 }
 
 const PAGES: readonly Page[] = [
-  { path: '', title: 'Home', Content: HomePage },
+  { path: '', title: 'Home', Content: HomePage, isOfBothSides: true },
   { path: 'coverage', title: 'Coverage', Content: CoveragePage },
   { path: 'recordings', title: 'Recordings', Content: RecordingsPage },
   { path: 'sync', title: 'Synchronisation', Content: SyncPage },
   { path: 'tickets', title: 'Tickets', Content: TicketsPage },
   { path: 'accounts', title: 'Accounts', Content: AccountsPage },
-  { path: 'exchanges', title: 'Exchanges', Content: ExchangesPage, isPartners: true },
+  { path: 'exchanges', title: 'Exchanges', Content: ExchangesPage, isOfBothSides: true, isPartners: true },
   { path: 'connections', title: 'Connections', Content: ConnectionsPage },
-  { path: 'keys', title: 'API keys', Content: KeysPage },
-  { path: 'sandbox', title: 'Sandbox', Content: SandboxPage, isPartners: true },
-  { path: 'actions', title: 'Actions', Content: ActionsPage },
+  { path: 'keys', title: 'API keys', Content: KeysPage, isOfBothSides: true },
+  { path: 'sandbox', title: 'Sandbox', Content: SandboxPage, isOfBothSides: true, isPartners: true },
+  { path: 'actions', title: 'Actions', Content: ActionsPage, isOfBothSides: true },
 ];
 
 const ROLES: Readonly<Record<Session['kind'], string>> = {
@@ -64,7 +66,7 @@ export function App() {
     );
   }
   return (
-    <SessionContext.Provider value={{ session: state, canWrite: state.kind !== 'reader' }}>
+    <SessionContext.Provider value={state}>
       <Layout session={state} onSignOut={() => void signOut()} />
       {isExpired && <SignInDialog onSignIn={apply} />}
     </SessionContext.Provider>
@@ -73,19 +75,21 @@ export function App() {
 
 function Layout({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
   const { page: path, query } = useAddress();
-  const pages = PAGES.filter(({ isPartners = false }) => session.kind !== 'partner' || isPartners);
+  const pages = PAGES.filter(
+    ({ isPartners, isOfBothSides }) =>
+      (session.kind !== 'partner' || isPartners) && (session.sides.includes('platform') || isOfBothSides),
+  );
   const isUnknown = !pages.some((page) => page.path === path);
   const { title, Content } = pages.find((page) => page.path === path) ?? pages[0]!;
   const main = useRef<HTMLElement>(null);
   const navigation = useRef<HTMLElement>(null);
   const shown = useRef(path);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · haulbridge console`;
     // A screen reader continues at the new page.
     if (shown.current !== path) main.current?.focus();
     shown.current = path;
-    // On a phone the names of the pages scroll sideways.
-    // Not `scrollIntoView`: after it, the first Tab starts here and not at the top.
+    // On a phone the navigation scrolls to the page. `scrollIntoView` would also move the start of the first Tab there.
     const link = navigation.current?.querySelector<HTMLElement>('[aria-current]');
     if (link != null) navigation.current?.scrollTo({ left: link.offsetLeft - innerWidth / 2 + link.offsetWidth / 2 });
   }, [path, title]);
@@ -121,7 +125,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
         <h1>{title}</h1>
-        {isUnknown && path !== '' && <p class="notice">This session has no page at this address.</p>}
+        {isUnknown && <p class="notice">This session has no page at this address.</p>}
         <Content key={path} query={query} />
       </main>
     </div>

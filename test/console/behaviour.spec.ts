@@ -223,7 +223,7 @@ describe('the recordings page', () => {
     const slider = page.getByRole('slider', { name: 'Time' });
     await slider.fill(String(Date.parse(first.startTime) + 58_000));
     await eventually(async () => expect(await shownSecond('rear')).toBeCloseTo(58, 0), 10_000);
-    await page.getByRole('button', { name: 'Frame on' }).click();
+    await page.getByRole('button', { name: 'Next frame' }).click();
     await eventually(async () => expect(await shownSecond('front')).toBeCloseTo(58.04, 1));
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByLabel('Speed').selectOption('2');

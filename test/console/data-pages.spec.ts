@@ -234,7 +234,7 @@ describe('the exchanges page', () => {
     await page.getByText(/The response was 422 and is now 200/).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole('link', { name: 'open the new exchange' }).click();
-    await region('Exchange').getByText('the exchange before').waitFor();
+    await region('Exchange').getByText('the original exchange').waitFor();
 
     await visit('exchanges?reference=ticketNumber:IN-7001&status=422');
     await page.getByRole('button', { name: 'Replay all of these …' }).click();

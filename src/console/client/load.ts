@@ -1,9 +1,9 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Change } from './address.js';
 import { CallError, getText, urlOf } from './api.js';
 
 export interface Loaded<T> {
-  /** The last answer; it stays while another one is loaded. */
+  /** The last response; it stays while another one is loaded. */
   readonly data: T | undefined;
   readonly error: CallError | undefined;
   readonly isLoading: boolean;
@@ -26,24 +26,23 @@ const isPassing = ({ status }: CallError): boolean => status === 0 || status ===
 const DATA_CHANGED = 'datachange';
 export const reloadAll = (): boolean => dispatchEvent(new Event(DATA_CHANGED));
 
-export interface LoadOptions {
-  /** Loads again after this time, while the page is visible. */
-  readonly everyMs?: number | undefined;
-}
-
-/** Loads JSON of the API. The same answer again changes nothing, so that a live page does not flicker. */
-export function useLoad<T>(path: string | undefined, query: Change = {}, { everyMs }: LoadOptions = {}): Loaded<T> {
+/**
+ * Loads JSON of the API; nothing without a path. With `everyMs` it loads again at this interval while the page is visible.
+ * A response that equals the last one changes nothing, so that a live page does not flicker.
+ */
+export function useLoad<T>(path: string | undefined, query: Change = {}, everyMs?: number): Loaded<T> {
   const url = path === undefined ? undefined : urlOf(path, query);
   const [state, setState] = useState<State<T>>({ url: undefined, text: '', data: undefined, error: undefined });
-  const [turn, setTurn] = useState(0);
-  const reload = useCallback(() => setTurn((count) => count + 1), []);
+  const [loads, setLoads] = useState(0);
+  const reload = useCallback(() => setLoads((count) => count + 1), []);
   const latest = useRef(state);
   latest.current = state;
   useEffect(() => {
     addEventListener(DATA_CHANGED, reload);
     return () => removeEventListener(DATA_CHANGED, reload);
   }, []);
-  useEffect(() => {
+  // Not `useEffect`, which waits for the next frame before it sends the request.
+  useLayoutEffect(() => {
     if (url === undefined) return undefined;
     const abort = new AbortController();
     const load = async () => {
@@ -52,7 +51,7 @@ export function useLoad<T>(path: string | undefined, query: Change = {}, { every
     };
     void load();
     return () => abort.abort();
-  }, [url, turn]);
+  }, [url, loads]);
   useEffect(() => {
     const interval = state.error !== undefined && isPassing(state.error) ? RETRY_MS : everyMs;
     if (interval === undefined || url === undefined) return undefined;

@@ -1,23 +1,22 @@
 import type { SessionView } from '../../contracts/admin/session.dto.js';
 import { createContext } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useState } from 'preact/hooks';
 import { CallError, configure, get, send } from './api.js';
 
 export type Session = SessionView;
 
-export interface SessionRights {
-  readonly session: Session;
-  readonly canWrite: boolean;
-}
+export const SessionContext = createContext<Session>({ kind: 'reader', sides: [] });
 
-export const SessionContext = createContext<SessionRights>({ session: { kind: 'reader' }, canWrite: false });
-export const useSession = (): SessionRights => useContext(SessionContext);
+export function useSession() {
+  const session = useContext(SessionContext);
+  return { session, canWrite: session.kind !== 'reader', hasPlatform: session.sides.includes('platform') };
+}
 
 export const SESSION = '/console/api/session';
 
 export type SessionState = Session | 'loading' | 'signed-out' | CallError;
 
-/** The caller that is signed in. `isExpired` after a session that ended: the page stays, with all that was typed. */
+/** The caller that is signed in. `isExpired` after the end of a session: the page stays, with the text that was typed. */
 export function useSessionState() {
   const [state, setState] = useState<SessionState>('loading');
   const [isExpired, setExpired] = useState(false);
@@ -34,7 +33,7 @@ export function useSessionState() {
       setState(isSignedOut ? 'signed-out' : error instanceof CallError ? error : new CallError(0, String(error)));
     }
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     configure({ onSessionEnded: () => setExpired(true) });
     void load();
   }, []);

@@ -3,9 +3,9 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, pick, TextFilter } from '../parts/filters.js';
-import { type Column, Listing, NoMatch } from '../parts/listing.js';
-import { BackLink, Empty, ErrorBox, Loading } from '../parts/states.js';
-import { Fact, Facts, Id, Time, useHaulerName } from '../parts/values.js';
+import { type Column, Listing } from '../parts/listing.js';
+import { BackLink, Empty, Loadable } from '../parts/states.js';
+import { Facts, Id, Time, useHaulerName } from '../parts/values.js';
 
 export function AccountsPage({ query }: PageProps) {
   const id = query.get('id');
@@ -38,14 +38,11 @@ function AccountList({ query }: PageProps) {
         list={list}
         columns={columns}
         keyOf={({ accountId }) => accountId}
+        filters={filters}
         empty={
-          Object.keys(filters).length > 0 ? (
-            <NoMatch>Try a shorter part of the name.</NoMatch>
-          ) : (
-            <Empty title="No account yet.">
-              A partner creates accounts with <code>POST /platform-api/v1/accounts</code>.
-            </Empty>
-          )
+          <Empty title="No account yet.">
+            A partner creates accounts with <code>POST /platform-api/v1/accounts</code>.
+          </Empty>
         }
       />
     </>
@@ -56,13 +53,11 @@ const contactName = (contact: Account['primaryContact']): string =>
   [contact?.firstName, contact?.lastName].filter((part) => part !== undefined).join(' ');
 
 function AccountDetails({ id }: { id: string }) {
-  const { data: account, error, reload } = useLoad<Account>(`/accounts/${encodeURIComponent(id)}`);
+  const account = useLoad<Account>(`/accounts/${encodeURIComponent(id)}`);
   return (
     <>
       <BackLink href={linkTo('accounts')}>All accounts</BackLink>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {account === undefined && error === undefined && <Loading />}
-      {account !== undefined && <AccountFacts account={account} />}
+      <Loadable of={account}>{(data) => <AccountFacts account={data} />}</Loadable>
     </>
   );
 }
@@ -73,27 +68,21 @@ function AccountFacts({ account }: { account: Account }) {
   return (
     <section class="card" aria-label="Account">
       <h2>{account.accountName}</h2>
-      <Facts>
-        <Fact name="Number">{account.accountNumber}</Fact>
-        <Fact name="Hauler">{haulerName(account.haulerId)}</Fact>
-        <Fact name="Contact">{contactName(contact)}</Fact>
-        <Fact name="E-mail">{contact?.email}</Fact>
-        <Fact name="Phone">{contact?.phone}</Fact>
-        <Fact name="Address">
-          {[address?.street, address?.unit, address?.city, address?.state, address?.zip, address?.country]
+      <Facts
+        of={{
+          Number: account.accountNumber,
+          Hauler: haulerName(account.haulerId),
+          Contact: contactName(contact),
+          'E-mail': contact?.email,
+          Phone: contact?.phone,
+          Address: [address?.street, address?.unit, address?.city, address?.state, address?.zip, address?.country]
             .filter((part) => part !== undefined)
-            .join(', ')}
-        </Fact>
-        <Fact name="Created">
-          <Time value={account.createdAt} />
-        </Fact>
-        <Fact name="Last change">
-          <Time value={account.updatedAt} />
-        </Fact>
-        <Fact name="Id">
-          <Id value={account.accountId} />
-        </Fact>
-      </Facts>
+            .join(', '),
+          Created: <Time value={account.createdAt} />,
+          'Last change': <Time value={account.updatedAt} />,
+          Id: <Id value={account.accountId} />,
+        }}
+      />
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Filters, pick, TextFilter, TimeFilter } from '../parts/filters.js';
 import { Json } from '../parts/json.js';
-import { type Column, Listing, NoMatch } from '../parts/listing.js';
+import { type Column, Listing } from '../parts/listing.js';
 import { Empty } from '../parts/states.js';
 import { Time } from '../parts/values.js';
 
@@ -13,7 +13,7 @@ const LIVE_MS = 10_000;
 /** Every change that an admin or a partner made, newest first. */
 export function ActionsPage({ query }: PageProps) {
   const filters = pick(query, 'resource', 'from', 'to', 'page');
-  const list = useLoad<List<Action>>('/actions', filters, { everyMs: LIVE_MS });
+  const list = useLoad<List<Action>>('/actions', filters, LIVE_MS);
   return (
     <>
       <Filters>
@@ -26,12 +26,9 @@ export function ActionsPage({ query }: PageProps) {
         list={list}
         columns={COLUMNS}
         keyOf={({ id }) => id}
+        filters={filters}
         empty={
-          Object.keys(filters).length > 0 ? (
-            <NoMatch />
-          ) : (
-            <Empty title="No action yet.">Every change by the admin API, the console or a partner appears here.</Empty>
-          )
+          <Empty title="No action yet.">Every change by the admin API, the console or a partner appears here.</Empty>
         }
       />
     </>
@@ -39,8 +36,8 @@ export function ActionsPage({ query }: PageProps) {
 }
 
 const COLUMNS: readonly Column<Action>[] = [
-  { title: 'At', cell: ({ at }) => <Time value={at} /> },
-  { title: 'Who', cell: ({ actor }) => actor },
+  { title: 'Time', cell: ({ at }) => <Time value={at} /> },
+  { title: 'Actor', cell: ({ actor }) => actor },
   { title: 'Action', cell: ({ action }) => action },
   {
     title: 'Resource',
@@ -74,7 +71,7 @@ const COLUMNS: readonly Column<Action>[] = [
   },
 ];
 
-/** The page of a resource, where the console has one. */
+/** The page of a resource; undefined if the console has none. */
 function pageOf(resource: string): string | undefined {
   const [kind, id = ''] = resource.split(/:(.*)/s);
   if (kind === 'connection') return linkTo('connections', { id });

@@ -4,8 +4,8 @@ import { linkTo, open } from '../client/address.js';
 import { send } from '../client/api.js';
 import { ActionButton, fieldText, Form, Input } from '../parts/forms.js';
 import { type Column, Table } from '../parts/listing.js';
-import { Badge } from '../parts/states.js';
-import { Fact, Facts, Id, Time, useHaulerName } from '../parts/values.js';
+import { Badge, type Tone } from '../parts/states.js';
+import { Facts, Id, Time, useHaulerName } from '../parts/values.js';
 import { RotationPicture } from './rotation-picture.js';
 
 type Panel = 'none' | 'rotate' | 'edit';
@@ -15,7 +15,7 @@ export function ConnectionDetails({ connection }: { connection: Connection }) {
   const [panel, setPanel] = useState<Panel>('none');
   const haulerName = useHaulerName();
   const path = `/connections/${connection.id}`;
-  const toggle = (wanted: Panel) => setPanel(panel === wanted ? 'none' : wanted);
+  const toggle = (chosen: Panel) => setPanel(panel === chosen ? 'none' : chosen);
   return (
     <>
       <section class="card" aria-label="Connection">
@@ -45,7 +45,7 @@ export function ConnectionDetails({ connection }: { connection: Connection }) {
           <ActionButton
             label="Delete"
             kind="danger"
-            confirm="Its keys are erased and all calls end. Data that came through it stays."
+            confirm="This erases its keys and ends all calls to the partner. Data that it delivered stays."
             work={async () => {
               await send('DELETE', path);
               open(linkTo('connections'));
@@ -61,27 +61,20 @@ export function ConnectionDetails({ connection }: { connection: Connection }) {
 }
 
 function ConnectionFacts({ connection }: { connection: Connection }) {
+  const { id, baseUrl, customerId, nextRunAt, intervalSeconds, hasNextApiKey } = connection;
   return (
-    <Facts>
-      <Fact name="State">
-        <ConnectionState connection={connection} />
-      </Fact>
-      <Fact name="Address">
-        <code>{connection.baseUrl}</code>
-      </Fact>
-      {connection.customerId !== null && <Fact name="Customer">{connection.customerId}</Fact>}
-      <Fact name="Next call">
-        <Time value={connection.nextRunAt} />
-      </Fact>
-      <Fact name="Interval">{connection.intervalSeconds} s</Fact>
-      <Fact name="Next key">{connection.hasNextApiKey ? 'stored, tried when the current key is refused' : 'none'}</Fact>
-      <Fact name="Exchanges">
-        <a href={linkTo('exchanges', { connectionId: connection.id })}>calls of this connection</a>
-      </Fact>
-      <Fact name="Id">
-        <Id value={connection.id} />
-      </Fact>
-    </Facts>
+    <Facts
+      of={{
+        State: <ConnectionState connection={connection} />,
+        Address: <code>{baseUrl}</code>,
+        Customer: customerId !== null && customerId,
+        'Next call': <Time value={nextRunAt} />,
+        Interval: `${intervalSeconds} s`,
+        'Next key': hasNextApiKey ? 'stored, tried when the current key is refused' : 'none',
+        Exchanges: <a href={linkTo('exchanges', { connectionId: id })}>calls of this connection</a>,
+        Id: <Id value={id} />,
+      }}
+    />
   );
 }
 
@@ -161,9 +154,9 @@ function EditForm({ connection, path, onClose }: { connection: Connection; path:
   );
 }
 
-/** The partner's answers, and the findings for the partner to fix. */
+/** Three results, the findings for the partner to fix, and the rules. */
 function CheckResult({ check }: { check: ConnectionCheck }) {
-  const answers = [
+  const results = [
     ['Reachable', check.reachable],
     ['Accepts the key', check.authorized],
     ['Follows the interface', check.conforms],
@@ -172,7 +165,7 @@ function CheckResult({ check }: { check: ConnectionCheck }) {
     <section class="card" aria-label="Result of the check">
       <h2>Result of the check</h2>
       <ul class="answers">
-        {answers.map(([text, isTrue]) => (
+        {results.map(([text, isTrue]) => (
           <li key={text}>
             <Badge value={isTrue ? 'yes' : 'no'} /> {text}
           </li>
@@ -191,18 +184,26 @@ function CheckResult({ check }: { check: ConnectionCheck }) {
   );
 }
 
-const TONES = { passed: 'good', failed: 'bad', warning: 'warn', 'kit-error': 'bad' } as const;
+const TONES: Readonly<Record<CheckedRule['outcome'], Tone>> = {
+  passed: 'good',
+  failed: 'bad',
+  warning: 'warn',
+  'kit-error': 'bad',
+  'not-applicable': 'plain',
+  'not-proven': 'plain',
+};
 
-/** The rules that need work first, each with its remedy; below them the others, folded. */
+/** The broken rules with their remedies; below them the other rules, folded. */
 function Rules({ rules }: { rules: readonly CheckedRule[] }) {
-  const isOpen = ({ outcome }: CheckedRule) => outcome === 'failed' || outcome === 'warning' || outcome === 'kit-error';
-  const [open, others] = [rules.filter(isOpen), rules.filter((rule) => !isOpen(rule))];
+  const isBroken = ({ outcome }: CheckedRule) =>
+    outcome === 'failed' || outcome === 'warning' || outcome === 'kit-error';
+  const [broken, others] = [rules.filter(isBroken), rules.filter((rule) => !isBroken(rule))];
   return (
     <>
-      {open.length === 0 ? (
+      {broken.length === 0 ? (
         <p>No rule of the conformance kit failed.</p>
       ) : (
-        <Table label="Broken rules" rows={open} columns={RULE_COLUMNS} keyOf={keyOfRule} />
+        <Table label="Broken rules" rows={broken} columns={RULE_COLUMNS} keyOf={keyOfRule} />
       )}
       {others.length > 0 && (
         <details>
@@ -223,9 +224,7 @@ const RULE_COLUMNS: readonly Column<CheckedRule>[] = [
   { title: 'Rule', cell: ({ id }) => <code class="prefix">{id}</code> },
   {
     title: 'Outcome',
-    cell: ({ outcome }) => (
-      <Badge value={outcome} tone={outcome in TONES ? TONES[outcome as keyof typeof TONES] : 'plain'} />
-    ),
+    cell: ({ outcome }) => <Badge value={outcome} tone={TONES[outcome]} />,
   },
   { title: 'Operation', cell: ({ operation }) => operation },
   {

@@ -6,8 +6,8 @@ import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, pick, SelectFilter } from '../parts/filters.js';
 import { fieldText, Form, Input, Select } from '../parts/forms.js';
-import { type Column, Listing, NoMatch } from '../parts/listing.js';
-import { BackLink, Empty, ErrorBox, Loading } from '../parts/states.js';
+import { type Column, Listing } from '../parts/listing.js';
+import { BackLink, Empty, ErrorBox, Loadable } from '../parts/states.js';
 import { Time, useHaulerName, useHaulers } from '../parts/values.js';
 import { ConnectionDetails, ConnectionState } from './connection-details.js';
 
@@ -19,13 +19,13 @@ const INTERFACES = [
 
 export function ConnectionsPage({ query }: PageProps) {
   const id = query.get('id');
-  if (id !== null) return <OneConnection id={id} />;
+  if (id !== null) return <ConnectionPage id={id} />;
   return query.has('new') ? <NewConnection /> : <ConnectionList query={query} />;
 }
 
 function ConnectionList({ query }: PageProps) {
   const filters = pick(query, 'haulerId', 'interface', 'page');
-  const list = useLoad<List<Connection>>('/connections', filters, { everyMs: LIVE_MS });
+  const list = useLoad<List<Connection>>('/connections', filters, LIVE_MS);
   const haulerName = useHaulerName();
   const columns: readonly Column<Connection>[] = [
     {
@@ -56,36 +56,30 @@ function ConnectionList({ query }: PageProps) {
         list={list}
         columns={columns}
         keyOf={({ id }) => id}
+        filters={filters}
         empty={
-          Object.keys(filters).length > 0 ? (
-            <NoMatch />
-          ) : (
-            <Empty title="No connection yet.">
-              A connection links a hauler to the Site or Vision interface of a partner. You need the partner's address
-              and key: choose “New connection”.
-            </Empty>
-          )
+          <Empty title="No connection yet.">
+            A connection links a hauler to the Site or Vision interface of a partner. You need the partner's address and
+            key: choose “New connection”.
+          </Empty>
         }
       />
     </>
   );
 }
 
-function OneConnection({ id }: { id: string }) {
-  const path = `/connections/${encodeURIComponent(id)}`;
-  const { data: connection, error, reload } = useLoad<Connection>(path, {}, { everyMs: LIVE_MS });
+function ConnectionPage({ id }: { id: string }) {
+  const connection = useLoad<Connection>(`/connections/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
       <BackLink href={linkTo('connections')}>All connections</BackLink>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {connection === undefined && error === undefined && <Loading />}
-      {connection !== undefined && <ConnectionDetails connection={connection} />}
+      <Loadable of={connection}>{(data) => <ConnectionDetails connection={data} />}</Loadable>
     </>
   );
 }
 
 function NewConnection() {
-  const { data: haulers, error } = useHaulers();
+  const { choices, error } = useHaulers();
   const [kind, setKind] = useState('site');
   const create = async (values: FormData) => {
     const customerId = fieldText(values, 'customerId');
@@ -105,12 +99,7 @@ function NewConnection() {
     <>
       {error !== undefined && <ErrorBox error={error} />}
       <Form title="New connection" submit="Create" work={create} onCancel={() => change({ new: undefined })}>
-        <Select
-          name="haulerId"
-          label="Hauler"
-          isRequired
-          choices={(haulers?.data ?? []).map(({ id, name }) => [id, name] as const)}
-        />
+        <Select name="haulerId" label="Hauler" isRequired choices={choices} />
         <fieldset class="choice">
           <legend>Interface that the partner hosts</legend>
           {INTERFACES.map(([value, label]) => (

@@ -9,93 +9,83 @@ import { linkTo } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Difference, Json } from '../parts/json.js';
-import { BackLink, ErrorBox, Loading } from '../parts/states.js';
-import { Fact, Facts, formatBytes, formatCount, Id, KeyPrefix, Time, useHaulerName } from '../parts/values.js';
-import { ReplayOne } from './replay-one.js';
+import { BackLink, Loadable } from '../parts/states.js';
+import { Facts, formatBytes, formatCount, Id, KeyPrefix, Time, useHaulerName } from '../parts/values.js';
+import { ReplayOne } from './replay.js';
 import { ResponseBadge } from './response-badge.js';
 
-const MORE = 8;
+const MAX_REFERENCES = 8;
 
-/** One exchange, readable: the explanation first, then both messages, then what changed since the attempt before. */
+/** One exchange: the explanation first, then both messages, then the difference from the attempt before. */
 export function ExchangeDetails({ id }: { id: string }) {
-  const { data: exchange, error, reload } = useLoad<ExchangeDetail>(`/exchanges/${encodeURIComponent(id)}`);
+  const exchange = useLoad<ExchangeDetail>(`/exchanges/${encodeURIComponent(id)}`);
   return (
     <>
       <BackLink href={linkTo('exchanges')}>All exchanges</BackLink>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {exchange === undefined && error === undefined && <Loading />}
-      {exchange !== undefined && (
-        <>
-          <Summary exchange={exchange} />
-          <div class="two">
-            <Message title="Request" message={exchange.request} />
-            <Message title="Response" message={exchange.response} />
-          </div>
-          <EarlierAttempt exchange={exchange} />
-        </>
-      )}
-    </>
-  );
-}
-
-/** Whose call it was, by name. */
-function Parties({ exchange: { haulerId, connectionId } }: { exchange: Exchange }) {
-  const haulerName = useHaulerName();
-  return (
-    <>
-      <Fact name="Hauler">{haulerId === null ? undefined : haulerName(haulerId)}</Fact>
-      {connectionId !== null && (
-        <Fact name="Connection">
-          <a href={linkTo('connections', { id: connectionId })}>open</a>
-        </Fact>
-      )}
+      <Loadable of={exchange}>
+        {(data) => (
+          <>
+            <Summary exchange={data} />
+            <div class="two">
+              <Message title="Request" message={data.request} />
+              <Message title="Response" message={data.response} />
+            </div>
+            <EarlierAttempt exchange={data} />
+          </>
+        )}
+      </Loadable>
     </>
   );
 }
 
 function Summary({ exchange }: { exchange: ExchangeDetail }) {
-  const { session } = useSession();
+  const isPartner = useSession().session.kind === 'partner';
+  const { method, route, haulerId, connectionId, keyPrefix, requestId, ignoredFields, replayOf } = exchange;
   return (
     <section class="card" aria-label="Exchange">
       <h2>
-        {exchange.method} {exchange.route ?? ''} <ResponseBadge exchange={exchange} />
+        {method} {route ?? ''} <ResponseBadge exchange={exchange} />
       </h2>
       <p class="notice">{exchange.explanation}</p>
-      <Facts>
-        <Fact name="Direction">{exchange.direction === 'inbound' ? 'to this service' : 'of this service'}</Fact>
-        <Fact name="At">
-          <Time value={exchange.at} />
-        </Fact>
-        <Fact name="Path">
-          <code>{exchange.path}</code>
-        </Fact>
-        <Fact name="Took">{formatCount(exchange.durationMs)} ms</Fact>
-        {session.kind !== 'partner' && <Parties exchange={exchange} />}
-        <Fact name="Key">{exchange.keyPrefix === null ? undefined : <KeyPrefix value={exchange.keyPrefix} />}</Fact>
-        <Fact name="Request id">{exchange.requestId === null ? undefined : <Id value={exchange.requestId} />}</Fact>
-        {exchange.ignoredFields !== undefined && <Fact name="Ignored fields">{exchange.ignoredFields}</Fact>}
-        {exchange.replayOf !== undefined && (
-          <Fact name="Repeats">
-            <a href={linkTo('exchanges', { id: exchange.replayOf })}>the exchange before</a>
-          </Fact>
-        )}
-      </Facts>
+      <Facts
+        of={{
+          Direction: exchange.direction === 'inbound' ? 'to this service' : 'of this service',
+          Time: <Time value={exchange.at} />,
+          Path: <code>{exchange.path}</code>,
+          Duration: `${formatCount(exchange.durationMs)} ms`,
+          Hauler: !isPartner && haulerId !== null && <HaulerName id={haulerId} />,
+          Connection: !isPartner && connectionId !== null && (
+            <a href={linkTo('connections', { id: connectionId })}>open</a>
+          ),
+          Key: keyPrefix === null ? undefined : <KeyPrefix value={keyPrefix} />,
+          'Request id': requestId === null ? undefined : <Id value={requestId} />,
+          'Ignored fields': ignoredFields !== undefined && ignoredFields,
+          'Replay of': replayOf !== undefined && (
+            <a href={linkTo('exchanges', { id: replayOf })}>the original exchange</a>
+          ),
+        }}
+      />
       <References exchange={exchange} />
-      {session.kind !== 'partner' && <ReplayOne exchange={exchange} />}
+      {!isPartner && <ReplayOne exchange={exchange} />}
     </section>
   );
+}
+
+/** A component of its own, because a partner cannot read the haulers. */
+function HaulerName({ id }: { id: string }) {
+  return <>{useHaulerName()(id)}</>;
 }
 
 function References({ exchange: { references } }: { exchange: Exchange }) {
   if (references.length === 0) return null;
   return (
     <ul class="references" aria-label="References">
-      {references.slice(0, MORE).map(({ kind, value }) => (
+      {references.slice(0, MAX_REFERENCES).map(({ kind, value }) => (
         <li key={kind + value}>
           <span class="hint">{kind}</span> <a href={linkTo('exchanges', { reference: `${kind}:${value}` })}>{value}</a>
         </li>
       ))}
-      {references.length > MORE && <li class="hint">and {references.length - MORE} more</li>}
+      {references.length > MAX_REFERENCES && <li class="hint">and {references.length - MAX_REFERENCES} more</li>}
     </ul>
   );
 }
@@ -105,7 +95,7 @@ function Message({ title, message }: { title: string; message: ExchangeMessage |
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
       {message === null ? (
-        <p>There was none.</p>
+        <p>There is no {title.toLowerCase()}.</p>
       ) : (
         <>
           <Body title={title} message={message} />
@@ -151,7 +141,7 @@ function Body({ title, message: { body } }: { title: string; message: ExchangeMe
   );
 }
 
-/** Undefined for text that is not JSON, such as a body that was cut. */
+/** Undefined for text that is not JSON, such as a truncated body. */
 function jsonOf(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);
@@ -160,7 +150,7 @@ function jsonOf(text: string | undefined): unknown {
   }
 }
 
-/** The references by which two attempts at the same thing are recognised, the most specific first. */
+/** Kinds of references that two attempts at the same operation share, the most specific first. */
 const SPECIFIC: readonly ExchangeReference['kind'][] = [
   'idempotencyKey',
   'ticketNumber',
@@ -175,7 +165,7 @@ const SPECIFIC: readonly ExchangeReference['kind'][] = [
 const mostSpecific = (references: readonly ExchangeReference[]): ExchangeReference | undefined =>
   SPECIFIC.map((kind) => references.find((each) => each.kind === kind)).find((each) => each !== undefined);
 
-/** The last exchange before this one about the same thing, and what the caller changed since. */
+/** The last exchange before this one with the same reference, and the difference between their requests. */
 function EarlierAttempt({ exchange }: { exchange: ExchangeDetail }) {
   const reference = mostSpecific(exchange.references);
   const { data } = useLoad<ExchangeList>(reference === undefined ? undefined : '/exchanges', {
@@ -191,7 +181,7 @@ function EarlierAttempt({ exchange }: { exchange: ExchangeDetail }) {
   const after = jsonOf(exchange.request.body?.text);
   return (
     <section class="card" aria-label="Earlier attempt">
-      <h2>Since the attempt before</h2>
+      <h2>Difference from the attempt before</h2>
       <p>
         <a href={linkTo('exchanges', { id: earlier.id })}>
           <Time value={earlier.at} />
@@ -199,10 +189,10 @@ function EarlierAttempt({ exchange }: { exchange: ExchangeDetail }) {
         <ResponseBadge exchange={earlier} />
       </p>
       {before !== undefined && after !== undefined && (
-        <Difference before={before} after={after} titles={['Before', 'This one']} />
+        <Difference before={before} after={after} titles={['Before', 'This exchange']} />
       )}
       {detail !== undefined && exchange.method === 'GET' && (
-        <p class="hint">{detail.path === exchange.path ? 'The same call.' : `Its path was ${detail.path}`}</p>
+        <p class="hint">{detail.path === exchange.path ? 'The path is the same.' : `Its path was ${detail.path}`}</p>
       )}
     </section>
   );

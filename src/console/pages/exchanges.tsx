@@ -1,21 +1,20 @@
 import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
-import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { Exchange, ExchangeList } from '../../contracts/admin/exchange.dto.js';
-import type { List as ListOf } from '../../contracts/admin/list.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Filters, HaulerFilter, pick, SelectFilter, TextFilter, TimeFilter } from '../parts/filters.js';
-import { type Column, NoMatch, Table } from '../parts/listing.js';
-import { Empty, ErrorBox, Loading } from '../parts/states.js';
-import { formatCount, KeyPrefix, Time, useHaulerName } from '../parts/values.js';
+import { type Column, NoRows, Table } from '../parts/listing.js';
+import { Empty, Loadable } from '../parts/states.js';
+import { formatCount, KeyPrefix, Time, useConnections, useHaulerName } from '../parts/values.js';
 import { ExchangeDetails } from './exchange-details.js';
-import { ReplayAll } from './replay-all.js';
+import { ReplayAll } from './replay.js';
 import { ResponseBadge } from './response-badge.js';
 
 const LIVE_MS = 5_000;
-const plain = (...values: readonly string[]) => values.map((value) => [value, value] as const);
-const STATUSES = [...plain('2xx', '4xx', '5xx'), ['none', 'no response'] as const];
+const STATUSES = ['2xx', '4xx', '5xx', ['none', 'no response']] as const;
+const INTERFACES = ['scale', 'account', 'site', 'vision'];
 const DIRECTIONS = [
   ['inbound', 'to this service'],
   ['outbound', 'of this service'],
@@ -23,68 +22,61 @@ const DIRECTIONS = [
 
 export function ExchangesPage({ query }: PageProps) {
   const id = query.get('id');
-  return id === null ? <List query={query} /> : <ExchangeDetails key={id} id={id} />;
+  return id === null ? <ExchangeTable query={query} /> : <ExchangeDetails key={id} id={id} />;
 }
 
-function List({ query }: PageProps) {
+function ExchangeTable({ query }: PageProps) {
   const isPartner = useSession().session.kind === 'partner';
   const common = pick(query, 'direction', 'interface', 'status', 'errorCode', 'requestId', 'reference', 'from', 'to');
   const filters = { ...common, ...(isPartner ? {} : pick(query, 'haulerId', 'connectionId', 'apiKeyId')) };
   const cursor = query.get('cursor') ?? undefined;
   const everyMs = cursor === undefined ? LIVE_MS : undefined;
-  const list = useLoad<ExchangeList>('/exchanges', { ...filters, cursor, pageSize: 50 }, { everyMs });
-  const { data, error, isLoading, reload } = list;
+  const list = useLoad<ExchangeList>('/exchanges', { ...filters, cursor, pageSize: 50 }, everyMs);
   return (
     <>
       <Filters>
         <TextFilter name="reference" label="Reference" query={query} hint="ticketNumber:IN-204817" />
         <SelectFilter name="status" label="Response" query={query} choices={STATUSES} />
         <SelectFilter name="direction" label="Direction" query={query} choices={DIRECTIONS} />
-        <SelectFilter
-          name="interface"
-          label="Interface"
-          query={query}
-          choices={plain('scale', 'account', 'site', 'vision')}
-        />
+        <SelectFilter name="interface" label="Interface" query={query} choices={INTERFACES} />
         <TextFilter name="errorCode" label="Error code" query={query} hint="such as NOT_FOUND" />
         <TextFilter name="requestId" label="Request id" query={query} />
         <TimeFilter name="from" label="From" query={query} />
         <TimeFilter name="to" label="Until" query={query} />
         {!isPartner && <AdminFilters query={query} />}
       </Filters>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {data === undefined && error === undefined && <Loading />}
-      {data?.data.length === 0 && (Object.keys(filters).length > 0 ? <NoMatch /> : <None />)}
-      {data !== undefined && data.data.length > 0 && (
-        <>
-          <Table label="Exchanges" rows={data.data} columns={COLUMNS} keyOf={({ id }) => id} isStale={isLoading} />
-          <div class="actions">
-            {cursor !== undefined && (
-              <button type="button" onClick={() => change({ cursor: undefined })}>
-                Newest
-              </button>
-            )}
-            <button
-              type="button"
-              disabled={data.next === null}
-              onClick={() => change({ cursor: data.next ?? undefined })}
-            >
-              Older
-            </button>
-            {!isPartner && Object.keys(filters).length > 0 && (
-              <ReplayAll key={JSON.stringify(filters)} filters={filters} />
-            )}
-          </div>
-        </>
-      )}
+      <Loadable of={list}>
+        {({ data, next }) =>
+          data.length === 0 ? (
+            <NoRows filters={filters} empty={NO_EXCHANGES} />
+          ) : (
+            <>
+              <Table label="Exchanges" rows={data} columns={COLUMNS} keyOf={({ id }) => id} isStale={list.isLoading} />
+              <div class="actions">
+                {cursor !== undefined && (
+                  <button type="button" onClick={() => change({ cursor: undefined })}>
+                    Newest
+                  </button>
+                )}
+                <button type="button" disabled={next === null} onClick={() => change({ cursor: next ?? undefined })}>
+                  Older
+                </button>
+                {!isPartner && Object.keys(filters).length > 0 && (
+                  <ReplayAll key={JSON.stringify(filters)} filters={filters} />
+                )}
+              </div>
+            </>
+          )
+        }
+      </Loadable>
     </>
   );
 }
 
-/** Filters by what only an admin sees. */
+/** Filters that partners do not have. */
 function AdminFilters({ query }: PageProps) {
-  const { data: connections } = useLoad<ListOf<Connection>>('/connections', { pageSize: 100 });
-  const { data: keys } = useLoad<ListOf<ApiKey>>('/api-keys', { pageSize: 100 });
+  const connections = useConnections() ?? [];
+  const { data: keys } = useLoad<List<ApiKey>>('/api-keys', { pageSize: 100 });
   const haulerName = useHaulerName();
   return (
     <>
@@ -93,7 +85,7 @@ function AdminFilters({ query }: PageProps) {
         name="connectionId"
         label="Connection"
         query={query}
-        choices={(connections?.data ?? []).map(
+        choices={connections.map(
           ({ id, haulerId, interface: kind }) => [id, `${haulerName(haulerId)}, ${kind}`] as const,
         )}
       />
@@ -107,7 +99,7 @@ function AdminFilters({ query }: PageProps) {
   );
 }
 
-const None = () => (
+const NO_EXCHANGES = (
   <Empty title="No exchange yet.">
     Every call of a partner and every call to a partner appears here. <code>EXCHANGE_LOG=off</code> switches this off.
   </Empty>
@@ -125,11 +117,11 @@ const COLUMNS: readonly Column<Exchange>[] = [
       </>
     ),
   },
-  { title: 'At', cell: ({ at }) => <Time value={at} /> },
+  { title: 'Time', cell: ({ at }) => <Time value={at} /> },
   { title: 'Response', cell: (exchange) => <ResponseBadge exchange={exchange} /> },
   { title: 'Key', cell: ({ keyPrefix }) => (keyPrefix === null ? null : <KeyPrefix value={keyPrefix} />) },
   {
-    title: 'About',
+    title: 'References',
     cell: ({ references }) =>
       references.length === 0 ? null : (
         <div>
@@ -141,5 +133,5 @@ const COLUMNS: readonly Column<Exchange>[] = [
         </div>
       ),
   },
-  { title: 'Took', isNumber: true, cell: ({ durationMs }) => `${formatCount(Math.round(durationMs))} ms` },
+  { title: 'Duration', isNumber: true, cell: ({ durationMs }) => `${formatCount(Math.round(durationMs))} ms` },
 ];

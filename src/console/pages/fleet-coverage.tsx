@@ -1,32 +1,29 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { TruckDayCoverage } from '../../contracts/admin/recording.dto.js';
-import { change, linkTo, type PageProps } from '../client/address.js';
+import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
+import { PageButtons } from '../parts/listing.js';
 import { Empty, ErrorBox, Loading } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
 import { DAY_MS } from './zone.rules.js';
 
 /** Rows of a response; each row is one day of a truck. */
 const MAX_ROWS = 100;
-const TRUCKS = 24;
-/** From this number of days on, a square has no text. */
+const TRUCKS_PER_PAGE = 24;
+/** With this number of days or more, a square has no text. */
 const COMPACT_DAYS = 14;
 
-interface FleetProps extends PageProps {
-  readonly haulerId: string;
-}
-
 /** Share of the recorded time of each truck and day that is stored. Days are UTC, as the service counts them. */
-export function FleetCoverage({ haulerId, query }: FleetProps) {
+export function FleetCoverage({ haulerId, query }: PageProps & { haulerId: string }) {
   const count = Number(query.get('days') ?? 7) || 7;
   const page = Math.max(1, Number(query.get('page') ?? 1) || 1);
   const end = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
   const days = Array.from({ length: count }, (_, index) => end - (count - index) * DAY_MS);
   const trucksPerCall = Math.floor(MAX_ROWS / count);
-  const calls = Math.ceil(TRUCKS / trucksPerCall);
+  const calls = Math.ceil(TRUCKS_PER_PAGE / trucksPerCall);
   const box = useRef<HTMLDivElement>(null);
-  // The newest days matter most, where not all of them fit.
+  // Where not all days fit, it shows the newest ones.
   useEffect(() => void box.current?.scrollTo({ left: box.current.scrollWidth }), [count]);
   return (
     <section class="card" aria-label="Fleet">
@@ -60,7 +57,7 @@ export function FleetCoverage({ haulerId, query }: FleetProps) {
   );
 }
 
-/** The day of the month; the month where it begins. */
+/** A compact name is the day of the month, with the month at its first day. */
 function DayName({ day, isFirst, isCompact }: { day: number; isFirst: boolean; isCompact: boolean }) {
   const date = new Date(day);
   const text = (options: Intl.DateTimeFormatOptions) =>
@@ -139,27 +136,16 @@ function FleetRows({ page, pageSize, haulerId, days }: RowsProps) {
   );
 }
 
-/** Only where the trucks do not fit one page. */
+/** Shown if the trucks need more than one page. */
 function FleetPager({ page, perPage, haulerId, days }: RangeProps & { page: number; perPage: number }) {
   const { data } = useLoad<List<TruckDayCoverage>>('/coverage/fleet', { ...rangeOf({ haulerId, days }), pageSize: 1 });
   const trucks = (data?.pagination.totalItems ?? 0) / days.length;
   if (trucks <= perPage) return null;
-  const last = Math.ceil(trucks / perPage);
   return (
-    <div class="pager">
-      <span role="status">
-        Trucks {formatCount((page - 1) * perPage + 1)} to {formatCount(Math.min(page * perPage, trucks))} of{' '}
-        {formatCount(trucks)}
-      </span>
-      <span>
-        <button type="button" disabled={page <= 1} onClick={() => change({ page: page - 1 })}>
-          Previous
-        </button>{' '}
-        <button type="button" disabled={page >= last} onClick={() => change({ page: page + 1 })}>
-          Next
-        </button>
-      </span>
-    </div>
+    <PageButtons page={page} last={Math.ceil(trucks / perPage)}>
+      Trucks {formatCount((page - 1) * perPage + 1)} to {formatCount(Math.min(page * perPage, trucks))} of{' '}
+      {formatCount(trucks)}
+    </PageButtons>
   );
 }
 
@@ -176,7 +162,7 @@ function FleetRow({ rows, haulerId }: { rows: readonly TruckDayCoverage[]; haule
   );
 }
 
-/** A day of a truck. Without any recording it is empty, which differs from recordings that are not stored. */
+/** A day of a truck. A day without recordings looks different from one whose recordings are not stored. */
 function Square({ row, haulerId }: { row: TruckDayCoverage; haulerId: string }) {
   const start = Date.parse(row.day);
   const address = linkTo('coverage', {

@@ -8,82 +8,91 @@ import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo } from '../client/address.js';
 import { type Loaded, useLoad } from '../client/load.js';
 import { useNow } from '../client/now.js';
+import { useSession } from '../client/session.js';
 import { Badge, ErrorBox, Loading } from '../parts/states.js';
 import { formatCount, Time, useHaulerName } from '../parts/values.js';
 import { DayCharts } from './day-charts.js';
 import { atRisk, keysToRenew, withoutFailedRuns } from './home.rules.js';
 
-const LIVE_MS = { everyMs: 5_000 };
+const LIVE_MS = 5_000;
 const DAY_MS = 86_400_000;
-const SHOWN = 5;
+const MAX_ITEMS = 5;
 
-/** What needs attention, each item with the link to its page; below it the day in pictures. */
+/** The items that need attention, each with a link to its page; below them the last day in charts. */
 export function HomePage() {
   const now = useNow(60_000);
+  const { hasPlatform } = useSession();
   const dayAgo = new Date(Math.floor(now / 600_000) * 600_000 - DAY_MS).toISOString();
   const latest = { latest: 'true', pageSize: 100 };
-  const held = useLoad<List<SyncRun>>('/sync-runs', { ...latest, status: 'held' }, LIVE_MS);
-  const failed = useLoad<List<SyncRun>>('/sync-runs', { ...latest, status: 'failed' }, LIVE_MS);
-  const failing = useLoad<List<Connection>>('/connections', { failing: 'true', pageSize: 100 }, LIVE_MS);
-  const waiting = useLoad<List<StoredRecording>>('/recordings', { status: 'available', pageSize: 100 }, LIVE_MS);
-  const expired = useLoad<List<StoredRecording>>('/recordings', { status: 'expired', from: dayAgo }, LIVE_MS);
+  /** The other calls exist only on the platform side. */
+  const platform = (path: string) => (hasPlatform ? path : undefined);
+  const held = useLoad<List<SyncRun>>(platform('/sync-runs'), { ...latest, status: 'held' }, LIVE_MS);
+  const failed = useLoad<List<SyncRun>>(platform('/sync-runs'), { ...latest, status: 'failed' }, LIVE_MS);
+  const failing = useLoad<List<Connection>>(platform('/connections'), { failing: 'true', pageSize: 100 }, LIVE_MS);
+  const available = { status: 'available', pageSize: 100 };
+  const waiting = useLoad<List<StoredRecording>>(platform('/recordings'), available, LIVE_MS);
+  const expired = useLoad<List<StoredRecording>>(platform('/recordings'), { status: 'expired', from: dayAgo }, LIVE_MS);
+  const overview = useLoad<Overview>(platform('/overview'), {}, LIVE_MS);
   const keys = useLoad<List<ApiKey>>('/api-keys', { pageSize: 100 }, LIVE_MS);
-  const overview = useLoad<Overview>('/overview', {}, LIVE_MS);
   const runs = failed.data?.data ?? [];
-  const checks: readonly Check[] = [
-    check('Held synchronisations', held, held.data?.data, 'No run waits for a decision', (run) => (
-      <RunItem key={run.id} run={run} />
-    )),
-    check('Failing synchronisations', failed, runs, 'The last run of each connection succeeded', (run) => (
-      <RunItem key={run.id} run={run} />
-    )),
-    check(
-      'Connections with an error',
-      failing,
-      withoutFailedRuns(failing.data?.data ?? [], runs),
-      'Every partner accepted the last call',
-      (connection) => <ConnectionItem key={connection.id} connection={connection} />,
-    ),
-    check(
-      'Downloads at risk',
-      waiting,
-      atRisk(waiting.data?.data ?? [], now),
-      'No link of a waiting download expires within an hour',
-      (recording) => <RecordingItem key={recording.id} recording={recording} />,
-    ),
-    check(
-      'Expired before they were stored, last day',
-      expired,
-      expired.data?.data,
-      'No recording of the last day expired before it was stored',
-      (recording) => <RecordingItem key={recording.id} recording={recording} />,
-    ),
-    check(
-      'Refused pushes by reason, last day',
-      overview,
-      overview.data?.refusedPushes,
-      'No push was refused in the last day',
-      (pushes) => <RefusedItem key={pushes.lastExchangeId} pushes={pushes} from={overview.data?.from} />,
-    ),
-    check(
-      'Keys about to expire',
-      keys,
-      keysToRenew(keys.data?.data ?? [], now),
-      'No key expires within 14 days',
-      (key) => <KeyItem key={key.id} apiKey={key} />,
-    ),
+  const platformChecks: readonly Check[] = [
+    {
+      title: 'Held synchronisations',
+      none: 'No run waits for a decision',
+      of: held,
+      items: held.data?.data.map((run) => <RunItem key={run.id} run={run} />),
+    },
+    {
+      title: 'Failing synchronisations',
+      none: 'The last run of each connection succeeded',
+      of: failed,
+      items: runs.map((run) => <RunItem key={run.id} run={run} />),
+    },
+    {
+      title: 'Connections with an error',
+      none: 'Every partner accepted the last call',
+      of: failing,
+      items: withoutFailedRuns(failing.data?.data ?? [], runs).map((each) => (
+        <ConnectionItem key={each.id} connection={each} />
+      )),
+    },
+    {
+      title: 'Downloads at risk',
+      none: 'No link of a waiting download expires within an hour',
+      of: waiting,
+      items: atRisk(waiting.data?.data ?? [], now).map((each) => <RecordingItem key={each.id} recording={each} />),
+    },
+    {
+      title: 'Expired before they were stored, last day',
+      none: 'No recording of the last day expired before it was stored',
+      of: expired,
+      items: expired.data?.data.map((each) => <RecordingItem key={each.id} recording={each} />),
+    },
+    {
+      title: 'Refused pushes by reason, last day',
+      none: 'No push was refused in the last day',
+      of: overview,
+      items: overview.data?.refusedPushes.map((each) => (
+        <RefusedItem key={each.lastExchangeId} pushes={each} from={overview.data?.from} />
+      )),
+    },
   ];
-  const isLoading = checks.some(({ isLoaded, error }) => !isLoaded && error === null);
-  const clear = checks.filter(({ isLoaded, items }) => isLoaded && items.length === 0);
+  const keyCheck: Check = {
+    title: 'Keys about to expire',
+    none: 'No key expires within 14 days',
+    of: keys,
+    items: keysToRenew(keys.data?.data ?? [], now).map((key) => <KeyItem key={key.id} apiKey={key} />),
+  };
+  const checks = hasPlatform ? [...platformChecks, keyCheck] : [keyCheck];
+  const isLoading = checks.some(({ of: { data, error } }) => data === undefined && error === undefined);
+  const clear = checks.filter(({ of: { data }, items = [] }) => data !== undefined && items.length === 0);
   return (
     <>
       {isLoading && <Loading />}
       <div class="attention">
-        {checks
-          .filter(({ items, error }) => items.length > 0 || error !== null)
-          .map((each) => (
-            <Attention key={each.title} {...each} />
-          ))}
+        {checks.map((each) => (
+          <Attention key={each.title} {...each} />
+        ))}
       </div>
       {clear.length > 0 && !isLoading && (
         <section class="card clear" aria-label="In order">
@@ -102,32 +111,22 @@ export function HomePage() {
 
 interface Check {
   readonly title: string;
-  readonly isLoaded: boolean;
-  readonly error: ComponentChildren;
-  readonly items: readonly ComponentChildren[];
+  /** Shown if there are no items. */
   readonly none: string;
+  readonly of: Loaded<unknown>;
+  readonly items: readonly ComponentChildren[] | undefined;
 }
 
-function check<T>(
-  title: string,
-  { data, error, reload }: Loaded<unknown>,
-  items: readonly T[] | undefined,
-  none: string,
-  show: (item: T) => ComponentChildren,
-): Check {
-  const failure = error === undefined ? null : <ErrorBox error={error} onRetry={reload} />;
-  return { title, isLoaded: data !== undefined, error: failure, items: (items ?? []).map(show), none };
-}
-
-function Attention({ title, error, items }: Check) {
+function Attention({ title, of: { error, reload }, items = [] }: Check) {
+  if (items.length === 0 && error === undefined) return null;
   return (
     <section class={`card ${items.length > 0 ? 'needed' : ''}`} aria-label={title}>
       <h2>
         {title} {items.length > 0 && <Badge value={formatCount(items.length)} tone="bad" />}
       </h2>
-      {error}
-      <ul>{items.slice(0, SHOWN)}</ul>
-      {items.length > SHOWN && <p class="hint">and {formatCount(items.length - SHOWN)} more</p>}
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      <ul>{items.slice(0, MAX_ITEMS)}</ul>
+      {items.length > MAX_ITEMS && <p class="hint">and {formatCount(items.length - MAX_ITEMS)} more</p>}
     </section>
   );
 }

@@ -177,12 +177,10 @@ function NewKey({ issued, isRotation, onClose }: NewKeyProps) {
   );
 }
 
+const ALL_HAULERS = ['', 'All haulers (site and vision only)'] as const;
+
 function IssueForm({ onIssued }: { onIssued: (key: IssuedApiKey) => void }) {
-  const { data: haulers } = useHaulers();
-  const choices = [
-    ['', 'All haulers (site and vision only)'] as const,
-    ...(haulers?.data ?? []).map(({ id, name }) => [id, name] as const),
-  ];
+  const { choices } = useHaulers();
   const issue = async (values: FormData) => {
     const expires = fieldText(values, 'expiresAt');
     const body: Omit<IssueApiKeyRequest, 'expiresAt'> & { expiresAt?: string | undefined } = {
@@ -205,7 +203,7 @@ function IssueForm({ onIssued }: { onIssued: (key: IssuedApiKey) => void }) {
           </label>
         ))}
       </fieldset>
-      <Select name="haulerId" label="Hauler" choices={choices} />
+      <Select name="haulerId" label="Hauler" choices={[ALL_HAULERS, ...choices]} />
       <Input name="customerId" label="Customer (limits a vision key)" />
       <Input name="expiresAt" label="Expires" type="datetime-local" hint="empty: never" />
     </Form>

@@ -31,7 +31,7 @@ export function useWheel(element: RefObject<SVGSVGElement | null>, view: View): 
   latest.current = view;
   useEffect(() => {
     const svg = element.current;
-    const turn = (event: WheelEvent) => {
+    const onWheel = (event: WheelEvent) => {
       event.preventDefault();
       const { from, to, width, onRange } = latest.current;
       const length = to - from;
@@ -39,8 +39,8 @@ export function useWheel(element: RefObject<SVGSVGElement | null>, view: View): 
       if (event.shiftKey || event.deltaY === 0) onRange([from + delta * length * 0.1, to + delta * length * 0.1]);
       else onRange(zoomed(from, to, delta < 0 ? 0.8 : 1.25, from + (event.offsetX / width) * length));
     };
-    svg?.addEventListener('wheel', turn, { passive: false });
-    return () => svg?.removeEventListener('wheel', turn);
+    svg?.addEventListener('wheel', onWheel, { passive: false });
+    return () => svg?.removeEventListener('wheel', onWheel);
   }, []);
 }
 
@@ -56,11 +56,15 @@ export function useDrag(view: View, setCursor: SetCursor) {
     return { lane: Math.min(lanes.length - 1, Math.max(0, lane)), time: Math.round(from + share * (to - from)) };
   };
   const pinch = (event: PointerEvent) => {
-    const before = spread(fingers.current);
+    const before = distance(fingers.current);
     fingers.current.set(event.pointerId, event.clientX);
-    const after = spread(fingers.current);
+    const after = distance(fingers.current);
     const middle = (view.from + view.to) / 2;
     if (before > 20 && after > 20) view.onRange(zoomed(view.from, view.to, before / after, middle));
+  };
+  const lift = (event: PointerEvent) => {
+    fingers.current.delete(event.pointerId);
+    start.current = undefined;
   };
   return {
     onPointerDown: (event: PointerEvent) => {
@@ -75,18 +79,13 @@ export function useDrag(view: View, setCursor: SetCursor) {
       if (from === undefined || Math.abs(event.clientX - from.x) < MIN_DRAG_PIXELS) return;
       view.onSelect(selectionOf(view, from, cursor.time));
     },
-    onPointerUp: (event: PointerEvent) => {
-      fingers.current.delete(event.pointerId);
-      start.current = undefined;
-    },
-    onPointerLeave: (event: PointerEvent) => {
-      fingers.current.delete(event.pointerId);
-      start.current = undefined;
-    },
+    onPointerUp: lift,
+    onPointerLeave: lift,
   };
 }
 
-function spread(fingers: ReadonlyMap<number, number>): number {
+/** Between the outermost fingers, in pixels. */
+function distance(fingers: ReadonlyMap<number, number>): number {
   const places = [...fingers.values()];
   return Math.max(...places) - Math.min(...places);
 }
@@ -99,7 +98,7 @@ function selectionOf({ lanes }: View, { lane, time }: Cursor, other: number): Se
   return { camera, start, end: Math.max(start + 1_000, Math.ceil(Math.max(time, other) / 1_000) * 1_000) };
 }
 
-/** Whether the key has a meaning for the lanes. */
+/** Executes the command of a key. Returns false for a key without one. */
 export function pressLaneKey(
   event: KeyboardEvent,
   view: View,
@@ -127,7 +126,7 @@ export function pressLaneKey(
     Enter: () => onSelect(selectionOf(view, cursor, cursor.time + MINUTE_MS)),
     Escape: () => onSelect(undefined),
   };
-  const work = keys[event.key];
-  work?.();
-  return work !== undefined;
+  const command = keys[event.key];
+  command?.();
+  return command !== undefined;
 }

@@ -25,6 +25,7 @@ export interface LanesProps {
 export function Lanes(props: LanesProps) {
   const { lanes, from, to, zone, width } = props;
   const [cursor, setCursor] = useState<Cursor>();
+  const { text, recordingId } = explain(props, cursor);
   const now = useNow(5_000);
   const x = (time: number) => ((time - from) / (to - from)) * width;
   const height = TOP + lanes.length * LANE_HEIGHT + 4;
@@ -33,7 +34,12 @@ export function Lanes(props: LanesProps) {
   const drag = useDrag(props, setCursor);
   return (
     <>
-      <Explanation lanes={lanes} cursor={cursor} zone={zone} />
+      <p class="explanation">
+        {text}{' '}
+        {recordingId !== undefined && (
+          <a href={linkTo('recordings', { play: recordingId, zone })}>Open the recording</a>
+        )}
+      </p>
       <div
         class="lanes"
         role="slider"
@@ -42,7 +48,7 @@ export function Lanes(props: LanesProps) {
         aria-valuemin={from}
         aria-valuemax={to}
         aria-valuenow={cursor?.time ?? from}
-        aria-valuetext={explain(lanes, cursor, zone)}
+        aria-valuetext={text}
         onKeyDown={(event) => {
           if (pressLaneKey(event, props, cursor, setCursor)) event.preventDefault();
         }}
@@ -115,22 +121,12 @@ function Legend() {
   );
 }
 
-function explain(lanes: readonly Lane[], cursor: Cursor | undefined, zone: string): string {
+/** The text for the cursor, and the recording there. */
+function explain({ lanes, zone }: LanesProps, cursor: Cursor | undefined): { text: string; recordingId?: string } {
   const lane = cursor === undefined ? undefined : lanes[cursor.lane];
-  if (lane === undefined || cursor === undefined) return 'Point at a lane, or use the arrow keys.';
+  if (lane === undefined || cursor === undefined) return { text: 'Point at a lane, or use the arrow keys.' };
   const segment = segmentAt(lane, cursor.time);
   const time = new Date(cursor.time).toLocaleString(undefined, { timeZone: zone });
-  return `${lane.camera}, ${time}: ${segment === undefined ? 'outside of the range' : describe(segment)}`;
-}
-
-function Explanation({ lanes, cursor, zone }: { lanes: readonly Lane[]; cursor: Cursor | undefined; zone: string }) {
-  const lane = cursor === undefined ? undefined : lanes[cursor.lane];
-  const recordingId =
-    lane === undefined || cursor === undefined ? undefined : segmentAt(lane, cursor.time)?.recordingId;
-  return (
-    <p class="explanation">
-      {explain(lanes, cursor, zone)}{' '}
-      {recordingId !== undefined && <a href={linkTo('recordings', { play: recordingId, zone })}>Open the recording</a>}
-    </p>
-  );
+  const state = segment === undefined ? 'outside of the range' : describe(segment);
+  return { ...segment, text: `${lane.camera}, ${time}: ${state}` };
 }

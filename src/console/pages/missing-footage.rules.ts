@@ -1,6 +1,6 @@
 import type { CoverageInterval } from '../../contracts/admin/recording.dto.js';
 
-/** Which side the cause of missing footage lies on. */
+/** The side that caused missing footage. */
 export function sideOf({ state, recordingId, reason = '' }: CoverageInterval): 'platform' | 'partner' {
   if (state === 'available' || state === 'expired') return 'platform';
   if (recordingId !== undefined) return 'partner';

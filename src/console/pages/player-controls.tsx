@@ -1,8 +1,15 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { Options } from '../parts/forms.js';
 import type { Chunk } from './playback.rules.js';
 
 const FRAME_MS = 40;
 const JUMP_MS = 10_000;
+const STEPS = [
+  ['−10 s', -JUMP_MS],
+  ['+10 s', JUMP_MS],
+  ['Previous frame', -FRAME_MS],
+  ['Next frame', FRAME_MS],
+] as const;
 const RATES = [0.5, 1, 2, 4, 8];
 
 interface ControlsProps {
@@ -21,17 +28,8 @@ interface ControlsProps {
 const clockText = (time: number, zone: string): string =>
   new Date(time).toLocaleString(undefined, { timeZone: zone, dateStyle: 'medium', timeStyle: 'medium' });
 
-export function PlayerControls({
-  chunks,
-  cameras,
-  time,
-  isPlaying,
-  rate,
-  onPlay,
-  onRate,
-  onSeek,
-  zone,
-}: ControlsProps) {
+export function PlayerControls(props: ControlsProps) {
+  const { time, isPlaying, rate, onPlay, onRate, onSeek, zone } = props;
   const step = (milliseconds: number) => {
     if (Math.abs(milliseconds) === FRAME_MS) onPlay(false);
     onSeek(time + milliseconds);
@@ -45,50 +43,35 @@ export function PlayerControls({
   });
   return (
     <>
-      <Timeline chunks={chunks} cameras={cameras} time={time} onSeek={onSeek} zone={zone} />
+      <Timeline {...props} />
       <div class="actions controls">
         <button type="button" class="primary" onClick={() => onPlay(!isPlaying)}>
           {isPlaying ? 'Pause' : 'Play'}
         </button>
-        <button type="button" onClick={() => step(-JUMP_MS)}>
-          −10 s
-        </button>
-        <button type="button" onClick={() => step(JUMP_MS)}>
-          +10 s
-        </button>
-        <button type="button" onClick={() => step(-FRAME_MS)}>
-          Frame back
-        </button>
-        <button type="button" onClick={() => step(FRAME_MS)}>
-          Frame on
-        </button>
+        {STEPS.map(([label, milliseconds]) => (
+          <button key={label} type="button" onClick={() => step(milliseconds)}>
+            {label}
+          </button>
+        ))}
         <label class="inline">
           Speed{' '}
           <select value={rate} onChange={(event) => onRate(Number(event.currentTarget.value))}>
-            {RATES.map((each) => (
-              <option key={each} value={each}>
-                {each}×
-              </option>
-            ))}
+            <Options choices={RATES.map((each) => [String(each), `${each}×`])} />
           </select>
         </label>
         <output class="clock">
           {clockText(time, zone)} <span class="hint">{zone}</span>
         </output>
       </div>
-      <p class="hint">Keys: space plays and pauses, the arrows jump 10 s, comma and full stop step one frame.</p>
+      <p class="hint">
+        Keys: the space bar plays and pauses, the arrows jump 10 s, comma and full stop step one frame.
+      </p>
     </>
   );
 }
 
 /** The recordings of the shown cameras; a slider moves the clock. */
-function Timeline({
-  chunks,
-  cameras,
-  time,
-  onSeek,
-  zone,
-}: Pick<ControlsProps, 'chunks' | 'cameras' | 'time' | 'onSeek' | 'zone'>) {
+function Timeline({ chunks, cameras, time, onSeek, zone }: ControlsProps) {
   const shown = chunks.filter(({ cameraId }) => cameras.includes(cameraId));
   const start = Math.min(time, ...shown.map((chunk) => chunk.start));
   const end = Math.max(time + 1_000, ...shown.map((chunk) => chunk.end));

@@ -3,8 +3,9 @@ import { urlOf } from '../client/api.js';
 import { codecOf } from './codec.rules.js';
 import type { Chunk } from './playback.rules.js';
 
-/** A picture follows the clock when it is this far away from it. */
+/** A playing picture that differs from the clock by more than this is moved to it. */
 const DRIFT_SECONDS = 0.3;
+/** The same for a paused picture. */
 const EXACT_SECONDS = 0.01;
 
 export interface TileProps {
@@ -46,16 +47,8 @@ export function PlayerTile(props: TileProps) {
 
 const contentUrl = (id: string): string => urlOf(`/recordings/${id}/content`);
 
-function Picture({
-  chunk,
-  cameraId,
-  time,
-  isPlaying,
-  rate,
-  isLeading,
-  onTime,
-  onUnplayable,
-}: TileProps & { chunk: Chunk }) {
+function Picture(props: TileProps & { chunk: Chunk }) {
+  const { chunk, cameraId, time, isPlaying, rate, isLeading, onTime, onUnplayable } = props;
   const video = useRef<HTMLVideoElement>(null);
   const [problem, setProblem] = useState<string>();
   const [isReady, setReady] = useState(false);

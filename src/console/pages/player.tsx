@@ -9,8 +9,7 @@ import { camerasOf, type Chunk, chunkAt, chunksOf, resumeAt } from './playback.r
 import { PlayerControls } from './player-controls.js';
 import { PlayerTile } from './player-tile.js';
 
-const SHOWN_AROUND_MS = 1_800_000;
-/** The next clock reading of a leading picture arrives within this time, or the clock runs by itself. */
+/** Interval of the clock if no picture sets it. */
 const TICK_MS = 100;
 
 /** Plays a recording and the recordings of the same truck around it. */
@@ -22,12 +21,9 @@ export function Player({ recording, query }: { recording: StoredRecording; query
     return <Empty title="No stored recording of this truck is near this time." />;
   }
   const cameras = camerasOf(chunks);
-  const wanted = query
-    .get('cameras')
-    ?.split(',')
-    .filter((each) => cameras.includes(each));
-  const shown =
-    wanted === undefined || wanted.length === 0 ? cameras.filter((each) => each === recording.cameraId) : wanted;
+  const chosen = (query.get('cameras') ?? '').split(',');
+  const isChosen = cameras.some((each) => chosen.includes(each));
+  const shown = cameras.filter((each) => (isChosen ? chosen.includes(each) : each === recording.cameraId));
   return (
     <section class="card player" aria-label="Player">
       <div class="head">
@@ -77,8 +73,8 @@ function CameraChoice({ cameras, shown }: { cameras: readonly string[]; shown: r
 const around = ({ connectionId, truckId, startTime, endTime }: StoredRecording) => ({
   connectionId,
   truckId,
-  from: new Date(Date.parse(startTime) - SHOWN_AROUND_MS).toISOString(),
-  to: new Date(Date.parse(endTime) + SHOWN_AROUND_MS).toISOString(),
+  from: new Date(Date.parse(startTime) - AROUND_MS).toISOString(),
+  to: new Date(Date.parse(endTime) + AROUND_MS).toISOString(),
 });
 
 const toggled = (shown: readonly string[], camera: string, isOn: boolean): string[] =>
@@ -112,7 +108,7 @@ function Playback({ chunks, cameras, first, zone, onTime }: PlaybackProps) {
     setTime(next.time);
     onTime(next.time);
   };
-  // Without a playable picture the clock runs by itself.
+  // Without a playable picture a timer moves the clock.
   useEffect(() => {
     if (!isPlaying || leading >= 0) return undefined;
     const timer = setInterval(() => moveTo(time + TICK_MS * rate), TICK_MS);

@@ -1,29 +1,25 @@
-import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Filters, pick, SelectFilter, TextFilter, TimeFilter } from '../parts/filters.js';
-import { type Column, Listing, NoMatch } from '../parts/listing.js';
-import { BackLink, Badge, Empty, ErrorBox, Loading } from '../parts/states.js';
-import { formatBytes, formatSeconds, Time, useHaulerName } from '../parts/values.js';
+import { type Column, Listing } from '../parts/listing.js';
+import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
+import { formatBytes, formatSeconds, Time, useConnections, useHaulerName } from '../parts/values.js';
 import { Player } from './player.js';
 
 const LIVE_MS = 5_000;
-const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'].map((each) => [each, each] as const);
-const SOURCES = [
-  ['continuous', 'continuous'],
-  ['on-demand', 'on demand'],
-] as const;
+const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'];
+const SOURCES = ['continuous', ['on-demand', 'on demand']] as const;
 
 export function RecordingsPage({ query }: PageProps) {
   const id = query.get('play');
-  return id === null ? <RecordingList query={query} /> : <OneRecording key={id} id={id} query={query} />;
+  return id === null ? <RecordingList query={query} /> : <RecordingDetails key={id} id={id} query={query} />;
 }
 
 function RecordingList({ query }: PageProps) {
   const filters = pick(query, 'connectionId', 'truckId', 'cameraId', 'source', 'status', 'from', 'to', 'page');
-  const list = useLoad<List<StoredRecording>>('/recordings', filters, { everyMs: LIVE_MS });
+  const list = useLoad<List<StoredRecording>>('/recordings', filters, LIVE_MS);
   return (
     <>
       <Filters>
@@ -40,24 +36,20 @@ function RecordingList({ query }: PageProps) {
         list={list}
         columns={COLUMNS}
         keyOf={({ id }) => id}
+        filters={filters}
         empty={
-          Object.keys(filters).length > 0 ? (
-            <NoMatch />
-          ) : (
-            <Empty title="No recording yet.">
-              Subscribe to a truck or ask for a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
-            </Empty>
-          )
+          <Empty title="No recording yet.">
+            Subscribe to a truck or request a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
+          </Empty>
         }
       />
     </>
   );
 }
 
-export function VisionConnectionFilter({ query, all = 'All' }: PageProps & { all?: string | null }) {
-  const { data } = useLoad<List<Connection>>('/connections', { interface: 'vision', pageSize: 100 });
+export function VisionConnectionFilter({ query, all = 'All' }: PageProps & { all?: string }) {
   const haulerName = useHaulerName();
-  const choices = (data?.data ?? []).map(({ id, haulerId, baseUrl }) => {
+  const choices = (useConnections('vision') ?? []).map(({ id, haulerId, baseUrl }) => {
     return [id, `${haulerName(haulerId)} (${baseUrl.replace(/^https?:\/\//, '')})`] as const;
   });
   return <SelectFilter name="connectionId" label="Vision connection" query={query} choices={choices} all={all} />;
@@ -92,23 +84,28 @@ const COLUMNS: readonly Column<StoredRecording>[] = [
   { title: 'Size', isNumber: true, cell: ({ sizeBytes }) => (sizeBytes === undefined ? '–' : formatBytes(sizeBytes)) },
 ];
 
-function OneRecording({ id, query }: { id: string; query: URLSearchParams }) {
-  const path = `/recordings/${encodeURIComponent(id)}`;
-  const { data: recording, error, reload } = useLoad<StoredRecording>(path, {}, { everyMs: LIVE_MS });
+function RecordingDetails({ id, query }: { id: string; query: URLSearchParams }) {
+  const recording = useLoad<StoredRecording>(`/recordings/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
       <BackLink href={linkTo('recordings')}>All recordings</BackLink>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {recording === undefined && error === undefined && <Loading />}
-      {recording !== undefined && recording.status !== 'stored' && (
-        <div class="notice warn" role="status">
-          <p>
-            This recording is not stored: <Badge value={recording.status} />
-          </p>
-          <p class="hint">{recording.reason ?? 'The service downloads it as soon as it can; this page follows.'}</p>
-        </div>
-      )}
-      {recording !== undefined && <Player recording={recording} query={query} />}
+      <Loadable of={recording}>
+        {(data) => (
+          <>
+            {data.status !== 'stored' && (
+              <div class="notice warn" role="status">
+                <p>
+                  This recording is not stored: <Badge value={data.status} />
+                </p>
+                <p class="hint">
+                  {data.reason ?? 'The service downloads it as soon as possible, and this page then shows it.'}
+                </p>
+              </div>
+            )}
+            <Player recording={data} query={query} />
+          </>
+        )}
+      </Loadable>
     </>
   );
 }

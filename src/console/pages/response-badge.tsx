@@ -1,20 +1,25 @@
 import type { Exchange } from '../../contracts/admin/exchange.dto.js';
 import { Badge } from '../parts/states.js';
 
-/** The colour of a status; null without a response. */
-export const statusTone = (status: number | null) =>
-  status === null || status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good';
+/** The status of a response; null without a response. */
+export const StatusBadge = ({ value }: { value: number | null }) => (
+  <Badge
+    value={value === null ? 'no response' : String(value)}
+    tone={value === null || value >= 500 ? 'bad' : value >= 400 ? 'warn' : 'good'}
+  />
+);
 
-/** The response of an exchange, and its reason. */
-export function ResponseBadge({ exchange }: { exchange: Exchange }) {
-  const { status, failure, errorCode, result, scenario } = exchange;
-  return (
-    <>
-      <Badge value={status === null ? 'no response' : String(status)} tone={statusTone(status)} />{' '}
-      <span class="hint">
-        {failure ?? errorCode ?? result}
-        {scenario !== undefined && ` (scenario ${scenario})`}
-      </span>
-    </>
-  );
-}
+/** The response of an exchange: its status, and what the service decided or why it failed. */
+export const ResponseBadge = ({
+  exchange: { status, failure, errorCode, result, scenario },
+}: {
+  exchange: Exchange;
+}) => (
+  <>
+    <StatusBadge value={status} />{' '}
+    <span class="hint">
+      {failure ?? errorCode ?? result}
+      {scenario !== undefined && ` (scenario ${scenario})`}
+    </span>
+  </>
+);

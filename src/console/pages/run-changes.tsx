@@ -6,13 +6,12 @@ import { useLoad } from '../client/load.js';
 import { Filters, pick, SelectFilter } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
 import { Difference, Json } from '../parts/json.js';
-import { type Column, Listing, NoMatch, Table } from '../parts/listing.js';
+import { type Column, Listing, Table } from '../parts/listing.js';
 import { Badge, Empty, ErrorBox } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
 
-const named = <Value extends string>(value: Value) => [value, value] as const;
-const KINDS = (['sites', 'kiosks', 'materials'] as const).map(named);
-const CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'].map(named);
+const KINDS = ['sites', 'kiosks', 'materials'] as const;
+const CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'];
 
 const COLUMNS: readonly Column<SyncChange>[] = [
   { title: 'Change', cell: ({ change }) => <Badge value={change} /> },
@@ -58,7 +57,8 @@ export function RunChanges({ path, query }: { path: string; query: URLSearchPara
         list={list}
         columns={COLUMNS}
         keyOf={keyOf}
-        empty={Object.keys(filters).length > 0 ? <NoMatch /> : <Empty title="This run changed nothing." />}
+        filters={filters}
+        empty={<Empty title="This run changed nothing." />}
       />
     </section>
   );
@@ -81,8 +81,8 @@ export function HeldRun({ run, path }: { run: SyncRun; path: string }) {
       {guards.length === 0 && (
         <p>
           The partner's answer lacks{' '}
-          {KINDS.filter(([kind]) => run.counts[kind].held > 0)
-            .map(([kind]) => `${formatCount(run.counts[kind].held)} ${kind}`)
+          {KINDS.filter((kind) => run.counts[kind].held > 0)
+            .map((kind) => `${formatCount(run.counts[kind].held)} ${kind}`)
             .join(', ')}{' '}
           that are active here.
         </p>

@@ -1,12 +1,12 @@
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { QuarantinedRecord, SyncRun } from '../../contracts/admin/sync-run.dto.js';
-import { change, linkTo } from '../client/address.js';
+import { linkTo } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Json } from '../parts/json.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
-import { BackLink, Badge, Empty, ErrorBox, Loading } from '../parts/states.js';
-import { Count, Fact, Facts, Id, Time, useHaulerName } from '../parts/values.js';
+import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
+import { Count, Facts, Id, Time, useHaulerName } from '../parts/values.js';
 import { HeldRun, RunChanges } from './run-changes.js';
 import { RunComparison } from './run-comparison.js';
 
@@ -25,26 +25,26 @@ const COUNTS = [
   'quarantined',
 ] as const;
 
-/** One run: its counts, what it changed, and the records that it refused. */
+/** One run: its counts, its changes, and the records that it refused or flagged. */
 export function RunDetails({ id, query }: { id: string; query: URLSearchParams }) {
   const path = `/sync-runs/${encodeURIComponent(id)}`;
-  const { data: run, error, reload } = useLoad<SyncRun>(path, {}, { everyMs: LIVE_MS });
+  const run = useLoad<SyncRun>(path, {}, LIVE_MS);
   return (
     <>
-      <BackLink href={linkTo('sync', { connectionId: query.get('connectionId') ?? run?.connectionId })}>
+      <BackLink href={linkTo('sync', { connectionId: query.get('connectionId') ?? run.data?.connectionId })}>
         All runs
       </BackLink>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {run === undefined && error === undefined && <Loading />}
-      {run !== undefined && (
-        <>
-          {run.status === 'held' && <HeldRun run={run} path={path} />}
-          <RunFacts run={run} />
-          <RunChanges path={path} query={query} />
-          <RunComparison run={run} query={query} />
-          <Quarantine path={path} />
-        </>
-      )}
+      <Loadable of={run}>
+        {(data) => (
+          <>
+            {data.status === 'held' && <HeldRun run={data} path={path} />}
+            <RunFacts run={data} />
+            <RunChanges path={path} query={query} />
+            <RunComparison run={data} query={query} />
+            <Quarantine path={path} />
+          </>
+        )}
+      </Loadable>
     </>
   );
 }
@@ -52,6 +52,7 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
 function RunFacts({ run }: { run: SyncRun }) {
   const haulerName = useHaulerName();
   const { data: connection } = useLoad<Connection>(`/connections/${run.connectionId}`);
+  const name = connection === undefined ? 'open' : haulerName(connection.haulerId);
   return (
     <section class="card" aria-label="Run">
       <h2>
@@ -59,25 +60,15 @@ function RunFacts({ run }: { run: SyncRun }) {
       </h2>
       {run.error !== undefined && <p class="notice bad">{run.error}</p>}
       {run.note !== undefined && <p class="notice warn">Rejected: {run.note}</p>}
-      <Facts>
-        <Fact name="Started">
-          <Time value={run.startedAt} />
-        </Fact>
-        <Fact name="Finished">
-          <Time value={run.finishedAt} />
-        </Fact>
-        <Fact name="Connection">
-          <a href={linkTo('connections', { id: run.connectionId })}>
-            {connection === undefined ? 'open' : haulerName(connection.haulerId)}
-          </a>
-        </Fact>
-        <Fact name="Exchanges">
-          <a href={linkTo('exchanges', { reference: `syncRunId:${run.id}` })}>calls of this run</a>
-        </Fact>
-        <Fact name="Id">
-          <Id value={run.id} />
-        </Fact>
-      </Facts>
+      <Facts
+        of={{
+          Started: <Time value={run.startedAt} />,
+          Finished: <Time value={run.finishedAt} />,
+          Connection: <a href={linkTo('connections', { id: run.connectionId })}>{name}</a>,
+          Exchanges: <a href={linkTo('exchanges', { reference: `syncRunId:${run.id}` })}>calls of this run</a>,
+          Id: <Id value={run.id} />,
+        }}
+      />
       <Counts run={run} />
     </section>
   );
@@ -125,11 +116,6 @@ function Quarantine({ path }: { path: string }) {
         keyOf={(record) => record.path + record.reason}
         empty={<Empty title="None: every record was valid." />}
       />
-      {list.error?.status === 404 && (
-        <button type="button" onClick={() => change({ run: undefined })}>
-          All runs
-        </button>
-      )}
     </section>
   );
 }

@@ -1,27 +1,26 @@
 import { useState } from 'preact/hooks';
-import type { Connection } from '../../contracts/admin/connection.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
 import type {
   ActiveSandboxScenario,
   ActiveSandboxScenarios,
   SandboxCatalogue,
+  SandboxClock,
   SandboxScenario,
 } from '../../contracts/admin/sandbox.dto.js';
-import { change, type PageProps } from '../client/address.js';
+import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
+import { SelectFilter } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
-import { Empty, ErrorBox, Loading } from '../parts/states.js';
-import { useHaulers } from '../parts/values.js';
-import { SandboxClockCard } from './sandbox-clock.js';
+import { Empty, ErrorBox, Loadable, Loading } from '../parts/states.js';
+import { Time, useConnections, useHaulerName, useHaulers } from '../parts/values.js';
 import { ScenarioRow } from './scenario-row.js';
 
 const LIVE_MS = 3_000;
 
-/** Where the scenarios of a hauler or customer are switched. */
+/** The paths of the calls for one hauler or customer. */
 interface Subject {
-  /** Absent for a partner, whose API has no such list: the page then shows what it started itself. */
+  /** The active scenarios. Absent for a partner, whose API has no such list: the page shows those that it started. */
   readonly list?: string;
   readonly scenarios: string;
   readonly clock?: string | undefined;
@@ -30,62 +29,59 @@ interface Subject {
 export function SandboxPage({ query }: PageProps) {
   const { session } = useSession();
   const catalogue = useLoad<SandboxCatalogue>('/sandbox/scenarios');
-  const isOff = catalogue.error?.status === 404;
-  if (isOff) {
+  if (catalogue.error?.status === 404) {
     return (
       <Empty title="The sandbox is off.">
-        Start the service with <code>SANDBOX=true</code> to rehearse faults. It is on with the demo.
+        Start the service with <code>SANDBOX=true</code> to simulate faults. It is on with the demo.
       </Empty>
     );
   }
   return (
     <>
-      <p>Each switch rehearses a fault for one hauler or customer. It ends by itself.</p>
-      {catalogue.error !== undefined && <ErrorBox error={catalogue.error} onRetry={catalogue.reload} />}
-      {catalogue.data === undefined && catalogue.error === undefined && <Loading />}
-      {catalogue.data !== undefined &&
-        (session.kind === 'partner' ? (
-          <PartnerScenarios catalogue={catalogue.data} />
-        ) : (
-          <AdminScenarios catalogue={catalogue.data} query={query} />
-        ))}
+      <p>Each switch simulates a fault for one hauler or customer. It ends by itself.</p>
+      <Loadable of={catalogue}>
+        {({ data }) =>
+          session.kind === 'partner' ? (
+            <Switches catalogue={data} subject={PARTNER} />
+          ) : (
+            <AdminScenarios catalogue={data} query={query} />
+          )
+        }
+      </Loadable>
     </>
   );
 }
 
-function PartnerScenarios({ catalogue }: { catalogue: SandboxCatalogue }) {
-  return <Switches catalogue={catalogue.data} subject={{ scenarios: '/sandbox/scenarios', clock: '/sandbox/clock' }} />;
-}
+const PARTNER: Subject = { scenarios: '/sandbox/scenarios', clock: '/sandbox/clock' };
 
-function AdminScenarios({ catalogue, query }: PageProps & { catalogue: SandboxCatalogue }) {
-  const { data: haulers } = useHaulers();
-  const { data: connections } = useLoad<List<Connection>>('/connections', { interface: 'vision', pageSize: 100 });
-  const customers = [...new Set((connections?.data ?? []).map(({ customerId, haulerId }) => customerId ?? haulerId))];
+function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly SandboxScenario[] }) {
+  const { haulers } = useHaulers();
+  const hauler = useHaulerName();
+  const connections = useConnections('vision') ?? [];
+  const customers = [...new Set(connections.map(({ customerId, haulerId }) => customerId ?? haulerId))];
   const choices = [
-    ...(haulers?.data ?? []).map(({ id, name }) => [`haulers/${id}`, `Hauler ${name}`] as const),
-    ...customers.map(
-      (id) => [`customers/${encodeURIComponent(id)}`, `Customer ${nameOf(id, haulers?.data ?? [])}`] as const,
-    ),
+    ...haulers.map(({ id, name }) => [`haulers/${id}`, `Hauler ${name}`] as const),
+    ...customers.map((id) => [`customers/${encodeURIComponent(id)}`, `Customer ${hauler(id)}`] as const),
   ];
   const chosen = query.get('for') ?? choices[0]?.[0];
   if (chosen === undefined) return <Loading />;
   const path = `/sandbox/${chosen}`;
   const isCustomer = chosen.startsWith('customers/');
-  const ofSubject = catalogue.data.filter((each) =>
+  const ofSubject = catalogue.filter((each) =>
     [each.interface].flat().some((name) => (name === 'vision') === isCustomer),
   );
   return (
     <>
-      <label class="field narrow">
-        <span>Scenarios of</span>
-        <select value={chosen} onChange={(event) => change({ for: event.currentTarget.value })}>
-          {choices.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <div class="narrow">
+        <SelectFilter
+          name="for"
+          label="Scenarios of"
+          query={query}
+          all={null}
+          defaultValue={chosen}
+          choices={choices}
+        />
+      </div>
       <Switches
         catalogue={ofSubject}
         subject={{ list: path, scenarios: `${path}/scenarios`, clock: isCustomer ? `${path}/clock` : undefined }}
@@ -94,11 +90,8 @@ function AdminScenarios({ catalogue, query }: PageProps & { catalogue: SandboxCa
   );
 }
 
-const nameOf = (id: string, haulers: readonly { id: string; name: string }[]): string =>
-  haulers.find((each) => each.id === id)?.name ?? id;
-
 function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[]; subject: Subject }) {
-  const active = useLoad<ActiveSandboxScenarios>(subject.list, {}, { everyMs: LIVE_MS });
+  const active = useLoad<ActiveSandboxScenarios>(subject.list, {}, LIVE_MS);
   const [started, setStarted] = useState<readonly ActiveSandboxScenario[]>([]);
   const running = subject.list === undefined ? started : (active.data?.data ?? []);
   const note = (name: string, one: ActiveSandboxScenario | undefined) =>
@@ -106,7 +99,7 @@ function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[
   return (
     <>
       {active.error !== undefined && <ErrorBox error={active.error} onRetry={active.reload} />}
-      {subject.clock !== undefined && <SandboxClockCard path={subject.clock} />}
+      {subject.clock !== undefined && <Clock path={subject.clock} />}
       {running.length > 1 && (
         <p class="actions">
           <ActionButton
@@ -127,5 +120,39 @@ function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[
         ))}
       </ul>
     </>
+  );
+}
+
+const STEPS = [
+  ['1 minute', { advanceSeconds: 60 }],
+  ['1 hour', { advanceSeconds: 3_600 }],
+  ['1 day', { advanceSeconds: 86_400 }],
+  ['the next clip is ready', { advanceTo: 'clip-ready' }],
+  ['all links have expired', { advanceTo: 'link-expired' }],
+  ['the recording window is closed', { advanceTo: 'window-closed' }],
+] as const;
+
+/** Moves the time of the reference partner forward. */
+function Clock({ path }: { path: string }) {
+  const [clock, setClock] = useState<SandboxClock>();
+  return (
+    <section class="card" aria-label="Clock">
+      <h2>Clock of the reference partner</h2>
+      <p class="hint">It moves forward only, for this customer alone.</p>
+      {clock !== undefined && (
+        <p role="status">
+          It is now <Time value={clock.now} />.
+        </p>
+      )}
+      <div class="actions">
+        {STEPS.map(([label, body]) => (
+          <ActionButton
+            key={label}
+            label={'advanceTo' in body ? `Until ${label}` : `+ ${label}`}
+            work={async () => setClock(await send<SandboxClock>('POST', path, body))}
+          />
+        ))}
+      </div>
+    </section>
   );
 }

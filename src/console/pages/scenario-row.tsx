@@ -4,6 +4,7 @@ import { send } from '../client/api.js';
 import { useAction } from '../client/load.js';
 import { useNow } from '../client/now.js';
 import { useSession } from '../client/session.js';
+import { Options } from '../parts/forms.js';
 import { ErrorBox } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
 
@@ -18,12 +19,12 @@ const BOUNDS = [
 interface RowProps {
   readonly scenario: SandboxScenario;
   readonly active: ActiveSandboxScenario | undefined;
-  /** Of the scenario. */
+  /** The path of its calls. */
   readonly path: string;
   readonly onChange: (active: ActiveSandboxScenario | undefined) => void;
 }
 
-/** A scenario as a switch, with what is left of it. */
+/** A scenario as a switch, with the requests and the time that remain. */
 export function ScenarioRow({ scenario, active, path, onChange }: RowProps) {
   const { canWrite } = useSession();
   const [bound, setBound] = useState<string>(BOUNDS[3][0]);
@@ -60,7 +61,7 @@ export function ScenarioRow({ scenario, active, path, onChange }: RowProps) {
       {isOn ? (
         <Remaining active={active} />
       ) : (
-        <Options scenario={scenario} bound={bound} onBound={setBound} values={values} onValues={setValues} />
+        <ScenarioOptions scenario={scenario} bound={bound} onBound={setBound} values={values} onValues={setValues} />
       )}
       {action.error !== undefined && <ErrorBox error={action.error} />}
     </li>
@@ -75,17 +76,13 @@ interface OptionsProps {
   readonly onValues: (values: Readonly<Record<string, string>>) => void;
 }
 
-function Options({ scenario, bound, onBound, values, onValues }: OptionsProps) {
+function ScenarioOptions({ scenario, bound, onBound, values, onValues }: OptionsProps) {
   return (
     <div class="scenario-options">
       <label class="inline">
         For{' '}
         <select value={bound} onChange={(event) => onBound(event.currentTarget.value)}>
-          {BOUNDS.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
+          <Options choices={BOUNDS} />
         </select>
       </label>
       {Object.entries(scenario.parameters).map(([name, parameter]) => (

@@ -1,20 +1,17 @@
-import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
+import { BarLegend, Bars } from '../parts/bars.js';
 import { Filters, pick, SelectFilter } from '../parts/filters.js';
-import { type Column, Listing, NoMatch } from '../parts/listing.js';
+import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
-import { formatCount, formatSeconds, Time, useHaulerName } from '../parts/values.js';
-import { RunBars } from './run-bars.js';
+import { formatCount, formatSeconds, Time, useConnections, useHaulerName } from '../parts/values.js';
 import { RunDetails } from './run-details.js';
-import { CHANGES, totalsOf } from './run.rules.js';
+import { barsOf, CHANGES, totalsOf } from './run.rules.js';
 
 const LIVE_MS = 3_000;
-const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'held', 'rejected', 'no_data'].map(
-  (value) => [value, value.replace('_', ' ')] as const,
-);
+const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'held', 'rejected', ['no_data', 'no data']] as const;
 
 export function SyncPage({ query }: PageProps) {
   const id = query.get('run');
@@ -23,11 +20,11 @@ export function SyncPage({ query }: PageProps) {
 
 function RunList({ query }: PageProps) {
   const filters = pick(query, 'connectionId', 'status', 'page');
-  const runs = useLoad<List<SyncRun>>('/sync-runs', { ...filters, pageSize: 40 }, { everyMs: LIVE_MS });
-  const connections = useLoad<List<Connection>>('/connections', { interface: 'site', pageSize: 100 });
+  const runs = useLoad<List<SyncRun>>('/sync-runs', { ...filters, pageSize: 40 }, LIVE_MS);
+  const connections = useConnections('site') ?? [];
   const haulerName = useHaulerName();
   const nameOf = (id: string) => {
-    const connection = connections.data?.data.find((each) => each.id === id);
+    const connection = connections.find((each) => each.id === id);
     return connection === undefined ? id : haulerName(connection.haulerId);
   };
   return (
@@ -38,7 +35,7 @@ function RunList({ query }: PageProps) {
           label="Connection"
           query={query}
           all="All site connections"
-          choices={(connections.data?.data ?? []).map(({ id }) => [id, nameOf(id)] as const)}
+          choices={connections.map(({ id }) => [id, nameOf(id)] as const)}
         />
         <SelectFilter name="status" label="Result" query={query} choices={STATUSES} />
       </Filters>
@@ -48,15 +45,11 @@ function RunList({ query }: PageProps) {
         list={runs}
         columns={columnsOf(nameOf)}
         keyOf={({ id }) => id}
+        filters={filters}
         empty={
-          Object.keys(filters).length > 0 ? (
-            <NoMatch />
-          ) : (
-            <Empty title="No run yet.">
-              A site connection starts its first run at once: <a href={linkTo('connections', { new: 1 })}>create one</a>
-              .
-            </Empty>
-          )
+          <Empty title="No run yet.">
+            A site connection starts its first run at once: <a href={linkTo('connections', { new: 1 })}>create one</a>.
+          </Empty>
         }
       />
     </>
@@ -83,7 +76,7 @@ function columnsOf(nameOf: (id: string) => string): readonly Column<SyncRun>[] {
         </>
       ),
     },
-    { title: 'Took', isNumber: true, cell: (run) => durationOf(run) },
+    { title: 'Duration', isNumber: true, cell: (run) => durationOf(run) },
     { title: 'Changes', cell: ({ counts }) => <Changes counts={counts} /> },
   ];
 }
@@ -114,4 +107,36 @@ function durationOf({ startedAt, finishedAt }: SyncRun): string {
       : seconds < 60
         ? `${Math.round(seconds)} s`
         : `${formatSeconds(seconds)} min`;
+}
+
+const LEGEND = [...CHANGES, { name: 'failed', title: 'Failed run' }];
+
+/** The runs of a page as bars, oldest first; each leads to its run. */
+function RunBars({ runs, nameOf }: { runs: readonly SyncRun[]; nameOf: (id: string) => string }) {
+  const oldestFirst = runs.toReversed();
+  const bars = barsOf(oldestFirst.map(({ counts }) => counts));
+  const items = oldestFirst.map((run, index) => ({
+    key: run.id,
+    label: describe(run, nameOf(run.connectionId)),
+    href: linkTo('sync', { run: run.id, connectionId: run.connectionId }),
+    parts: bars[index] ?? [],
+    kind: run.status,
+  }));
+  return (
+    <figure class="chart card">
+      <Bars items={items} />
+      <figcaption>
+        <BarLegend entries={LEGEND} />
+        Heights grow with the logarithm of the number of records.
+      </figcaption>
+    </figure>
+  );
+}
+
+function describe(run: SyncRun, name: string): string {
+  const totals = totalsOf(run.counts);
+  const changes = CHANGES.filter((change) => totals[change.name] > 0);
+  const text = changes.map((change) => `${totals[change.name]} ${change.name}`).join(', ');
+  const start = run.startedAt === null ? 'not started' : new Date(run.startedAt).toLocaleString();
+  return `${name}, ${start}: ${run.status.replace('_', ' ')}, ${text === '' ? 'no changes' : text}`;
 }

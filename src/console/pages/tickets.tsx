@@ -4,21 +4,21 @@ import type { Ticket } from '../../contracts/admin/ticket.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, pick, TextFilter, TimeFilter } from '../parts/filters.js';
-import { type Column, Listing, NoMatch, Table } from '../parts/listing.js';
-import { BackLink, Empty, ErrorBox, Loading } from '../parts/states.js';
-import { Fact, Facts, formatCount, Id, Time, useHaulerName } from '../parts/values.js';
+import { type Column, Listing, Table } from '../parts/listing.js';
+import { BackLink, Empty, Loadable } from '../parts/states.js';
+import { Facts, formatCount, Id, Time, useHaulerName } from '../parts/values.js';
 import { Revisions } from './ticket-revisions.js';
 
 const LIVE_MS = 10_000;
 
 export function TicketsPage({ query }: PageProps) {
   const id = query.get('id');
-  return id === null ? <TicketList query={query} /> : <TicketStory id={id} query={query} />;
+  return id === null ? <TicketList query={query} /> : <TicketDetails id={id} query={query} />;
 }
 
 function TicketList({ query }: PageProps) {
   const filters = pick(query, 'search', 'material', 'haulerId', 'siteId', 'from', 'to', 'page');
-  const list = useLoad<List<Ticket>>('/tickets', filters, { everyMs: LIVE_MS });
+  const list = useLoad<List<Ticket>>('/tickets', filters, LIVE_MS);
   const haulerName = useHaulerName();
   const columns: readonly Column<Ticket>[] = [
     { title: 'Ticket', cell: (ticket) => <a href={linkTo('tickets', { id: ticket.id })}>{numbersOf(ticket)}</a> },
@@ -41,23 +41,20 @@ function TicketList({ query }: PageProps) {
         list={list}
         columns={columns}
         keyOf={({ id }) => id}
+        filters={filters}
         empty={
-          Object.keys(filters).length > 0 ? (
-            <NoMatch />
-          ) : (
-            <Empty title="No ticket yet.">
-              A partner pushes tickets with <code>POST /platform-api/v1/tickets</code>. Issue a key for it under{' '}
-              <a href={linkTo('keys')}>API keys</a>.
-            </Empty>
-          )
+          <Empty title="No ticket yet.">
+            A partner pushes tickets with <code>POST /platform-api/v1/tickets</code>. Issue a key for it under{' '}
+            <a href={linkTo('keys')}>API keys</a>.
+          </Empty>
         }
       />
     </>
   );
 }
 
-/** The numbers of both directions; a ticket without a flow has none. */
-export function numbersOf({ inboundFlow, outboundFlow }: Pick<Ticket, 'inboundFlow' | 'outboundFlow'>): string {
+/** The ticket numbers of both flows; a ticket without a flow has none. */
+function numbersOf({ inboundFlow, outboundFlow }: Pick<Ticket, 'inboundFlow' | 'outboundFlow'>): string {
   const numbers = [inboundFlow?.ticketNumber, outboundFlow?.ticketNumber].filter((each) => each !== undefined);
   return numbers.length === 0 ? 'without a number' : numbers.join(' / ');
 }
@@ -69,24 +66,20 @@ function materialsOf(materials: Ticket['materials']): string {
   return names.join(', ') + (materials.length > 2 ? ` and ${materials.length - 2} more` : '');
 }
 
-/** One ticket: its contents, and every push with what it changed. */
-function TicketStory({ id, query }: { id: string; query: URLSearchParams }) {
-  const {
-    data: ticket,
-    error,
-    reload,
-  } = useLoad<Ticket>(`/tickets/${encodeURIComponent(id)}`, {}, { everyMs: LIVE_MS });
+/** One ticket: its contents, and its stored pushes. */
+function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
+  const ticket = useLoad<Ticket>(`/tickets/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
       <BackLink href={linkTo('tickets')}>All tickets</BackLink>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {ticket === undefined && error === undefined && <Loading />}
-      {ticket !== undefined && (
-        <>
-          <Contents ticket={ticket} />
-          <Revisions id={id} query={query} />
-        </>
-      )}
+      <Loadable of={ticket}>
+        {(data) => (
+          <>
+            <Contents ticket={data} />
+            <Revisions id={id} query={query} />
+          </>
+        )}
+      </Loadable>
     </>
   );
 }
@@ -94,42 +87,37 @@ function TicketStory({ id, query }: { id: string; query: URLSearchParams }) {
 function Contents({ ticket }: { ticket: Ticket }) {
   const haulerName = useHaulerName();
   const { data: sites } = useLoad<List<CatalogSite>>('/sites', { haulerId: ticket.haulerId, siteId: ticket.siteId });
-  const { inboundFlow, outboundFlow, customFields } = ticket;
+  const { inboundFlow, outboundFlow, customFields = {} } = ticket;
+  const site = (
+    <>
+      {sites?.data[0]?.name ?? 'unknown site'} <code class="muted">{ticket.siteId}</code>
+    </>
+  );
   return (
     <section class="card" aria-label="Contents">
       <h2>{numbersOf(ticket)}</h2>
-      <Facts>
-        <Fact name="Site">
-          {sites?.data[0]?.name ?? 'unknown site'} <code class="muted">{ticket.siteId}</code>
-        </Fact>
-        <Fact name="Hauler">{haulerName(ticket.haulerId)}</Fact>
-        {inboundFlow !== undefined && <Flow name="Inbound" flow={inboundFlow} />}
-        {outboundFlow !== undefined && <Flow name="Outbound" flow={outboundFlow} />}
-        <Fact name="First received">
-          <Time value={ticket.createdAt} />
-        </Fact>
-        <Fact name="Last received">
-          <Time value={ticket.updatedAt} />
-        </Fact>
-        <Fact name="Id">
-          <Id value={ticket.id} />
-        </Fact>
-        {Object.entries(customFields ?? {}).map(([name, value]) => (
-          <Fact key={name} name={name}>
-            {value}
-          </Fact>
-        ))}
-      </Facts>
+      <Facts
+        of={{
+          Site: site,
+          Hauler: haulerName(ticket.haulerId),
+          Inbound: inboundFlow !== undefined && <Flow flow={inboundFlow} />,
+          Outbound: outboundFlow !== undefined && <Flow flow={outboundFlow} />,
+          'First received': <Time value={ticket.createdAt} />,
+          'Last received': <Time value={ticket.updatedAt} />,
+          Id: <Id value={ticket.id} />,
+        }}
+      />
+      {Object.keys(customFields).length > 0 && <Facts of={customFields} />}
       <Materials materials={ticket.materials} />
     </section>
   );
 }
 
-function Flow({ name, flow }: { name: string; flow: { ticketNumber: string; updatedAt: string } }) {
+function Flow({ flow: { ticketNumber, updatedAt } }: { flow: NonNullable<Ticket['inboundFlow']> }) {
   return (
-    <Fact name={name}>
-      {flow.ticketNumber}, changed <Time value={flow.updatedAt} />
-    </Fact>
+    <>
+      {ticketNumber}, changed <Time value={updatedAt} />
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { Coverage, CoverageInterval, StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
@@ -6,7 +6,7 @@ import { change } from '../client/address.js';
 import { get } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { ActionButton } from '../parts/forms.js';
-import { ErrorBox, Loading } from '../parts/states.js';
+import { Loadable } from '../parts/states.js';
 import { ClipRequest } from './clip-request.js';
 import { Lanes } from './lanes.js';
 import { lanesOf, resolutionOf, type Selection, zoomed } from './lanes.rules.js';
@@ -15,6 +15,8 @@ import { ZoneChoice } from './zone-choice.js';
 import { dayOf, rangeText } from './zone.rules.js';
 
 const LIVE_MS = 10_000;
+/** Of the page, in pixels. */
+const MAX_WIDTH = 1_440;
 
 interface TruckCoverageProps {
   readonly truckId: string;
@@ -28,23 +30,23 @@ const iso = (time: number): string => new Date(time).toISOString();
 /** The cameras of a truck over a range of time, which the user zooms. */
 export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCoverageProps) {
   const [from, to] = rangeOf(query, zone);
-  const [width, box] = useWidth();
+  const [width, ruler] = useWidth();
   const [selection, setSelection] = useState<Selection>();
-  // Before the width is known, a call would be made that nobody needs.
-  const resolution = resolutionOf(from, to, width ?? 1);
   const truck = { connectionId, truckId };
   const range = { ...truck, from: iso(from), to: iso(to) };
-  const coverage = useLoad<Coverage>(
-    width === undefined ? undefined : '/coverage',
-    { ...range, resolution },
-    { everyMs: LIVE_MS },
-  );
-  const requests = useLoad<List<VideoRequest>>('/video-requests', { ...truck, pageSize: 100 }, { everyMs: LIVE_MS });
-  const expiring = useLoad<List<StoredRecording>>('/recordings', { ...range, status: 'available', pageSize: 100 });
+  // By the width of the window, so that the call does not wait for the layout of the page.
+  const resolution = resolutionOf(from, to, Math.min(innerWidth, MAX_WIDTH));
+  const coverage = useLoad<Coverage>('/coverage', { ...range, resolution }, LIVE_MS);
+  // The marks on the lanes are loaded after the lanes, which take the service most time.
+  const markPath = (name: string) => (coverage.data === undefined ? undefined : name);
+  const requests = useLoad<List<VideoRequest>>(markPath('/video-requests'), { ...truck, pageSize: 100 }, LIVE_MS);
+  const available = { ...range, status: 'available', pageSize: 100 };
+  const expiring = useLoad<List<StoredRecording>>(markPath('/recordings'), available);
   const show = ([start, end]: readonly [number, number]) =>
     change({ from: iso(start), to: iso(end) }, { replace: true });
   return (
-    <section class="card" aria-label="Truck" ref={box}>
+    <section class="card" aria-label="Truck">
+      <div ref={ruler} />
       <div class="head">
         <h2>
           {truckId} <span class="range">{rangeText(from, to, zone)}</span>
@@ -52,22 +54,24 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
         <ZoneChoice query={query} />
       </div>
       <RangeButtons from={from} to={to} zone={zone} onRange={show} />
-      {coverage.error !== undefined && <ErrorBox error={coverage.error} onRetry={coverage.reload} />}
-      {coverage.data === undefined && coverage.error === undefined && <Loading />}
-      {coverage.data !== undefined && width !== undefined && (
-        <Lanes
-          lanes={lanesOf(coverage.data.data)}
-          from={from}
-          to={to}
-          zone={zone}
-          width={width}
-          requests={requests.data?.data ?? []}
-          expiring={expiring.data?.data ?? []}
-          selection={selection}
-          onSelect={setSelection}
-          onRange={show}
-        />
-      )}
+      <Loadable of={coverage}>
+        {({ data }) =>
+          width !== undefined && (
+            <Lanes
+              lanes={lanesOf(data)}
+              from={from}
+              to={to}
+              zone={zone}
+              width={width}
+              requests={requests.data?.data ?? []}
+              expiring={expiring.data?.data ?? []}
+              selection={selection}
+              onSelect={setSelection}
+              onRange={show}
+            />
+          )
+        }
+      </Loadable>
       {selection !== undefined && (
         <ClipRequest
           key={`${selection.start}`}
@@ -101,20 +105,20 @@ async function download(truckId: string, range: Readonly<Record<string, string>>
   setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
 }
 
-/** The width inside the padding of an element in pixels, kept current. */
+/** The width of an element in pixels, kept current; undefined before the first layout. */
 function useWidth() {
-  const box = useRef<HTMLElement>(null);
+  const ruler = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState<number>();
-  useEffect(() => {
-    const element = box.current;
+  useLayoutEffect(() => {
+    const element = ruler.current;
     if (element === null) return undefined;
-    const observer = new ResizeObserver(([entry]) =>
-      setWidth(Math.max(240, Math.floor(entry?.contentRect.width ?? 0))),
-    );
+    const measure = () => setWidth(Math.max(240, element.clientWidth));
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  return [width, box] as const;
+  return [width, ruler] as const;
 }
 
 interface RangeProps {
@@ -128,29 +132,22 @@ function RangeButtons({ from, to, zone, onRange }: RangeProps) {
   const shift = (direction: number) => onRange([from + direction * (to - from), to + direction * (to - from)]);
   const middle = (from + to) / 2;
   const end = dayOf(Date.now(), zone)[1];
+  const buttons: Readonly<Record<string, () => void>> = {
+    Earlier: () => shift(-1),
+    Later: () => shift(1),
+    'Zoom in': () => onRange(zoomed(from, to, 0.5, middle)),
+    'Zoom out': () => onRange(zoomed(from, to, 2, middle)),
+    'Last hour': () => onRange([Date.now() - 3_600_000, Date.now() + 60_000]),
+    Today: () => onRange(dayOf(Date.now(), zone)),
+    Month: () => onRange([end - 31 * 86_400_000, end]),
+  };
   return (
     <div class="actions">
-      <button type="button" onClick={() => shift(-1)}>
-        Earlier
-      </button>
-      <button type="button" onClick={() => shift(1)}>
-        Later
-      </button>
-      <button type="button" onClick={() => onRange(zoomed(from, to, 0.5, middle))}>
-        Zoom in
-      </button>
-      <button type="button" onClick={() => onRange(zoomed(from, to, 2, middle))}>
-        Zoom out
-      </button>
-      <button type="button" onClick={() => onRange([Date.now() - 3_600_000, Date.now() + 60_000])}>
-        Last hour
-      </button>
-      <button type="button" onClick={() => onRange(dayOf(Date.now(), zone))}>
-        Today
-      </button>
-      <button type="button" onClick={() => onRange([end - 31 * 86_400_000, end])}>
-        Month
-      </button>
+      {Object.entries(buttons).map(([label, show]) => (
+        <button key={label} type="button" onClick={show}>
+          {label}
+        </button>
+      ))}
     </div>
   );
 }

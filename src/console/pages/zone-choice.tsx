@@ -1,4 +1,5 @@
 import { change, type PageProps } from '../client/address.js';
+import { Options } from '../parts/forms.js';
 import { browserZone, isZone } from './zone.rules.js';
 
 /** The zone of the address, or that of the browser. */
@@ -16,17 +17,9 @@ export function ZoneChoice({ query }: PageProps) {
     <label class="field zone">
       <span>Time zone</span>
       <select value={zone} onChange={(event) => change({ zone: event.currentTarget.value }, { replace: true })}>
-        {first.map((each) => (
-          <option key={each} value={each}>
-            {each === browserZone() ? `${each} (this browser)` : each}
-          </option>
-        ))}
+        <Options choices={first.map((each) => [each, each === browserZone() ? `${each} (this browser)` : each])} />
         <optgroup label="Zone of the site">
-          {others.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
+          <Options choices={others} />
         </optgroup>
       </select>
     </label>

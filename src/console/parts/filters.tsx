@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { change } from '../client/address.js';
+import { type Choice, Options } from './forms.js';
 import { useHaulers } from './values.js';
 
 interface FilterProps {
@@ -11,7 +12,7 @@ interface FilterProps {
 
 const TYPING_MS = 300;
 
-/** Filters of a list. They stand in the address. On a phone the first two are shown, and a button shows the others. */
+/** Filters of a list, which the address contains. A phone shows the first two, and a button for the others. */
 export function Filters({ label = 'Filters', children }: { label?: string; children: ComponentChildren }) {
   const [isOpen, setOpen] = useState(location.search !== '');
   return (
@@ -48,43 +49,36 @@ export function TextFilter({ name, label, query, hint }: FilterProps & { hint?: 
   );
 }
 
-export type Choice = readonly [value: string, label: string];
+interface SelectFilterProps extends FilterProps {
+  readonly choices: readonly Choice[];
+  /** The label of the choice that removes the filter; null if a value is necessary. */
+  readonly all?: string | null;
+  readonly defaultValue?: string | undefined;
+}
 
-export function SelectFilter({
-  name,
-  label,
-  query,
-  choices,
-  all = 'All',
-  usual = '',
-}: FilterProps & { choices: readonly Choice[]; all?: string | null; usual?: string | undefined }) {
-  const value = query.get(name) ?? usual;
-  const isListed = value === '' || choices.some(([choice]) => choice === value);
+export function SelectFilter({ name, label, query, choices, all = 'All', defaultValue = '' }: SelectFilterProps) {
+  const value = query.get(name) ?? defaultValue;
+  const isListed = value === '' || choices.some((choice) => [choice].flat()[0] === value);
   return (
     <label class="field">
       <span>{label}</span>
       <select value={value} onChange={(event) => change({ [name]: event.currentTarget.value })}>
         {all !== null && <option value="">{all}</option>}
         {!isListed && <option value={value}>{value}</option>}
-        {choices.map(([choice, text]) => (
-          <option key={choice} value={choice}>
-            {text}
-          </option>
-        ))}
+        <Options choices={choices} />
       </select>
     </label>
   );
 }
 
-/** `usual` is the hauler that a page shows without a choice, where it cannot show all. */
-export function HaulerFilter({ query, usual }: { query: URLSearchParams; usual?: string | undefined }) {
-  const { data } = useHaulers();
-  const choices = (data?.data ?? []).map(({ id, name }): Choice => [id, name]);
-  const all = usual === undefined ? 'All haulers' : null;
-  return <SelectFilter name="haulerId" label="Hauler" query={query} choices={choices} all={all} usual={usual} />;
+/** With a default hauler the page cannot show all haulers. */
+export function HaulerFilter({ query, defaultValue }: Pick<SelectFilterProps, 'query' | 'defaultValue'>) {
+  const { choices } = useHaulers();
+  const all = defaultValue === undefined ? 'All haulers' : null;
+  return <SelectFilter name="haulerId" label="Hauler" {...{ query, choices, all, defaultValue }} />;
 }
 
-/** A time of the address, in the zone of the browser. */
+/** A time, in the zone of the browser. */
 export function TimeFilter({ name, label, query }: FilterProps) {
   const value = query.get(name);
   return (
@@ -93,21 +87,21 @@ export function TimeFilter({ name, label, query }: FilterProps) {
       <input
         type="datetime-local"
         value={value === null ? '' : localInput(new Date(value))}
-        onChange={(event) => change({ [name]: instantText(event.currentTarget.value) })}
+        onChange={({ currentTarget: { value: text } }) =>
+          change({ [name]: text === '' ? '' : new Date(text).toISOString() })
+        }
       />
     </label>
   );
 }
 
-const instantText = (text: string): string => (text === '' ? '' : new Date(text).toISOString());
-
 /** The text of a `datetime-local` input. */
-export function localInput(time: Date): string {
+function localInput(time: Date): string {
   if (Number.isNaN(time.getTime())) return '';
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** The filters that are set, for a call. */
+/** The filters of the address, for a call. */
 export function pick(query: URLSearchParams, ...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])));
 }

@@ -11,16 +11,15 @@ interface ActionButtonProps {
   readonly work: () => Promise<unknown>;
   readonly kind?: 'primary' | 'danger' | undefined;
   readonly busy?: string;
-  /** A question; the button then has to be pressed a second time. */
+  /** The consequence of the action. If present, the button must be pressed twice. */
   readonly confirm?: string | undefined;
   /** Also for a session that may only read. */
   readonly isRead?: boolean;
-  readonly isDisabled?: boolean;
 }
 
 /** A button that makes a call and shows its error. */
 export function ActionButton(props: ActionButtonProps) {
-  const { label, kind, confirm, busy = `${label} …`, isRead = false, isDisabled = false } = props;
+  const { label, kind, confirm, busy = `${label} …`, isRead = false } = props;
   const { canWrite } = useSession();
   const action = useAction<undefined>(props.work);
   const [isAsking, setAsking] = useState(false);
@@ -50,7 +49,7 @@ export function ActionButton(props: ActionButtonProps) {
       <button
         type="button"
         class={kind ?? ''}
-        disabled={action.isRunning || isRefused || isDisabled}
+        disabled={action.isRunning || isRefused}
         title={isRefused ? READ_ONLY : undefined}
         onClick={() => (confirm === undefined ? void action.run(undefined) : setAsking(true))}
       >
@@ -107,7 +106,7 @@ interface InputProps {
 }
 
 export function Input({ name, label, value, type = 'text', isRequired = false, hint }: InputProps) {
-  // Preact has a type of its own for each of these, because they allow different roles.
+  // Preact declares each input type with its own roles, so that a union of them does not compile.
   const attributes = { type } as { readonly type: 'text' };
   return (
     <label class="field">
@@ -125,26 +124,35 @@ export function Input({ name, label, value, type = 'text', isRequired = false, h
   );
 }
 
-export function Select({
-  name,
-  label,
-  choices,
-  isRequired = false,
-}: {
-  name: string;
-  label: string;
-  choices: readonly (readonly [value: string, label: string])[];
-  isRequired?: boolean;
-}) {
+/** A value of a `select` with its label; a text is both. */
+export type Choice = string | readonly [value: string, label: string];
+
+/** The options of a `select`. */
+export function Options({ choices }: { choices: readonly Choice[] }) {
+  return (
+    <>
+      {choices.map((choice) => {
+        const [value, label] = typeof choice === 'string' ? [choice, choice] : choice;
+        return (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        );
+      })}
+    </>
+  );
+}
+
+interface SelectProps extends Pick<InputProps, 'name' | 'label' | 'isRequired'> {
+  readonly choices: readonly Choice[];
+}
+
+export function Select({ name, label, choices, isRequired = false }: SelectProps) {
   return (
     <label class="field">
       <span>{label}</span>
       <select name={name} required={isRequired}>
-        {choices.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
+        <Options choices={choices} />
       </select>
     </label>
   );

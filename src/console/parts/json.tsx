@@ -1,49 +1,39 @@
-import { differences, textOf } from './difference.rules.js';
+import { type FieldDifference, differences, textOf } from './difference.rules.js';
+import { Table } from './listing.js';
+
+interface DifferenceProps {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly titles?: readonly [string, string];
+}
 
 /** The fields that differ between two values, side by side. */
-export function Difference({
-  before,
-  after,
-  titles = ['Before', 'After'],
-}: {
-  before: unknown;
-  after: unknown;
-  titles?: readonly [string, string];
-}) {
+export function Difference({ before, after, titles = ['Before', 'After'] }: DifferenceProps) {
   const rows = differences(before, after);
   if (rows.length === 0) return <p class="hint">Both are the same.</p>;
-  return (
-    <div class="scroll" role="region" aria-label="Differences" tabIndex={0}>
-      <table class="difference">
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">{titles[0]}</th>
-            <th scope="col">{titles[1]}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.path}>
-              <th scope="row" data-title="Field">
-                <code>{row.path === '' ? 'record' : row.path}</code>
-              </th>
-              <td data-title={titles[0]}>{row.before === undefined ? <Absent /> : <del>{textOf(row.before)}</del>}</td>
-              <td data-title={titles[1]}>{row.after === undefined ? <Absent /> : <ins>{textOf(row.after)}</ins>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const columns = [
+    {
+      title: 'Field',
+      cell: ({ path }: FieldDifference) => <code class="field-path">{path === '' ? 'record' : path}</code>,
+    },
+    {
+      title: titles[0],
+      cell: (row: FieldDifference) => (row.before === undefined ? <Absent /> : <del>{textOf(row.before)}</del>),
+    },
+    {
+      title: titles[1],
+      cell: (row: FieldDifference) => (row.after === undefined ? <Absent /> : <ins>{textOf(row.after)}</ins>),
+    },
+  ];
+  return <Table label="Differences" rows={rows} columns={columns} keyOf={({ path }) => path} />;
 }
 
 const Absent = () => <span class="muted">absent</span>;
 
-/** Members beyond this number are folded at first. */
+/** A value with more members than this is folded at first. */
 const OPEN_MEMBERS = 40;
 
-/** JSON whose objects and arrays can be folded. */
+/** JSON with objects and arrays that can be folded. */
 export function Json({ value, label }: { value: unknown; label?: string }) {
   return (
     <div class="json" role="region" aria-label={label ?? 'JSON'} tabIndex={0}>

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { change } from '../client/address.js';
+import { type Change, change } from '../client/address.js';
 import type { Loaded } from '../client/load.js';
-import { Empty, ErrorBox, Loading } from './states.js';
+import { Empty, Loadable } from './states.js';
 import { formatCount } from './values.js';
 
 export interface Column<T> {
@@ -56,50 +56,65 @@ interface ListingProps<T> {
   readonly list: Loaded<List<T>>;
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
-  /** Shown where the list is empty. */
+  readonly filters?: Change;
+  /** Shown where the list is empty, and no filter is the reason. */
   readonly empty: ComponentChildren;
 }
 
-/** A page of a list with all its states. */
-export function Listing<T>({ label, list, columns, keyOf, empty }: ListingProps<T>) {
-  const { data, error, isLoading, reload } = list;
+/** One page of a list. */
+export function Listing<T>({ label, list, columns, keyOf, filters = {}, empty }: ListingProps<T>) {
   return (
-    <>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {data === undefined && error === undefined && <Loading />}
-      {data?.data.length === 0 && empty}
-      {data !== undefined && data.data.length > 0 && (
-        <>
-          <Table label={label} rows={data.data} columns={columns} keyOf={keyOf} isStale={isLoading} />
-          <Pager {...data.pagination} />
-        </>
-      )}
-    </>
+    <Loadable of={list}>
+      {({ data, pagination }) =>
+        data.length === 0 ? (
+          <NoRows filters={filters} empty={empty} />
+        ) : (
+          <>
+            <Table label={label} rows={data} columns={columns} keyOf={keyOf} isStale={list.isLoading} />
+            <Pager {...pagination} />
+          </>
+        )
+      }
+    </Loadable>
   );
+}
+
+/** An empty list: without filters it shows `empty`. */
+export function NoRows({ filters, empty }: { filters: Change; empty: ComponentChildren }) {
+  if (Object.keys(filters).length === 0) return <>{empty}</>;
+  return <Empty title="Nothing matches these filters.">Remove a filter or widen the time.</Empty>;
 }
 
 function Pager({ page, totalItems, totalPages }: Required<List<unknown>['pagination']>) {
   return (
+    <PageButtons page={page} last={totalPages}>
+      {formatCount(totalItems)} {totalItems === 1 ? 'record' : 'records'}
+      {totalPages > 1 && `, page ${formatCount(page)} of ${formatCount(totalPages)}`}
+    </PageButtons>
+  );
+}
+
+interface PageButtonsProps {
+  readonly page: number;
+  readonly last: number;
+  readonly children: ComponentChildren;
+}
+
+/** The position in a list, with buttons where it has several pages. */
+export function PageButtons({ page, last, children }: PageButtonsProps) {
+  return (
     <div class="pager">
-      <span role="status">
-        {formatCount(totalItems)} {totalItems === 1 ? 'record' : 'records'}
-        {totalPages > 1 && `, page ${formatCount(page)} of ${formatCount(totalPages)}`}
-      </span>
-      {totalPages > 1 && (
+      <span role="status">{children}</span>
+      {last > 1 && (
         <span>
           <button type="button" disabled={page <= 1} onClick={() => change({ page: page - 1 })}>
             Previous
           </button>{' '}
-          <button type="button" disabled={page >= totalPages} onClick={() => change({ page: page + 1 })}>
+          <button type="button" disabled={page >= last} onClick={() => change({ page: page + 1 })}>
             Next
           </button>
         </span>
       )}
     </div>
   );
-}
-
-/** The result of a filter that nothing matches. */
-export function NoMatch({ children }: { children?: ComponentChildren }) {
-  return <Empty title="Nothing matches these filters.">{children ?? 'Remove a filter or widen the time.'}</Empty>;
 }

@@ -1,15 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { CallError } from '../client/api.js';
+import type { Loaded } from '../client/load.js';
 
-export function Loading({ label = 'Loading …' }: { label?: string }) {
-  return (
-    <p class="loading" role="status">
-      {label}
-    </p>
-  );
-}
+export const Loading = () => (
+  <p class="loading" role="status">
+    Loading …
+  </p>
+);
 
-/** To the list that a record belongs to. */
+/** The link from a record to its list. */
 export function BackLink({ href, children }: { href: string; children: ComponentChildren }) {
   return (
     <p>
@@ -23,7 +22,7 @@ export function BackLink({ href, children }: { href: string; children: Component
   );
 }
 
-/** Nothing to show, and what to do about it. */
+/** Shown in place of an empty list, with advice. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -39,7 +38,7 @@ const ADVICE: Readonly<Record<number, string>> = {
   429: 'Wait a moment, then try again.',
 };
 
-/** What failed, and what to do. */
+/** The error of a call, with advice. */
 export function ErrorBox({ error, onRetry }: { error: CallError; onRetry?: (() => void) | undefined }) {
   const advice = ADVICE[error.status];
   return (
@@ -60,7 +59,22 @@ export function ErrorBox({ error, onRetry }: { error: CallError; onRetry?: (() =
   );
 }
 
-type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain';
+interface LoadableProps<T> {
+  readonly of: Loaded<T>;
+  readonly children: (data: T) => ComponentChildren;
+}
+
+/** The error of a call, and its data as soon as there is some. */
+export function Loadable<T>({ of: { data, error, reload }, children }: LoadableProps<T>) {
+  return (
+    <>
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {data === undefined ? error === undefined && <Loading /> : children(data)}
+    </>
+  );
+}
+
+export type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain';
 
 const TONES: Readonly<Record<string, Tone>> = {
   succeeded: 'good',

@@ -1,8 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { Hauler } from '../../contracts/admin/hauler.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { type Loaded, useLoad } from '../client/load.js';
+import type { CallError } from '../client/api.js';
+import { useLoad } from '../client/load.js';
+import { useSession } from '../client/session.js';
+import type { Choice } from './forms.js';
 
 const TIME = new Intl.DateTimeFormat(undefined, {
   year: 'numeric',
@@ -45,19 +49,18 @@ export function formatSeconds(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/** Names and values, one under the other. */
-export function Facts({ children }: { children: ComponentChildren }) {
-  return <dl class="facts">{children}</dl>;
-}
-
-export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+/** Values by name, in a grid. A value that is false is left out. */
+export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
+  const facts = Object.entries(of).filter(([, value]) => value !== false);
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {children === undefined || children === null || children === '' ? <span class="muted">–</span> : children}
-      </dd>
-    </div>
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value === undefined || value === null || value === '' ? <span class="muted">–</span> : value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -97,11 +100,22 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-export const useHaulers = (): Loaded<List<Hauler>> => useLoad<List<Hauler>>('/haulers', { pageSize: 100 });
+/** The haulers, by name. */
+export function useHaulers(): { haulers: readonly Hauler[]; choices: Choice[]; error: CallError | undefined } {
+  const { data, error } = useLoad<List<Hauler>>('/haulers', { pageSize: 100 });
+  const haulers = data?.data ?? [];
+  return { haulers, choices: haulers.map(({ id, name }): Choice => [id, name]), error };
+}
 
 /** The name of a hauler; its id where the name is not known. */
 export function useHaulerName(): (id: string | null) => string {
-  const { data } = useHaulers();
-  const names = new Map(data?.data.map(({ id, name }) => [id, name]));
+  const { haulers } = useHaulers();
+  const names = new Map(haulers.map(({ id, name }) => [id, name]));
   return (id) => (id === null ? 'all haulers' : (names.get(id) ?? id));
+}
+
+/** The connections of an interface, or of both; undefined until they are loaded, and without the platform side. */
+export function useConnections(kind?: Connection['interface']): readonly Connection[] | undefined {
+  const path = useSession().hasPlatform ? '/connections' : undefined;
+  return useLoad<List<Connection>>(path, { interface: kind, pageSize: 100 }).data?.data;
 }

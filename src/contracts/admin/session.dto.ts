@@ -1,8 +1,11 @@
+import { EnumListField } from '../common/fields/nested-fields.js';
 import { EnumField, TextField } from '../common/fields/scalar-fields.js';
+
+const SIDES = ['platform', 'partner'] as const;
 
 const SECRET = { min: 1, max: 1_000, optional: true } as const;
 
-/** One of the two. */
+/** Exactly one of the two secrets. */
 export class SignInRequest {
   @TextField({ ...SECRET, description: 'ADMIN_TOKEN or ADMIN_READ_TOKEN' })
   token?: string;
@@ -13,8 +16,11 @@ export class SignInRequest {
 
 /** The caller that is signed in to the console. */
 export class SessionView {
-  @EnumField({ description: 'What the session opens', values: ['admin', 'reader', 'partner'], example: 'admin' })
+  @EnumField({ description: 'Rights of the session', values: ['admin', 'reader', 'partner'], example: 'admin' })
   kind!: 'admin' | 'reader' | 'partner';
+
+  @EnumListField({ description: 'Sides that the service has (SIDES)', values: SIDES, max: SIDES.length })
+  sides!: (typeof SIDES)[number][];
 
   @TextField({ description: 'First characters of the key of a partner', max: 11, optional: true })
   keyPrefix?: string;
