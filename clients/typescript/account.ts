@@ -171,7 +171,7 @@ export type PrimaryContact = {
      */
     email?: string;
     /**
-     * Digits, spaces, parentheses and dashes, optionally led by a plus sign; at least one digit
+     * Digits, spaces, parentheses and dashes, optionally after a plus sign; at least one digit
      * @maxLength 1048576
      * @pattern ^\+?[ ()-]*[0-9][0-9 ()-]*$
      */
@@ -180,7 +180,7 @@ export type PrimaryContact = {
 
 export type CreateAccountRequest = {
     /**
-     * Name of the customer account, unique per hauler whatever its case and spacing; not blank
+     * Name of the customer account, unique per hauler without regard to case and spacing; not blank
      * @minLength 1
      * @maxLength 200
      */
@@ -253,7 +253,7 @@ export type StoredPrimaryContact = {
      */
     email?: string;
     /**
-     * Digits, spaces, parentheses and dashes, optionally led by a plus sign; at least one digit
+     * Digits, spaces, parentheses and dashes, optionally after a plus sign; at least one digit
      * @maxLength 1048576
      * @pattern ^\+?[ ()-]*[0-9][0-9 ()-]*$
      */

@@ -166,7 +166,7 @@ export type FlowData = {
      */
     ticketNumber: string;
     /**
-     * When this flow was last updated; the newest wins, in whatever order pushes arrive
+     * When this flow was last updated; the newest update is kept, in whatever order pushes arrive
      * @maxLength 64
      * @format date-time
      */
@@ -181,7 +181,7 @@ export type CreateScaleTicketRequest = {
      */
     siteId: string;
     /**
-     * What was weighed
+     * The weighed materials
      * @minItems 1
      * @maxItems 1000
      */

@@ -156,7 +156,7 @@ export type Site = {
      */
     address?: Address;
     /**
-     * Whether the site is in use; absent means it is
+     * Whether the site is in use; default true
      */
     active?: boolean;
     /**
@@ -186,7 +186,7 @@ export type Kiosk = {
      */
     name: string;
     /**
-     * Whether the kiosk is in use; absent means it is
+     * Whether the kiosk is in use; default true
      */
     active?: boolean;
     /**
@@ -205,13 +205,13 @@ export type Material = {
      */
     id: string;
     /**
-     * Site that takes the material; each material names a site, a kiosk, or both
+     * Site that accepts the material; each material names a site, a kiosk, or both
      * @maxLength 36
      * @format uuid
      */
     siteId?: string;
     /**
-     * Kiosk that takes the material; each material names a site, a kiosk, or both
+     * Kiosk that accepts the material; each material names a site, a kiosk, or both
      * @maxLength 36
      * @format uuid
      */
@@ -226,7 +226,7 @@ export type Material = {
      */
     measureUnit: "Item" | "Ton" | "Pound" | "Kilogram" | "Cubic Yard" | "Cubic Meter";
     /**
-     * Whether the material is accepted now; absent means it is
+     * Whether the material is accepted now; default true
      */
     active?: boolean;
     /**
@@ -247,7 +247,7 @@ export type SiteData = {
      */
     kiosks?: Kiosk[];
     /**
-     * Materials taken at the kiosks or sites
+     * Materials that the sites or kiosks accept
      */
     materials?: Material[];
 };
@@ -267,7 +267,7 @@ export type GetSitesResult = GetSitesResponse;
 
 export type GetSitesQuery = {
     /**
-     * The hauler whose data is asked for
+     * Hauler whose data is requested
      * @maxLength 36
      * @format uuid
      */

@@ -193,7 +193,7 @@ export type CreateVideoResponse = {
      */
     success: boolean;
     /**
-     * Identifier to poll with
+     * Identifier for polling
      * @minLength 1
      * @maxLength 4000
      */
@@ -203,7 +203,7 @@ export type CreateVideoResponse = {
      */
     status: "processing" | "ready" | "failed";
     /**
-     * The state in words
+     * Explanation of the state
      * @maxLength 10000
      */
     message?: string;
@@ -269,7 +269,7 @@ export type Video = {
      */
     durationSeconds: number;
     /**
-     * Where the file is, for a while. It is read with `GET` and without an API key, in parts too (`Range`, `If-Range`); once `expiresAt` has passed the answer is 410, and the list has a new link
+     * Address of the file until `expiresAt`, for `GET` without an API key; `Range` and `If-Range` are supported. After `expiresAt` the response is 410, and the list has a new link
      * @minLength 1
      * @maxLength 8192
      * @format uri
@@ -282,7 +282,7 @@ export type Video = {
      */
     expiresAt?: string;
     /**
-     * The request that the clip answers
+     * The request that the clip belongs to
      * @minLength 1
      * @maxLength 4000
      */
@@ -306,7 +306,7 @@ export type VideoRequestState = {
      */
     status: "processing" | "ready" | "failed";
     /**
-     * The state in words
+     * Explanation of the state
      * @maxLength 10000
      */
     message?: string;
@@ -318,11 +318,11 @@ export type VideoList = {
      */
     videos: Video[];
     /**
-     * Where this page stands
+     * Position of this page in the list
      */
     pagination: Pagination;
     /**
-     * State of the request that was asked for
+     * State of the request in the query
      */
     request?: VideoRequestState;
 };
@@ -383,7 +383,7 @@ export type Recording = {
      */
     durationSeconds: number;
     /**
-     * Where the file is, for a while. It is read with `GET` and without an API key, in parts too (`Range`, `If-Range`); once `expiresAt` has passed the answer is 410, and the list has a new link
+     * Address of the file until `expiresAt`, for `GET` without an API key; `Range` and `If-Range` are supported. After `expiresAt` the response is 410, and the list has a new link
      * @minLength 1
      * @maxLength 8192
      * @format uri
@@ -403,7 +403,7 @@ export type RecordingList = {
      */
     recordings?: Recording[];
     /**
-     * Where this page stands
+     * Position of this page in the list
      */
     pagination?: Pagination;
 };
@@ -494,7 +494,7 @@ export type ListVideosQuery = {
      */
     cameraId?: string;
     /**
-     * One video request; how its state is polled
+     * Clips of this video request only, with its state: used to poll it
      * @minLength 1
      * @maxLength 255
      */

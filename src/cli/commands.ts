@@ -85,7 +85,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   'vision-finding': { description: "errors in partners' video lists", commands: { list: 'listVisionFindings' } },
   sandbox: {
-    description: 'faults to rehearse, and the clock of the reference partner',
+    description: 'simulated faults, and the clock of the reference partner',
     commands: {
       scenarios: 'listSandboxScenarios',
       active: 'listActiveScenarios',

@@ -13,7 +13,7 @@ export const ACCOUNT_API = defineApi({
   errors: { ...COMMON_ERRORS, conflict: 'CONFLICT' },
 });
 
-/** `Replay` is the type of a repeated answer: the text of the first one (decision 16). */
+/** `Replay` is the type of a repeated response: the text of the first one (decision 16). */
 export interface AccountApi<Caller, Replay = never> {
   createAccount(request: CreateAccountRequest, caller: Caller): Promise<CreateAccountResponse | Replay>;
 }

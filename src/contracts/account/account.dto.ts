@@ -65,9 +65,9 @@ export class PrimaryContact {
   email?: string;
 
   @TextField({
-    description: 'Digits, spaces, parentheses and dashes, optionally led by a plus sign; at least one digit',
+    description: 'Digits, spaces, parentheses and dashes, optionally after a plus sign; at least one digit',
     pattern: /^\+?[ ()-]*[0-9][0-9 ()-]*$/,
-    form: 'a phone number of digits, spaces, parentheses and dashes, optionally led by +',
+    form: 'a phone number of digits, spaces, parentheses and dashes, optionally after +',
     optional: true,
     example: '+1 (512) 555-0142',
   })
@@ -77,7 +77,7 @@ export class PrimaryContact {
 /** Body of `POST /platform-api/v1/accounts` (section 2.4). */
 export class CreateAccountRequest {
   @NameField({
-    description: 'Name of the customer account, unique per hauler whatever its case and spacing',
+    description: 'Name of the customer account, unique per hauler without regard to case and spacing',
     max: 200,
     example: 'Lone Star Demolition LLC',
   })
@@ -100,7 +100,7 @@ export class StoredPrimaryContact extends PrimaryContact {
   contactId!: string;
 }
 
-/** Answer of `POST /platform-api/v1/accounts` (section 2.5). */
+/** Response of `POST /platform-api/v1/accounts` (section 2.5). */
 export class CreateAccountResponse {
   @TextField({ description: 'Identifier of the account', max: 36, example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
   accountId!: string;

@@ -9,7 +9,7 @@ import {
 } from './api-key.dto.js';
 import { CreateHaulerRequest, HAULER_EXAMPLES, Hauler } from './hauler.dto.js';
 import { IdParam } from './list.dto.js';
-import { type AdminRoute, page, read } from './admin-route.js';
+import { type AdminRoute, ofOne, page, read } from './admin-route.js';
 
 /** Haulers, and the API keys that this service issues. */
 export const ACCESS_ROUTES = {
@@ -33,13 +33,10 @@ export const ACCESS_ROUTES = {
     query: PageQuery,
   },
   getHauler: {
-    ...read,
+    ...read(Hauler, 'hauler'),
     path: '/haulers/{id}',
     summary: 'Read a hauler',
     description: 'By its id.',
-    response: Hauler,
-    returns: 'The hauler',
-    fails: { notFound: 'No hauler has this id' },
   },
   issueApiKey: {
     method: 'POST',
@@ -80,9 +77,8 @@ export const ACCESS_ROUTES = {
     path: '/api-keys/{id}',
     summary: 'Revoke an API key',
     description: 'Permanently, on every instance within 5 s.',
-    params: IdParam,
+    ...ofOne('key'),
     status: 204,
     returns: 'The key is revoked',
-    fails: { notFound: 'No key has this id' },
   },
 } as const satisfies Readonly<Record<string, AdminRoute>>;

@@ -1,7 +1,8 @@
 import { type ApiRoute, COMMON_ERRORS } from '../common/api-contract.js';
+import type { DtoClass } from '../common/fields/field.js';
+import { PageQuery } from '../common/pagination.dto.js';
+import { HistoryEntry } from './history.dto.js';
 import { IdParam, listOf } from './list.dto.js';
-
-export type DtoClass<T = object> = new () => T;
 
 /** The code of each kind of failure. */
 export const ADMIN_ERRORS = {
@@ -54,5 +55,21 @@ export interface AdminRoute extends ApiRoute {
 export const page = <T extends object>(element: DtoClass<T>, elements: string) =>
   ({ method: 'GET', status: 200, response: listOf(element), returns: `A page of ${elements}` }) as const;
 
+/** The common part of a route whose path has the id of a record. */
+export const ofOne = (noun: string) => ({ params: IdParam, fails: { notFound: `No ${noun} has this id` } }) as const;
+
 /** The common part of a look-up by id. */
-export const read = { method: 'GET', status: 200, params: IdParam } as const;
+export const read = <T extends object>(response: DtoClass<T>, noun: string) =>
+  ({ ...ofOne(noun), method: 'GET', status: 200, response, returns: `The ${noun}` }) as const;
+
+/** The history of a record. */
+export const history = (path: `/${string}`, noun: string, events: string) =>
+  ({
+    ...page(HistoryEntry, 'events'),
+    path: `${path}/{id}/history`,
+    summary: `List the history of ${noun}`,
+    description: `${events} Newest first, at most the newest 1,000. Exchanges are kept for some days.`,
+    params: IdParam,
+    query: PageQuery,
+    fails: { notFound: 'Nothing has this id' },
+  }) as const;

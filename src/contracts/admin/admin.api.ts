@@ -1,6 +1,7 @@
 import { defineApi } from '../common/api-contract.js';
 import { ACCESS_ROUTES } from './access.routes.js';
-import { ADMIN_ERRORS, type AdminRoute, type DtoClass } from './admin-route.js';
+import type { DtoClass } from '../common/fields/field.js';
+import { ADMIN_ERRORS, type AdminRoute } from './admin-route.js';
 import { CONNECTION_ROUTES } from './connections.routes.js';
 import { EXCHANGE_ROUTES } from './exchanges.routes.js';
 import { OPERATION_ROUTES } from './operation.routes.js';
@@ -50,7 +51,7 @@ export type AdminInput<Name extends AdminRouteName> = [
 export type AdminResponse<Name extends AdminRouteName> =
   Part<Name, 'response'> extends DtoClass<infer T> ? T : undefined;
 
-/** The subjects of the admin API in the order in which an admin meets them: the first part of a path, and its text. */
+/** The first parts of the paths with their descriptions, in the order of the document. */
 export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['overview', 'The last 24 hours in numbers'],
   ['haulers', 'Tenants of the platform: each has its own keys, tickets, accounts and connections'],
@@ -69,7 +70,7 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['vision-findings', "Errors in partners' video lists"],
   ['exchanges', 'HTTP exchanges in both directions: search, explanation, replay'],
   ['hosted', 'Data of the partner side, which the reference partner serves'],
-  ['sandbox', 'Faults to rehearse, and the clock of the reference partner'],
+  ['sandbox', 'Simulated faults, and the clock of the reference partner'],
   ['actions', 'The action log: who changed what, and when'],
   ['doctor', 'Comparison of the video storage with the database'],
   ['retention', 'Deletion of stored video by age'],

@@ -1,3 +1,4 @@
+import type { DtoClass } from '../common/fields/field.js';
 import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
@@ -22,97 +23,56 @@ export class CatalogQuery extends PageQuery {
   siteId?: string;
 }
 
-const platformId = () => UuidField({ description: 'Id of the record in the platform', example: ID });
-const partnerId = () => UuidField({ description: "The partner's id, which tickets use", example: SITE_ID });
-const hauler = () => UuidField({ description: 'Hauler that it belongs to', example: HAULER_ID });
-const connection = () =>
-  UuidField({ description: 'Connection that synchronised it', nullable: true, example: CONNECTION_ID });
-const isActive = () => BooleanField({ description: 'Whether it is active', example: true });
-const updatedAt = () =>
-  InstantField({
-    description: "The partner's `updatedAt`",
-    optional: true,
-    example: '2026-01-15T10:00:00Z',
-  });
-
-const inactiveSince = () =>
-  InstantField({
-    description: 'When the partner deactivated it or first omitted it; absent while it is active',
-    optional: true,
-    example: '2026-02-03T06:15:00Z',
-  });
-
-/** A stored site: the fields of section 2.4a with the ids of the platform and of the partner. */
-export class CatalogSite extends Site {
-  @platformId()
-  declare id: string;
-
-  @partnerId()
-  externalId!: string;
-
-  @hauler()
-  haulerId!: string;
-
-  @connection()
-  connectionId!: string | null;
-
-  @isActive()
-  declare active: boolean;
-
-  @inactiveSince()
+/** The fields that the platform adds to each kind of record. */
+interface CatalogFields {
+  id: string;
+  externalId: string;
+  haulerId: string;
+  connectionId: string | null;
+  active: boolean;
   deactivatedAt?: Instant;
-
-  @updatedAt()
-  declare updatedAt?: Instant;
+  updatedAt?: Instant;
 }
+
+/** The class of a stored record: the fields of section 2.4a with the ids of the platform and of the partner. */
+function stored<T extends object>(type: DtoClass<T>): DtoClass<T & CatalogFields> {
+  class StoredRecord extends (type as DtoClass) implements CatalogFields {
+    @UuidField({ description: 'Id of the record in the platform', example: ID })
+    declare id: string;
+
+    @UuidField({ description: "The partner's id, which tickets use", example: SITE_ID })
+    externalId!: string;
+
+    @UuidField({ description: 'Hauler that it belongs to', example: HAULER_ID })
+    haulerId!: string;
+
+    @UuidField({ description: 'Connection that synchronised it', nullable: true, example: CONNECTION_ID })
+    connectionId!: string | null;
+
+    @BooleanField({ description: 'Whether it is active', example: true })
+    declare active: boolean;
+
+    @InstantField({
+      description: 'When the partner deactivated it or first omitted it; absent while it is active',
+      optional: true,
+      example: '2026-02-03T06:15:00Z',
+    })
+    deactivatedAt?: Instant;
+
+    @InstantField({ description: "The partner's `updatedAt`", optional: true, example: '2026-01-15T10:00:00Z' })
+    declare updatedAt?: Instant;
+  }
+  return StoredRecord as DtoClass<T & CatalogFields>;
+}
+
+/** A stored site. */
+export class CatalogSite extends stored(Site) {}
 
 /** A stored kiosk; `siteId` is the partner's id. */
-export class CatalogKiosk extends Kiosk {
-  @platformId()
-  declare id: string;
-
-  @partnerId()
-  externalId!: string;
-
-  @hauler()
-  haulerId!: string;
-
-  @connection()
-  connectionId!: string | null;
-
-  @isActive()
-  declare active: boolean;
-
-  @inactiveSince()
-  deactivatedAt?: Instant;
-
-  @updatedAt()
-  declare updatedAt?: Instant;
-}
+export class CatalogKiosk extends stored(Kiosk) {}
 
 /** A stored material; `siteId` and `kioskId` are the partner's ids. */
-export class CatalogMaterial extends Material {
-  @platformId()
-  declare id: string;
-
-  @partnerId()
-  externalId!: string;
-
-  @hauler()
-  haulerId!: string;
-
-  @connection()
-  connectionId!: string | null;
-
-  @isActive()
-  declare active: boolean;
-
-  @inactiveSince()
-  deactivatedAt?: Instant;
-
-  @updatedAt()
-  declare updatedAt?: Instant;
-
+export class CatalogMaterial extends stored(Material) {
   @TextField({
     description: 'The issue flagged on the record, if any',
     max: 500,

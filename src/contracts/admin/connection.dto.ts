@@ -15,7 +15,7 @@ const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 
 export const PARTNER_INTERFACES = ['site', 'vision'] as const;
 
-/** The text of a key in an HTTP header. */
+/** A key must be a valid value of an HTTP header. */
 const KEY = {
   min: 1,
   max: 4096,
@@ -48,7 +48,7 @@ const PAUSED =
   'A paused connection still executes requests of an admin: a synchronisation, a video request, and downloads of listed recordings';
 
 export class CreateConnectionRequest {
-  @UuidField({ description: 'Hauler whose data the partner has', example: HAULER_ID })
+  @UuidField({ description: 'Hauler whose data the partner provides', example: HAULER_ID })
   haulerId!: string;
 
   @EnumField({ description: 'Interface that the partner hosts', values: PARTNER_INTERFACES, example: 'site' })
@@ -149,7 +149,7 @@ export class Connection {
   @UuidField({ description: 'Id of the connection', example: ID })
   id!: string;
 
-  @UuidField({ description: 'Hauler whose data the partner has', example: HAULER_ID })
+  @UuidField({ description: 'Hauler whose data the partner provides', example: HAULER_ID })
   haulerId!: string;
 
   @EnumField({ description: 'Interface that the partner hosts', values: PARTNER_INTERFACES, example: 'site' })

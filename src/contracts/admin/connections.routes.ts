@@ -9,7 +9,6 @@ import {
   NEW_CONNECTIONS,
   UpdateConnectionRequest,
 } from './connection.dto.js';
-import { HistoryEntry } from './history.dto.js';
 import { IdParam } from './list.dto.js';
 import {
   QuarantinedRecord,
@@ -20,7 +19,12 @@ import {
   SyncRun,
   SyncRunQuery,
 } from './sync-run.dto.js';
-import { type AdminRoute, page, read } from './admin-route.js';
+import { type AdminRoute, history, ofOne, page, read } from './admin-route.js';
+
+const NOT_HELD = {
+  notFound: 'No run has this id',
+  conflict: 'The run holds no removals, or a newer run of the connection has begun',
+};
 
 /** Connections to partners, the synchronisation of sites, and the catalog that it maintains. */
 export const CONNECTION_ROUTES = {
@@ -43,13 +47,10 @@ export const CONNECTION_ROUTES = {
     query: ConnectionQuery,
   },
   getConnection: {
-    ...read,
+    ...read(Connection, 'connection'),
     path: '/connections/{id}',
     summary: 'Read a connection',
     description: 'By its id, without its keys.',
-    response: Connection,
-    returns: 'The connection',
-    fails: { notFound: 'No connection has this id' },
   },
   updateConnection: {
     method: 'PATCH',
@@ -57,23 +58,21 @@ export const CONNECTION_ROUTES = {
     summary: 'Change a connection',
     description:
       'Fields that are absent stay the same. `enabled: false` pauses the connection; the service tries a new address, key or customer at once.',
-    params: IdParam,
+    ...ofOne('connection'),
     body: UpdateConnectionRequest,
     examples: CONNECTION_CHANGES,
     status: 200,
     response: Connection,
     returns: 'The connection',
-    fails: { notFound: 'No connection has this id' },
   },
   deleteConnection: {
     method: 'DELETE',
     path: '/connections/{id}',
     summary: 'Delete a connection',
     description: 'Erases its keys and ends all calls to the partner; the data that came through it stays.',
-    params: IdParam,
+    ...ofOne('connection'),
     status: 204,
     returns: 'The connection is deleted',
-    fails: { notFound: 'No connection has this id' },
   },
   checkConnection: {
     method: 'POST',
@@ -81,22 +80,20 @@ export const CONNECTION_ROUTES = {
     summary: 'Check a connection',
     description:
       'Calls the partner once and reports the findings. Changes no data, but promotes a next key that works.',
-    params: IdParam,
+    ...ofOne('connection'),
     status: 200,
     response: ConnectionCheck,
     returns: 'The findings',
-    fails: { notFound: 'No connection has this id' },
   },
   syncConnection: {
     method: 'POST',
     path: '/connections/{id}/sync',
     summary: 'Synchronise a site connection now',
     description: 'Also while the connection is paused. While a run is active, the response names that run.',
-    params: IdParam,
+    ...ofOne('connection'),
     status: 202,
     response: RequestedSyncRun,
     returns: 'The run',
-    fails: { notFound: 'No connection has this id' },
   },
   listSyncRuns: {
     ...page(SyncRun, 'runs'),
@@ -106,13 +103,10 @@ export const CONNECTION_ROUTES = {
     query: SyncRunQuery,
   },
   getSyncRun: {
-    ...read,
+    ...read(SyncRun, 'run'),
     path: '/sync-runs/{id}',
     summary: 'Read a synchronisation run',
     description: 'With its counts for each kind of record.',
-    response: SyncRun,
-    returns: 'The run',
-    fails: { notFound: 'No run has this id' },
   },
   listQuarantinedRecords: {
     ...page(QuarantinedRecord, 'records'),
@@ -120,9 +114,8 @@ export const CONNECTION_ROUTES = {
     summary: 'List the quarantined and flagged records of a run',
     description:
       'Records that the run skipped, and records that it stored with a flag. The service keeps at most 10,000 records of a run, for the newest 20 runs of a connection.',
-    params: IdParam,
+    ...ofOne('run'),
     query: PageQuery,
-    fails: { notFound: 'No run has this id' },
   },
   listSyncRunChanges: {
     ...page(SyncChange, 'changes'),
@@ -130,9 +123,8 @@ export const CONNECTION_ROUTES = {
     summary: 'List what a run changed',
     description:
       'Each record before and after. A held run also lists the removals that a confirmation applies. The service keeps at most 10,000 changes of each kind and type of a run, for the newest 100 runs of a connection that changed something.',
-    params: IdParam,
+    ...ofOne('run'),
     query: SyncChangeQuery,
-    fails: { notFound: 'No run has this id' },
   },
   rejectSyncRun: {
     method: 'POST',
@@ -146,10 +138,7 @@ export const CONNECTION_ROUTES = {
     status: 200,
     response: SyncRun,
     returns: 'The run',
-    fails: {
-      notFound: 'No run has this id',
-      conflict: 'The run holds no removals, or a newer run of the connection has begun',
-    },
+    fails: NOT_HELD,
   },
   confirmSyncRun: {
     method: 'POST',
@@ -160,21 +149,13 @@ export const CONNECTION_ROUTES = {
     status: 200,
     response: SyncRun,
     returns: 'The run',
-    fails: {
-      notFound: 'No run has this id',
-      conflict: 'The run holds no removals, or a newer run of the connection has begun',
-    },
+    fails: NOT_HELD,
   },
-  listSyncRunHistory: {
-    ...page(HistoryEntry, 'events'),
-    path: '/sync-runs/{id}/history',
-    summary: 'List the history of a synchronisation run',
-    description:
-      'Its calls to the partner, its result, and the decisions of admins. Newest first, at most the newest 1,000. Exchanges are kept for some days.',
-    params: IdParam,
-    query: PageQuery,
-    fails: { notFound: 'Nothing has this id' },
-  },
+  listSyncRunHistory: history(
+    '/sync-runs',
+    'a synchronisation run',
+    'Its calls to the partner, its result, and the decisions of admins.',
+  ),
   listSites: {
     ...page(CatalogSite, 'sites'),
     path: '/sites',

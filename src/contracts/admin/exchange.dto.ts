@@ -15,7 +15,7 @@ import { parseReference, REFERENCE_KINDS, type Reference } from '../common/refer
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
-const FORM = `kind:value with one of the kinds ${REFERENCE_KINDS.join(', ')}`;
+const REFERENCE_FORM = `kind:value with one of the kinds ${REFERENCE_KINDS.join(', ')}`;
 
 /** Filters of exchanges. All given filters apply. */
 export class ExchangeFilters {
@@ -50,7 +50,7 @@ export class ExchangeFilters {
     max: 600,
     check: (value) => parseReference(value) !== undefined,
     rule: 'isReference',
-    form: FORM,
+    form: REFERENCE_FORM,
     optional: true,
   })
   reference?: string;
@@ -64,7 +64,7 @@ export class ExchangeFilters {
 
 /** Filters of the exchanges of one API key. */
 export class PartnerExchangeQuery extends ExchangeFilters {
-  @TextField({ description: '`next` of the page before, with the same filters', min: 1, max: 128, optional: true })
+  @TextField({ description: '`next` of the previous page, with the same filters', min: 1, max: 128, optional: true })
   cursor?: string;
 
   @IntegerField({
@@ -126,7 +126,11 @@ export class Exchange {
   @InstantField({ description: 'When it began', example: '2026-11-20T14:03:27.512Z' })
   at!: string;
 
-  @EnumField({ description: 'Who called', values: ['inbound', 'outbound'], example: 'inbound' })
+  @EnumField({
+    description: '`inbound`: a call to this service. `outbound`: a call of this service.',
+    values: ['inbound', 'outbound'],
+    example: 'inbound',
+  })
   direction!: 'inbound' | 'outbound';
 
   @EnumField({ description: 'The interface', values: INTERFACES, example: 'scale' })
@@ -232,7 +236,7 @@ export class ExchangeList {
   next!: string | null;
 }
 
-/** A body as far as it is kept, without secrets. */
+/** The stored part of a body, without secrets. */
 export class ExchangeBody {
   @TextField({
     description: 'The body as text',

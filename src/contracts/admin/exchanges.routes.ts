@@ -17,12 +17,10 @@ export const EXCHANGE_ROUTES = {
     returns: 'A page of exchanges',
   },
   getExchange: {
-    ...read,
+    ...read(ExchangeDetail, 'exchange'),
     path: '/exchanges/{id}',
     summary: 'Read an HTTP exchange',
     description: 'With headers and bodies without secrets, and an explanation.',
-    response: ExchangeDetail,
-    returns: 'The exchange',
     fails: { notFound: 'No exchange has this id, or its day is no longer kept' },
   },
   replayExchange: {

@@ -5,8 +5,8 @@ import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../
 export const MAX_HISTORY = 1_000;
 
 /**
- * `push`: a request that was accepted. `refused`: one that was not, or whose response was lost. `call`: a call of ours to a
- * partner. `submitted`, `poll`, `download`, `link-replaced`: a step of a clip that changed something. `state`: a change of
+ * `push`: an accepted request. `refused`: a refused request, or one whose response was lost. `call`: a call of this service
+ * to a partner. `submitted`, `poll`, `download`, `link-replaced`: a step of a clip that changed something. `state`: a change of
  * state. `decision`: a decision of an admin.
  */
 export const HISTORY_EVENTS = [

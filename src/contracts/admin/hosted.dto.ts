@@ -14,11 +14,12 @@ import { CreateVideoRequest, VIDEO_STATUSES, type VideoStatus } from '../vision/
 /** Size limit of an uploaded recording. */
 export const HOSTED_RECORDING_MAX_BYTES = 2 * 1024 ** 3;
 
+const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const NAME = { max: 255 };
 
 /** The camera of a recording. */
 export class RecordedCamera {
-  @NameField({ ...NAME, description: 'Customer identifier or name', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
+  @NameField({ ...NAME, description: 'Customer identifier or name', example: HAULER_ID })
   customerId!: string;
 
   @NameField({ ...NAME, description: 'Truck identifier', example: 'TRUCK-7' })
@@ -58,15 +59,9 @@ export class HostedRecording {
 }
 
 /** A camera of a truck with its aliases (decision 45). */
-export class HostedCamera {
-  @NameField({ ...NAME, description: 'Customer identifier or name', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
-  customerId!: string;
-
-  @NameField({ ...NAME, description: 'Truck identifier', example: 'TRUCK-7' })
-  truckId!: string;
-
+export class HostedCamera extends RecordedCamera {
   @NameField({ ...NAME, description: 'Name in responses', example: 'front' })
-  cameraId!: string;
+  declare cameraId: string;
 
   @TextListField({ description: 'Aliases of the camera', maxLength: 255, max: 100, example: ['1'] })
   aliases!: string[];
@@ -116,14 +111,12 @@ export class HostedVideoRequest extends CreateVideoRequest {
   finishedAt?: Instant;
 }
 
-const EXAMPLE = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
-
 /** About a million materials. HTTP_BODY_LIMIT does not apply, because one body replaces all data of a hauler. */
 export const HOSTED_SITE_DATA_MAX_BYTES = 256 * 1024 * 1024;
 
 /** The hauler in the path of `PUT /admin/v1/hosted/haulers/{haulerId}/site-data`. */
 export class HostedHaulerParam {
-  @UuidField({ description: 'The hauler whose data is replaced; any id', example: EXAMPLE })
+  @UuidField({ description: 'The hauler whose data is replaced; any id', example: HAULER_ID })
   haulerId!: string;
 }
 
@@ -131,7 +124,7 @@ const count = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
 /** The number of a hauler's records on the partner side, inactive ones included. */
 export class HostedSiteDataCounts {
-  @UuidField({ description: 'The hauler', example: EXAMPLE })
+  @UuidField({ description: 'The hauler', example: HAULER_ID })
   haulerId!: string;
 
   @IntegerField({ description: 'Sites', ...count, example: 2 })

@@ -1,4 +1,5 @@
 import { Documented } from '../common/fields/documented.js';
+import type { DtoClass } from '../common/fields/field.js';
 import { UuidField } from '../common/fields/scalar-fields.js';
 import { Pagination } from '../common/pagination.dto.js';
 
@@ -14,26 +15,24 @@ export interface List<T> {
   readonly pagination: Required<Pagination>;
 }
 
-type Class<T = object> = new () => T;
-
-const lists = new Map<Class, Class<List<unknown>>>();
+const lists = new Map<DtoClass, DtoClass<List<unknown>>>();
 
 /** The class that documents a list of these elements: `@ApiOkResponse({ type: listOf(Hauler) })`. */
-export function listOf<T extends object>(element: Class<T>): Class<List<T>> {
+export function listOf<T extends object>(element: DtoClass<T>): DtoClass<List<T>> {
   let list = lists.get(element);
   if (list === undefined) {
     list = defineList(element);
     lists.set(element, list);
   }
-  return list as Class<List<T>>;
+  return list as DtoClass<List<T>>;
 }
 
-function defineList(element: Class): Class<List<unknown>> {
+function defineList(element: DtoClass): DtoClass<List<unknown>> {
   class Page implements List<unknown> {
     @Documented({ description: 'The elements of this page', type: element, isArray: true, maxItems: 100 })
     data!: unknown[];
 
-    @Documented({ description: 'Where this page stands in the list', type: Pagination })
+    @Documented({ description: 'Position of this page in the list', type: Pagination })
     pagination!: Required<Pagination>;
   }
   // The name of the schema in the document.

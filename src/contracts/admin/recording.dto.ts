@@ -204,7 +204,7 @@ export class CoverageBucket extends CoverageSeconds {
 
 export class Coverage {
   @Documented({
-    description: 'By camera and time, without gaps: buckets where the query has a `resolution`, else intervals',
+    description: 'By camera and time, without gaps: buckets if the query has a `resolution`, else intervals',
     type: 'array',
     items: {
       oneOf: [{ $ref: '#/components/schemas/CoverageInterval' }, { $ref: '#/components/schemas/CoverageBucket' }],

@@ -26,7 +26,7 @@ export class ReplayExchangeRequest {
 
 const STATUS = { description: 'Status of the response; null without a response', min: 100, max: 999, nullable: true };
 
-/** The outcome of a request. */
+/** The response to a request. */
 export class ReplayAnswer {
   @IntegerField({ ...STATUS, example: 200 })
   status!: number | null;
@@ -34,7 +34,7 @@ export class ReplayAnswer {
   @TextField({ description: 'Why there is no usable response, such as `timed-out`', max: 64, optional: true })
   failure?: string;
 
-  @Documented({ description: 'The response as it is kept; null without one', type: ExchangeMessage, nullable: true })
+  @Documented({ description: 'The stored response; null without one', type: ExchangeMessage, nullable: true })
   response!: ExchangeMessage | null;
 }
 
@@ -50,7 +50,7 @@ export class ReplayedExchange {
   earlier!: ReplayAnswer;
 
   @Documented({
-    description: 'What the new request received; absent where it is not stored yet: read the new exchange later',
+    description: 'What the new request received; absent if it is not stored yet: read the new exchange later',
     type: ReplayAnswer,
     required: false,
   })

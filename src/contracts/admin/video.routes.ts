@@ -1,5 +1,3 @@
-import { PageQuery } from '../common/pagination.dto.js';
-import { HistoryEntry } from './history.dto.js';
 import { IdParam } from './list.dto.js';
 import {
   Coverage,
@@ -19,7 +17,7 @@ import {
   VideoSubscriptionQuery,
 } from './video-subscription.dto.js';
 import { VisionFinding, VisionFindingQuery } from './vision-finding.dto.js';
-import { type AdminRoute, page, read } from './admin-route.js';
+import { type AdminRoute, history, ofOne, page, read } from './admin-route.js';
 
 /** Clips, continuous recordings, their files and their coverage. */
 export const VIDEO_ROUTES = {
@@ -42,24 +40,16 @@ export const VIDEO_ROUTES = {
     query: VideoRequestQuery,
   },
   getVideoRequest: {
-    ...read,
+    ...read(VideoRequest, 'request'),
     path: '/video-requests/{id}',
     summary: 'Read a video request',
     description: 'With its parts and the ids of its recordings.',
-    response: VideoRequest,
-    returns: 'The request',
-    fails: { notFound: 'No request has this id' },
   },
-  listVideoRequestHistory: {
-    ...page(HistoryEntry, 'events'),
-    path: '/video-requests/{id}/history',
-    summary: 'List the history of a video request',
-    description:
-      'How it was submitted, each poll that changed something, download attempts and replaced links. Newest first, at most the newest 1,000. Exchanges are kept for some days.',
-    params: IdParam,
-    query: PageQuery,
-    fails: { notFound: 'Nothing has this id' },
-  },
+  listVideoRequestHistory: history(
+    '/video-requests',
+    'a video request',
+    'How it was submitted, each poll that changed something, download attempts and replaced links.',
+  ),
   createVideoSubscription: {
     method: 'POST',
     path: '/video-subscriptions',
@@ -78,35 +68,30 @@ export const VIDEO_ROUTES = {
     query: VideoSubscriptionQuery,
   },
   getVideoSubscription: {
-    ...read,
+    ...read(VideoSubscription, 'subscription'),
     path: '/video-subscriptions/{id}',
     summary: 'Read a video subscription',
     description: 'With the time up to which its recordings were listed.',
-    response: VideoSubscription,
-    returns: 'The subscription',
-    fails: { notFound: 'No subscription has this id' },
   },
   updateVideoSubscription: {
     method: 'PATCH',
     path: '/video-subscriptions/{id}',
     summary: 'Change a video subscription',
     description: 'Changes its interval, or pauses and resumes it.',
-    params: IdParam,
+    ...ofOne('subscription'),
     body: ChangeVideoSubscription,
     status: 200,
     response: VideoSubscription,
     returns: 'The subscription',
-    fails: { notFound: 'No subscription has this id' },
   },
   deleteVideoSubscription: {
     method: 'DELETE',
     path: '/video-subscriptions/{id}',
     summary: 'End a video subscription',
     description: 'Listed recordings stay, and the service still downloads them.',
-    params: IdParam,
+    ...ofOne('subscription'),
     status: 204,
     returns: 'The subscription is deleted',
-    fails: { notFound: 'No subscription has this id' },
   },
   listRecordings: {
     ...page(StoredRecording, 'recordings'),
@@ -116,16 +101,15 @@ export const VIDEO_ROUTES = {
     query: RecordingQuery,
   },
   getRecording: {
-    ...read,
+    ...read(StoredRecording, 'recording'),
     path: '/recordings/{id}',
     summary: 'Read a recording',
     description: 'By its id.',
-    response: StoredRecording,
-    returns: 'The recording',
-    fails: { notFound: 'No recording has this id' },
   },
   getRecordingContent: {
-    ...read,
+    method: 'GET',
+    status: 200,
+    params: IdParam,
     path: '/recordings/{id}/content',
     summary: 'Download a recording',
     description: 'The whole file, or the part that `Range` names.',
@@ -157,7 +141,8 @@ export const VIDEO_ROUTES = {
     ...page(VisionFinding, 'findings'),
     path: '/vision-findings',
     summary: "List the errors in partners' video lists",
-    description: 'Latest first seen first. The service skipped the listed elements and stored the others.',
+    description:
+      'By the time they were first seen, newest first. The service skipped the listed elements and stored the others.',
     query: VisionFindingQuery,
   },
 } as const satisfies Readonly<Record<string, AdminRoute>>;

@@ -1,27 +1,17 @@
-import { IdParam } from '../admin/list.dto.js';
-import { ExchangeDetail, ExchangeList, PartnerExchangeQuery } from '../admin/exchange.dto.js';
-import {
-  ActiveSandboxScenario,
-  AdvanceClockRequest,
-  CLOCK_EXAMPLES,
-  SandboxCatalogue,
-  SandboxClock,
-  SandboxScenarioName,
-  SCENARIO_EXAMPLES,
-  StartScenarioRequest,
-} from '../admin/sandbox.dto.js';
+import { ExchangeList, PartnerExchangeQuery } from '../admin/exchange.dto.js';
+import { EXCHANGE_ROUTES } from '../admin/exchanges.routes.js';
+import { REFERENCE_PARTNER_ROUTES } from '../admin/reference-partner.routes.js';
+import { AdvanceClockRequest, CLOCK_EXAMPLES, SandboxClock, SandboxScenarioName } from '../admin/sandbox.dto.js';
 import type { AdminRoute } from '../admin/admin-route.js';
 import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
 import { KeyDescription } from './me.dto.js';
-
-const NO_SANDBOX = 'The catalogue has no such scenario, or SANDBOX is off';
 
 const ROUTES = {
   getMe: {
     method: 'GET',
     path: '/me',
-    summary: 'Read what the key opens',
-    description: 'Interfaces, hauler, customer and end of the key that the call carries.',
+    summary: 'Read the rights of the key',
+    description: 'Interfaces, hauler, customer and expiry of the key of the call.',
     status: 200,
     response: KeyDescription,
     returns: 'The key',
@@ -38,48 +28,21 @@ const ROUTES = {
     returns: 'A page of exchanges',
   },
   getOwnExchange: {
-    method: 'GET',
-    path: '/exchanges/{id}',
+    ...EXCHANGE_ROUTES.getExchange,
     summary: 'Read a call with this key',
-    description: 'With headers and bodies without secrets, and an explanation.',
-    params: IdParam,
-    status: 200,
-    response: ExchangeDetail,
-    returns: 'The exchange',
     fails: { notFound: 'This key has no exchange with this id, or its day is no longer kept' },
   },
-  listOwnScenarios: {
-    method: 'GET',
-    path: '/sandbox/scenarios',
-    summary: 'List the scenarios of the sandbox',
-    description: 'The whole catalogue. 404 without `SANDBOX`, as every call of the sandbox.',
-    status: 200,
-    response: SandboxCatalogue,
-    returns: 'The catalogue',
-    fails: { notFound: 'SANDBOX is off' },
-  },
+  listOwnScenarios: REFERENCE_PARTNER_ROUTES.listSandboxScenarios,
   startOwnScenario: {
-    method: 'PUT',
+    ...REFERENCE_PARTNER_ROUTES.startScenario,
     path: '/sandbox/scenarios/{name}',
-    summary: 'Start a scenario',
     description: 'Acts on the requests of the hauler and of the customer of the key, and ends by itself.',
     params: SandboxScenarioName,
-    body: StartScenarioRequest,
-    examples: SCENARIO_EXAMPLES,
-    status: 200,
-    response: ActiveSandboxScenario,
-    returns: 'The active scenario',
-    fails: { notFound: NO_SANDBOX },
   },
   endOwnScenario: {
-    method: 'DELETE',
+    ...REFERENCE_PARTNER_ROUTES.endScenario,
     path: '/sandbox/scenarios/{name}',
-    summary: 'End a scenario',
-    description: 'Also if it is not active.',
     params: SandboxScenarioName,
-    status: 204,
-    returns: 'The scenario is not active',
-    fails: { notFound: NO_SANDBOX },
   },
   advanceOwnClock: {
     method: 'POST',

@@ -33,7 +33,6 @@ export interface Scenario {
   readonly magicValue?: { readonly truckId?: string; readonly siteId?: string };
 }
 
-const EVERY = SCENARIO_ROUTES;
 const PARTNER = ['getSites', 'requestVideo', 'listVideos', 'listContinuous'] as const;
 const PUSHES = ['createTicket', 'createAccount'] as const;
 const LISTS = ['listVideos', 'listContinuous'] as const;
@@ -45,32 +44,32 @@ const truckOrSite = (name: string, last: number) => ({
   siteId: `5a4d0b0c-0000-4000-8000-00000000000${last}`,
 });
 
-/** The catalogue of the sandbox: every fault that can be rehearsed. The names are part of the outside contract. */
+/** The catalogue of the sandbox: every fault that it can simulate. The names are part of the API. */
 export const SCENARIOS = {
   unauthorized: {
-    routes: EVERY,
+    routes: SCENARIO_ROUTES,
     description: 'The response is 401, as if the key were revoked',
     magicValue: truckOrSite('UNAUTHORIZED', 1),
   },
   'too-many-requests': {
-    routes: EVERY,
+    routes: SCENARIO_ROUTES,
     description: 'The response is 429 with Retry-After',
     parameters: seconds(5, 'Value of Retry-After'),
     magicValue: truckOrSite('TOO-MANY-REQUESTS', 2),
   },
   'server-error': {
-    routes: EVERY,
+    routes: SCENARIO_ROUTES,
     description: 'The response is 500',
     magicValue: truckOrSite('SERVER-ERROR', 3),
   },
   unavailable: {
-    routes: EVERY,
+    routes: SCENARIO_ROUTES,
     description: 'The response is 503 with Retry-After',
     parameters: seconds(5, 'Value of Retry-After'),
     magicValue: truckOrSite('UNAVAILABLE', 4),
   },
   'slow-answer': {
-    routes: EVERY,
+    routes: SCENARIO_ROUTES,
     description: 'The response is correct and starts late',
     parameters: seconds(10, 'Seconds before the response starts'),
     magicValue: truck('SLOW-ANSWER'),
@@ -145,7 +144,7 @@ export const SCENARIOS = {
   },
   'link-expired-at-birth': {
     routes: LISTS,
-    description: 'The download links of the list have expired already',
+    description: 'The download links of the list have already expired',
     magicValue: truck('LINK-EXPIRED-AT-BIRTH'),
   },
   'link-expires-during-download': {
@@ -186,7 +185,7 @@ export const SCENARIOS = {
   },
   'camera-alias': {
     routes: LISTS,
-    description: 'The elements name the camera by another of its names',
+    description: 'The elements name the camera by one of its other names',
     magicValue: truck('CAMERA-ALIAS'),
   },
 } as const satisfies Readonly<Record<string, Scenario>>;

@@ -13,7 +13,7 @@ export const SCALE_API = defineApi({
   errors: { ...COMMON_ERRORS, ruleViolated: 'VALIDATION_ERROR' },
 });
 
-/** `Replay` is the type of a repeated answer: the text of the first one (decision 16). */
+/** `Replay` is the type of a repeated response: the text of the first one (decision 16). */
 export interface ScaleApi<Caller, Replay = never> {
   createTicket(request: CreateScaleTicketRequest, caller: Caller): Promise<CreateScaleTicketResponse | Replay>;
 }

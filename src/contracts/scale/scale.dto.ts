@@ -45,7 +45,7 @@ export class FlowData {
   ticketNumber!: string;
 
   @InstantField({
-    description: 'When this flow was last updated; the newest wins, in whatever order pushes arrive',
+    description: 'When this flow was last updated; the newest update is kept, in whatever order pushes arrive',
     example: '2026-01-31T08:30:00Z',
   })
   updatedAt!: Instant;
@@ -59,7 +59,7 @@ export class CreateScaleTicketRequest {
   })
   siteId!: string;
 
-  @ArrayField(() => MaterialItem, { description: 'What was weighed', min: 1, max: 1000 })
+  @ArrayField(() => MaterialItem, { description: 'The weighed materials', min: 1, max: 1000 })
   materials!: MaterialItem[];
 
   @ObjectField(() => FlowData, { description: 'Weighing on the way in', optional: true })
@@ -80,7 +80,7 @@ export class CreateScaleTicketRequest {
   customFields?: Record<string, string>;
 }
 
-/** Answer of `POST /platform-api/v1/tickets` (section 2.3). */
+/** Response of `POST /platform-api/v1/tickets` (section 2.3). */
 export class CreateScaleTicketResponse {
   @Documented({ description: 'Always true here', example: true })
   success!: boolean;

@@ -13,7 +13,7 @@ export const SITE_API = defineApi({
   errors: { ...COMMON_ERRORS, ruleViolated: 'VALIDATION_ERROR', notFound: 'NOT_FOUND' },
 });
 
-/** The reference partner and the outbound client implement this. The client reads the body as a stream: its `Answer` is void. */
-export interface SiteApi<Caller, Answer = GetSitesResponse> {
-  getSites(query: GetSitesQuery, caller: Caller): Promise<Answer>;
+/** The reference partner and the outbound client implement this. The client streams the body: its `Response` is void. */
+export interface SiteApi<Caller, Response = GetSitesResponse> {
+  getSites(query: GetSitesQuery, caller: Caller): Promise<Response>;
 }

@@ -7,11 +7,11 @@ export type MeasureUnit = (typeof MEASURE_UNITS)[number];
 
 /** Query of `GET /scale-platform/v1/sites` (section 4.3). */
 export class GetSitesQuery {
-  @UuidField({ description: 'The hauler whose data is asked for', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
+  @UuidField({ description: 'Hauler whose data is requested', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
   haulerId!: string;
 }
 
-/** All five fields are required when there is an address (section 2.4a). */
+/** An address has all five fields (section 2.4a). */
 export class Address {
   @TextField({ description: 'Street and number', max: 255, example: '4400 Landfill Road' })
   line1!: string;
@@ -39,14 +39,14 @@ export class Site {
   @ObjectField(() => Address, { description: 'Postal address', optional: true })
   address?: Address;
 
-  @BooleanField({ description: 'Whether the site is in use; absent means it is', optional: true, example: true })
+  @BooleanField({ description: 'Whether the site is in use; default true', optional: true, example: true })
   active?: boolean;
 
   @InstantField({ description: 'When the record was last changed', optional: true, example: '2026-01-15T10:00:00Z' })
   updatedAt?: Instant;
 }
 
-/** A station within a site; systems without that concept send none. */
+/** A station within a site. Partners without kiosks send none. */
 export class Kiosk {
   @UuidField({ description: "Identifier in the partner's system", example: '1c9a7d20-4d66-4c8f-9a1b-3a8a8b0a2d21' })
   id!: string;
@@ -57,7 +57,7 @@ export class Kiosk {
   @TextField({ description: 'Name of the kiosk', max: 255, example: 'Inbound scale 1' })
   name!: string;
 
-  @BooleanField({ description: 'Whether the kiosk is in use; absent means it is', optional: true, example: true })
+  @BooleanField({ description: 'Whether the kiosk is in use; default true', optional: true, example: true })
   active?: boolean;
 
   @InstantField({ description: 'When the record was last changed', optional: true, example: '2026-01-15T10:00:00Z' })
@@ -70,14 +70,14 @@ export class Material {
   id!: string;
 
   @UuidField({
-    description: 'Site that takes the material; each material names a site, a kiosk, or both',
+    description: 'Site that accepts the material; each material names a site, a kiosk, or both',
     optional: true,
     example: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10',
   })
   siteId?: string;
 
   @UuidField({
-    description: 'Kiosk that takes the material; each material names a site, a kiosk, or both',
+    description: 'Kiosk that accepts the material; each material names a site, a kiosk, or both',
     optional: true,
     example: '1c9a7d20-4d66-4c8f-9a1b-3a8a8b0a2d21',
   })
@@ -90,7 +90,7 @@ export class Material {
   measureUnit!: MeasureUnit;
 
   @BooleanField({
-    description: 'Whether the material is accepted now; absent means it is',
+    description: 'Whether the material is accepted now; default true',
     optional: true,
     example: true,
   })
@@ -112,7 +112,7 @@ export const isWithoutParent = ({
   readonly kioskId?: unknown;
 }): boolean => siteId == null && kioskId == null;
 
-/** An omitted array makes no statement about the records of its kind (decision 35). */
+/** Records of a kind whose array is absent do not change (decision 35). */
 export class SiteData {
   @ArrayField(() => Site, { description: 'Sites of the hauler', optional: true })
   sites?: Site[];
@@ -120,11 +120,11 @@ export class SiteData {
   @ArrayField(() => Kiosk, { description: 'Kiosks of the sites', optional: true })
   kiosks?: Kiosk[];
 
-  @ArrayField(() => Material, { description: 'Materials taken at the kiosks or sites', optional: true })
+  @ArrayField(() => Material, { description: 'Materials that the sites or kiosks accept', optional: true })
   materials?: Material[];
 }
 
-/** Answer of `GET /scale-platform/v1/sites` (section 2.4a). */
+/** Response of `GET /scale-platform/v1/sites` (section 2.4a). */
 export class GetSitesResponse {
   @BooleanField({ description: 'Always true here', example: true })
   success!: boolean;

@@ -6,9 +6,9 @@ import { PageQuery, Pagination } from '../common/pagination.dto.js';
 export const VIDEO_STATUSES = ['processing', 'ready', 'failed'] as const;
 export type VideoStatus = (typeof VIDEO_STATUSES)[number];
 
-/** Enough for a clip of an hour in pieces of a few seconds. */
+/** Maximum gaps of a clip: an hour in pieces of a few seconds. */
 export const MAX_CLIP_GAPS = 1000;
-/** A year. */
+/** Maximum length of a recording: a year. */
 export const MAX_DURATION_SECONDS = 31_536_000;
 
 const IDENTIFIER = { min: 1, max: 255 };
@@ -51,18 +51,23 @@ export class CreateVideoRequest {
   endTime!: Instant;
 }
 
-/** The 202 answer of a video request (section 2.5a). */
+/** The 202 response to a video request (section 2.5a). */
 export class CreateVideoResponse {
   @BooleanField({ description: 'Whether the request was accepted', example: true })
   success!: boolean;
 
-  @TextField({ ...REQUEST_ID, description: 'Identifier to poll with', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
+  @TextField({ ...REQUEST_ID, description: 'Identifier for polling', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
   requestId!: string;
 
   @EnumField({ description: 'State of the request', values: VIDEO_STATUSES, example: 'processing' })
   status!: VideoStatus;
 
-  @TextField({ description: 'The state in words', optional: true, max: 10_000, example: 'Looking for the recordings' })
+  @TextField({
+    description: 'Explanation of the state',
+    optional: true,
+    max: 10_000,
+    example: 'Looking for the recordings',
+  })
   message?: string;
 }
 
@@ -79,7 +84,7 @@ export class ListVideosQuery extends PageQuery {
 
   @TextField({
     ...IDENTIFIER,
-    description: 'One video request; how its state is polled',
+    description: 'Clips of this video request only, with its state: used to poll it',
     optional: true,
   })
   requestId?: string;
@@ -135,8 +140,8 @@ export class Recording {
 
   @TextField({
     description:
-      'Where the file is, for a while. It is read with `GET` and without an API key, in parts too (`Range`, `If-Range`); ' +
-      'once `expiresAt` has passed the answer is 410, and the list has a new link',
+      'Address of the file until `expiresAt`, for `GET` without an API key; `Range` and `If-Range` are supported. ' +
+      'After `expiresAt` the response is 410, and the list has a new link',
     min: 1,
     max: 8192,
     format: 'uri',
@@ -157,11 +162,11 @@ export class ClipGap {
   endTime!: Instant;
 }
 
-/** One on-demand clip: a chunk's fields, and the request that it answers (decision 38). */
+/** One on-demand clip: a chunk's fields, and the request that it belongs to (decision 38). */
 export class Video extends Recording {
   @TextField({
     ...REQUEST_ID,
-    description: 'The request that the clip answers',
+    description: 'The request that the clip belongs to',
     optional: true,
     example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e',
   })
@@ -175,7 +180,7 @@ export class Video extends Recording {
   gaps?: ClipGap[];
 }
 
-/** State of one request, in a list that asks by `requestId` (decision 40). */
+/** State of one request, in the response to a query with `requestId` (decision 40). */
 export class VideoRequestState {
   @TextField({ ...REQUEST_ID, description: 'The request', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' })
   requestId!: string;
@@ -184,7 +189,7 @@ export class VideoRequestState {
   status!: VideoStatus;
 
   @TextField({
-    description: 'The state in words',
+    description: 'Explanation of the state',
     optional: true,
     max: 10_000,
     example: 'Nothing was recorded between 08:30 and 08:35',
@@ -196,14 +201,14 @@ export class VideoList {
   @ArrayField(() => Video, { description: 'Prepared clips, oldest first' })
   videos!: Video[];
 
-  @ObjectField(() => Pagination, { description: 'Where this page stands' })
+  @ObjectField(() => Pagination, { description: 'Position of this page in the list' })
   pagination!: Pagination;
 
-  @ObjectField(() => VideoRequestState, { description: 'State of the request that was asked for', optional: true })
+  @ObjectField(() => VideoRequestState, { description: 'State of the request in the query', optional: true })
   request?: VideoRequestState;
 }
 
-/** Answer of `GET /video-platform/v1/videos` (section 4.5, decision 38). */
+/** Response of `GET /video-platform/v1/videos` (section 4.5, decision 38). */
 export class ListVideosResponse {
   @BooleanField({ description: 'Always true here', example: true })
   success!: boolean;
@@ -216,11 +221,11 @@ export class RecordingList {
   @ArrayField(() => Recording, { description: 'Recording chunks, oldest first', optional: true })
   recordings?: Recording[];
 
-  @ObjectField(() => Pagination, { description: 'Where this page stands', optional: true })
+  @ObjectField(() => Pagination, { description: 'Position of this page in the list', optional: true })
   pagination?: Pagination;
 }
 
-/** Answer of `GET /video-platform/v1/videos/continuous` (section 2.6). */
+/** Response of `GET /video-platform/v1/videos/continuous` (section 2.6). */
 export class ContinuousResponse {
   @BooleanField({ description: 'Always true here', example: true })
   success!: boolean;

@@ -18,7 +18,7 @@ export interface FieldOptions {
   readonly nullable?: boolean;
 }
 
-export type DtoClass<T> = new () => T;
+export type DtoClass<T = object> = new () => T;
 
 /** Documented maximum of a field that only `HTTP_BODY_LIMIT` bounds. */
 export const DOCUMENTED_MAX = 1_048_576;
@@ -28,7 +28,7 @@ export interface Rule {
   readonly validate: (value: unknown) => boolean;
   /** Follows the field's path in the message of a violation. */
   readonly must: string;
-  /** Reports U+0000 and lone surrogates as `isText`: the length may well be valid. */
+  /** Reports U+0000 and lone surrogates as `isText`: the length may be valid. */
   readonly isTextRule?: boolean;
 }
 
@@ -57,7 +57,7 @@ export class FieldPlan {
 }
 
 export interface Nested {
-  readonly type: () => DtoClass<object>;
+  readonly type: () => DtoClass;
   readonly isArray: boolean;
 }
 
@@ -107,7 +107,7 @@ export const faultOf = ({ must, isTextRule }: Pick<Rule, 'must' | 'isTextRule'>,
     : { must };
 
 /** The fields of a DTO class and of its base classes; empty for any other class. */
-export function fieldPlans(type: DtoClass<object>): readonly (readonly [name: string, plan: FieldPlan])[] {
+export function fieldPlans(type: DtoClass): readonly (readonly [name: string, plan: FieldPlan])[] {
   return getMetadataStorage()
     .getTargetValidationMetadatas(type, '', true, false)
     .flatMap(({ propertyName, constraints }) => {
@@ -119,7 +119,7 @@ export function fieldPlans(type: DtoClass<object>): readonly (readonly [name: st
 /** Reads a plain value as a DTO; adds every violation to `violations`, each under its own path. */
 export type Read<T> = (value: unknown, path: string, violations: Violation[]) => T;
 
-const readers = new Map<DtoClass<object>, Read<object>>();
+const readers = new Map<DtoClass, Read<object>>();
 
 /**
  * Compiles a DTO class: it collects the field plans that class-validator looks up for every object. It also reports
@@ -140,7 +140,7 @@ interface CompiledField {
   readonly plan: FieldPlan;
 }
 
-function compile(type: DtoClass<object>): Read<object> {
+function compile(type: DtoClass): Read<object> {
   const fields = fieldPlans(type).map(([name, plan]): CompiledField => ({ name, plan }));
   return (value, path, violations) => {
     const result = new type() as Record<string, unknown>;

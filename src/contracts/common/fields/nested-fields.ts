@@ -3,7 +3,7 @@ import { codePoints, isBlank, isStorableText, STORABLE_TEXT } from '../text.js';
 import type { FieldSchema } from './documented.js';
 import { type Check, type DtoClass, type Fault, faultOf, field, type FieldOptions, type Rule } from './field.js';
 
-export function ObjectField(type: () => DtoClass<object>, options: FieldOptions): PropertyDecorator {
+export function ObjectField(type: () => DtoClass, options: FieldOptions): PropertyDecorator {
   return field(
     options,
     // Nest recognises a lazy type by the name of the arrow function, `type`.
@@ -21,7 +21,7 @@ export interface ListOptions extends FieldOptions {
 }
 
 /** An array of objects, each validated under its own path, `materials[2].quantity`. */
-export function ArrayField(type: () => DtoClass<object>, options: ListOptions): PropertyDecorator {
+export function ArrayField(type: () => DtoClass, options: ListOptions): PropertyDecorator {
   return field(options, { ...arraySchema(options), type: () => type() } as FieldSchema, {
     rule: arrayRule(options, 'elements'),
     nested: { type, isArray: true },
