@@ -26,7 +26,7 @@ import {
   type AdminRouteName,
 } from '../contracts/admin/admin.api.js';
 import type { AdminRoute as Route } from '../contracts/admin/admin-route.js';
-import { FailsWith, OF_ALL, OUT_OF_RANGE, SendsFile, TakesJson } from '../http/route-documentation.js';
+import { FailsWith, COMMON_FAILURES, OUT_OF_RANGE, SendsFile, TakesJson } from '../http/route-documentation.js';
 import { ActionLogInterceptor, ActionOf } from './action-log.interceptor.js';
 import { AdminGuard } from './admin.guard.js';
 import { AdminReads } from './admin-reads.js';
@@ -58,7 +58,7 @@ export function AdminController(): ClassDecorator {
     UseGuards(AdminGuard),
     UseInterceptors(ActionLogInterceptor),
     ApiBearerAuth(ADMIN_SECURITY),
-    FailsWith({ ...OF_ALL, unauthorized: UNAUTHORIZED }),
+    FailsWith({ ...COMMON_FAILURES, unauthorized: UNAUTHORIZED }),
   );
 }
 
@@ -74,20 +74,28 @@ type Handler<Name extends AdminRouteName> = (
 export function AdminRoute<Name extends AdminRouteName>(name: Name) {
   const route = ADMIN_ROUTES[name];
   const decorate = applyDecorators(
-    RequestMapping({ path: route.path.replace(/\{(\w+)\}/g, ':$1'), method: RequestMethod[route.method] }),
-    HttpCode(route.status),
-    ActionOf({ name, path: route.path }),
+    ...routeDecorators(name, route),
     ApiTags(route.path.split('/')[1] ?? ''),
-    ApiOperation({ operationId: name, summary: route.summary, description: route.description }),
-    // A file is sent for as long as its reader takes, and needs the database only at the start.
+    // The time to send a file depends on its reader, and needs the database only at the start.
     ...(route.method === 'GET' && route.file === undefined ? [UseInterceptors(AdminReads)] : []),
-    ...bodyOf(route),
-    ...responseOf(route),
-    FailsWith(route.file === undefined ? (route.fails ?? {}) : { rangeNotSatisfiable: OUT_OF_RANGE, ...route.fails }),
   );
   return <T extends Handler<Name>>(target: object, key: string, descriptor: TypedPropertyDescriptor<T>): void => {
     decorate(target, key, descriptor);
   };
+}
+
+/** Path, method, status and documentation of a route, and its name in the action log. */
+export function routeDecorators(name: string, route: Route): MethodDecorator[] {
+  const { path, method, status, summary, description, file, fails } = route;
+  return [
+    RequestMapping({ path: path.replace(/\{(\w+)\}/g, ':$1'), method: RequestMethod[method] }),
+    HttpCode(status),
+    ActionOf({ name, path }),
+    ApiOperation({ operationId: name, summary, description }),
+    ...bodyOf(route),
+    ...responseOf(route),
+    FailsWith(file === undefined ? (fails ?? {}) : { rangeNotSatisfiable: OUT_OF_RANGE, ...fails }),
+  ];
 }
 
 function bodyOf({ body, isBodyOptional, examples, upload }: Route): MethodDecorator[] {

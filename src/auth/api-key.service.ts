@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import type { Request } from 'express';
-import { KeyCache, type KnownKey, opens } from './key-cache.js';
+import { isValidFor, KeyCache, type KnownKey } from './key-cache.js';
 import type { ApiContract, KeyHeader } from '../contracts/common/api-contract.js';
 import { apiError, AppError, withTimeout } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
@@ -13,23 +13,23 @@ import type { Principal } from './principal.js';
 /** The last use of a key is stored with a precision of one minute (decision 17). */
 const PRECISION_MS = 60_000;
 
-/** Uses within this time are written by one statement. */
+/** The uses within this time are stored by one statement. */
 const GATHER_MS = 1000;
 
 /** Records when keys were last used: in memory first, so that no request waits for the database. */
 @Injectable()
 export class LastUse implements OnApplicationShutdown {
   private readonly logger = new Logger(LastUse.name);
-  private readonly noted = new LRUCache<string, number>({ max: 10_000 });
+  private readonly recorded = new LRUCache<string, number>({ max: 10_000 });
   private readonly pending = new Map<string, Date>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly dataSource: DataSource) {}
 
-  note(key: KnownKey, now: number): void {
+  record(key: KnownKey, now: number): void {
     const { keyId } = key.principal;
-    if (now - Math.max(key.lastUsedAt, this.noted.get(keyId) ?? 0) < PRECISION_MS) return;
-    this.noted.set(keyId, now);
+    if (now - Math.max(key.lastUsedAt, this.recorded.get(keyId) ?? 0) < PRECISION_MS) return;
+    this.recorded.set(keyId, now);
     this.pending.set(keyId, new Date(now));
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
   }
@@ -54,7 +54,7 @@ export class LastUse implements OnApplicationShutdown {
       );
     } catch (err) {
       // No request may fail because of it. Without the entry the next use of the key is recorded again.
-      for (const [id] of uses) this.noted.delete(id);
+      for (const [id] of uses) this.recorded.delete(id);
       this.logger.warn({ err, keys: uses.length }, 'cannot store the last use of keys');
     }
   }
@@ -99,11 +99,8 @@ export class ApiKeyService {
     const texts = PARTNER_HEADERS.flatMap((name) => soleHeader(request, name) ?? []);
     const hash = texts.length === 1 ? this.hashOf(texts[0] ?? '', request.socket) : undefined;
     const key = hash === undefined ? undefined : await checked(Promise.resolve(this.cache.find(hash)));
-    const now = Date.now();
-    if (key === undefined || now >= key.endsAt) throw refusedPartner();
-    if (key.dormant && !(await checked(this.rotation.activate(key)))) throw refusedPartner();
-    this.lastUse.note(key, now);
-    return key.principal;
+    if (key === undefined || Date.now() >= key.endsAt) throw refusedPartner();
+    return this.use(key, refusedPartner);
   }
 
   /**
@@ -119,19 +116,22 @@ export class ApiKeyService {
   }
 
   private accept(key: KnownKey | undefined, api: ApiContract): Principal | Promise<Principal> {
-    const now = Date.now();
-    if (key === undefined || !opens(key, api, now)) throw refused(api);
-    if (key.dormant) return this.activate(key, api);
-    this.lastUse.note(key, now);
-    return key.principal;
+    if (key === undefined || !isValidFor(key, api, Date.now())) throw refused(api);
+    return this.use(key, () => refused(api));
   }
 
-  /** The first use of the successor of another key. */
-  private async activate(key: KnownKey, api: ApiContract): Promise<Principal> {
+  /** Records the use of a key. The first use activates a dormant key; `refusal` is thrown if it was revoked meanwhile. */
+  private use(key: KnownKey, refusal: () => AppError): Principal | Promise<Principal> {
     const now = Date.now();
-    if (!(await checked(this.rotation.activate(key)))) throw refused(api);
-    this.lastUse.note(key, now);
-    return key.principal;
+    if (!key.dormant) {
+      this.lastUse.record(key, now);
+      return key.principal;
+    }
+    return checked(this.rotation.activate(key)).then((isActive) => {
+      if (!isActive) throw refusal();
+      this.lastUse.record(key, now);
+      return key.principal;
+    });
   }
 }
 

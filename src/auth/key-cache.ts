@@ -63,7 +63,7 @@ function knownKey(row: KnownKeyRow): KnownKey {
 }
 
 /** Whether a key is valid for an interface now. A key of another interface is treated as unknown (decision 2). */
-export function opens(key: KnownKey, api: ApiContract, now: number): boolean {
+export function isValidFor(key: KnownKey, api: ApiContract, now: number): boolean {
   return now < key.endsAt && (key.principal.interfaces as ReadonlySet<string>).has(api.name);
 }
 

@@ -8,7 +8,7 @@ import {
   SetMetadata,
   UseGuards,
 } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { rateLimit, type RateLimitRequestHandler } from 'express-rate-limit';
 import { Reflector } from '@nestjs/core';
 import { ApiSecurity } from '@nestjs/swagger';
@@ -18,12 +18,12 @@ import type { AuthenticatedRequest, HaulerPrincipal, Principal } from './princip
 import type { ApiContract } from '../contracts/common/api-contract.js';
 import type { BodyRequest } from '../http/json-body.js';
 import type { RecordedRequest } from '../http/recorded-request.js';
-import { FailsWith, OF_ALL, OF_KEYS } from '../http/route-documentation.js';
+import { FailsWith, COMMON_FAILURES, KEY_FAILURES } from '../http/route-documentation.js';
 import { ApiKeyService } from './api-key.service.js';
 
 /**
- * `RATE_LIMIT_PER_MINUTE` requests a key and minute (decision 15). Each instance counts for itself: behind a balancer
- * the limit is that of one instance times their number.
+ * `RATE_LIMIT_PER_MINUTE` requests per key and minute (decision 15). Each instance counts its own requests: behind a load
+ * balancer the limit is multiplied by the number of instances.
  */
 @Injectable()
 export class RateLimit {
@@ -35,15 +35,18 @@ export class RateLimit {
 
   /** Undefined without a limit. Rejects with `tooManyRequests` beyond it. Sets headers with the remaining requests. */
   count(request: AuthenticatedRequest, response: Response): Promise<void> | undefined {
-    const { limiter } = this;
-    if (limiter === undefined) return undefined;
-    return new Promise((resolve, reject) => {
-      void limiter(request, response, (error?: unknown) => {
-        if (error instanceof Error) reject(error);
-        else resolve();
-      });
-    });
+    return this.limiter && passLimiter(this.limiter, request, response);
   }
+}
+
+/** Rejects with the error of the limiter's handler if the limit is reached. */
+export function passLimiter(limiter: RateLimitRequestHandler, request: Request, response: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    void limiter(request, response, (error?: unknown) => {
+      if (error instanceof Error) reject(error);
+      else resolve();
+    });
+  });
 }
 
 function limiterOf(limit: number): RateLimitRequestHandler {
@@ -102,7 +105,7 @@ export function ServedApi(api: ApiContract): ClassDecorator {
     SetMetadata(SERVED_CONTRACT, api),
     UseGuards(ApiKeyGuard),
     ApiSecurity(api.keyHeader),
-    FailsWith({ ...OF_ALL, ...OF_KEYS }),
+    FailsWith({ ...COMMON_FAILURES, ...KEY_FAILURES }),
   );
 }
 

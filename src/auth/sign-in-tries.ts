@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Request, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { AppError } from '../errors/app-error.js';
+import { passLimiter } from './served-api.js';
 
 /** Failed sign-ins that one address may make within a minute, on each instance. */
 export const MAX_TRIES = 10;
@@ -21,13 +22,9 @@ export class SignInTries implements CanActivate {
     validate: false,
   });
 
-  canActivate(context: ExecutionContext): Promise<boolean> {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
-    return new Promise((resolve, reject) => {
-      void this.limiter(http.getRequest<Request>(), http.getResponse<Response>(), (error?: unknown) => {
-        if (error instanceof Error) reject(error);
-        else resolve(true);
-      });
-    });
+    await passLimiter(this.limiter, http.getRequest<Request>(), http.getResponse<Response>());
+    return true;
   }
 }

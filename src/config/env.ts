@@ -4,7 +4,7 @@ import {
   boolean,
   databaseUrl,
   duration,
-  EnvFault,
+  EnvError,
   integer,
   key256,
   nameServers,
@@ -156,7 +156,7 @@ export interface Env extends Omit<Parsed, 'STORAGE_URL' | 'DEMO' | 'SANDBOX' | '
   readonly DEMO: boolean;
   readonly SANDBOX: boolean;
   readonly OUTBOUND_ALLOW_PRIVATE: boolean;
-  /** No DATABASE_URL: this process supervises a PostgreSQL of its own under DATA_DIR. */
+  /** No DATABASE_URL: this process runs a PostgreSQL of its own under DATA_DIR. */
   readonly EMBEDDED: boolean;
   /** Started by `npm run start:prod` or with NODE_ENV=production. */
   readonly IN_PRODUCTION: boolean;
@@ -172,17 +172,17 @@ export type ResolvedEnv = Env & {
 /** Injection token of `ResolvedEnv`. */
 export const ENV = Symbol('ENV');
 
-export class InvalidEnvironment extends Error {
+export class InvalidEnvironmentError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(
       `The environment has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     );
-    this.name = 'InvalidEnvironment';
+    this.name = 'InvalidEnvironmentError';
   }
 }
 
 /**
- * Reads the configuration, or throws `InvalidEnvironment` with all faults. A fault never contains the value, which may be
+ * Reads the configuration, or throws `InvalidEnvironmentError` with all faults. A fault never contains the value, which may be
  * secret. An empty variable counts as absent, because compose files pass unset variables as empty.
  *
  * In production nothing is open by default (decision 53): the embedded database, the demo and private outbound addresses
@@ -198,7 +198,7 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
     try {
       parsed[name] = variable.parse(text);
     } catch (error) {
-      if (!(error instanceof EnvFault)) throw error;
+      if (!(error instanceof EnvError)) throw error;
       faults.push(`${name} ${error.message}`);
     }
   }
@@ -215,7 +215,7 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
       'DATABASE_URL is required with NODE_ENV=production; set EMBEDDED_DATABASE=true to use the embedded database on purpose',
     );
   }
-  if (faults.length > 0) throw new InvalidEnvironment(faults);
+  if (faults.length > 0) throw new InvalidEnvironmentError(faults);
   const dataDir = resolve(values.DATA_DIR);
   const inProduction = isNodeProduction || source['npm_lifecycle_event'] === 'start:prod';
   const demo = values.DEMO ?? (embedded && !inProduction);

@@ -2,8 +2,8 @@ import { Resolver } from 'node:dns';
 import bytes from 'bytes';
 import ms, { type StringValue } from 'ms';
 
-/** One fault of one variable. `readEnv` collects all faults before it throws. */
-export class EnvFault extends Error {}
+/** A variable has an invalid value. `readEnv` collects all faults before it throws. */
+export class EnvError extends Error {}
 
 export type Parse<T> = (text: string) => T;
 
@@ -12,9 +12,9 @@ export const duration =
   (min: StringValue, max: StringValue): Parse<number> =>
   (text) => {
     const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
-    if (number === undefined) throw new EnvFault('must be a duration such as 500ms, 10s, 5m, 8h or 7d');
+    if (number === undefined) throw new EnvError('must be a duration such as 500ms, 10s, 5m, 8h or 7d');
     const value = Math.round(ms(`${number}${unit}` as StringValue));
-    if (!(value >= ms(min) && value <= ms(max))) throw new EnvFault(`must be a duration from ${min} to ${max}`);
+    if (!(value >= ms(min) && value <= ms(max))) throw new EnvError(`must be a duration from ${min} to ${max}`);
     return value;
   };
 
@@ -23,9 +23,9 @@ export const size =
   (min: string, max: string): Parse<number> =>
   (text) => {
     const value = /^\d+(\.\d+)? *(b|kb|mb|gb)?$/i.test(text) ? bytes.parse(text) : null;
-    if (value === null) throw new EnvFault('must be a size such as 512kb, 1mb or 2gb');
+    if (value === null) throw new EnvError('must be a size such as 512kb, 1mb or 2gb');
     if (!(value >= (bytes.parse(min) ?? 0) && value <= (bytes.parse(max) ?? 0))) {
-      throw new EnvFault(`must be a size from ${min} to ${max}`);
+      throw new EnvError(`must be a size from ${min} to ${max}`);
     }
     return value;
   };
@@ -34,14 +34,14 @@ export const integer =
   (min: number, max: number): Parse<number> =>
   (text) => {
     const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= min && value <= max)) throw new EnvFault(`must be a whole number from ${min} to ${max}`);
+    if (!(value >= min && value <= max)) throw new EnvError(`must be a whole number from ${min} to ${max}`);
     return value;
   };
 
 export const boolean: Parse<boolean> = (text) => {
   if (text === 'true' || text === '1') return true;
   if (text === 'false' || text === '0') return false;
-  throw new EnvFault('must be true or false');
+  throw new EnvError('must be true or false');
 };
 
 export const string: Parse<string> = (text) => text;
@@ -49,7 +49,7 @@ export const string: Parse<string> = (text) => text;
 export const oneOf =
   <const T extends readonly string[]>(...allowed: T): Parse<T[number]> =>
   (text) => {
-    if (!allowed.includes(text)) throw new EnvFault(`must be one of ${allowed.join(', ')}`);
+    if (!allowed.includes(text)) throw new EnvError(`must be one of ${allowed.join(', ')}`);
     return text;
   };
 
@@ -61,7 +61,7 @@ export const setOf =
       .map((part) => part.trim())
       .filter((part) => part !== '');
     if (parts.length === 0 || parts.some((part) => !allowed.includes(part))) {
-      throw new EnvFault(`must name one or more of ${allowed.join(', ')}, separated by commas`);
+      throw new EnvError(`must name one or more of ${allowed.join(', ')}, separated by commas`);
     }
     return new Set(parts);
   };
@@ -71,7 +71,7 @@ export const url =
   (text) => {
     const protocol = URL.canParse(text) ? new URL(text).protocol.replace(/:$/, '') : '';
     if (!protocols.includes(protocol))
-      throw new EnvFault(`must be an address that begins with ${protocols.join(': or ')}:`);
+      throw new EnvError(`must be an address that begins with ${protocols.join(': or ')}:`);
     return text;
   };
 
@@ -81,9 +81,9 @@ export const databaseUrl: Parse<string> = (text) => url('postgres', 'postgresql'
 /** An http(s) address to which paths are appended. */
 export const baseUrl: Parse<string> = (text) => {
   const { username, password } = new URL(url('http', 'https')(text));
-  if (username !== '' || password !== '') throw new EnvFault('must be an address without a user and a password');
+  if (username !== '' || password !== '') throw new EnvError('must be an address without a user and a password');
   // After a query or fragment, even an empty one, the path would be part of it.
-  if (/[?#]/.test(text)) throw new EnvFault('must be an address without a query and a fragment');
+  if (/[?#]/.test(text)) throw new EnvError('must be an address without a query and a fragment');
   return text;
 };
 
@@ -93,7 +93,7 @@ export const nameServers: Parse<readonly string[]> = (text) => {
   try {
     new Resolver().setServers(servers);
   } catch {
-    throw new EnvFault('must name IP addresses such as 10.0.0.2 or 10.0.0.2:5353, separated by commas');
+    throw new EnvError('must name IP addresses such as 10.0.0.2 or 10.0.0.2:5353, separated by commas');
   }
   return servers;
 };
@@ -102,13 +102,13 @@ export const nameServers: Parse<readonly string[]> = (text) => {
 export const secret =
   (minimum: number): Parse<string> =>
   (text) => {
-    if (text.length < minimum) throw new EnvFault(`must have at least ${minimum} characters`);
-    if (!/^[\x20-\x7e]+$/.test(text)) throw new EnvFault('must have visible ASCII characters only');
+    if (text.length < minimum) throw new EnvError(`must have at least ${minimum} characters`);
+    if (!/^[\x20-\x7e]+$/.test(text)) throw new EnvError('must have visible ASCII characters only');
     return text;
   };
 
 /** 32 bytes written as 64 hexadecimal digits. */
 export const key256: Parse<Buffer> = (text) => {
-  if (!/^[0-9a-f]{64}$/i.test(text)) throw new EnvFault('must be 32 bytes in hex: 64 hexadecimal digits');
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw new EnvError('must be 32 bytes in hex: 64 hexadecimal digits');
   return Buffer.from(text, 'hex');
 };

@@ -1,5 +1,5 @@
 import { QueryFailedError } from 'typeorm';
-import { InvalidEnvironment } from '../config/env.js';
+import { InvalidEnvironmentError } from '../config/env.js';
 import { StartupError } from '../config/startup-error.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from './postgres-errors.js';
 
@@ -13,7 +13,7 @@ export function reasonOf(error: unknown, ...expected: readonly ErrorType[]): str
   if (!(error instanceof Error)) return String(error);
   const unavailable = unavailableReason(error);
   if (unavailable !== undefined) return unavailable;
-  const isExpected = [StartupError, InvalidEnvironment, ...expected].some((type) => error instanceof type);
+  const isExpected = [StartupError, InvalidEnvironmentError, ...expected].some((type) => error instanceof type);
   return isExpected || isSystemError(error) ? error.message : (error.stack ?? error.message);
 }
 

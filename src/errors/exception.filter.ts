@@ -20,7 +20,7 @@ export type AllowedMethods = (request: Request, response: Response) => readonly 
 /** Headers of a file that a lower layer may have set before it failed. */
 const CONTENT_HEADERS = ['Content-Type', 'Content-Length', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Cache-Control'];
 
-/** A rest of a body up to this size is discarded, and the connection stays open. */
+/** If the rest of a body has at most this size, it is discarded, and the connection stays open. */
 const MAX_DISCARDED_BYTES = 65_536;
 
 /** Time for a caller to receive the error of a body that it is still sending. */
@@ -75,7 +75,7 @@ export class CommonErrorFilter implements ExceptionFilter {
     const methods = this.allowedMethods(request, response).join(', ');
     const [path] = request.originalUrl.split('?', 1);
     if (methods === '') return new AppError('notFound', `no route for ${request.method} ${path}`);
-    return new AppError('methodNotAllowed', `${path} takes ${methods}`, { headers: { Allow: methods } });
+    return new AppError('methodNotAllowed', `${path} supports ${methods}`, { headers: { Allow: methods } });
   }
 
   private unexpected(exception: unknown, request: Request, response: Response): AppError {

@@ -35,7 +35,7 @@ class ReceivingBudget {
     return () => this.add(key, -bytes);
   }
 
-  /** Of all bodies that are being received. */
+  /** Reserved for all bodies that are being received. */
   get total(): number {
     return this.bytes;
   }
@@ -96,7 +96,7 @@ function maxSize({ headers }: Request, maxBytes: number): number {
   return headers['content-encoding'] === undefined ? Number(headers['content-length'] ?? maxBytes) : maxBytes;
 }
 
-/** The guards have accepted the caller, and the declared size is allowed: the caller may send the body. */
+/** Sends `100 Continue`, after the guards have accepted the caller and the declared size is allowed. */
 function grantContinue({ headers, res }: Request): void {
   if (headers.expect?.toLowerCase() === '100-continue') res?.writeContinue();
 }

@@ -76,7 +76,7 @@ export function soleHeader({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, 
   return found;
 }
 
-/** One middleware of several: each layer of Express's router costs every request some closures. */
+/** Joins several middlewares into one, because each layer of Express's router allocates closures for every request. */
 export const inSequence =
   (...handlers: readonly RequestHandler[]): RequestHandler =>
   (request, response, next) => {

@@ -13,11 +13,11 @@ export interface ServerLimits {
   readonly uploadPause: number;
   /** For the rest of a body that no route reads, after the response. */
   readonly unreadBody: number;
-  /** Without progress in either direction. */
+  /** Without data in either direction. */
   readonly silence: number;
-  /** The same while a file is sent: a reader that stops holds a file and its buffers. */
+  /** The same while a file is sent: a stopped reader holds an open file and its buffers. */
   readonly readerPause: number;
-  /** Between two requests: longer than common load balancers keep an idle connection. */
+  /** Between two requests. Longer than the idle timeout of common load balancers. */
   readonly keepAlive: number;
   /** Interval of the check for `headers`. Node's default of 30 s would allow three times that timeout. */
   readonly check: number;
@@ -48,7 +48,7 @@ const INVALID_REQUESTS: Readonly<Record<string, readonly [status: string, messag
     '431 Request Header Fields Too Large',
     'the headers must be at most 1,000 lines and 16 KiB in all',
   ],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request must arrive faster'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the headers must arrive within the time limit'],
 };
 
 /** An HTTP server that limits slow clients, answers requests that are not HTTP, and closes without losing a response. */

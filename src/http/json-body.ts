@@ -30,16 +30,11 @@ export interface BodyOptions {
 export const JsonBody = createParamDecorator((options: BodyOptions | undefined, context): unknown => {
   const http = context.switchToHttp();
   const request = http.getRequest<BodyRequest>();
+  if (options?.optional === true && request.rawBody === undefined && !hasBody(request)) return {};
   const type = options?.reportsIgnored;
-  if (request.rawBody !== undefined) return parsed(request, request.rawBody, type);
-  if (options?.optional === true && !hasBody(request)) return {};
-  const bytes = jsonBytes(request, http.getResponse<Response>(), bodyLimits(request).maxBytes);
-  return bytes instanceof Promise ? bytes.then((read) => jsonOf(request, read, type)) : jsonOf(request, bytes, type);
+  const text = readJsonText(request, http.getResponse<Response>());
+  return text instanceof Promise ? text.then((read) => parsed(request, read, type)) : parsed(request, text, type);
 });
-
-function jsonOf(request: BodyRequest, bytes: Buffer, type?: new () => object): unknown {
-  return parsed(request, textOf(request, bytes), type);
-}
 
 function textOf(request: BodyRequest, bytes: Buffer): string {
   try {
@@ -64,7 +59,7 @@ function orInvalid<T, R>(read: (input: T) => R, input: T): R {
   }
 }
 
-/** Reads the text of a body before its route does: `@JsonBody()` then parses this text. */
+/** Reads the text of a body once. A caller before the route may read it: `@JsonBody()` then parses the same text. */
 export function readJsonText(request: BodyRequest, response: Response): string | Promise<string> {
   if (request.rawBody !== undefined) return request.rawBody;
   const bytes = jsonBytes(request, response, bodyLimits(request).maxBytes);

@@ -22,25 +22,25 @@ interface BodyExample {
 interface JsonBodyOptions {
   /** A request without a body is valid. */
   readonly optional?: boolean;
-  /** For a DTO whose field examples do not add up to a valid request. */
+  /** For a DTO whose field examples together are not a valid request. */
   readonly examples?: Readonly<Record<string, BodyExample>>;
 }
 
 /** Failures of every route of every contract. A controller documents them, and a route adds its own. */
-export const OF_ALL: Failures = {
+export const COMMON_FAILURES: Failures = {
   invalid: 'A field is missing or malformed; `details.violations` names every one',
   internal: 'Unexpected error; `details.requestId` names the incident',
-  unavailable: 'The service cannot answer now; `Retry-After` says when to come back',
+  unavailable: 'The service is unavailable; retry after `Retry-After` seconds',
 };
 
 /** Failures of every route that requires an API key. */
-export const OF_KEYS: Failures = {
-  unauthorized: 'The API key is missing or does not match',
-  tooManyRequests: 'Too many requests with this key; `Retry-After` says when to come back',
+export const KEY_FAILURES: Failures = {
+  unauthorized: 'The API key is missing or invalid',
+  tooManyRequests: 'Too many requests with this key; retry after `Retry-After` seconds',
 };
 
 /** Failures of routes with a body. */
-const OF_BODIES: Failures = {
+const BODY_FAILURES: Failures = {
   requestTimeout: 'The body did not arrive in time',
   tooLarge: 'The body is too large',
   unsupportedMediaType: 'The body is not `application/json`, or has an unknown content coding',
@@ -62,12 +62,12 @@ export function FailsWith(
   );
 }
 
-/** `FailsWith` for a route whose error body has no `details`; it replaces everything that its controller documents. */
-export function FailsPlainlyWith(failures: Failures): MethodDecorator {
+/** `FailsWith` for a route whose error body has no `details`. It replaces all failures of its controller. */
+export function FailsWithoutDetails(failures: Failures): MethodDecorator {
   return FailsWith(
     {
-      ...OF_ALL,
-      ...OF_KEYS,
+      ...COMMON_FAILURES,
+      ...KEY_FAILURES,
       invalid: 'A parameter is missing or malformed; `error.message` names it',
       internal: 'Unexpected error; `X-Request-Id` names the incident',
       ...failures,
@@ -85,7 +85,7 @@ export function exampleOf(api: ApiContract, { kind, message, details }: AppError
 export function TakesJson(type: Type<object>, { optional = false, examples }: JsonBodyOptions = {}): MethodDecorator {
   return applyDecorators(
     ApiBody({ type, required: !optional, ...(examples === undefined ? {} : { examples }) }),
-    FailsWith(OF_BODIES),
+    FailsWith(BODY_FAILURES),
   );
 }
 
@@ -104,7 +104,7 @@ const mapped = (examples: Readonly<Record<string, ErrorBody>>) =>
 
 const text = (maxLength: number) => ({ type: 'string' as const, maxLength });
 
-const OF_FILES = {
+const FILE_HEADERS = {
   ETag: { description: 'Identifies the content of the file', schema: text(128) },
   'Accept-Ranges': {
     description: 'Byte ranges are supported',
@@ -126,10 +126,10 @@ const REQUEST_HEADERS = {
 /** The failure of a range that is not part of the file. */
 export const OUT_OF_RANGE = {
   description: 'The range is malformed, or outside the file',
-  headers: { ...OF_FILES, 'Content-Range': { description: 'The size of the file', schema: text(64) } },
+  headers: { ...FILE_HEADERS, 'Content-Range': { description: 'The size of the file', schema: text(64) } },
 };
 
-/** Documents a route that answers with `sendFile`. */
+/** Documents a route that calls `sendFile`. */
 export function SendsFile(contentType: string): MethodDecorator {
   const schema = { type: 'string', format: 'binary', maxLength: Number.MAX_SAFE_INTEGER };
   const content = { [contentType]: { schema } };
@@ -137,13 +137,13 @@ export function SendsFile(contentType: string): MethodDecorator {
     ...Object.entries(REQUEST_HEADERS).map(([name, description]) =>
       ApiHeader({ name, description, required: false, schema: text(255) }),
     ),
-    ApiOkResponse({ description: 'The file', content, headers: OF_FILES }),
+    ApiOkResponse({ description: 'The file', content, headers: FILE_HEADERS }),
     ApiResponse({
       status: 206,
       description: 'A range of the file',
       content,
-      headers: { ...OF_FILES, ...CONTENT_RANGE },
+      headers: { ...FILE_HEADERS, ...CONTENT_RANGE },
     }),
-    ApiResponse({ status: 304, description: 'The file has not changed', headers: OF_FILES }),
+    ApiResponse({ status: 304, description: 'The file has not changed', headers: FILE_HEADERS }),
   );
 }

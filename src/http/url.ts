@@ -19,8 +19,8 @@ export function requestedOrigin(request: Request): string {
 }
 
 /**
- * Takes invalid percent-encoding in a path, such as `%zz`, literally. Express would refuse it before the guards run; instead
- * it is an id that does not exist (decision 3).
+ * Reads invalid percent-encoding in a path, such as `%zz`, as plain text. Express would refuse it before the guards run; this
+ * way it is an unknown id (decision 3).
  */
 export const decodePathLiterally: RequestHandler = (request, _response, next) => {
   if (request.url.includes('%')) {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { KeyCache, type KnownKey, opens } from '../../src/auth/key-cache.js';
+import { KeyCache, type KnownKey, isValidFor } from '../../src/auth/key-cache.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 
@@ -164,7 +164,7 @@ describe('an unknown key', () => {
   });
 });
 
-describe('a cached key opens', () => {
+describe('a cached key isValidFor', () => {
   const scaleKey = (endsAt: number): KnownKey => ({
     ...key(),
     endsAt,
@@ -176,5 +176,5 @@ describe('a cached key opens', () => {
     ['its interface to the last moment before its end', 1001, SCALE_API, true],
     ['nothing from its end on', 1000, SCALE_API, false],
     ['no other interface', Infinity, ACCOUNT_API, false],
-  ])('%s', (_what, endsAt, api, open) => expect(opens(scaleKey(endsAt), api, 1000)).toBe(open));
+  ])('%s', (_what, endsAt, api, open) => expect(isValidFor(scaleKey(endsAt), api, 1000)).toBe(open));
 });

@@ -234,7 +234,7 @@ describe('last use', () => {
       const known = await find(key);
       if (known === undefined) throw new Error('the key was issued');
       const lastUse = new LastUse(service.dataSource);
-      return { id, note: (at: number) => lastUse.note(known, at), write: () => lastUse.onApplicationShutdown() };
+      return { id, note: (at: number) => lastUse.record(known, at), write: () => lastUse.onApplicationShutdown() };
     }
 
     const written = async (id: string) => Date.parse(String(await lastUsedAt(id)));

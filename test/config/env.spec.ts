@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { InvalidEnvironment, readEnv, VARIABLES } from '../../src/config/env.js';
+import { InvalidEnvironmentError, readEnv, VARIABLES } from '../../src/config/env.js';
 
 const production = {
   DATABASE_URL: 'postgres://u:secret-in-url@db/haulbridge',
@@ -13,7 +13,7 @@ function faultsOf(source: NodeJS.ProcessEnv): readonly string[] {
   try {
     readEnv(source);
   } catch (error) {
-    if (error instanceof InvalidEnvironment) return error.faults;
+    if (error instanceof InvalidEnvironmentError) return error.faults;
     throw error;
   }
   return [];
@@ -301,7 +301,7 @@ describe('configuration', () => {
     });
     expect(faults).toHaveLength(4);
     expect(faults).toContain('ADMIN_TOKEN is required with DATABASE_URL');
-    expect(new InvalidEnvironment(faults).message).not.toMatch(/my-secret|secret-in-url|loud/);
+    expect(new InvalidEnvironmentError(faults).message).not.toMatch(/my-secret|secret-in-url|loud/);
   });
 
   it.each([{}, { ADMIN_TOKEN: ' ', SECRETS_KEY: '' }])('requires both secrets with DATABASE_URL: %j', (source) =>
@@ -315,7 +315,7 @@ describe('configuration', () => {
     [['PORT must go'], 'The environment has a fault:\n  - PORT must go'],
     [['PORT must go', 'so must HOST'], 'The environment has 2 faults:\n  - PORT must go\n  - so must HOST'],
   ])('reports the number of faults, and each on its own line: %j', (faults, message) =>
-    expect(new InvalidEnvironment(faults).message).toBe(message),
+    expect(new InvalidEnvironmentError(faults).message).toBe(message),
   );
 
   it('is documented in docs/guides/operator.md: every variable, its default and its meaning', () => {

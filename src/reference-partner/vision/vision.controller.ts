@@ -12,7 +12,7 @@ import {
   ListVideosResponse,
 } from '../../contracts/vision/vision.dto.js';
 import { JsonBody } from '../../http/json-body.js';
-import { FailsPlainlyWith, FailsWith, TakesJson } from '../../http/route-documentation.js';
+import { FailsWithoutDetails, FailsWith, TakesJson } from '../../http/route-documentation.js';
 import { ReferenceVisionApi } from './vision-api.service.js';
 import type { Request, Response } from 'express';
 import { FILES_PREFIX, VideoFiles } from './download-links.js';
@@ -59,7 +59,7 @@ export class ReferenceVisionController implements VisionApi<AuthenticatedRequest
     description: 'The chunks that overlap the range, oldest first, each with its download link.',
   })
   @ApiOkResponse({ description: 'A page of recording chunks', type: ContinuousResponse })
-  @FailsPlainlyWith(UNKNOWN)
+  @FailsWithoutDetails(UNKNOWN)
   listContinuous(@Query() query: ContinuousQuery, @Req() call: AuthenticatedRequest): Promise<ContinuousResponse> {
     return this.vision.listContinuous(query, call);
   }
