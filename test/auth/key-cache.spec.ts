@@ -164,7 +164,7 @@ describe('an unknown key', () => {
   });
 });
 
-describe('a cached key isValidFor', () => {
+describe('a cached key opens', () => {
   const scaleKey = (endsAt: number): KnownKey => ({
     ...key(),
     endsAt,
