@@ -25,7 +25,7 @@ const call = (method: string, path: string, headers: Record<string, string>, bod
 describe('a sign-in to the console', () => {
   it('exchanges the admin token for a cookie that scripts and other sites cannot use', async () => {
     const { status, body, headers } = await signIn({ token: service.env.ADMIN_TOKEN });
-    expect([status, body]).toEqual([200, { kind: 'admin' }]);
+    expect([status, body]).toEqual([200, { kind: 'admin', sides: ['platform', 'partner'] }]);
     const cookie = headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(/^haulbridge_session=[\w-]+; /);
     for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) expect(cookie).toContain(part);
@@ -41,7 +41,7 @@ describe('a sign-in to the console', () => {
 
   it('shows who is signed in, and ends at the sign-out', async () => {
     const cookie = await cookieFor({ token: service.env.ADMIN_TOKEN });
-    expect((await call('GET', PATH, { Cookie: cookie })).body).toEqual({ kind: 'admin' });
+    expect((await call('GET', PATH, { Cookie: cookie })).body).toEqual({ kind: 'admin', sides: ['platform', 'partner'] });
     const { status, headers } = await call('DELETE', PATH, { Cookie: cookie, 'X-Console': '1' });
     expect(status).toBe(204);
     expect(headers.get('set-cookie')).toMatch(/^haulbridge_session=;/);
