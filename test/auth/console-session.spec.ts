@@ -41,7 +41,10 @@ describe('a sign-in to the console', () => {
 
   it('shows who is signed in, and ends at the sign-out', async () => {
     const cookie = await cookieFor({ token: service.env.ADMIN_TOKEN });
-    expect((await call('GET', PATH, { Cookie: cookie })).body).toEqual({ kind: 'admin', sides: ['platform', 'partner'] });
+    expect((await call('GET', PATH, { Cookie: cookie })).body).toEqual({
+      kind: 'admin',
+      sides: ['platform', 'partner'],
+    });
     const { status, headers } = await call('DELETE', PATH, { Cookie: cookie, 'X-Console': '1' });
     expect(status).toBe(204);
     expect(headers.get('set-cookie')).toMatch(/^haulbridge_session=;/);

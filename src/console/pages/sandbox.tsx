@@ -54,8 +54,14 @@ export function SandboxPage({ query }: PageProps) {
 
 const PARTNER: Subject = { scenarios: '/sandbox/scenarios', clock: '/sandbox/clock' };
 
+const NO_HAULERS = (
+  <Empty title="No hauler yet.">
+    Create one with <code>POST /admin/v1/haulers</code>.
+  </Empty>
+);
+
 function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly SandboxScenario[] }) {
-  const { haulers } = useHaulers();
+  const { haulers, isLoaded } = useHaulers();
   const hauler = useHaulerName();
   const connections = useConnections('vision') ?? [];
   const customers = [...new Set(connections.map(({ customerId, haulerId }) => customerId ?? haulerId))];
@@ -64,7 +70,7 @@ function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly 
     ...customers.map((id) => [`customers/${encodeURIComponent(id)}`, `Customer ${hauler(id)}`] as const),
   ];
   const chosen = query.get('for') ?? choices[0]?.[0];
-  if (chosen === undefined) return <Loading />;
+  if (chosen === undefined) return isLoaded ? NO_HAULERS : <Loading />;
   const path = `/sandbox/${chosen}`;
   const isCustomer = chosen.startsWith('customers/');
   const ofSubject = catalogue.filter((each) =>

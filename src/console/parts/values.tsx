@@ -3,10 +3,8 @@ import { useState } from 'preact/hooks';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { Hauler } from '../../contracts/admin/hauler.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import type { CallError } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import type { Choice } from './forms.js';
 
 const TIME = new Intl.DateTimeFormat(undefined, {
   year: 'numeric',
@@ -101,10 +99,11 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 }
 
 /** The haulers, by name. */
-export function useHaulers(): { haulers: readonly Hauler[]; choices: Choice[]; error: CallError | undefined } {
+export function useHaulers() {
   const { data, error } = useLoad<List<Hauler>>('/haulers', { pageSize: 100 });
   const haulers = data?.data ?? [];
-  return { haulers, choices: haulers.map(({ id, name }): Choice => [id, name]), error };
+  const choices = haulers.map(({ id, name }) => [id, name] as const);
+  return { haulers, choices, error, isLoaded: data !== undefined };
 }
 
 /** The name of a hauler; its id where the name is not known. */
