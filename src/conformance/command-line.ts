@@ -107,7 +107,13 @@ export function readOptions(words: readonly string[]): Options {
   const fixtures = readFixtures(values);
   if (isRun && !isClient) requireFixtures(role, fixtures);
   const options = {
-    ...{ list, help, role: role ?? '', format, fixtures, write, out },
+    list,
+    help,
+    role: role ?? '',
+    format,
+    fixtures,
+    write,
+    out,
     baseline: values.baseline === undefined ? undefined : readBaseline(values.baseline),
     compare: values.compare === undefined ? undefined : readReport(values.compare, '--compare'),
     url: isRun && !isClient ? readUrl(values.url) : '',

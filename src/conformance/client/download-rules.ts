@@ -1,8 +1,9 @@
 import { type Call, type CallLog, soleHeader } from './call.js';
-import { callsOf, type ClientRule, clientRule, everyCall, faultedCalls, neededCalls, should } from './client-rule.js';
+import { callsOf, type ClientRule, clientRule, everyCall, faultedCalls, should } from './client-rule.js';
 import { downloadsOf, isComplete, listedOf } from './listed.js';
 import { linkOf } from './partner-files.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
+import { neededCalls } from './retry-rules.js';
 
 const rule = (id: string, title: string, remedy: string, check: ClientRule['check']): ClientRule =>
   clientRule(id, '8', 'download', title, remedy, check);

@@ -15,19 +15,15 @@ import {
   clientRule,
   type CallVerdict,
   everyCall,
-  injectedFault,
   idempotencyKeyOf,
   keyRules,
   faultedCalls,
-  neededCalls,
-  notBefore,
-  notSentAgain,
   repeatsOf,
-  sentAgain,
   should,
   unknownRoutes,
 } from './client-rule.js';
 import { PLATFORM_FAULTS, PlatformPeer } from './platform-peer.js';
+import { injectedFault, neededCalls, notBefore, notSentAgain, sentAgain } from './retry-rules.js';
 
 const OPERATIONS = ['createTicket', 'createAccount'] as const;
 type Operation = (typeof OPERATIONS)[number];

@@ -8,14 +8,11 @@ import {
   clientRule,
   everyCall,
   faultedCalls,
-  injectedFault,
   laterCalls,
-  neededCalls,
-  notBefore,
-  sentAgain,
   should,
 } from './client-rule.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
+import { injectedFault, neededCalls, notBefore, sentAgain } from './retry-rules.js';
 
 const SITE_TIMES = [
   ['too-many-requests', '429 with Retry-After', '8'],

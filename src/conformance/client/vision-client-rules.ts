@@ -12,17 +12,13 @@ import {
   clientRule,
   everyCall,
   faultedCalls,
-  injectedFault,
   laterCalls,
-  neededCalls,
-  notBefore,
-  notSentAgain,
   repeatsOf,
-  sentAgain,
   should,
 } from './client-rule.js';
 import { integerFault, listedOf, sentPages, sentRequestId, sentState } from './listed.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
+import { injectedFault, neededCalls, notBefore, notSentAgain, sentAgain } from './retry-rules.js';
 
 const LISTS = ['listVideos', 'listContinuous'] as const;
 

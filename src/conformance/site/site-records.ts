@@ -92,10 +92,9 @@ const LINKS: readonly LinkRow[] = [
   ],
 ];
 
-const groupOf = (list: string, severity: Rule['severity']): RuleGroup => ({
-  ...{ operation: 'getSites', section: '2.4a', on: 'list', severity },
-  needs: [LIST_RULES[list] ?? ''],
-});
+const groupOf = (list: string, severity: Rule['severity']): RuleGroup => {
+  return { operation: 'getSites', section: '2.4a', on: 'list', severity, needs: [LIST_RULES[list] ?? ''] };
+};
 
 const noRecords = (list: string) =>
   list === 'kiosks' ? notApplicable('the answer has no kiosks') : notProven(`the answer has no ${list}`);
