@@ -68,7 +68,8 @@ export class ExchangeReplay {
   async replayMany(filter: ReplayExchangesRequest, names: readonly string[]): Promise<ReplayedExchanges> {
     this.assertLogged();
     const { dryRun = false } = filter;
-    if (!dryRun && names.every((name) => name === 'dryRun')) throw tooMany('needsFilter', 'give at least one filter');
+    if (!dryRun && names.every((name) => name === 'dryRun'))
+      throw tooMany('needsFilter', 'give at least one filter, such as haulerId or from');
     const found = await this.exchanges.matching(filter, names, MAX_REPLAYS + 1);
     if (found.length > MAX_REPLAYS) {
       throw tooMany('matchesFew', `more than ${MAX_REPLAYS} exchanges match: narrow the filter with from and to`);
@@ -100,13 +101,8 @@ export class ExchangeReplay {
   }
 
   private async assertReplayable({ direction }: FullExchangeRow, haulerId: string): Promise<void> {
-    const message =
-      direction === 'outbound'
-        ? 'haulerId applies to inbound exchanges only'
-        : (await this.haulers.exists(haulerId))
-          ? undefined
-          : 'haulerId must be the id of a hauler';
-    if (message !== undefined) throw invalid([{ path: 'haulerId', rule: 'isKnown', message }]);
+    if (direction === 'outbound') throw invalidHauler('haulerId applies to inbound exchanges only');
+    if (!(await this.haulers.exists(haulerId))) throw invalidHauler('haulerId must be the id of a hauler');
   }
 
   private send(row: FullExchangeRow, body: Buffer | undefined, haulerId?: string): Promise<Replayed> {
@@ -162,5 +158,7 @@ function messageOf(error: unknown): string {
 }
 
 const refused = (message: string) => apiError(ADMIN_API, 'conflict', message);
+
+const invalidHauler = (message: string) => invalid([{ path: 'haulerId', rule: 'isKnown', message }]);
 
 const tooMany = (rule: string, message: string) => invalid([{ path: '', rule, message }]);

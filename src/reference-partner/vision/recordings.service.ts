@@ -41,7 +41,7 @@ export class ReferenceRecordings {
       .store(videoFileName('recordings', id), checked(body))
       .catch((error: unknown) => {
         throw errorCode(error) === 'ECONNRESET'
-          ? apiError(ADMIN_API, 'invalid', 'the upload was interrupted before its end', { cause: error })
+          ? apiError(ADMIN_API, 'invalid', 'the upload was interrupted: send the complete file again', { cause: error })
           : error;
       });
     try {
@@ -85,7 +85,7 @@ function assertRange({ startTime, endTime }: HostedRecordingQuery): void {
 
 function startConflict({ cameraId, startTime }: HostedRecordingQuery) {
   const start = formatInstant(startTime);
-  return apiError(ADMIN_API, 'conflict', `camera ${cameraId} has a recording that starts at ${start} already`);
+  return apiError(ADMIN_API, 'conflict', `camera ${cameraId} already has a recording that starts at ${start}`);
 }
 
 /** Checks the first bytes before any are stored, and the size while they arrive. */
