@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** What the tests have compiled, of this run and earlier ones: they start many processes, each of the same sources. */
+/** Compiled sources of this and earlier runs. The tests start many processes from the same sources. */
 export const CACHE = join(ROOT, 'node_modules/.cache/haulbridge-tests');
 
 const require = createRequire(import.meta.url);
