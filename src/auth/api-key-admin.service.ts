@@ -9,7 +9,7 @@ import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js
 import { apiError, invalid } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './api-key.entity.js';
-import { endOf, issuedKey, newKeyRow, toApiKeyDto } from './api-key-row.js';
+import { issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
 import type { KeyPrincipal } from './principal.js';
@@ -80,16 +80,7 @@ export class ApiKeyAdmin {
   /** The caller that a key identifies, even if the key is revoked or has expired; undefined for an unknown id. */
   async callerOf(id: string): Promise<KeyPrincipal | undefined> {
     const row = await this.dataSource.manager.findOneBy(ApiKeyEntity, { id });
-    if (row === null) return undefined;
-    const { haulerId, customerId, interfaces } = row;
-    return {
-      keyId: id,
-      keyPrefix: row.prefix,
-      haulerId,
-      customerId,
-      interfaces: new Set(interfaces),
-      endsAt: endOf(row),
-    };
+    return row === null ? undefined : keyPrincipal(row);
   }
 
   /** Revokes a key for good, on every instance within 5 s. A revoked key keeps its time of revocation. */

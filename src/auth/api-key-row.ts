@@ -3,6 +3,7 @@ import type { ApiKey, IssuedApiKey } from '../contracts/admin/api-key.dto.js';
 import { uuidv7 } from '../database/uuid.js';
 import type { NewKey } from './api-key.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
+import type { KeyPrincipal } from './principal.js';
 
 /** The fields that the issuer sets. A successor inherits them from the key before it. */
 type KeyTerms = Pick<ApiKeyEntity, 'haulerId' | 'customerId' | 'interfaces' | 'name' | 'expiresAt'>;
@@ -27,6 +28,17 @@ export function newKeyRow({ hash, prefix }: NewKey, terms: KeyTerms): ApiKeyEnti
 /** Epoch milliseconds at which a key expires, or at which its overlap with a successor ends. */
 export function endOf({ expiresAt, retiresAt }: Pick<ApiKeyEntity, 'expiresAt' | 'retiresAt'>): number {
   return Math.min(expiresAt?.getTime() ?? Infinity, retiresAt?.getTime() ?? Infinity);
+}
+
+export type PrincipalRow = Pick<
+  ApiKeyEntity,
+  'id' | 'prefix' | 'haulerId' | 'customerId' | 'interfaces' | 'expiresAt' | 'retiresAt'
+>;
+
+/** The caller that a key identifies. */
+export function keyPrincipal(row: PrincipalRow): KeyPrincipal {
+  const { id: keyId, prefix: keyPrefix, haulerId, customerId, interfaces } = row;
+  return { keyId, keyPrefix, haulerId, customerId, interfaces: new Set(interfaces), endsAt: endOf(row) };
 }
 
 /** A key as the admin API returns it. `expiresAt` is the effective end, including the end of a running overlap. */

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { ApiContract, InterfaceName } from '../contracts/common/api-contract.js';
+import type { ApiContract } from '../contracts/common/api-contract.js';
 import { HotPathPool } from '../database/pools.js';
-import { endOf } from './api-key-row.js';
+import type { ApiKeyEntity } from './api-key.entity.js';
+import { keyPrincipal, type PrincipalRow } from './api-key-row.js';
 import type { KeyPrincipal } from './principal.js';
 
 /** A key of this age is read again in the background. */
@@ -31,34 +32,18 @@ export interface KnownKey {
   readonly lastUsedAt: number;
 }
 
-interface KnownKeyRow {
-  readonly id: string;
-  readonly hash: Buffer;
-  readonly prefix: string;
-  readonly hauler_id: string | null;
-  readonly customer_id: string | null;
-  readonly interfaces: InterfaceName[];
-  readonly expires_at: Date | null;
-  readonly retires_at: Date | null;
-  readonly last_used_at: Date | null;
+interface KnownKeyRow extends PrincipalRow, Pick<ApiKeyEntity, 'hash' | 'lastUsedAt'> {
   readonly dormant: boolean;
 }
 
 function knownKey(row: KnownKeyRow): KnownKey {
-  const endsAt = endOf({ expiresAt: row.expires_at, retiresAt: row.retires_at });
+  const principal = keyPrincipal(row);
   return {
     hash: row.hash.toString('base64url'),
-    principal: {
-      keyId: row.id,
-      keyPrefix: row.prefix,
-      haulerId: row.hauler_id,
-      customerId: row.customer_id,
-      interfaces: new Set(row.interfaces),
-      endsAt,
-    },
-    endsAt,
+    principal,
+    endsAt: principal.endsAt,
     dormant: row.dormant,
-    lastUsedAt: row.last_used_at?.getTime() ?? 0,
+    lastUsedAt: row.lastUsedAt?.getTime() ?? 0,
   };
 }
 
@@ -162,7 +147,8 @@ export class KeyLookup {
   private async select(hashes: string[]): Promise<Map<string, KnownKey>> {
     const rows = await this.hotPath.use((connection) =>
       connection.query<KnownKeyRow[]>(
-        `SELECT id, hash, prefix, hauler_id, customer_id, interfaces, expires_at, retires_at, last_used_at,
+        `SELECT id, hash, prefix, hauler_id AS "haulerId", customer_id AS "customerId", interfaces,
+              expires_at AS "expiresAt", retires_at AS "retiresAt", last_used_at AS "lastUsedAt",
               replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
          FROM api_keys
         WHERE hash = ANY ($1::bytea[])

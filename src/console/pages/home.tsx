@@ -24,7 +24,7 @@ export function HomePage() {
   const { hasPlatform } = useSession();
   const dayAgo = new Date(Math.floor(now / 600_000) * 600_000 - DAY_MS).toISOString();
   const latest = { latest: 'true', pageSize: 100 };
-  /** The other calls exist only on the platform side. */
+  // Calls that exist only on the platform side.
   const platform = (path: string) => (hasPlatform ? path : undefined);
   const held = useLoad<List<SyncRun>>(platform('/sync-runs'), { ...latest, status: 'held' }, LIVE_MS);
   const failed = useLoad<List<SyncRun>>(platform('/sync-runs'), { ...latest, status: 'failed' }, LIVE_MS);

@@ -37,7 +37,7 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
   // By the width of the window, so that the call does not wait for the layout of the page.
   const resolution = resolutionOf(from, to, Math.min(innerWidth, MAX_WIDTH));
   const coverage = useLoad<Coverage>('/coverage', { ...range, resolution }, LIVE_MS);
-  // The marks on the lanes are loaded after the lanes, which take the service most time.
+  // The marks are loaded after the lanes, so that these queries do not slow down the coverage, which takes longest.
   const markPath = (name: string) => (coverage.data === undefined ? undefined : name);
   const requests = useLoad<List<VideoRequest>>(markPath('/video-requests'), { ...truck, pageSize: 100 }, LIVE_MS);
   const available = { ...range, status: 'available', pageSize: 100 };
