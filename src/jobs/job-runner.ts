@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { isDatabaseSlow, isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { DEFAULT_BACKOFF, retryDelayMs } from './backoff.js';
 import type { Claimed, DueRows } from './due-rows.repository.js';
-import { failureSentence, logFailure } from './failure-sentence.js';
+import { failureSentence, LoggedStatements, logFailure } from './failure-sentence.js';
 import type { JobKind } from './job-kind.js';
 import { LeaseLostError, Run, StoppingError } from './run.js';
 
@@ -24,11 +24,12 @@ export class JobRunner {
   private isClaimWanted = false;
   private stopped = false;
   private claimTimer: NodeJS.Timeout | undefined;
-  /** Statements that failed the last time: each failure is logged once until the statement succeeds again. */
-  private readonly failing = new Set<string>();
+  /** A failed statement never ends the loop: the lease expires, and the row is claimed again. */
+  private readonly statements: LoggedStatements;
 
   constructor(private readonly dueRows: DueRows) {
     this.logger = new Logger(`Jobs ${dueRows.kind.name}`);
+    this.statements = new LoggedStatements(this.logger);
   }
 
   get kind(): JobKind {
@@ -64,7 +65,7 @@ export class JobRunner {
     const jobs = [...this.jobs].filter(({ run }) => !run.isFinished);
     if (jobs.length === 0) return;
     const startedAt = Date.now();
-    const renewed = await this.attempt('renew', () => this.dueRows.renew(jobs.map(({ run }) => run)));
+    const renewed = await this.statements.attempt('renew', () => this.dueRows.renew(jobs.map(({ run }) => run)));
     for (const job of jobs) {
       const isLost =
         renewed === undefined
@@ -88,13 +89,13 @@ export class JobRunner {
     for (const { abort } of this.jobs) abort.abort(new StoppingError());
     await this.allEnded(abortMs);
     const remaining = [...this.jobs].map(({ run }) => run);
-    if (remaining.length > 0) await this.attempt('release', () => this.dueRows.release(remaining));
+    if (remaining.length > 0) await this.statements.attempt('release', () => this.dueRows.release(remaining));
   }
 
   private async claim(): Promise<void> {
     const free = this.kind.concurrency - this.jobs.size;
     if (free <= 0 || this.kind.canClaim?.() === false) return;
-    const claimed = await this.attempt('claim', () => this.dueRows.claim(free));
+    const claimed = await this.statements.attempt('claim', () => this.dueRows.claim(free));
     for (const row of claimed ?? []) this.start(row);
   }
 
@@ -126,14 +127,14 @@ export class JobRunner {
 
   private async perform(run: Run): Promise<void> {
     if (run.attempt > (this.kind.attempts?.max ?? Infinity)) {
-      await this.attempt('give up', () => this.giveUp(run, ENDED_WITH_PROCESS));
+      await this.statements.attempt('give up', () => this.giveUp(run, ENDED_WITH_PROCESS));
       return;
     }
     try {
       const next = await this.kind.run(run);
-      if (!run.isFinished) await this.attempt('finish', () => this.dueRows.conclude(run, next));
+      if (!run.isFinished) await this.statements.attempt('finish', () => this.dueRows.conclude(run, next));
     } catch (error) {
-      await this.attempt('record', () => this.record(error, run));
+      await this.statements.attempt('record', () => this.record(error, run));
     }
   }
 
@@ -175,22 +176,6 @@ export class JobRunner {
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)));
     await Promise.race([Promise.all([...this.jobs].map((job) => job.ended)), timeout]);
     clearTimeout(timer);
-  }
-
-  /** A failed statement never ends the loop: the lease expires, and the row is claimed again. */
-  private async attempt<T>(what: string, statement: () => Promise<T>): Promise<T | undefined> {
-    try {
-      const result = await statement();
-      if (this.failing.delete(what)) this.logger.log(`can ${what} again`);
-      return result;
-    } catch (error) {
-      if (!this.failing.has(what)) {
-        if (isDatabaseUnavailable(error)) this.logger.warn(`cannot ${what}: the database is unavailable`);
-        else this.logger.error({ err: error }, `cannot ${what}`);
-      }
-      this.failing.add(what);
-      return undefined;
-    }
   }
 }
 

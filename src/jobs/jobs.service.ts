@@ -9,8 +9,8 @@ import {
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
-import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { areDue, DueRows, oldestDue } from './due-rows.repository.js';
+import { LoggedStatements } from './failure-sentence.js';
 import type { JobKind } from './job-kind.js';
 import { JobRunner } from './job-runner.js';
 
@@ -27,10 +27,9 @@ export const TICK = 'due rows';
 export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly runners = new Map<string, JobRunner>();
   private readonly heartbeats: NodeJS.Timeout[] = [];
-  private readonly logger = new Logger('Jobs');
+  private readonly statements = new LoggedStatements(new Logger('Jobs'));
   private started = false;
   private isTicking = false;
-  private hasFailed = false;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -101,21 +100,10 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
   private async tick(): Promise<void> {
     if (this.isTicking) return;
     this.isTicking = true;
-    try {
-      const due = await areDue(this.dataSource, this.kinds());
-      [...this.runners.values()].forEach((runner, i) => {
-        if (due[i] === true) void runner.tick();
-      });
-      if (this.hasFailed) this.logger.log('can find due rows again');
-      this.hasFailed = false;
-    } catch (error) {
-      if (!this.hasFailed) {
-        if (isDatabaseUnavailable(error)) this.logger.warn('cannot find due rows: the database is unavailable');
-        else this.logger.error({ err: error }, 'cannot find due rows');
-      }
-      this.hasFailed = true;
-    } finally {
-      this.isTicking = false;
-    }
+    const due = await this.statements.attempt('find due rows', () => areDue(this.dataSource, this.kinds()));
+    [...this.runners.values()].forEach((runner, i) => {
+      if (due?.[i] === true) void runner.tick();
+    });
+    this.isTicking = false;
   }
 }
