@@ -27,12 +27,13 @@ const ENTITIES: (EntitySchema | (new () => object))[] = [
 ];
 
 /** The pool of this instance. Migrations are applied by `migrate.ts` alone, the schema is never derived from entities. */
-export function createDataSourceOptions(env: Pick<ResolvedEnv, 'DATABASE_URL' | 'DATABASE_POOL'>): DataSourceOptions & {
-  readonly driver: typeof pg;
-} {
+export function createDataSourceOptions(
+  env: Pick<ResolvedEnv, 'DATABASE_URL' | 'DATABASE_POOL'>,
+  onPool?: (pool: pg.Pool) => void,
+): DataSourceOptions {
   return {
     type: 'postgres',
-    driver: pgWithDeadlinePool,
+    driver: pgWithDeadlinePool(onPool),
     url: env.DATABASE_URL,
     entities: ENTITIES,
     synchronize: false,

@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { createDataSourceOptions } from './data-source.js';
-import { DatabasePool, HotPathPool, pgWithDeadlinePool } from './pools.js';
+import { DatabasePool, HotPathPool } from './pools.js';
 
 @Module({ providers: [DatabasePool], exports: [DatabasePool] })
 class DatabasePoolModule {}
@@ -18,11 +18,11 @@ class DatabasePoolModule {}
     TypeOrmModule.forRootAsync({
       imports: [DatabasePoolModule],
       inject: [ENV, DatabasePool],
-      useFactory: (env: ResolvedEnv, pool: DatabasePool) => {
-        const options = createDataSourceOptions(env);
-        // Without retries: an unavailable database ends the start with its reason, and the process manager starts it again.
-        return { ...options, driver: pool.observed(pgWithDeadlinePool), retryAttempts: 0 };
-      },
+      // Without retries: an unavailable database ends the start with its reason, and the process manager starts it again.
+      useFactory: (env: ResolvedEnv, pool: DatabasePool) => ({
+        ...createDataSourceOptions(env, pool.observe),
+        retryAttempts: 0,
+      }),
     }),
   ],
   providers: [HotPathPool],

@@ -115,10 +115,18 @@ function withRemainingTime<Client>(client: Client, start: number): Client {
 }
 
 /**
- * pg with this pool, for TypeORM, which creates its own. It inherits, because copying pg's members would load its native
- * binding.
+ * pg with this pool, for TypeORM, which creates its own and does not show it: `onPool` receives it. It inherits, because
+ * copying pg's members would load its native binding.
  */
-export const pgWithDeadlinePool = Object.create(pg, { Pool: { value: DeadlinePool } }) as typeof pg;
+export function pgWithDeadlinePool(onPool: (pool: pg.Pool) => void = () => undefined): typeof pg {
+  class TypeOrmPool extends DeadlinePool {
+    constructor(config?: pg.PoolConfig) {
+      super(config);
+      onPool(this);
+    }
+  }
+  return Object.create(pg, { Pool: { value: TypeOrmPool } }) as typeof pg;
+}
 
 /**
  * Two for batches of tickets without an `Idempotency-Key`, one for batches with keys, one for the look-up of API keys, one
@@ -189,23 +197,12 @@ async function prepare(client: pg.ClientBase): Promise<void> {
   await client.query('SET plan_cache_mode = force_generic_plan');
 }
 
-/** The connections of the pool that TypeORM creates and does not show. */
+/** The connections of the pool that TypeORM creates. */
 @Injectable()
 export class DatabasePool {
   private pool: pg.Pool | undefined;
 
-  /** Returns `driver` with a pool class whose instance this object observes, for TypeORM's option `driver`. */
-  observed(driver: typeof pg): typeof pg {
-    const register = (pool: pg.Pool) => (this.pool = pool);
-    class ObservedPool extends driver.Pool {
-      constructor(config?: pg.PoolConfig) {
-        super(config);
-        register(this);
-      }
-    }
-    // By inheritance: a copy of the properties would load pg's native client.
-    return Object.create(driver, { Pool: { value: ObservedPool } }) as typeof pg;
-  }
+  readonly observe = (pool: pg.Pool): void => void (this.pool = pool);
 
   counts(): { open: number; idle: number; waiting: number } {
     return {
