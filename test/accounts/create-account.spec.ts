@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { nameDigest, normaliseName } from '../../src/accounts/account-name.js';
+import { gramsOf, searchTerm, searchText } from '../../src/accounts/account-search.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import type { CreateAccountResponse } from '../../src/contracts/account/account.dto.js';
 import { describeApiKeys } from '../shared/api-key.battery.js';
-import { callerOf, type Caller, type ErrorAnswer } from '../shared/post-endpoint.js';
+import { type Caller, callerOf, type ErrorAnswer } from '../shared/post-endpoint.js';
 import { issueKey } from '../support/api-keys.js';
-import { startTestApp, type Reply, type TestApp } from '../support/app.js';
+import { type Reply, startTestApp, type TestApp } from '../support/app.js';
 
 const PATH = '/platform-api/v1/accounts';
 const ENDPOINT = { api: ACCOUNT_API, path: PATH };
@@ -241,4 +244,153 @@ test('a database that does not answer: 503 with Retry-After within 5 s, and noth
   }
   const reply = await partner.post(request, headers);
   expect([reply.status, reply.headers.get('idempotency-replayed')]).toEqual([200, null]);
+});
+
+const same = (a: string, b: string) => normaliseName(a) === normaliseName(b);
+
+describe('the same name (decision 27)', () => {
+  test.each([
+    ['case', 'Lone Star LLC', 'LONE star llc'],
+    ['blanks at the ends', '  Lone Star\t', 'Lone Star'],
+    ['blanks inside', 'Lone \t\n  Star', 'Lone Star'],
+    ['a no-break space', 'Lone\u00a0Star', 'Lone Star'],
+    ['an ideographic space', 'Lone\u3000Star', 'Lone Star'],
+    ['a thin space and a line separator', 'Lone\u2009\u2028Star', 'Lone Star'],
+    ['a next line', 'Lone\u0085Star', 'Lone Star'],
+    ['a byte order mark at the start', '\ufeffLone Star', 'Lone Star'],
+    ['composed and decomposed', 'Caf\u00e9', 'cafe\u0301'],
+    ['combining marks in another order', 'a\u0323\u0301', 'a\u0301\u0323'],
+    ['full width', 'ＬＯＮＥ　ＳＴＡＲ', 'lone star'],
+    ['a ligature', 'O\ufb03ce', 'OFFICE'],
+    ['a superscript', 'Area⁵¹', 'area51'],
+    ['case behind a dotless i', 'Sarıyer', 'SARıYER'],
+    ['sharp s', 'Straßenbau', 'STRASSENBAU'],
+    ['capital sharp s', 'STRAẞENBAU', 'straßenbau'],
+    ['final sigma', 'ΟΔΟΣ', 'οδος'],
+    ['medial sigma at the end', 'ΟΔΟΣ', 'οδοσ'],
+    ['I with dot, composed or not', 'İzmir', 'I\u0307ZMIR'],
+    ['the Kelvin sign', '\u212aelvin', 'kelvin'],
+    ['long s', 'Wa\u017fte', 'waste'],
+    ['micro sign and mu', '\u00b5', '\u03bc'],
+    ['titlecase digraph', 'ǅ', 'ǆ'],
+    ['Cherokee', 'Ꭰ', 'ꭰ'],
+    ['beyond the basic plane', '𐐀', '𐐨'],
+    ['ypogegrammeni', 'ᾳ', 'αι'],
+  ])('ignores %s', (_what, a, b) => expect(normaliseName(a)).toBe(normaliseName(b)));
+
+  test.each([
+    ['a word more', 'Lone Star', 'Lone Star LLC'],
+    ['no blank at all', 'Lone Star', 'LoneStar'],
+    ['an accent', 'Café', 'Cafe'],
+    ['I with dot and without', 'İzmir', 'Izmir'],
+    ['dotless i', 'Işık', 'Isik'],
+    ['dotless i alone', 'ı', 'I'],
+    ['punctuation', 'A.B.', 'AB'],
+    ['a zero-width joiner', 'क्\u200dष', 'क्ष'],
+    ['Latin and Cyrillic A', 'A', 'А'],
+    ['sharp s and one s', 'Maß', 'Mas'],
+  ])('does not ignore %s', (_what, a, b) => expect(normaliseName(a)).not.toBe(normaliseName(b)));
+
+  test('every character is the same as its other cases and forms', () => {
+    const offenders: string[] = [];
+    for (let point = 1; point <= 0x10ffff; point++) {
+      if (point >= 0xd800 && point <= 0xdfff) continue;
+      const text = String.fromCodePoint(point);
+      const cases = text === 'ı' ? [] : [text.toLowerCase(), text.toUpperCase()];
+      const others = [...cases, text.normalize('NFD'), text.normalize('NFKC'), text.normalize('NFKD')];
+      const different = others.filter((other) => other !== text);
+      if (!different.every((other) => same(`a${other}b`, `a${text}b`))) offenders.push(point.toString(16));
+    }
+    expect(offenders).toEqual([]);
+  });
+
+  test('a normalised name is not changed by another normalisation', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (text) => {
+        expect(normaliseName(normaliseName(text))).toBe(normaliseName(text));
+        expect(same(`\u2003${text.normalize('NFD')}\n`, text)).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('a digest has 32 bytes, however long the name', () => {
+    const longest = '\ufdfa'.repeat(200);
+    expect(Buffer.byteLength(normaliseName(longest))).toBeGreaterThan(6000);
+    expect(nameDigest(longest)).toHaveLength(32);
+    expect(nameDigest('Straße')).toEqual(nameDigest(' STRASSE '));
+    expect(nameDigest('Straße')).not.toEqual(nameDigest('Strase'));
+  });
+
+  test('a digest equals the stored ones: otherwise their names could be created again', () => {
+    expect(nameDigest('Straße').toString('hex')).toBe(
+      'b97805af0949694d12dec848dcd294fef9d063f7965c7bb955a8c5eb51a8088f',
+    );
+  });
+});
+
+const text = searchText(['Löne  Star Ltd', 'A-100042', 'Dana.Reyes@Example.com']);
+/** As the SQL does it. */
+const finds = (term: string, within = text) => {
+  const grams = new Set(gramsOf(within));
+  return within.includes(searchTerm(term)) && gramsOf(searchTerm(term)).every((gram) => grams.has(gram));
+};
+
+describe('a search', () => {
+  test.each([
+    'Löne Star Ltd',
+    'lÖNE',
+    'o\u0308ne',
+    'öne s',
+    'star  ltd',
+    'tar',
+    'STAR',
+    'A-100042',
+    'a-100',
+    '00042',
+    '042',
+    'dana.reyes@example.com',
+    'reyes',
+    '@example',
+    'COM',
+    'l',
+    'L',
+    's',
+    'lö',
+    'st',
+    'a',
+    'A-',
+    'd',
+    ' star ',
+  ])('finds %j', (term) => expect(finds(term)).toBe(true));
+
+  test.each(['lone', 'starltd', 'ltd a', 'A-100043', 'tx', 'ta', 'ö', 'x', '%', '_', 'st_r', '42a', 'comm', 'ltd\na'])(
+    'does not find %j',
+    (term) => expect(finds(term)).toBe(false),
+  );
+
+  test('finds every part of three or more characters of any name', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 3, maxLength: 40 }), fc.nat(), fc.nat(), (name, a, b) => {
+        const within = searchText([name]);
+        const points = [...within.trim().replaceAll('  ', ' ')];
+        const start = a % points.length;
+        const part = points.slice(start, start + 3 + (b % points.length)).join('');
+        fc.pre([...part.trim()].length >= 3 && searchText([part.trim()]) === `  ${part.trim().replaceAll(' ', '  ')}`);
+        expect(finds(part, within)).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('grams are whole numbers of 32 bits', () => {
+    for (const gram of gramsOf(searchText(['😀😀😀 中文字 \u{10ffff}'.repeat(10)]))) expect(gram | 0).toBe(gram);
+    expect(gramsOf('')).toEqual([]);
+    expect(gramsOf('ab')).toEqual([]);
+    expect(gramsOf('abcabc')).toHaveLength(3);
+  });
+
+  test('grams equal the stored ones: otherwise stored accounts would not be found', () => {
+    expect(gramsOf('abc😀')).toEqual([440920331, -826996234]);
+  });
 });

@@ -28,7 +28,7 @@ async function lockTable(table: string): Promise<void> {
 }
 
 async function unlock(time: number): Promise<void> {
-  await delay(time - performance.now());
+  await delay(Math.max(0, time - performance.now()));
   await lock.query('ROLLBACK');
 }
 

@@ -1,18 +1,23 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Downloader } from '../../src/vision/downloads/downloader.js';
+import type { ContinuousResponse } from '../../src/contracts/vision/vision.dto.js';
 import { openStorage } from '../../src/storage/open-storage.js';
-import type { Storage } from '../../src/storage/storage.js';
 import { fileFailure, NotStoredError, StorageUnavailableError } from '../../src/storage/storage-errors.js';
-import { append, MIB, newName, sha256 as sha256Of, sourceOf } from '../shared/storage-cases.js';
+import type { Storage } from '../../src/storage/storage.js';
+import { Downloader } from '../../src/vision/downloads/downloader.js';
+import { append, contentOf, MIB, newName, sha256 as sha256Of, sourceOf } from '../shared/storage-cases.js';
+import { issueKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
 import { type FileHost, serveFile, startFileHost } from '../support/file-host.js';
-import { sampleVideo } from '../support/sample-video.js';
+import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vision.js';
 import { ResumedDownloads } from '../support/resumed-downloads.js';
-import { startS3Server } from '../support/s3-server.js';
+import { type S3Server, startS3Server } from '../support/s3-server.js';
+import { sampleVideo } from '../support/sample-video.js';
 
 const run = promisify(execFile);
 const UNSHARE = '/usr/bin/unshare';
@@ -233,3 +238,52 @@ describe('a storage that is unavailable', () => {
     await expectTrouble(server.storageUrl('x'));
   });
 });
+
+let server: S3Server;
+let spool: string;
+let storage: Storage;
+let service: TestApp;
+beforeAll(async () => {
+  server = await startS3Server();
+  spool = await mkdtemp(join(tmpdir(), 'haulbridge-spool-'));
+  storage = await openStorage(server.storageUrl('fleet/video'), { spool });
+  service = await startTestApp({ env: { STORAGE_URL: server.storageUrl('fleet') } });
+});
+afterAll(async () => {
+  await service.close();
+  storage.close();
+  await rm(spool, { recursive: true });
+  await server.stop();
+});
+
+test('while the S3 server is silent, every call fails within 10 s, playback and upload with 503 and Retry-After', async () => {
+  const name = newName();
+  await storage.store(name, sourceOf(Buffer.from('x')));
+  expect((await upload(service, 0)).status).toBe(201);
+  const { key } = await issueKey(service, ['vision']);
+  const query = new URLSearchParams({ customerId: CUSTOMER, truckId: TRUCK, startTime: at(0), endTime: at(1) });
+  const path = `/video-platform/v1/videos/continuous?${query.toString()}`;
+  const { body } = await service.call<ContinuousResponse>('GET', path, { headers: { 'API-KEY': key } });
+  const { downloadUrl } = body.data.recordings![0]!;
+  server.suspend();
+  const started = Date.now();
+  const [[played, uploaded], results] = await Promise.all([
+    Promise.all([fetch(downloadUrl), upload(service, 1)]),
+    Promise.allSettled([
+      storage.read(name),
+      storage.stat(name),
+      storage.store(newName(), sourceOf(randomBytes(9 * MIB))),
+      storage.delete(name),
+      storage.list('recordings')[Symbol.asyncIterator]().next(),
+    ]),
+  ]).finally(() => server.resume());
+  expect(Date.now() - started).toBeLessThan(10_000);
+  expect([played.status, played.headers.get('retry-after')]).toEqual([503, '5']);
+  expect([uploaded.status, uploaded.headers.get('retry-after')]).toEqual([503, '5']);
+  const failed = { status: 'rejected', reason: expect.objectContaining({ trouble: 'failed' }) };
+  expect(results).toEqual(results.map(() => failed));
+  await storage.store(name, sourceOf(Buffer.from('y')));
+  expect((await contentOf(storage, name)).toString()).toBe('y');
+  expect((await upload(service, 1)).status).toBe(201);
+  expect((await (await fetch(downloadUrl)).arrayBuffer()).byteLength).toBe(demoVideo(0).length);
+}, 20_000);
