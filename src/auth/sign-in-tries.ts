@@ -5,7 +5,7 @@ import { AppError } from '../errors/app-error.js';
 import { passLimiter } from './served-api.js';
 
 /** Failed sign-ins that one address may make within a minute, on each instance. */
-export const MAX_TRIES = 10;
+const MAX_TRIES = 10;
 
 /** Limits how fast secrets can be tried. */
 @Injectable()

@@ -112,7 +112,7 @@ function fieldsOf(type: DtoClass<object>): Fields {
 }
 
 /** Sets the header if the body has unknown fields. The body need not be valid. */
-export function reportIgnoredFields(type: DtoClass<object>, body: unknown, response: Response): void {
+function reportIgnoredFields(type: DtoClass<object>, body: unknown, response: Response): void {
   if (!hasUnknown(fieldsOf(type), body)) return;
   const found: string[] = [];
   collect(fieldsOf(type), body, '', found);

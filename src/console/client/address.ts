@@ -15,7 +15,7 @@ export type Change = Readonly<Record<string, string | number | undefined>>;
 
 const ROOT = '/console/';
 
-export function currentAddress(): Address {
+function currentAddress(): Address {
   const page = location.pathname.slice(ROOT.length).replace(/\/+$/, '');
   return { page, query: new URLSearchParams(location.search) };
 }

@@ -18,7 +18,7 @@ const MAX_INDEX_BYTES = 4_000_000;
 const asText = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 /** Type and length of an MP4 box, from its first 16 bytes. A length of 0 lasts to the end of the file. */
-export function boxHeader(bytes: Uint8Array): { readonly type: string; readonly size: number } {
+function boxHeader(bytes: Uint8Array): { readonly type: string; readonly size: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const short = view.getUint32(0);
   const size = short === 1 ? Number(view.getBigUint64(8)) : short;
@@ -26,7 +26,7 @@ export function boxHeader(bytes: Uint8Array): { readonly type: string; readonly 
 }
 
 /** The name of the video codec in the index (`moov`) of an MP4 file; undefined where it has none that is known. */
-export function codecIn(index: Uint8Array): string | undefined {
+function codecIn(index: Uint8Array): string | undefined {
   for (let at = 0; at + 20 <= index.length; at++) {
     // 'stsd'
     if (index[at] !== 0x73 || index[at + 1] !== 0x74 || index[at + 2] !== 0x73 || index[at + 3] !== 0x64) continue;

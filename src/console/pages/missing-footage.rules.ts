@@ -1,7 +1,7 @@
 import type { CoverageInterval } from '../../contracts/admin/recording.dto.js';
 
 /** The side that caused missing footage. */
-export function sideOf({ state, recordingId, reason = '' }: CoverageInterval): 'platform' | 'partner' {
+function sideOf({ state, recordingId, reason = '' }: CoverageInterval): 'platform' | 'partner' {
   if (state === 'available' || state === 'expired') return 'platform';
   if (recordingId !== undefined) return 'partner';
   return /^(?:The partner lists no recording|Not read yet: )/.test(reason) ? 'partner' : 'platform';

@@ -25,7 +25,7 @@ export function chunkAt(chunks: readonly Chunk[], cameraId: string, time: number
 }
 
 /** The start of the next file of any of these cameras after a moment without one. */
-export function nextStart(chunks: readonly Chunk[], cameras: readonly string[], time: number): number | undefined {
+function nextStart(chunks: readonly Chunk[], cameras: readonly string[], time: number): number | undefined {
   return chunks.find(({ cameraId, start }) => start > time && cameras.includes(cameraId))?.start;
 }
 

@@ -50,7 +50,7 @@ export function joinPath(parent: string, key: string | number): string {
 }
 
 /** Maximum length of a path in UTF-16 units: 32 long names, escaped, would take 90 KB. */
-export const MAX_PATH_LENGTH = 1024;
+const MAX_PATH_LENGTH = 1024;
 
 /** A path for a violation: only both ends of a path that is too long, with `…` between them. */
 export function shortPath(path: string): string {

@@ -8,7 +8,7 @@ interface QueryFieldOptions extends FieldOptions {
 }
 
 /** Converts `true` and `false`; returns any other value as it is, for validation to refuse. */
-export function booleanIn(value: unknown): unknown {
+function booleanIn(value: unknown): unknown {
   if (value === 'true') return true;
   return value === 'false' ? false : value;
 }
@@ -45,7 +45,7 @@ export function NumberField(options: FieldOptions): PropertyDecorator {
 }
 
 /** Converts a whole number; returns any other value as it is, for validation to refuse. */
-export function integerIn(value: unknown): unknown {
+function integerIn(value: unknown): unknown {
   return typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
 }
 
