@@ -46,11 +46,14 @@ export class Draft {
     this.length = resumedFrom ?? 0;
   }
 
-  /** Appends. A draft has one writable at a time. */
-  writable(): Writable {
+  /** Appends. A draft has one writable at a time. `onWritten` is called with each chunk after it was written. */
+  writable(onWritten: (chunk: Buffer) => void = () => undefined): Writable {
     const append = (chunks: Buffer[], done: (error?: Error | null) => void): void => {
       this.#writing = this.#guarded((handle) => this.#append(handle, chunks));
-      this.#writing.then(() => done(), done);
+      this.#writing.then(() => {
+        chunks.forEach(onWritten);
+        done();
+      }, done);
     };
     return new Writable({
       highWaterMark: WRITE_BUFFER_BYTES,

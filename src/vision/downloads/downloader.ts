@@ -7,6 +7,7 @@ import type { DraftPoint, Published, Storage } from '../../storage/storage.js';
 import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../storage/storage-errors.js';
 import { connectionError, DownloadError, invalidMp4, statusError, tooLarge } from './download-error.js';
 import {
+  freeMemory,
   type LinkLimits,
   linkOpener,
   type LinkResponse,
@@ -195,7 +196,7 @@ class Transfer {
     this.#checkpoint = { at: Date.now(), length: this.#length, running: Promise.resolve() };
     let failure: unknown;
     const checked = this.#checkedBody({ host, response }, draft, (error) => void (failure = error));
-    await pipeline(checked, draft.writable());
+    await pipeline(checked, draft.writable(freeMemory));
     if (failure !== undefined) throw failure instanceof InvalidMp4Error ? failure : connectionError(host, failure);
     if (this.#length === 0) throw new DownloadError('empty', `${host} sent an empty file.`);
     if (this.#total !== undefined && this.#length !== this.#total)

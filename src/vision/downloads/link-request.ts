@@ -1,5 +1,6 @@
 import { type Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { isArrayBuffer } from 'node:util/types';
 import { guardedAgents, type OutboundPolicy, urlFault } from '../../outbound/address-guard.js';
 import { NO_OUTBOUND_LOG, type OpenCall, type OutboundLog } from '../../outbound/outbound-log.js';
 import { connectionError, DownloadError, statusError } from './download-error.js';
@@ -70,6 +71,8 @@ function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits, cal
     const expire = (message: string) => request.destroy(new DownloadError('retryable', `${host} ${message}.`));
     let timer = setTimeout(() => expire('could not be reached in time'), limits.connectMs);
     request.once('socket', (socket) => {
+      // A listener after that of the HTTP parser, which copies the body.
+      socket.on('data', freeMemory);
       socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
         clearTimeout(timer);
         // A connection may still be established after its request was aborted.
@@ -105,6 +108,15 @@ function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits, cal
     });
     request.end();
   });
+}
+
+/**
+ * Frees the memory of bytes that were received and are no longer needed. V8 would otherwise collect its whole heap after
+ * every 50 MB, which took half of the processor time of a download.
+ */
+export function freeMemory(bytes: Buffer): void {
+  const { buffer } = bytes;
+  if (isArrayBuffer(buffer) && bytes.length === buffer.byteLength) buffer.transfer(0);
 }
 
 /** The name of a failure in the log of exchanges. */

@@ -53,6 +53,16 @@ describe('a whole file', () => {
     expect(seen.at(-1)).toBe(body.length);
   });
 
+  test('of any size takes only the memory of the bytes that are not yet written', async () => {
+    const large = sampleVideo(96 * MIB);
+    scene.host.answer(serveFile(large));
+    const before = process.memoryUsage().arrayBuffers;
+    let peak = 0;
+    const onReceived = (): void => void (peak = Math.max(peak, process.memoryUsage().arrayBuffers - before));
+    expect((await scene.download({ onReceived })).sha256).toBe(sha256(large));
+    expect(peak).toBeLessThan(24 * MIB);
+  });
+
   test('is requested without a key, a cookie or compression, over a connection of its own', async () => {
     scene.host.answer(serveFile(small));
     await scene.download();
