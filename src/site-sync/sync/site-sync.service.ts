@@ -142,10 +142,9 @@ async function applyKind(manager: EntityManager, run: StartedRun, kind: Kind, is
   const { held, rejected } = await repository.countHeld();
   if (!isStated) return stillHeld(repository, kind, { ...NO_COUNTS[kind], held });
   await repository.checkParents();
-  const { unreadable, ...staged } = await repository.countStaged();
   const absence = await repository.countAbsent();
-  const changes = await repository.applyChanges();
-  const counts = { ...staged, ...changes, held };
+  const { unreadable, ...applied } = await repository.applyChanges();
+  const counts = { ...applied, held };
   if (unreadable > 0) return stillHeld(repository, kind, counts);
   const remaining = absence.absent === 0 ? absence.activeBefore : (await repository.countActive()) - absence.absent;
   if (held + rejected > 0) await repository.discardHolds();
@@ -156,7 +155,7 @@ async function applyKind(manager: EntityManager, run: StartedRun, kind: Kind, is
     return { counts: { ...counts, held: absence.absent }, guard };
   }
   const removed = absence.absent === 0 ? 0 : await repository.deactivateAbsent();
-  return { counts: { ...counts, held: 0, deactivated: changes.deactivated + removed } };
+  return { counts: { ...counts, held: 0, deactivated: applied.deactivated + removed } };
 }
 
 /** For a run that does not decide about removals of the kind: removals that an earlier run held stay held. */

@@ -15,12 +15,15 @@ export const APPLY_TIMEOUT_MS = 300_000;
 const IDLE_TIMEOUT_MS = 60_000;
 
 /**
+ * Most answers stay in memory while they are staged, because each statement reads all of it. PostgreSQL refuses another
+ * size of `temp_buffers` in the same session, so nothing else may use temporary tables.
+ *
  * The statistics of PostgreSQL know neither the staged records nor what the transaction has written, so that it expects one
  * row and may loop over all staged records for each stored one, for minutes. Every statement needs a whole
  * answer or catalog, for which hash joins that fit into memory are right.
  */
 const SETTINGS = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};
-  SET LOCAL enable_nestloop = off; SET LOCAL jit = off; SET LOCAL work_mem = '32MB'`;
+  SET LOCAL enable_nestloop = off; SET LOCAL jit = off; SET LOCAL work_mem = '32MB'; SET LOCAL temp_buffers = '64MB'`;
 
 /**
  * Connections for the long transactions of the synchronisation, so that they never take one from requests. They are not
