@@ -23,6 +23,8 @@ export interface ServerLimits {
   readonly check: number;
   /** Open connections: further ones are closed at once. */
   readonly connections: number;
+  /** Requests of one connection without a complete response: a further one closes the connection. */
+  readonly pipelined: number;
   /** Files that are being sent, of some 512 KiB each: further ones are refused. */
   readonly fileAnswers: number;
 }
@@ -37,6 +39,7 @@ export const SERVER_LIMITS: ServerLimits = {
   keepAlive: 65_000,
   check: 2_000,
   connections: 2_000,
+  pipelined: 64,
   fileAnswers: 256,
 };
 
@@ -55,10 +58,12 @@ const INVALID_REQUESTS: Readonly<Record<string, readonly [status: string, messag
 export class HttpServer extends Server {
   /** Responses that are not completely sent, in the order of their requests. */
   private readonly unsent = new Set<ServerResponse>();
+  /** The number of them on each connection. */
+  private readonly unsentOf = new WeakMap<Socket, number>();
   private readonly refused = new WeakSet<Socket>();
   private closed: Promise<void> | undefined;
 
-  constructor({ headers, keepAlive, check, silence, connections }: ServerLimits, handle: RequestListener) {
+  constructor({ headers, keepAlive, check, silence, connections, pipelined }: ServerLimits, handle: RequestListener) {
     super({
       headersTimeout: headers,
       keepAliveTimeout: keepAlive,
@@ -69,6 +74,15 @@ export class HttpServer extends Server {
       requireHostHeader: false,
     });
     const accept: RequestListener = (request, response) => {
+      const { socket } = request;
+      // Node reads 64 KiB at once, and all requests in them: also those that follow the closing one.
+      if (socket.destroyed) return;
+      const unsent = (this.unsentOf.get(socket) ?? 0) + 1;
+      if (unsent > pipelined) {
+        socket.destroy();
+        return;
+      }
+      this.unsentOf.set(socket, unsent);
       this.track(response);
       handle(request, response);
     };
@@ -111,7 +125,11 @@ export class HttpServer extends Server {
 
   private track(response: ServerResponse): void {
     this.unsent.add(response);
-    response.on('close', () => this.unsent.delete(response));
+    const { socket } = response.req;
+    response.on('close', () => {
+      this.unsent.delete(response);
+      this.unsentOf.set(socket, (this.unsentOf.get(socket) ?? 1) - 1);
+    });
     if (this.closed !== undefined) response.setHeader('Connection', 'close');
   }
 
