@@ -1,6 +1,7 @@
 import type { AccountQuery } from '../contracts/admin/account.dto.js';
 import type { PageRequest } from '../contracts/common/pagination.dto.js';
-import { countRows, expectedRows } from '../database/count.js';
+import { expectedRows } from '../database/count.js';
+import type { IdPage, PageMarks } from '../database/page-marks.js';
 import type { Querying } from '../database/sql.js';
 import { gramsOf, searchTerm } from './account-search.js';
 import type { AccountEntity } from './account.entity.js';
@@ -97,37 +98,30 @@ export async function reserveAccountNumbers(database: Querying, count: number): 
   return rows.map(({ number }) => `A-${number}`);
 }
 
-export interface AccountPage {
-  readonly total: number;
-  readonly ids: readonly string[];
-}
-
 /** A search of fewer accounts is exact. */
 const LARGE_SEARCH = 100_000;
 /** If a word is common, so many of the newest accounts contain enough matches for a page. */
 const NEWEST_ACCOUNTS = 10_000;
 
 /**
- * The ids of a page, newest first, and the total, within a transaction. Beyond 200,000 accounts the total is an estimate.
+ * The ids of a page, newest first, and the total, within a transaction. The total of a search in more than 100,000 accounts
+ * may be an estimate.
  */
-export async function findAccountPage(manager: Querying, query: AccountQuery, page: PageRequest): Promise<AccountPage> {
+export async function findAccountPage(
+  manager: Querying,
+  query: AccountQuery,
+  page: PageRequest,
+  marks: PageMarks,
+): Promise<IdPage> {
   // If nearly all accounts match, the planner prefers a sequential scan: 2.4 s for 400,000 accounts instead of 1.2 s.
   await manager.query('SET LOCAL enable_seqscan = off', []);
-  if (query.search === undefined) return findPage(manager, query, page);
   const { haulerId } = query;
   const { where, parameters } = conditionsOf({ haulerId }, 0);
+  if (query.search === undefined)
+    return marks.page(manager, { sql: `SELECT id FROM accounts ${where}`, parameters }, page);
   const accounts = await expectedRows(manager, `SELECT FROM accounts ${where}`, parameters);
   const common = accounts > LARGE_SEARCH ? await findCommonWord(manager, query, page, accounts) : undefined;
   return common ?? (await findBySearch(manager, query, page));
-}
-
-async function findPage(manager: Querying, query: AccountQuery, { pageSize, offset }: PageRequest) {
-  const { where, parameters } = conditionsOf(query, 0);
-  // With its order, the count reads an index as well.
-  const all = `SELECT id FROM accounts ${where} ORDER BY id DESC`;
-  const total = await countRows(manager, all, parameters);
-  const rows = await manager.query<{ id: string }[]>(`${all} LIMIT ${pageSize} OFFSET ${offset}`, parameters);
-  return { total, ids: rows.map(({ id }) => id) };
 }
 
 /** Undefined if the newest accounts do not fill the page: the word is rare then, and its index is fast. */
@@ -136,7 +130,7 @@ async function findCommonWord(
   { haulerId, search = '' }: AccountQuery,
   { pageSize, offset }: PageRequest,
   accounts: number,
-): Promise<AccountPage | undefined> {
+): Promise<IdPage | undefined> {
   const { where, parameters } = conditionsOf({ haulerId }, 1);
   const rows = await manager.query<{ id: string }[]>(
     `SELECT id FROM (SELECT id, search_text FROM accounts ${where} ORDER BY id DESC LIMIT ${NEWEST_ACCOUNTS}) AS newest
@@ -153,7 +147,7 @@ async function findCommonWord(
  */
 async function findBySearch(manager: Querying, query: AccountQuery, { pageSize, offset }: PageRequest) {
   const { where, parameters } = conditionsOf(query, 2);
-  const [found] = await manager.query<[AccountPage]>(
+  const [found] = await manager.query<[IdPage]>(
     `WITH found AS MATERIALIZED (SELECT id FROM accounts ${where})
      SELECT (SELECT count(*) FROM found)::int AS total,
             ARRAY(SELECT id FROM found ORDER BY id DESC LIMIT $1 OFFSET $2) AS ids`,

@@ -1,7 +1,7 @@
 import type { Querying } from './sql.js';
 
 /** Counting more rows than this costs more than a page is worth: beyond it the planner's estimate is returned. */
-const COUNTED_ROWS = 200_000;
+export const COUNTED_ROWS = 200_000;
 
 /**
  * How many rows `query` has, for the pagination of a list: exact up to 200,000, from there on about as many as

@@ -7,6 +7,7 @@ import { isJsonObject, JsonText, stringifyWithJsonText, withoutByteOrderMark } f
 import { formatInstant } from '../contracts/common/instant.js';
 import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
 import type { FlowData } from '../contracts/scale/scale.dto.js';
+import { PageMarks } from '../database/page-marks.js';
 import { apiError } from '../errors/app-error.js';
 import type { JsonList } from '../http/answer.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
@@ -26,12 +27,14 @@ type Unparsed<Dto, Stored extends keyof Dto> = {
  */
 @Injectable()
 export class TicketQueries {
+  private readonly marks = new PageMarks();
+
   constructor(private readonly dataSource: DataSource) {}
 
   /** `Ticket`, the last received first. */
   async list(query: TicketQuery): Promise<JsonList> {
     const page = pageRequest(query);
-    const { rows, total } = await findTicketPage(this.dataSource, query, page);
+    const { rows, total } = await findTicketPage(this.dataSource, query, page, this.marks);
     return { data: this.tickets(rows), pagination: paginationOf(page, total) };
   }
 

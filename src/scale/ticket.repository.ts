@@ -4,6 +4,7 @@ import { epochMillis, type Instant } from '../contracts/common/instant.js';
 import type { PageRequest } from '../contracts/common/pagination.dto.js';
 import { type Columns, type Connection, instantSql, rowArrays, rowsSql, type Statement } from '../database/sql.js';
 import { countRows } from '../database/count.js';
+import type { IdPage, PageMarks } from '../database/page-marks.js';
 import { isLostStatement, isTransient, isUniqueViolation } from '../database/postgres-errors.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import {
@@ -188,23 +189,37 @@ export interface RowSize<Id> {
 export async function findTicketPage(
   dataSource: DataSource,
   query: TicketQuery,
-  { pageSize, offset }: PageRequest,
+  page: PageRequest,
+  marks: PageMarks,
 ): Promise<{ rows: RowSize<string>[]; total: number }> {
+  const isSparse = query.ticketNumber !== undefined || query.material !== undefined || query.search !== undefined;
+  const { ids, total } = await (isSparse
+    ? findSparsePage(dataSource, query, page)
+    : marks.page(dataSource, filterSql(query), page));
+  const rows = await dataSource.query<RowSize<string>[]>(
+    `SELECT id, octet_length(materials) + coalesce(octet_length(custom_fields), 0) AS bytes
+       FROM tickets WHERE id = ANY ($1::uuid[]) ORDER BY id DESC`,
+    [ids],
+  );
+  return { rows, total };
+}
+
+/** Few tickets have a given number or material: those are found first and then sorted. */
+async function findSparsePage(
+  dataSource: DataSource,
+  query: TicketQuery,
+  { pageSize, offset }: PageRequest,
+): Promise<IdPage> {
   const matches = query.search === undefined ? undefined : await findByNumberPart(dataSource, query.search);
   const { sql, parameters } = filterSql(query, matches);
   const total = await countRows(dataSource, sql, parameters);
-  // Few tickets have a given number or material: those are found first and then sorted. All others are read in the order of
-  // their ids.
-  const isSparse = query.ticketNumber !== undefined || query.material !== undefined || matches !== undefined;
-  const materialized = isSparse ? 'MATERIALIZED' : 'NOT MATERIALIZED';
-  const rows = await dataSource.query<RowSize<string>[]>(
-    `WITH found AS ${materialized} (${sql})
-     SELECT t.id, octet_length(t.materials) + coalesce(octet_length(t.custom_fields), 0) AS bytes
-       FROM (SELECT id FROM found ORDER BY id DESC LIMIT ${pageSize} OFFSET ${offset}) AS page
-       JOIN tickets t USING (id) ORDER BY t.id DESC`,
+  const isFew = query.ticketNumber !== undefined || query.material !== undefined || matches !== undefined;
+  const rows = await dataSource.query<{ id: string }[]>(
+    `WITH found AS ${isFew ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (${sql})
+     SELECT id FROM found ORDER BY id DESC LIMIT ${pageSize} OFFSET ${offset}`,
     [...parameters],
   );
-  return { rows, total };
+  return { ids: rows.map(({ id }) => id), total };
 }
 
 /** Returns the sizes of the revisions `first` to `last` of a ticket. */

@@ -7,6 +7,7 @@ import { findAccountPage } from '../../src/accounts/account.repository.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import type { Account, AccountQuery } from '../../src/contracts/admin/account.dto.js';
 import { pageRequest } from '../../src/contracts/common/pagination.dto.js';
+import { PageMarks } from '../../src/database/page-marks.js';
 import { inTransaction } from '../../src/database/transaction.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { type Caller, callerOf, type ErrorAnswer, pathsOf } from '../shared/post-endpoint.js';
@@ -239,6 +240,7 @@ async function planOf(query: AccountQuery): Promise<string> {
       },
       query,
       pageRequest(query),
+      new PageMarks(),
     ),
   );
   return plan.map((line) => line['QUERY PLAN']).join('\n');

@@ -105,7 +105,10 @@ describe('tickets and readiness', () => {
     for (const { headers } of refused) expect(headers.get('retry-after')).toBe('1');
     const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` };
     const { text } = await service.call('GET', '/metrics', { headers });
-    expect(text).toContain(`overload_refusals_total{reason="admin-reads"} ${refused.length}`);
+    // The reads that got a connection fail at the timeout of their statement.
+    const byShare = refused.filter((reply) => reply.text.includes('too many reads of the admin API'));
+    expect(byShare.length).toBeGreaterThan(0);
+    expect(text).toContain(`overload_refusals_total{reason="admin-reads"} ${byShare.length}`);
     reportFigures('fair connections: admin lists', {
       lists: lists.length,
       pushes: pushes.length,

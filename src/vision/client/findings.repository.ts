@@ -48,10 +48,13 @@ interface OldestRetained {
 
 const COLUMNS = 'hauler_id, connection_id, path, reason, raw, occurrences, first_seen_at, last_seen_at';
 
+/** A hauler's findings are those of its connections: the indexes of the list have no hauler. */
 const FINDINGS = `
   FROM vision_findings
-  WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ($2::uuid IS NULL OR connection_id = $2)
+  WHERE ($1::uuid IS NULL OR connection_id = ANY (ARRAY(SELECT id FROM connections WHERE hauler_id = $1)))
+    AND ($2::uuid IS NULL OR connection_id = $2)
     AND ($3::timestamptz IS NULL OR first_seen_at >= $3) AND ($4::timestamptz IS NULL OR first_seen_at < $4)`;
+const ORDER = 'ORDER BY first_seen_at DESC, connection_id, digest';
 
 /** The faults in partners' responses (decision 38): one row for each fault, however often it occurs. */
 @Injectable()
@@ -89,7 +92,9 @@ export class VisionFindings implements OnModuleDestroy {
     const page = pageRequest(paging);
     const parameters = [haulerId ?? null, connectionId ?? null, from ?? null, to ?? null];
     const rows = await this.dataSource.query<FindingRow[]>(
-      `SELECT ${COLUMNS} ${FINDINGS} ORDER BY first_seen_at DESC, connection_id, digest LIMIT ${page.pageSize} OFFSET ${page.offset}`,
+      // The rows before the page are read from an index alone.
+      `SELECT ${COLUMNS} FROM vision_findings WHERE (first_seen_at, connection_id, digest) IN (
+         SELECT first_seen_at, connection_id, digest ${FINDINGS} ${ORDER} LIMIT ${page.pageSize} OFFSET ${page.offset}) ${ORDER}`,
       parameters,
     );
     // With an order, because PostgreSQL then counts by an index.

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { DataSource, type EntityManager, In } from 'typeorm';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
+import type { PageRequest } from '../../contracts/common/pagination.dto.js';
+import { PageMarks, plainPage } from '../../database/page-marks.js';
 import { instantSql } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -57,6 +59,17 @@ export interface PartRow {
   readonly recording_ids: string[];
 }
 
+interface RequestFilter {
+  readonly connectionId: string | undefined;
+  readonly truckId: string | undefined;
+  readonly status: RequestState | undefined;
+}
+
+interface RequestPage {
+  readonly rows: VideoRequestEntity[];
+  readonly total: number;
+}
+
 export interface NewRequest extends CameraRange {
   readonly id: string;
   readonly haulerId: string;
@@ -109,6 +122,8 @@ const DEADLINE = "date_trunc('milliseconds', now()) + $6::float8 * interval '1 m
 /** Video requests, their parts with their steps, and the polls of each customer. */
 @Injectable()
 export class ClipsRepository {
+  private readonly marks = new PageMarks();
+
   constructor(private readonly dataSource: DataSource) {}
 
   async insertRequest(request: NewRequest, ranges: readonly Range[]): Promise<void> {
@@ -141,17 +156,24 @@ export class ClipsRepository {
     return inTransaction(this.dataSource, work);
   }
 
-  /** Newest first. */
-  requests(
-    where: FindOptionsWhere<VideoRequestEntity>,
-    page: { readonly offset: number; readonly pageSize: number },
-  ): Promise<[VideoRequestEntity[], number]> {
-    return this.dataSource.manager.findAndCount(VideoRequestEntity, {
-      where,
-      order: { id: 'DESC' },
-      skip: page.offset,
-      take: page.pageSize,
-    });
+  /** Newest first. A status changes, so that only lists without that filter have marks. */
+  async requests({ connectionId, truckId, status }: RequestFilter, page: PageRequest): Promise<RequestPage> {
+    const parameters: unknown[] = [];
+    const conditions: string[] = [];
+    const filter = (column: string, value: unknown) => {
+      if (value !== undefined) conditions.push(`${column} = $${parameters.push(value)}`);
+    };
+    filter('connection_id', connectionId);
+    filter('truck_id', truckId);
+    filter('status', status);
+    const sql = `SELECT id FROM video_requests${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}`;
+    const { ids, total } =
+      status === undefined
+        ? await this.marks.page(this.dataSource, { sql, parameters }, page)
+        : await plainPage(this.dataSource, { sql, parameters }, page);
+    const where = { id: In([...ids]) };
+    const rows = await this.dataSource.manager.find(VideoRequestEntity, { where, order: { id: 'DESC' } });
+    return { rows, total };
   }
 
   findRequest(id: string): Promise<VideoRequestEntity | null> {

@@ -50,12 +50,7 @@ export class VideoRequests {
   /** Newest first. */
   async list({ connectionId, truckId, status, ...paging }: VideoRequestQuery): Promise<List<VideoRequest>> {
     const page = pageRequest(paging);
-    const where = {
-      ...(connectionId === undefined ? {} : { connectionId }),
-      ...(truckId === undefined ? {} : { truckId }),
-      ...(status === undefined ? {} : { status }),
-    };
-    const [rows, total] = await this.clips.requests(where, page);
+    const { rows, total } = await this.clips.requests({ connectionId, truckId, status }, page);
     return { data: await this.withParts(rows), pagination: paginationOf(page, total) };
   }
 
