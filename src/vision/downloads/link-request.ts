@@ -116,7 +116,8 @@ function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits, cal
  */
 export function freeMemory(bytes: Buffer): void {
   const { buffer } = bytes;
-  if (isArrayBuffer(buffer) && bytes.length === buffer.byteLength) buffer.transfer(0);
+  // Not a part of a larger buffer, and not freed already.
+  if (isArrayBuffer(buffer) && bytes.length > 0 && bytes.length === buffer.byteLength) buffer.transfer(0);
 }
 
 /** The name of a failure in the log of exchanges. */
