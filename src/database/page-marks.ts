@@ -23,7 +23,7 @@ const MARKS_OF_FIRST_PAGES = 4;
 const MARKS_OF_DEEP_PAGES = 100;
 /** A row that is older is committed: its statement has timed out otherwise. Clocks of instances may differ by less. */
 const SETTLED_MS = 60_000;
-/** Marks are found anew after this time, which bounds the effect of rows that were inserted or deleted by hand. */
+/** Marks are found again after this time, which bounds the effect of rows that were inserted or deleted by hand. */
 const MAX_AGE_MS = 600_000;
 const MAX_LISTS = 200;
 
