@@ -204,7 +204,7 @@ const shownSecond = (camera: string) =>
 describe('the recordings page', () => {
   it('plays a recording in three clicks', async () => {
     const { page } = scene;
-    await page.getByRole('link', { name: 'Recordings' }).click();
+    await page.getByRole('link', { name: 'Recordings', exact: true }).click();
     await page
       .getByRole('link', { name: `Play ${DEMO.truckId}, front` })
       .last()

@@ -15,9 +15,10 @@ let house: ScaleHouse;
 let lock: pg.Client;
 beforeAll(async () => {
   service = await startTestApp();
+});
+beforeEach(async () => {
   house = await ScaleHouse.open(service);
 });
-afterEach(() => lock.end());
 afterAll(() => service.close());
 
 /** Locks a table on a connection outside of the service. */
@@ -54,6 +55,8 @@ const crowd = async (callers: number, until: number, call: () => Promise<Reply<u
 const statuses = (replies: readonly Reply<unknown>[]) => [...new Set(replies.map(({ status }) => status))];
 
 describe('tickets and readiness', () => {
+  afterEach(() => lock.end());
+
   test(
     'do not wait for 40 callers that create accounts while the table of accounts is locked',
     async () => {
@@ -130,10 +133,6 @@ describe('tickets and readiness', () => {
     // The same key with another body (decision 16).
     expect((await waiting).status).toBe(422);
   });
-});
-
-beforeEach(async () => {
-  house = await ScaleHouse.open(service);
 });
 
 const ticket = (number: string, updatedAt = '2026-01-31T08:30:00Z') =>
