@@ -4,10 +4,10 @@ import { DataSource } from 'typeorm';
 import type { ExchangeCounts, RefusedPushes, TicketCounts } from '../contracts/admin/overview.dto.js';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 import { storableText } from '../contracts/common/text.js';
-import { timeOfUuidv7 } from '../database/uuid.js';
+import { hourOf } from './exchange-keys.rules.js';
 import type { ExchangeRecord } from './exchange-record.js';
 
-const HOUR_MS = 3_600_000;
+const HOUR_SECONDS = 3_600;
 const MAX_REASONS = 20;
 
 /** The routes by which partners push. */
@@ -21,12 +21,12 @@ export function tallyOf(
   { id, direction, interface: name, route, status }: ExchangeRecord,
   { errorCode, result }: { readonly errorCode?: string; readonly result?: string | undefined },
 ): string {
-  const hour = Math.floor(timeOfUuidv7(id) / HOUR_MS) * (HOUR_MS / 1_000);
-  const own = direction === 'inbound' ? [errorCode, result].map((text) => storableText(text ?? '')) : ['', ''];
-  return [hour, direction, name, route ?? '', status, ...own]
-    .map((each) => String(each).replace(/\t/g, ' '))
-    .join('\t');
+  const hour = hourOf(id) * HOUR_SECONDS;
+  const own = direction === 'inbound' ? `${tallied(errorCode)}\t${tallied(result)}` : '\t';
+  return `${hour}\t${direction}\t${name}\t${route ?? ''}\t${status}\t${own}`;
 }
+
+const tallied = (text = ''): string => storableText(text).replaceAll('\t', ' ');
 
 /** Adds a batch to the hours, in the order of the key, so that two instances cannot deadlock. */
 export async function countExchanges(

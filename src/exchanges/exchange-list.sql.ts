@@ -1,6 +1,7 @@
 import type { Reference } from '../contracts/common/references.js';
 import { INTERFACES, type InterfaceName } from '../contracts/common/api-contract.js';
 import { minUuidv7Of } from '../database/uuid.js';
+import { hashOf, hourOf } from './exchange-keys.rules.js';
 import type { Direction } from './exchange-record.js';
 
 export interface ExchangeFilter {
@@ -30,18 +31,19 @@ const OK = 200;
 const MIN_ID = '00000000-0000-0000-0000-000000000000';
 const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+const off = (methods: readonly string[]): string =>
+  methods.map((method) => `SET LOCAL enable_${method} = off`).join('; ');
+
 /**
- * Settings for the transaction of a list. They permit only a scan of the index in the order of the list: with wrong
+ * Settings for the transaction of `listSql`. They permit only a scan of the index in the order of the list: with wrong
  * estimates of rare combinations the planner would read or sort all exchanges.
  */
-export const PLANNER = ['sort', 'incremental_sort', 'bitmapscan', 'seqscan']
-  .map((method) => `SET LOCAL enable_${method} = off`)
-  .join('; ');
+export const PLANNER = off(['sort', 'incremental_sort', 'bitmapscan', 'seqscan']);
+
+/** Settings for the transaction of `referenceSql`: they permit only the index of keys. */
+export const REFERENCE_PLANNER = off(['indexscan', 'indexonlyscan', 'seqscan']);
 
 type Parameter = (value: unknown) => string;
-
-/** A hauler with at most this many exchanges is small: the list then reads its exchanges, and not those of the reference. */
-export const FEW_OF_HAULER = 5_000;
 
 /** Columns of an index before the id, with their values as SQL. */
 type Key = readonly (readonly [column: string, value: string])[];
@@ -51,23 +53,62 @@ type Key = readonly (readonly [column: string, value: string])[];
  * filter by hauler, direction or interface reads one range for each combination, and a class of statuses one range for
  * each status that occurs.
  */
-export function listSql(
-  filter: ExchangeFilter,
-  limit: number,
-  { isSmallHauler = false } = {},
-): { sql: string; parameters: unknown[] } {
+export function listSql(filter: Omit<ExchangeFilter, 'reference'>, limit: number): Statement {
   const parameters: unknown[] = [];
   const parameter: Parameter = (value) => `$${parameters.push(value)}`;
   const bounds = boundsOf(filter, parameter);
   const conditions = [...conditionsOf(filter, parameter), ...ownersOf(filter, parameter)];
-  const { reference, ...others } = filter;
-  if (isSmallHauler && reference !== undefined) {
-    const [value, kind] = [parameter(reference.value), parameter(reference.kind)];
-    const sql = `EXISTS (SELECT FROM exchange_references r WHERE (r.value, r.kind, r.exchange_id) = (${value}, ${kind}, exchanges.id))`;
-    conditions.push({ sql: () => sql });
-  }
-  const sql = statementOf(isSmallHauler ? others : filter, { bounds, conditions, limit, parameter });
+  return { sql: statementOf(filter, { bounds, conditions, limit, parameter }), parameters };
+}
+
+/**
+ * The newest exchanges of one day that have one of the references. The statement reads one hour after the other, from the newest,
+ * until the page is full; an hour of a frequent value has some thousand exchanges. The comparison with `refs` excludes other
+ * values of the same hash. Conditions within `IS TRUE` cannot be combined with the index of keys.
+ */
+export function referenceSql(
+  day: PartitionDay,
+  filter: ExchangeFilter,
+  references: readonly Reference[],
+  { columns, limit }: { readonly columns: string; readonly limit: number },
+): Statement {
+  const parameters: unknown[] = [];
+  const parameter: Parameter = (value) => `$${parameters.push(value)}`;
+  const { haulerId } = filter;
+  const key = (hash: number) => `(hour << 32) + ${parameter(hash)}::bigint`;
+  const keys = (reference: Reference) =>
+    [reference, ...(haulerId === undefined ? [] : [{ kind: 'haulerId', value: haulerId }])].map(hashOf).map(key);
+  const named = references.map((reference) => {
+    const { kind, value } = reference;
+    return `keys @> ARRAY[${keys(reference).join(', ')}] AND strpos(refs, ${parameter(JSON.stringify({ kind, value }))}) > 0`;
+  });
+  const { first, end } = idsOf(filter);
+  const hours = [Math.min(day.lastHour, hourOf(end)), Math.max(day.firstHour, hourOf(first))];
+  const conditions = [...rangeOf([], 'id', boundsOf(filter, parameter)), ...sqlOf(conditionsOf(filter, parameter))];
+  const sql = `SELECT e.* FROM generate_series(${hours.map((hour) => `${parameter(hour)}::bigint`).join(', ')}, -1) AS hour
+    CROSS JOIN LATERAL (SELECT ${columns} FROM ${day.partition}
+      WHERE (${named.join(' OR ')}) AND (${conditions.join(' AND ')}) IS TRUE ORDER BY id DESC LIMIT ${limit}) AS e LIMIT ${limit}`;
   return { sql, parameters };
+}
+
+/** A partition of `exchanges`. */
+export interface PartitionDay {
+  readonly partition: string;
+  /** Hours since 1970. */
+  readonly firstHour: number;
+  readonly lastHour: number;
+}
+
+/** Named `exchanges_YYYYMMDD`. */
+export function partitionDay(partition: string): PartitionDay {
+  const [, year = '', month = '', date = ''] = /(\d{4})(\d\d)(\d\d)$/.exec(partition) ?? [];
+  const firstHour = Date.parse(`${year}-${month}-${date}`) / 3_600_000;
+  return { partition, firstHour, lastHour: firstHour + 23 };
+}
+
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
 }
 
 /** Built where it is needed: PostgreSQL refuses a parameter that does not occur in the statement. */
@@ -87,12 +128,11 @@ interface Parts {
   readonly parameter: Parameter;
 }
 
-function statementOf(filter: ExchangeFilter, parts: Parts): string {
+function statementOf(filter: Omit<ExchangeFilter, 'reference'>, parts: Parts): string {
   const { parameter } = parts;
-  const { reference, requestId, errorCode, status, apiKeyId, connectionId, haulerId } = filter;
+  const { requestId, errorCode, status, apiKeyId, connectionId, haulerId } = filter;
   // Each parameter must occur in the statement.
   const hauler = (): Key => (haulerId === undefined ? [] : [['hauler_id', `${parameter(haulerId)}::uuid`]]);
-  if (reference !== undefined) return byReference(reference, parts);
   if (requestId !== undefined) {
     // A hash index has no order: few exchanges have the same request id.
     return `SELECT * FROM (${plain({ ...parts, limit: undefined })} OFFSET 0) AS e ORDER BY id DESC LIMIT ${parts.limit}`;
@@ -141,20 +181,6 @@ function byStatus([first, last]: readonly [number, number], hauler: Key, parts: 
       ${newest([...hauler, ['status', 'found.status']], parts, isFailure)}) AS e) AS e ORDER BY id DESC LIMIT ${parts.limit}`;
 }
 
-function byReference({ kind, value }: Reference, { bounds, conditions, limit, parameter }: Parts): string {
-  const key: Key = [
-    ['value', parameter(value)],
-    ['kind', parameter(kind)],
-  ];
-  const range = rangeOf(key, 'exchange_id', bounds);
-  const where = ['e.id = r.exchange_id', ...sqlOf(conditions)].join(' AND ');
-  const order = (prefix: string) => `${prefix}value DESC, ${prefix}kind DESC, ${prefix}exchange_id DESC`;
-  return `SELECT e.* FROM (SELECT value, kind, exchange_id FROM exchange_references WHERE ${range.join(' AND ')}
-      ORDER BY ${order('')}) AS r
-    CROSS JOIN LATERAL (SELECT ${LISTED} FROM exchanges e WHERE ${where} LIMIT 1) AS e
-    ORDER BY ${order('r.')} LIMIT ${limit}`;
-}
-
 /**
  * The newest exchanges of one range of an index. The comparison of rows and the order by all columns exclude every other
  * index, because the planner overestimates rare combinations of frequent values.
@@ -178,12 +204,14 @@ interface Bounds {
   readonly end: string;
 }
 
-function boundsOf({ from, to, before }: ExchangeFilter, parameter: Parameter): Bounds {
+function idsOf({ from, to, before }: ExchangeFilter): { readonly first: string; readonly end: string } {
   const ends = [to === undefined ? MAX_ID : minUuidv7Of(to), before ?? MAX_ID].sort();
-  return {
-    first: `${parameter(from === undefined ? MIN_ID : minUuidv7Of(from))}::uuid`,
-    end: `${parameter(ends[0])}::uuid`,
-  };
+  return { first: from === undefined ? MIN_ID : minUuidv7Of(from), end: ends[0] ?? MAX_ID };
+}
+
+function boundsOf(filter: ExchangeFilter, parameter: Parameter): Bounds {
+  const { first, end } = idsOf(filter);
+  return { first: `${parameter(first)}::uuid`, end: `${parameter(end)}::uuid` };
 }
 
 /** The bare id selects the partitions, and the row the range of the index. */

@@ -17,23 +17,18 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const ROW_BYTES = 256;
 
 /** Exchanges of one transaction. */
-const BATCH = 200;
+const BATCH = 1_000;
 const GATHER_MS = 200;
 const RETRY_MS = 1_000;
 const SHUTDOWN_MS = 3_000;
 /** How long a reader waits for the exchanges that are not written yet. */
 const READER_WAIT_MS = 500;
 
-/** While the event loop is busier than this, each write is followed by a pause of so many times its duration. */
-const BUSY = 0.8;
-const PAUSE_FACTOR = 12;
-const MAX_PAUSE_MS = 2_000;
-
 type LossReason = 'queue-full' | 'database-unavailable' | 'not-writable';
 
 /**
- * Accepts exchanges without waiting, and writes them in batches: slowly while the service is busy, when the queue grows.
- * If the queue is full, the oldest are lost and counted. While the database is unavailable, the batch is retried.
+ * Accepts exchanges without waiting, and writes them in batches. If the queue is full, the oldest are lost and counted. While the
+ * database is unavailable, the batch is retried.
  */
 @Injectable()
 export class ExchangeLog implements BeforeApplicationShutdown {
@@ -74,9 +69,9 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   add(record: ExchangeRecord): void {
     const isFailure = record.status === 0 || record.status >= 400 || record.failure !== undefined;
     if (this.env.EXCHANGE_LOG === 'failures' && !isFailure && record.replayOf === undefined) return;
-    // Bytes of the rows wait, because thousands of waiting objects would keep the garbage collector busy.
+    // Text waits, because thousands of waiting records would keep the garbage collector busy.
     const row = toRow(record);
-    const dropped = this.queue.push(row, row.exchange.length + row.references.length + ROW_BYTES);
+    const dropped = this.queue.push(row, row.line.length + ROW_BYTES);
     if (dropped > 0) this.lost.inc({ reason: 'queue-full' }, dropped);
     this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
   }
@@ -100,18 +95,10 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   }
 
   private async writeAll(): Promise<void> {
-    let idle = performance.eventLoopUtilization();
     while (this.queue.length > 0) {
       // Does not delay a shutdown.
       if (this.queue.length < BATCH && !this.isStopping) await this.gather();
-      const started = performance.now();
       await this.write(this.queue.shift(BATCH));
-      const { utilization } = performance.eventLoopUtilization(idle);
-      const hasBacklog = this.queue.length >= BATCH && !this.isStopping;
-      if (hasBacklog && utilization > BUSY) {
-        await delay(Math.min((performance.now() - started) * PAUSE_FACTOR, MAX_PAUSE_MS));
-      }
-      idle = performance.eventLoopUtilization();
     }
   }
 

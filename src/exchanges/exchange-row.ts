@@ -4,6 +4,7 @@ import { isJsonObject } from '../contracts/common/json.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isStorableText, storableText } from '../contracts/common/text.js';
 import { tallyOf } from './exchange-hours.repository.js';
+import { keysOf } from './exchange-keys.rules.js';
 import type { ExchangeRecord, Headers, KeptBody } from './exchange-record.js';
 import { type LinkRule, redactBody, redactHeaders, redactKnown, redactQuery } from './redaction.rules.js';
 import { referencesOf } from './references.rules.js';
@@ -42,6 +43,7 @@ export const COLUMNS = [
   'scenario',
   'ignored_fields',
   'refs',
+  'keys',
   'request_headers',
   'request_body',
   'request_sha256',
@@ -50,28 +52,25 @@ export const COLUMNS = [
   'response_sha256',
 ] as const;
 
-/** Rows of both tables in the text format of COPY, without secrets. */
+/** A row without secrets. */
 export interface ExchangeRow {
   readonly id: string;
   /** The row of `exchange_hours` that counts it: `tallyOf`. */
   readonly tally: string;
-  readonly exchange: Buffer;
-  readonly references: Buffer;
+  /** In the text format of COPY, without the newline. */
+  readonly line: string;
 }
 
 export function toRow(record: ExchangeRecord): ExchangeRow {
   const { id, direction, secrets } = record;
   const rule: LinkRule = direction === 'outbound' ? 'every value' : 'signature';
   const output = parsedResponse(record);
-  const references = referencesOf(record.input, output, record.references).map(({ kind, value }) => ({
-    kind,
-    value: redactKnown(value, secrets),
-  }));
+  const references = withoutSecrets(referencesOf(record.input, output, record.references), secrets);
   const request = record.inRevision ? NO_BODY : bodyCells(record.requestBody, rule, secrets);
   const response = bodyCells(record.responseBody, rule, secrets);
   const decision = decisionOf(record, output);
   const headers = (all: Headers) => redactKnown(redactHeaders(all), secrets);
-  const cells: Cell[] = [
+  const line = copyLine([
     id,
     record.haulerId,
     record.connectionId,
@@ -97,26 +96,21 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
     record.scenario,
     record.ignoredFields === undefined ? null : redactKnown(record.ignoredFields, secrets),
     references.length === 0 ? null : JSON.stringify(references),
+    references.length === 0 ? null : `{${keysOf(id, record.haulerId, references).join(',')}}`,
     headers(record.requestHeaders),
     request.text,
     request.sha256,
     record.responseHeaders === undefined ? null : headers(record.responseHeaders),
     response.text,
     response.sha256,
-  ];
-  return {
-    id,
-    tally: tallyOf(record, decision),
-    exchange: ownBytes(copyLine(cells)),
-    references: ownBytes(references.map(({ kind, value }: Reference) => copyLine([id, kind, value])).join('')),
-  };
+  ]);
+  return { id, tally: tallyOf(record, decision), line };
 }
 
-/** Not from Node's pool: a row that waits would keep its whole slab, which it shares with short-lived buffers. */
-function ownBytes(text: string): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
-  return bytes;
+/** A caller may repeat its key in any value. */
+function withoutSecrets(references: readonly Reference[], secrets: readonly string[]): readonly Reference[] {
+  if (references.every(({ value }) => redactKnown(value, secrets) === value)) return references;
+  return references.map(({ kind, value }) => ({ kind, value: redactKnown(value, secrets) }));
 }
 
 interface BodyCells {
@@ -176,15 +170,14 @@ const SPECIAL = /[\\\t\n\r\0\ud800-\udfff]/;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 function copyLine(cells: readonly Cell[]): string {
-  let line = '';
-  for (let i = 0; i < cells.length; i++) {
-    if (i > 0) line += '\t';
-    const cell = cells[i];
-    if (cell == null) line += '\\N';
-    else if (typeof cell === 'string') line += SPECIAL.test(cell) ? escaped(cell) : cell;
-    else line += String(cell);
+  const texts: string[] = [];
+  for (const cell of cells) {
+    if (cell == null) texts.push('\\N');
+    else if (typeof cell === 'string') texts.push(SPECIAL.test(cell) ? escaped(cell) : cell);
+    else texts.push(String(cell));
   }
-  return `${line}\n`;
+  // Unlike a concatenation, the result is one object.
+  return texts.join('\t');
 }
 
 const escaped = (text: string): string =>

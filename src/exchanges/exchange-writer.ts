@@ -61,14 +61,9 @@ const ignore = () => undefined;
 
 async function writeOn(client: pg.PoolClient, rows: readonly ExchangeRow[]): Promise<void> {
   await client.query(BEGIN);
-  await copy(client, `exchanges (${COLUMNS.join(', ')})`, Buffer.concat(rows.map(({ exchange }) => exchange)));
-  const references = Buffer.concat(rows.map((row) => row.references));
-  if (references.length > 0) await copy(client, 'exchange_references (exchange_id, kind, value)', references);
+  const text = rows.map(({ line }) => `${line}\n`).join('');
+  await pipeline([text], client.query(copyFrom(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`)));
   // Last, because other instances wait for these rows until the commit.
   await countExchanges(client, rows);
   await client.query('COMMIT');
-}
-
-async function copy(client: pg.PoolClient, target: string, text: Buffer): Promise<void> {
-  await pipeline([text], client.query(copyFrom(`COPY ${target} FROM STDIN`)));
 }

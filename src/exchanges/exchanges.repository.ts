@@ -3,7 +3,16 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { Reference } from '../contracts/common/references.js';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 import { inTransaction } from '../database/transaction.js';
-import { type ExchangeFilter, FEW_OF_HAULER, LISTED, listSql, PLANNER } from './exchange-list.sql.js';
+import {
+  type ExchangeFilter,
+  LISTED,
+  listSql,
+  type PartitionDay,
+  partitionDay,
+  PLANNER,
+  REFERENCE_PLANNER,
+  referenceSql,
+} from './exchange-list.sql.js';
 import type { Direction } from './exchange-record.js';
 
 export interface ExchangeListRow {
@@ -49,6 +58,8 @@ export interface NamedExchangeRow extends ExchangeListRow {
   readonly response_text: string | null;
 }
 
+const DAY_MS = 86_400_000;
+
 /** Reads exchanges, and maintains their partitions. */
 @Injectable()
 export class ExchangesRepository {
@@ -56,25 +67,21 @@ export class ExchangesRepository {
 
   /** The newest `limit` exchanges of a filter. */
   find(filter: ExchangeFilter, limit: number): Promise<ExchangeListRow[]> {
+    const { reference } = filter;
+    if (reference !== undefined) return this.findByReference(filter, [reference], { columns: LISTED, limit });
     return inTransaction(this.dataSource, async (manager) => {
       await manager.query(PLANNER);
-      const isSmallHauler = await hasFewExchanges(manager, filter);
-      const { sql, parameters } = listSql(filter, limit, { isSmallHauler });
-      return manager.query<ExchangeListRow[]>(sql, parameters);
+      const { sql, parameters } = listSql(filter, limit);
+      return manager.query<ExchangeListRow[]>(sql, [...parameters]);
     });
   }
 
-  /** The newest `limit` exchanges of a hauler that name one of the values. */
+  /** The newest `limit` exchanges of a hauler that have one of the references. */
   naming(haulerId: string, references: readonly Reference[], limit: number): Promise<NamedExchangeRow[]> {
-    return this.dataSource.query(
-      `SELECT ${LISTED}, CASE WHEN status >= 400 AND response_form & 1 = 0 THEN left(response_body, 4096) END AS response_text
-         FROM exchanges WHERE hauler_id = $1 AND id IN (
-           SELECT found.exchange_id FROM unnest($2::text[], $3::text[]) AS wanted (kind, value)
-             CROSS JOIN LATERAL (SELECT exchange_id FROM exchange_references r
-               WHERE r.value = wanted.value AND r.kind = wanted.kind ORDER BY exchange_id DESC LIMIT ${limit}) AS found)
-        ORDER BY id DESC LIMIT ${limit}`,
-      [haulerId, references.map(({ kind }) => kind), references.map(({ value }) => value)],
-    );
+    if (references.length === 0) return Promise.resolve([]);
+    const response = 'CASE WHEN status >= 400 AND response_form & 1 = 0 THEN left(response_body, 4096) END';
+    const columns = `${LISTED}, ${response} AS response_text`;
+    return this.findByReference({ haulerId }, references, { columns, limit });
   }
 
   async get(id: string): Promise<FullExchangeRow | undefined> {
@@ -90,31 +97,43 @@ export class ExchangesRepository {
     );
   }
 
-  /** Drops the partitions of days before the last `keptDays` days. Returns their names. */
-  async dropPartitions(keptDays: number): Promise<string[]> {
-    const old = await this.dataSource.query<{ name: string }[]>(
-      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-        WHERE i.inhparent IN ('exchanges'::regclass, 'exchange_references'::regclass)
-          AND right(c.relname, 8) < to_char((now() AT TIME ZONE 'UTC')::date - $1::int, 'YYYYMMDD')`,
-      [keptDays],
-    );
-    for (const { name } of old) {
+  /** Drops the partitions of days before the last `keptDays` days. */
+  async dropPartitions(keptDays: number): Promise<void> {
+    const oldest = Math.floor(Date.now() / DAY_MS) - keptDays;
+    const days = await partitionDays(this.dataSource.manager);
+    for (const { partition } of days.filter(({ firstHour }) => firstHour / 24 < oldest)) {
       // A reader of the table must not stop the writers behind it for long.
       await inTransaction(this.dataSource, async (manager) => {
         await manager.query("SET LOCAL lock_timeout = '2s'");
-        await manager.query(`DROP TABLE IF EXISTS ${name}`);
+        await manager.query(`DROP TABLE IF EXISTS ${partition}`);
       });
     }
-    return old.map(({ name }) => name);
+  }
+
+  /** Reads one day after the other, from the newest, until there are `limit` rows. */
+  private findByReference<Row extends ExchangeListRow>(
+    filter: ExchangeFilter,
+    references: readonly Reference[],
+    { columns, limit }: { readonly columns: string; readonly limit: number },
+  ): Promise<Row[]> {
+    return inTransaction(this.dataSource, async (manager) => {
+      await manager.query(REFERENCE_PLANNER);
+      const rows: Row[] = [];
+      for (const day of await partitionDays(manager)) {
+        if (rows.length >= limit) break;
+        const { sql, parameters } = referenceSql(day, filter, references, { columns, limit: limit - rows.length });
+        rows.push(...(await manager.query<Row[]>(sql, [...parameters])));
+      }
+      return rows;
+    });
   }
 }
 
-/** Only asked for a filter by hauler and reference. */
-async function hasFewExchanges(manager: EntityManager, { haulerId, reference }: ExchangeFilter): Promise<boolean> {
-  if (haulerId === undefined || reference === undefined) return false;
-  const [row] = await manager.query<[{ count: number }]>(
-    `SELECT count(*)::int FROM (SELECT FROM exchanges WHERE hauler_id = $1 LIMIT ${FEW_OF_HAULER + 1}) AS found`,
-    [haulerId],
+/** The newest first. */
+async function partitionDays(manager: EntityManager): Promise<PartitionDay[]> {
+  const rows = await manager.query<{ name: string }[]>(
+    `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+      WHERE i.inhparent = 'exchanges'::regclass ORDER BY c.relname DESC`,
   );
-  return row.count <= FEW_OF_HAULER;
+  return rows.map(({ name }) => partitionDay(name));
 }

@@ -80,7 +80,7 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
   request.exchangeId = id;
   observeBody(response, body);
   // A file that is sent adds listeners beyond Node's default of 10.
-  response.setMaxListeners(20);
+  if (operation.isFile) response.setMaxListeners(20);
   response.once('close', () => {
     const isWhole = isComplete(request, response, bytesBefore);
     const { principal } = request;
@@ -130,20 +130,23 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
   });
 }
 
+type Write = (chunk?: unknown, encoding?: unknown, callback?: unknown) => unknown;
+
 /** Express writes every body with these two methods. */
 function observeBody(response: Response, body: BodyCapture): void {
-  const write = response.write.bind(response) as (...input: unknown[]) => boolean;
-  const end = response.end.bind(response) as (...input: unknown[]) => Response;
-  response.write = ((...input: unknown[]) => {
-    body.add(input[0], input[1]);
-    return write(...input);
-  }) as typeof response.write;
-  response.end = ((...input: unknown[]) => {
-    if (response.req.method !== 'HEAD') body.add(input[0], input[1]);
+  const observed = response as unknown as { write: Write; end: Write };
+  const { write, end } = observed;
+  const isHead = response.req.method === 'HEAD';
+  observed.write = (chunk, encoding, callback) => {
+    body.add(chunk, encoding);
+    return write.call(response, chunk, encoding, callback);
+  };
+  observed.end = (chunk, encoding, callback) => {
+    if (!isHead) body.add(chunk, encoding);
     // The end may call `write`, which has been observed already.
-    response.write = write as typeof response.write;
-    return end(...input);
-  }) as typeof response.end;
+    observed.write = write;
+    return end.call(response, chunk, encoding, callback);
+  };
 }
 
 function receivedBody({ rawBody, rawBytes, wire }: CapturedRequest, maxBytes: number): KeptBody | undefined {

@@ -32,15 +32,23 @@ export type LinkRule = 'signature' | 'every value';
 
 const comparable = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
 
-/** The headers as JSON, without the security headers that every response has. */
+/** Characters that JSON escapes, and links. */
+const NOT_PLAIN = /[^ !#-[\]-~]|https?:/i;
+
+/** The headers as JSON, without the security headers that every response has. Names of headers need no escapes. */
 export function redactHeaders(headers: Headers): string {
-  const kept: Record<string, string> = {};
+  let json = '';
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || isSecurityHeader(name)) continue;
-    kept[name] = SECRET_HEADERS.has(name.toLowerCase()) ? REDACTED : redactLinks(String(value), 'every value');
+    json += `${json === '' ? '' : ','}"${name}":${headerValue(name, String(value))}`;
   }
-  return JSON.stringify(kept);
+  return `{${json}}`;
+}
+
+function headerValue(name: string, value: string): string {
+  if (SECRET_HEADERS.has(name.toLowerCase())) return `"${REDACTED}"`;
+  return NOT_PLAIN.test(value) ? JSON.stringify(redactLinks(value, 'every value')) : `"${value}"`;
 }
 
 /** A path with its query. */

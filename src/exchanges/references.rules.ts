@@ -6,23 +6,23 @@ import { isStorableText, isUuid } from '../contracts/common/text.js';
 const MAX_REFERENCES = 200;
 const MAX_MATERIALS = 20;
 
-/** Longer values do not fit into an index. */
+/** Longer values are no ids or names. */
 const MAX_LENGTH = 512;
 
 /** The values of a request and of its response by which the exchange is found. Each is listed once. */
 export function referencesOf(input: unknown, output: unknown, others: readonly Reference[]): Reference[] {
-  const found = new Map<string, Reference>();
+  const found: Reference[] = [];
   const add = (kind: ReferenceKind, value: unknown): void => {
     if (typeof value !== 'string' || value === '' || value.length > MAX_LENGTH || !isStorableText(value)) return;
-    if (found.size >= MAX_REFERENCES) return;
+    if (found.length >= MAX_REFERENCES) return;
     // Ids that are uuids have one spelling.
-    const text = isUuid(value) ? value.toLowerCase() : value;
-    found.set(`${kind}:${text}`, { kind, value: text });
+    const text = value.length === 36 && isUuid(value) ? value.toLowerCase() : value;
+    if (!found.some((other) => other.value === text && other.kind === kind)) found.push({ kind, value: text });
   };
   for (const { kind, value } of others) add(kind, value);
   if (isJsonObject(input)) addRequest(input, add);
   if (isJsonObject(output)) addResponse(output, add);
-  return [...found.values()];
+  return found;
 }
 
 type Add = (kind: ReferenceKind, value: unknown) => void;

@@ -66,6 +66,16 @@ export function readJsonText(request: BodyRequest, response: Response): string |
   return bytes instanceof Promise ? bytes.then((read) => textOf(request, read)) : textOf(request, bytes);
 }
 
+/** Parses a body that no route reads. A body that cannot be read or parsed is ignored. */
+export async function parseUnreadBody(request: BodyRequest, response: Response): Promise<void> {
+  if (!hasBody(request)) return;
+  try {
+    parsed(request, await readJsonText(request, response));
+  } catch {
+    // The response of the caller does not depend on the body.
+  }
+}
+
 /** The unparsed bytes of a JSON body of at most `maxBytes`. */
 export const JsonBytes = createParamDecorator((maxBytes: number, context): Buffer | Promise<Buffer> => {
   const http = context.switchToHttp();

@@ -6,6 +6,7 @@ import { type InjectedScenario, secondsOf } from '../contracts/sandbox/scenarios
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { AppError, violated } from '../errors/app-error.js';
 import { JSON_TYPE } from '../http/answer.js';
+import { parseUnreadBody } from '../http/json-body.js';
 import type { FaultedRequest } from '../http/recorded-request.js';
 import { routeOf, SCENARIO_HEADER, ScenarioSelection } from './scenario-selection.js';
 
@@ -44,9 +45,14 @@ async function inject(
   request.scenario = scenario;
   response.setHeader(SCENARIO_HEADER, scenario.name);
   const error = errorOf(scenario);
+  const breakResponse = BROKEN_RESPONSES[scenario.name];
+  // The route does not run, and the exchange needs the values of the body to be found.
+  if (error !== undefined || breakResponse !== undefined) await parseUnreadBody(request, response);
   if (error !== undefined) throw error;
   if (scenario.name === 'slow-answer') await delay(secondsOf(scenario) * 1_000, undefined, { ref: false });
-  return breakResponse(scenario, response) ? NEVER : changeResponse(scenario, response, next);
+  if (breakResponse === undefined) return changeResponse(scenario, response, next);
+  breakResponse(response, scenario);
+  return NEVER;
 }
 
 /** The error that replaces the response. */
@@ -73,28 +79,19 @@ function errorOf(scenario: InjectedScenario): AppError | undefined {
   }
 }
 
-/** Writes a broken response, or none. Returns false for other scenarios. */
-function breakResponse(scenario: InjectedScenario, response: Response): boolean {
-  switch (scenario.name) {
-    case 'cut-answer':
-      response.status(200).set({ 'Content-Type': JSON_TYPE, 'Content-Length': String(CUT_LENGTH) });
-      response.write(BEGINNING, () => response.destroy());
-      return true;
-    case 'hanging-answer': {
-      const timer = setTimeout(() => response.destroy(), secondsOf(scenario) * 1_000).unref();
-      response.once('close', () => clearTimeout(timer));
-      return true;
-    }
-    case 'malformed-json':
-      response.status(200).set('Content-Type', JSON_TYPE).end(BEGINNING);
-      return true;
-    case 'html-answer':
-      response.status(200).set('Content-Type', 'text/html; charset=utf-8').end(HTML);
-      return true;
-    default:
-      return false;
-  }
-}
+/** Scenarios that write a broken response instead of the route's, or none. */
+const BROKEN_RESPONSES: Readonly<Record<string, (response: Response, scenario: InjectedScenario) => void>> = {
+  'cut-answer': (response) => {
+    response.status(200).set({ 'Content-Type': JSON_TYPE, 'Content-Length': String(CUT_LENGTH) });
+    response.write(BEGINNING, () => response.destroy());
+  },
+  'hanging-answer': (response, scenario) => {
+    const timer = setTimeout(() => response.destroy(), secondsOf(scenario) * 1_000).unref();
+    response.once('close', () => clearTimeout(timer));
+  },
+  'malformed-json': (response) => response.status(200).set('Content-Type', JSON_TYPE).end(BEGINNING),
+  'html-answer': (response) => response.status(200).set('Content-Type', 'text/html; charset=utf-8').end(HTML),
+};
 
 /** Runs the route, and changes what is sent. */
 function changeResponse({ name }: InjectedScenario, response: Response, next: CallHandler): Observable<unknown> {

@@ -1,4 +1,6 @@
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { from as copyFrom } from 'pg-copy-streams';
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
 import { atEnd } from './cleanup.js';
@@ -8,8 +10,10 @@ import { processorMs, type Service, startService } from './processes.js';
 import { report, type Row } from './report.js';
 import { openScaleHouse, type ScaleHouse } from './scale-house.js';
 import { median } from './statistics.js';
-import type { ReferenceKind } from '../../src/contracts/common/references.js';
+import type { Reference, ReferenceKind } from '../../src/contracts/common/references.js';
+import { keysOf } from '../../src/exchanges/exchange-keys.rules.js';
 import type { ExchangeFilter } from '../../src/exchanges/exchange-list.sql.js';
+import { COLUMNS } from '../../src/exchanges/exchange-row.js';
 import { ExchangesRepository } from '../../src/exchanges/exchanges.repository.js';
 
 const CONNECTIONS = 64;
@@ -69,7 +73,7 @@ async function measure(
   { client, pid: databasePid }: BenchDatabase,
 ): Promise<Round> {
   const { url, pid } = service;
-  await client.query('TRUNCATE tickets, ticket_revisions, exchanges, exchange_references');
+  await client.query('TRUNCATE tickets, ticket_revisions, exchanges');
   await client.query('CHECKPOINT');
   collectGarbage();
   const used = () => [processorMs(pid), processorMs(databasePid)] as const;
@@ -113,6 +117,16 @@ async function counts({ url, adminToken }: Service): Promise<[number, number]> {
   return [sum('exchanges_written_total'), sum('exchanges_lost_total')];
 }
 
+const DAY_MS = 86_400_000;
+/** Rows of one COPY. */
+const PORTION = 1_000;
+
+type Sample = Readonly<Record<string, unknown>>;
+
+const hexId = (start: string, number: number): string => `${start}${number.toString(16).padStart(12, '0')}`;
+
+const OUTBOUND = { direction: 'outbound', interface: 'vision', route: 'listVideos' };
+
 /** Of all exchanges: nine in ten are inbound pushes, one is an outbound call of Vision; one in fifty failed. */
 const SMALL_SHARE = 10_000;
 
@@ -138,45 +152,61 @@ async function measureStored({ client, url }: BenchDatabase, { haulerId }: Scale
       [owner, id],
     );
   }
-  const columns = `request_bytes, response_bytes, duration_ms, request_form, response_form, in_revision, method, path, key_prefix,
-    request_headers, response_headers, response_body`;
-  const hex = `lpad(to_hex((extract(epoch FROM date_trunc('day', now())) * 1000)::bigint + (i * 259200000.0 / ${count})::bigint), 12, '0')`;
-  await client.query('CREATE TEMP TABLE sample AS SELECT * FROM exchanges ORDER BY id LIMIT 1');
-  await client.query('TRUNCATE exchanges, exchange_references');
-  await client.query(
-    `INSERT INTO exchanges (id, hauler_id, api_key_id, connection_id, direction, interface, route, status, result, error_code,
-       request_id, refs, ${columns})
-     SELECT t.id, t.hauler, CASE WHEN t.outbound THEN NULL WHEN t.hauler = $2 THEN s.api_key_id WHEN t.hauler = $7 THEN $4::uuid END,
-       CASE WHEN NOT t.outbound THEN NULL WHEN t.hauler = $2 THEN $5::uuid WHEN t.hauler = $7 THEN $6::uuid END,
-       CASE WHEN t.outbound THEN 'outbound' ELSE 'inbound' END, CASE WHEN t.outbound THEN 'vision' ELSE 'scale' END,
-       CASE WHEN t.outbound THEN 'listVideos' ELSE 'createTicket' END, CASE WHEN t.i % 50 = 7 THEN 422 ELSE 200 END, 'created',
-       CASE WHEN t.i % 50 = 7 THEN 'VALIDATION_ERROR' END, CASE WHEN t.outbound THEN NULL ELSE gen_random_uuid()::text END,
-       s.refs, ${columns}
-     FROM (SELECT i, i % 10 = 9 AS outbound,
-             CASE WHEN i % ${SMALL_SHARE} = 0 THEN $3::uuid WHEN (i / 10) % 2 = 0 THEN $2::uuid
-               ELSE ('00000000-0000-4000-9000-' || lpad(to_hex((i / 20) % 100), 12, '0'))::uuid END AS hauler,
-             (substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-7' || lpad(to_hex(i % 4096), 3, '0') || '-8000-'
-               || lpad(to_hex(i), 12, '0'))::uuid AS id
-             FROM (SELECT i, ${hex} AS hex FROM generate_series(1, $1::int) AS i) AS numbered) AS t CROSS JOIN sample s`,
-    [count, haulerId, smallHauler, otherKey, ownConnection, otherConnection, otherHauler],
-  );
-  await client.query(
-    `INSERT INTO exchange_references (exchange_id, kind, value)
-     SELECT e.id, r.kind, r.value FROM exchanges e CROSS JOIN LATERAL (
-       SELECT 'ticketNumber' AS kind, 'IN-' || right(e.id::text, 7) AS value WHERE e.direction = 'inbound'
-       UNION ALL SELECT 'ticketId', e.id::text WHERE e.direction = 'inbound'
-       UNION ALL SELECT 'siteId', 'site-' || right(e.id::text, 1) WHERE e.direction = 'inbound'
-       UNION ALL SELECT 'materialId', 'material-' || substr(e.id::text, 35, 2) WHERE e.direction = 'inbound'
-       UNION ALL SELECT 'truckId', 'TRUCK-' || substr(e.id::text, 33, 3) WHERE e.direction = 'outbound'
-       UNION ALL SELECT 'cameraId', 'front' WHERE e.direction = 'outbound') AS r`,
-  );
+  const [sample] = (await client.query<Sample>('SELECT * FROM exchanges ORDER BY id LIMIT 1')).rows;
+  if (sample === undefined) throw new Error('there is no exchange to copy');
+  const haulers = Array.from({ length: 100 }, (_, i) => hexId('00000000-0000-4000-9000-', i));
+  const midnight = Date.now() - (Date.now() % DAY_MS);
+  const lineOf = (i: number): string => {
+    const isOutbound = i % 10 === 9;
+    const time = Math.floor(midnight + (i * 3 * DAY_MS) / count)
+      .toString(16)
+      .padStart(12, '0');
+    const id = hexId(`${time.slice(0, 8)}-${time.slice(8)}-7${(i % 4096).toString(16).padStart(3, '0')}-8000-`, i);
+    const owner = i % SMALL_SHARE === 0 ? smallHauler : i % 20 < 10 ? haulerId : haulers[Math.floor(i / 20) % 100];
+    const key = owner === haulerId ? sample.api_key_id : owner === otherHauler ? otherKey : null;
+    const connection = owner === haulerId ? ownConnection : owner === otherHauler ? otherConnection : null;
+    const isRefused = i % 50 === 7;
+    const references: readonly Reference[] = isOutbound
+      ? [
+          { kind: 'truckId', value: `TRUCK-${id.slice(32, 35)}` },
+          { kind: 'cameraId', value: 'front' },
+          ...(owner === haulerId ? [] : [{ kind: 'cameraId', value: 'rear' } as const]),
+        ]
+      : [
+          { kind: 'ticketNumber', value: `IN-${id.slice(-7)}` },
+          { kind: 'ticketId', value: id },
+          { kind: 'siteId', value: `site-${id.slice(-1)}` },
+          { kind: 'materialId', value: `material-${id.slice(34)}` },
+        ];
+    const columns: Partial<Record<(typeof COLUMNS)[number], unknown>> = {
+      ...sample,
+      id,
+      hauler_id: owner,
+      api_key_id: isOutbound ? null : key,
+      connection_id: isOutbound ? connection : null,
+      ...(isOutbound ? OUTBOUND : {}),
+      status: isRefused ? 422 : 200,
+      error_code: isRefused ? 'VALIDATION_ERROR' : null,
+      request_id: isOutbound ? null : hexId('00000000-0000-4000-a000-', i),
+      refs: JSON.stringify(references),
+      keys: `{${keysOf(id, owner ?? null, references).join(',')}}`,
+    };
+    return `${COLUMNS.map((name) => columns[name] ?? '\\N').join('\t')}\n`;
+  };
+  await client.query('TRUNCATE exchanges');
+  const lines = function* () {
+    for (let i = 1; i <= count; i += PORTION) {
+      yield Array.from({ length: Math.min(PORTION, count + 1 - i) }, (_, j) => lineOf(i + j)).join('');
+    }
+  };
+  for (const portion of lines()) {
+    await pipeline([portion], client.query(copyFrom(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`)));
+  }
   await client.query('ANALYZE exchanges');
-  await client.query('ANALYZE exchange_references');
   const { rows: size } = await client.query<{ bytes: string }>(
-    `SELECT sum(pg_total_relation_size(relid)) AS bytes FROM pg_partition_tree('exchanges')
-      UNION ALL SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('exchange_references')`,
+    `SELECT sum(pg_total_relation_size(relid)) AS bytes FROM pg_partition_tree('exchanges')`,
   );
-  const bytes = size.reduce((sum, row) => sum + Number(row.bytes), 0);
+  const bytes = Number(size[0]?.bytes);
   const { rows } = await client.query<{ id: string; request_id: string; api_key_id: string }>(
     'SELECT id, request_id, api_key_id FROM exchanges WHERE hauler_id = $1 AND request_id IS NOT NULL LIMIT 1',
     [haulerId],
@@ -206,10 +236,9 @@ async function measureStored({ client, url }: BenchDatabase, { haulerId }: Scale
     'material of all haulers': reference('materialId', 'material-a1'),
     'truck name': reference('truckId', 'TRUCK-0a1'),
     'camera name of all haulers': reference('cameraId', 'front'),
-    'one hour': {
-      from: Date.now() - (Date.now() % 86_400_000),
-      to: Date.now() - (Date.now() % 86_400_000) + 3_600_000,
-    },
+    'site without any': reference('siteId', 'site-of-nobody'),
+    'camera name of the other haulers': reference('cameraId', 'rear'),
+    'one hour': { from: midnight, to: midnight + 3_600_000 },
   };
   const dataSource = await new DataSource(
     createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: 2 }),

@@ -39,8 +39,7 @@ test.each([
   [
     'the log of exchanges',
     () => new ExchangeWriter(env),
-    (writer: ExchangeWriter) =>
-      writer.write([{ exchange: Buffer.from(''), references: Buffer.from('') } as ExchangeRow]),
+    (writer: ExchangeWriter) => writer.write([{ line: '' } as ExchangeRow]),
   ],
   [
     'the hot path',
