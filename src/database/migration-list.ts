@@ -10,7 +10,7 @@ import { CreateReferenceSite1795570080000 } from '../../migrations/1795570080000
 import { CreateReferenceVision1795570090000 } from '../../migrations/1795570090000-create-reference-vision.js';
 import { CreateStorage1795570100000 } from '../../migrations/1795570100000-create-storage.js';
 import { CreateSandbox1795570250000 } from '../../migrations/1795570250000-create-sandbox.js';
-import { CreateExchanges1795570300000 } from '../../migrations/1795570300000-create-exchanges.js';
+import { CreateExchanges1795570305000 } from '../../migrations/1795570305000-create-exchanges.js';
 import { IndexVideoRequests1795570310000 } from '../../migrations/1795570310000-index-video-requests.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
@@ -26,6 +26,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateReferenceVision1795570090000,
   CreateStorage1795570100000,
   CreateSandbox1795570250000,
-  CreateExchanges1795570300000,
+  CreateExchanges1795570305000,
   IndexVideoRequests1795570310000,
 ];

@@ -4,6 +4,8 @@ import type { KeptBody } from './exchange-record.js';
 /** Collects a body while it passes: the beginning up to a limit, and size and SHA-256 of the whole. */
 export class BodyCapture {
   sizeBytes = 0;
+  /** The body, while it is a single text within the limit, as most are. */
+  private text: string | undefined;
   private readonly chunks: Buffer[] = [];
   private keptBytes = 0;
   private hash: Hash | undefined;
@@ -13,6 +15,19 @@ export class BodyCapture {
 
   add(chunk: unknown, encoding?: unknown): void {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
+    if (this.sizeBytes === 0 && typeof chunk === 'string' && encodingOf(encoding) === 'utf8') {
+      const size = Buffer.byteLength(chunk);
+      if (size <= this.maxBytes) {
+        this.text = chunk;
+        this.sizeBytes = size;
+        return;
+      }
+    } else if (this.text !== undefined) {
+      const { text } = this;
+      this.text = undefined;
+      this.sizeBytes = 0;
+      this.add(Buffer.from(text));
+    }
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encodingOf(encoding)) : Buffer.from(chunk);
     this.sizeBytes += bytes.length;
     const free = this.maxBytes - this.keptBytes;
@@ -37,6 +52,7 @@ export class BodyCapture {
   /** Undefined for an empty body. */
   kept(): KeptBody | undefined {
     if (this.sizeBytes === 0) return undefined;
+    if (this.text !== undefined) return keptBody(this.text, this.maxBytes);
     const [first = Buffer.alloc(0), ...others] = this.chunks;
     const truncated = this.sizeBytes > this.keptBytes;
     const whole = others.length === 0 ? first : Buffer.concat(this.chunks);

@@ -1,7 +1,7 @@
 import type { Reference } from '../contracts/common/references.js';
 import { INTERFACES, type InterfaceName } from '../contracts/common/api-contract.js';
 import { minUuidv7Of } from '../database/uuid.js';
-import { hashOf, hourOf } from './exchange-keys.rules.js';
+import { FIRST_HOUR, hashOf, hourOf, KEYS_OF_HOUR } from './exchange-keys.rules.js';
 import type { Direction } from './exchange-record.js';
 
 export interface ExchangeFilter {
@@ -48,18 +48,28 @@ type Parameter = (value: unknown) => string;
 /** Columns of an index before the id, with their values as SQL. */
 type Key = readonly (readonly [column: string, value: string])[];
 
+/** Exchanges that a list with a reference reads before it uses the index of keys. */
+const NEWEST = 1_000;
+
 /**
  * The newest exchanges of a filter. Each statement reads the index of the most selective filter from its newest end. A
  * filter by hauler, direction or interface reads one range for each combination, and a class of statuses one range for
- * each status that occurs.
+ * each status that occurs. With a reference it finds only those among the newest exchanges of the other filters: enough for a page
+ * of a frequent value.
  */
-export function listSql(filter: Omit<ExchangeFilter, 'reference'>, limit: number): Statement {
+export function listSql({ reference, ...filter }: ExchangeFilter, pageSize: number): Statement {
   const parameters: unknown[] = [];
   const parameter: Parameter = (value) => `$${parameters.push(value)}`;
   const bounds = boundsOf(filter, parameter);
   const conditions = [...conditionsOf(filter, parameter), ...ownersOf(filter, parameter)];
-  return { sql: statementOf(filter, { bounds, conditions, limit, parameter }), parameters };
+  const limit = reference === undefined ? pageSize : NEWEST;
+  const sql = statementOf(filter, { bounds, conditions, limit, parameter });
+  if (reference === undefined) return { sql, parameters };
+  return { sql: `SELECT * FROM (${sql}) AS newest WHERE ${has(reference, parameter)} LIMIT ${pageSize}`, parameters };
 }
+
+const has = ({ kind, value }: Reference, parameter: Parameter): string =>
+  `strpos(refs, ${parameter(JSON.stringify({ kind, value }))}) > 0`;
 
 /**
  * The newest exchanges of one day that have one of the references. The statement reads one hour after the other, from the newest,
@@ -74,18 +84,14 @@ export function referenceSql(
 ): Statement {
   const parameters: unknown[] = [];
   const parameter: Parameter = (value) => `$${parameters.push(value)}`;
-  const { haulerId } = filter;
-  const key = (hash: number) => `(hour << 32) + ${parameter(hash)}::bigint`;
-  const keys = (reference: Reference) =>
-    [reference, ...(haulerId === undefined ? [] : [{ kind: 'haulerId', value: haulerId }])].map(hashOf).map(key);
   const named = references.map((reference) => {
-    const { kind, value } = reference;
-    return `keys @> ARRAY[${keys(reference).join(', ')}] AND strpos(refs, ${parameter(JSON.stringify({ kind, value }))}) > 0`;
+    const key = `(hour + ${FIRST_HOUR}) * ${KEYS_OF_HOUR} + ${parameter(hashOf(reference, filter.haulerId))}::int`;
+    return `keys @> ARRAY[${key}] AND ${has(reference, parameter)}`;
   });
   const { first, end } = idsOf(filter);
-  const hours = [Math.min(day.lastHour, hourOf(end)), Math.max(day.firstHour, hourOf(first))];
+  const hours = [Math.min(hourOf(end) - day.firstHour, 23), Math.max(hourOf(first) - day.firstHour, 0)];
   const conditions = [...rangeOf([], 'id', boundsOf(filter, parameter)), ...sqlOf(conditionsOf(filter, parameter))];
-  const sql = `SELECT e.* FROM generate_series(${hours.map((hour) => `${parameter(hour)}::bigint`).join(', ')}, -1) AS hour
+  const sql = `SELECT e.* FROM generate_series(${hours.join(', ')}, -1) AS hour
     CROSS JOIN LATERAL (SELECT ${columns} FROM ${day.partition}
       WHERE (${named.join(' OR ')}) AND (${conditions.join(' AND ')}) IS TRUE ORDER BY id DESC LIMIT ${limit}) AS e LIMIT ${limit}`;
   return { sql, parameters };
@@ -96,14 +102,12 @@ export interface PartitionDay {
   readonly partition: string;
   /** Hours since 1970. */
   readonly firstHour: number;
-  readonly lastHour: number;
 }
 
 /** Named `exchanges_YYYYMMDD`. */
 export function partitionDay(partition: string): PartitionDay {
   const [, year = '', month = '', date = ''] = /(\d{4})(\d\d)(\d\d)$/.exec(partition) ?? [];
-  const firstHour = Date.parse(`${year}-${month}-${date}`) / 3_600_000;
-  return { partition, firstHour, lastHour: firstHour + 23 };
+  return { partition, firstHour: Date.parse(`${year}-${month}-${date}`) / 3_600_000 };
 }
 
 export interface Statement {

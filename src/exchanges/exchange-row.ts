@@ -6,7 +6,7 @@ import { isStorableText, storableText } from '../contracts/common/text.js';
 import { tallyOf } from './exchange-hours.repository.js';
 import { keysOf } from './exchange-keys.rules.js';
 import type { ExchangeRecord, Headers, KeptBody } from './exchange-record.js';
-import { type LinkRule, redactBody, redactHeaders, redactKnown, redactQuery } from './redaction.rules.js';
+import { jsonString, type LinkRule, redactBody, redactHeaders, redactKnown, redactQuery } from './redaction.rules.js';
 import { referencesOf } from './references.rules.js';
 
 /** Bits of `request_form` and `response_form`. */
@@ -65,7 +65,7 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
   const { id, direction, secrets } = record;
   const rule: LinkRule = direction === 'outbound' ? 'every value' : 'signature';
   const output = parsedResponse(record);
-  const references = withoutSecrets(referencesOf(record.input, output, record.references), secrets);
+  const references = referenceCells(record, output);
   const request = record.inRevision ? NO_BODY : bodyCells(record.requestBody, rule, secrets);
   const response = bodyCells(record.responseBody, rule, secrets);
   const decision = decisionOf(record, output);
@@ -95,8 +95,8 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
     decision.result,
     record.scenario,
     record.ignoredFields === undefined ? null : redactKnown(record.ignoredFields, secrets),
-    references.length === 0 ? null : JSON.stringify(references),
-    references.length === 0 ? null : `{${keysOf(id, record.haulerId, references).join(',')}}`,
+    references.json,
+    references.keys,
     headers(record.requestHeaders),
     request.text,
     request.sha256,
@@ -107,11 +107,26 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
   return { id, tally: tallyOf(record, decision), line };
 }
 
-/** A caller may repeat its key in any value. */
-function withoutSecrets(references: readonly Reference[], secrets: readonly string[]): readonly Reference[] {
-  if (references.every(({ value }) => redactKnown(value, secrets) === value)) return references;
-  return references.map(({ kind, value }) => ({ kind, value: redactKnown(value, secrets) }));
+interface ReferenceCells {
+  readonly json: string | null;
+  readonly keys: string | null;
 }
+
+/** A caller may repeat its key in any value. */
+function referenceCells({ id, haulerId, input, references, secrets }: ExchangeRecord, output: unknown): ReferenceCells {
+  let found = referencesOf(input, output, references);
+  if (found.length === 0) return { json: null, keys: null };
+  let json = jsonOf(found);
+  if (redactKnown(json, secrets) !== json) {
+    found = found.map(({ kind, value }) => ({ kind, value: redactKnown(value, secrets) }));
+    json = jsonOf(found);
+  }
+  return { json, keys: `{${keysOf(id, haulerId, found).join(',')}}` };
+}
+
+/** As `JSON.stringify`, which takes longer. */
+const jsonOf = (references: readonly Reference[]): string =>
+  `[${references.map(({ kind, value }) => `{"kind":"${kind}","value":${jsonString(value)}}`).join(',')}]`;
 
 interface BodyCells {
   readonly text: string | null;
@@ -127,12 +142,12 @@ function bodyCells(body: KeptBody | undefined, rule: LinkRule, secrets: readonly
   const { content, truncated } = body;
   const isText = typeof content === 'string' ? isStorableText(content) : isUtf8(content) && !content.includes(0);
   const encoding = isText ? 'utf8' : 'latin1';
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  const original = isText && typeof content === 'string' ? content : bytes.toString(encoding);
+  const bytes = () => (typeof content === 'string' ? Buffer.from(content) : content);
+  const original = isText && typeof content === 'string' ? content : bytes().toString(encoding);
   const { text, isRedacted } = redactBody(original, rule, secrets);
   const form = (isText ? 0 : BASE64) + (isRedacted ? REDACTED_FORM : 0) + (truncated ? TRUNCATED : 0);
   // Otherwise the reader computes it from the text.
-  const sha256 = body.sha256 ?? (isRedacted ? createHash('sha256').update(bytes).digest('hex') : null);
+  const sha256 = body.sha256 ?? (isRedacted ? createHash('sha256').update(bytes()).digest('hex') : null);
   return { text: isText ? text : Buffer.from(text, encoding).toString('base64'), form, sha256 };
 }
 

@@ -66,14 +66,15 @@ export class ExchangesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** The newest `limit` exchanges of a filter. */
-  find(filter: ExchangeFilter, limit: number): Promise<ExchangeListRow[]> {
-    const { reference } = filter;
-    if (reference !== undefined) return this.findByReference(filter, [reference], { columns: LISTED, limit });
-    return inTransaction(this.dataSource, async (manager) => {
+  async find(filter: ExchangeFilter, limit: number): Promise<ExchangeListRow[]> {
+    const newest = await inTransaction(this.dataSource, async (manager) => {
       await manager.query(PLANNER);
       const { sql, parameters } = listSql(filter, limit);
       return manager.query<ExchangeListRow[]>(sql, [...parameters]);
     });
+    const { reference } = filter;
+    if (reference === undefined || newest.length === limit) return newest;
+    return this.findByReference(filter, [reference], { columns: LISTED, limit });
   }
 
   /** The newest `limit` exchanges of a hauler that have one of the references. */
@@ -94,6 +95,19 @@ export class ExchangesRepository {
       `SELECT create_exchange_partitions(day, day + $1::int)
       FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS day) AS today`,
       [daysAhead],
+    );
+  }
+
+  /**
+   * Adds the gathered keys of earlier days to their index. Nothing else would: PostgreSQL does it when many have been gathered, or
+   * in a vacuum.
+   */
+  async indexKeys(): Promise<void> {
+    await this.dataSource.query(
+      `SELECT gin_clean_pending_list(c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+         JOIN pg_index x ON x.indexrelid = c.oid JOIN pg_class t ON t.oid = x.indrelid
+        WHERE i.inhparent = 'exchanges_keys_idx'::regclass
+          AND right(t.relname, 8) < to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')`,
     );
   }
 

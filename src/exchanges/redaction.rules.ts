@@ -32,8 +32,11 @@ export type LinkRule = 'signature' | 'every value';
 
 const comparable = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
 
-/** Characters that JSON escapes, and links. */
-const NOT_PLAIN = /[^ !#-[\]-~]|https?:/i;
+/** ASCII that JSON does not escape. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** `JSON.stringify` of a text, most of which are plain. */
+export const jsonString = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
 
 /** The headers as JSON, without the security headers that every response has. Names of headers need no escapes. */
 export function redactHeaders(headers: Headers): string {
@@ -48,7 +51,7 @@ export function redactHeaders(headers: Headers): string {
 
 function headerValue(name: string, value: string): string {
   if (SECRET_HEADERS.has(name.toLowerCase())) return `"${REDACTED}"`;
-  return NOT_PLAIN.test(value) ? JSON.stringify(redactLinks(value, 'every value')) : `"${value}"`;
+  return jsonString(redactLinks(value, 'every value'));
 }
 
 /** A path with its query. */
@@ -103,7 +106,7 @@ export function redactKnown(text: string, secrets: readonly string[]): string {
 
 /** Every http address in a text. A user name and password in it are removed as well. */
 function redactLinks(text: string, rule: LinkRule): string {
-  if (!/https?:/i.test(text)) return text;
+  if (!text.includes(':') || !/https?:/i.test(text)) return text;
   return text.replace(/https?:\/\/[^\s"'<>\\^`{|}]+/gi, (url) =>
     redactQuery(url.replace(/^(https?:\/\/)[^/?#]*@/i, `$1${REDACTED}@`), rule),
   );

@@ -16,7 +16,8 @@ export function referencesOf(input: unknown, output: unknown, others: readonly R
     if (typeof value !== 'string' || value === '' || value.length > MAX_LENGTH || !isStorableText(value)) return;
     if (found.length >= MAX_REFERENCES) return;
     // Ids that are uuids have one spelling.
-    const text = value.length === 36 && isUuid(value) ? value.toLowerCase() : value;
+    const lower = value.toLowerCase();
+    const text = lower !== value && isUuid(value) ? lower : value;
     if (!found.some((other) => other.value === text && other.kind === kind)) found.push({ kind, value: text });
   };
   for (const { kind, value } of others) add(kind, value);

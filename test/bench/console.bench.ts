@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core';
 import { startBrowser } from '../support/browser.js';
 import { atEnd } from './cleanup.js';
+import type { Reference } from '../../src/contracts/common/references.js';
+import { copyExchanges, exchangeId } from './copied-exchanges.js';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { type Service, startService } from './processes.js';
 import { report, type Row } from './report.js';
@@ -110,31 +112,45 @@ async function seedRecordings({ client }: BenchDatabase, fleet: Fleet, sizes: Re
   }
 }
 
+const PUSH = {
+  request_bytes: 412,
+  response_bytes: 230,
+  duration_ms: 4.2,
+  request_form: 0,
+  response_form: 0,
+  in_revision: false,
+  direction: 'inbound',
+  interface: 'scale',
+  route: 'createTicket',
+  method: 'POST',
+  path: '/platform-api/v1/tickets',
+  key_prefix: 'hb_7Kq2mZ9x',
+  request_headers: '{"content-type":"application/json"}',
+};
+
 /** Over 14 days, two in a hundred refused, with two references each, and counted by hour as the service does. */
 async function seedExchanges({ client }: BenchDatabase, { haulerId }: Fleet, count: number): Promise<void> {
   await client.query(
     `SELECT create_exchange_partitions((now() AT TIME ZONE 'UTC')::date - 14, (now() AT TIME ZONE 'UTC')::date)`,
   );
-  const portion = 100_000;
-  for (let first = 0; first < count; first += portion) {
-    await client.query(
-      `WITH made AS (
-         INSERT INTO exchanges (id, hauler_id, request_bytes, response_bytes, duration_ms, status, request_form, response_form,
-           in_revision, direction, interface, route, method, path, key_prefix, request_headers, error_code, result, refs, request_id)
-         SELECT (substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, $1, 412,
-           230, 4.2, CASE WHEN i % 50 = 0 THEN 422 ELSE 200 END, 0, 0, false, 'inbound', 'scale', 'createTicket', 'POST',
-           '/platform-api/v1/tickets', 'hb_7Kq2mZ9x', '{"content-type":"application/json"}',
-           CASE WHEN i % 50 = 0 THEN 'VALIDATION_ERROR' END, CASE WHEN i % 50 = 0 THEN '422 materialExists' ELSE 'created' END,
-           '[{"kind":"ticketNumber","value":"IN-' || i || '"},{"kind":"siteId","value":"site-' || i % 200 || '"}]',
-           'request-' || i
-         FROM (SELECT i, lpad(to_hex(((extract(epoch FROM now()) - i * 14 * 86400.0 / $2::int) * 1000)::bigint), 12, '0') AS hex
-           FROM generate_series($3::int, $4::int) AS i) AS times
-         RETURNING id, refs)
-       INSERT INTO exchange_references (exchange_id, kind, value)
-       SELECT id, r ->> 'kind', r ->> 'value' FROM made, json_array_elements(refs::json) AS r`,
-      [haulerId, count, first, Math.min(first + portion, count) - 1],
-    );
-  }
+  const now = Date.now();
+  await copyExchanges(client, count, (number) => {
+    // The oldest first.
+    const i = count - number;
+    const references: Reference[] = [
+      { kind: 'ticketNumber', value: `IN-${i}` },
+      { kind: 'siteId', value: `site-${i % 200}` },
+    ];
+    const isRefused = i % 50 === 0;
+    const columns = {
+      ...PUSH,
+      status: isRefused ? 422 : 200,
+      error_code: isRefused ? 'VALIDATION_ERROR' : null,
+      result: isRefused ? '422 materialExists' : 'created',
+      request_id: `request-${i}`,
+    };
+    return { id: exchangeId(now - (i * 14 * DAY_MS) / count, i), haulerId, references, columns };
+  });
   await client.query(
     `INSERT INTO exchange_hours (hour, direction, interface, route, status, error_code, result, count, last_id)
      SELECT to_timestamp(('x0000' || substr(id::text, 1, 8) || substr(id::text, 10, 4))::bit(64)::bigint / 3600000 * 3600),

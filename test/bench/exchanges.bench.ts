@@ -1,9 +1,8 @@
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { from as copyFrom } from 'pg-copy-streams';
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
 import { atEnd } from './cleanup.js';
+import { copyExchanges, exchangeId, numberedId } from './copied-exchanges.js';
 import { collectGarbage, push } from './load.js';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { processorMs, type Service, startService } from './processes.js';
@@ -11,9 +10,7 @@ import { report, type Row } from './report.js';
 import { openScaleHouse, type ScaleHouse } from './scale-house.js';
 import { median } from './statistics.js';
 import type { Reference, ReferenceKind } from '../../src/contracts/common/references.js';
-import { keysOf } from '../../src/exchanges/exchange-keys.rules.js';
 import type { ExchangeFilter } from '../../src/exchanges/exchange-list.sql.js';
-import { COLUMNS } from '../../src/exchanges/exchange-row.js';
 import { ExchangesRepository } from '../../src/exchanges/exchanges.repository.js';
 
 const CONNECTIONS = 64;
@@ -118,15 +115,6 @@ async function counts({ url, adminToken }: Service): Promise<[number, number]> {
 }
 
 const DAY_MS = 86_400_000;
-/** Rows of one COPY. */
-const PORTION = 1_000;
-
-type Sample = Readonly<Record<string, unknown>>;
-
-const hexId = (start: string, number: number): string => `${start}${number.toString(16).padStart(12, '0')}`;
-
-const OUTBOUND = { direction: 'outbound', interface: 'vision', route: 'listVideos' };
-
 /** Of all exchanges: nine in ten are inbound pushes, one is an outbound call of Vision; one in fifty failed. */
 const SMALL_SHARE = 10_000;
 
@@ -136,7 +124,10 @@ const SMALL_SHARE = 10_000;
  */
 async function measureStored({ client, url }: BenchDatabase, { haulerId }: ScaleHouse, count: number): Promise<void> {
   const otherHauler = '00000000-0000-4000-9000-000000000001';
-  const [smallHauler, otherKey, ownConnection, otherConnection] = ids(1, 2, 3, 4);
+  const smallHauler = numberedId('00000000-0000-4000-8000-', 1);
+  const otherKey = numberedId('00000000-0000-4000-8000-', 2);
+  const ownConnection = numberedId('00000000-0000-4000-8000-', 3);
+  const otherConnection = numberedId('00000000-0000-4000-8000-', 4);
   await client.query(`INSERT INTO haulers (id, name) VALUES ($1, 'Another hauler')`, [otherHauler]);
   await client.query(
     `INSERT INTO api_keys (id, hash, prefix, hauler_id, interfaces, created_at) VALUES ($1, $2, 'hb_00000000', $3, '{scale}', now())`,
@@ -152,56 +143,42 @@ async function measureStored({ client, url }: BenchDatabase, { haulerId }: Scale
       [owner, id],
     );
   }
-  const [sample] = (await client.query<Sample>('SELECT * FROM exchanges ORDER BY id LIMIT 1')).rows;
+  const [sample] = (await client.query<Record<string, unknown>>('SELECT * FROM exchanges ORDER BY id LIMIT 1')).rows;
   if (sample === undefined) throw new Error('there is no exchange to copy');
-  const haulers = Array.from({ length: 100 }, (_, i) => hexId('00000000-0000-4000-9000-', i));
-  const midnight = Date.now() - (Date.now() % DAY_MS);
-  const lineOf = (i: number): string => {
-    const isOutbound = i % 10 === 9;
-    const time = Math.floor(midnight + (i * 3 * DAY_MS) / count)
-      .toString(16)
-      .padStart(12, '0');
-    const id = hexId(`${time.slice(0, 8)}-${time.slice(8)}-7${(i % 4096).toString(16).padStart(3, '0')}-8000-`, i);
-    const owner = i % SMALL_SHARE === 0 ? smallHauler : i % 20 < 10 ? haulerId : haulers[Math.floor(i / 20) % 100];
-    const key = owner === haulerId ? sample.api_key_id : owner === otherHauler ? otherKey : null;
-    const connection = owner === haulerId ? ownConnection : owner === otherHauler ? otherConnection : null;
-    const isRefused = i % 50 === 7;
-    const references: readonly Reference[] = isOutbound
-      ? [
-          { kind: 'truckId', value: `TRUCK-${id.slice(32, 35)}` },
-          { kind: 'cameraId', value: 'front' },
-          ...(owner === haulerId ? [] : [{ kind: 'cameraId', value: 'rear' } as const]),
-        ]
-      : [
-          { kind: 'ticketNumber', value: `IN-${id.slice(-7)}` },
-          { kind: 'ticketId', value: id },
-          { kind: 'siteId', value: `site-${id.slice(-1)}` },
-          { kind: 'materialId', value: `material-${id.slice(34)}` },
-        ];
-    const columns: Partial<Record<(typeof COLUMNS)[number], unknown>> = {
-      ...sample,
-      id,
-      hauler_id: owner,
-      api_key_id: isOutbound ? null : key,
-      connection_id: isOutbound ? connection : null,
-      ...(isOutbound ? OUTBOUND : {}),
-      status: isRefused ? 422 : 200,
-      error_code: isRefused ? 'VALIDATION_ERROR' : null,
-      request_id: isOutbound ? null : hexId('00000000-0000-4000-a000-', i),
-      refs: JSON.stringify(references),
-      keys: `{${keysOf(id, owner ?? null, references).join(',')}}`,
-    };
-    return `${COLUMNS.map((name) => columns[name] ?? '\\N').join('\t')}\n`;
-  };
+  const haulers = Array.from({ length: 100 }, (_, i) => numberedId('00000000-0000-4000-9000-', i));
+  const midnight = Date.now() - (Date.now() % DAY_MS) - 2 * DAY_MS;
+  await client.query(
+    `SELECT create_exchange_partitions((now() AT TIME ZONE 'UTC')::date - 2, (now() AT TIME ZONE 'UTC')::date)`,
+  );
   await client.query('TRUNCATE exchanges');
-  const lines = function* () {
-    for (let i = 1; i <= count; i += PORTION) {
-      yield Array.from({ length: Math.min(PORTION, count + 1 - i) }, (_, j) => lineOf(i + j)).join('');
+  await copyExchanges(client, count, (i) => {
+    const id = exchangeId(midnight + (i * 3 * DAY_MS) / count, i);
+    const others = haulers[Math.floor(i / 20) % haulers.length] ?? '';
+    const owner = i % SMALL_SHARE === 0 ? smallHauler : i % 20 < 10 ? haulerId : others;
+    const isRefused = i % 50 === 7;
+    const outcome = { status: isRefused ? 422 : 200, error_code: isRefused ? 'VALIDATION_ERROR' : null };
+    if (i % 10 === 9) {
+      const connection = owner === haulerId ? ownConnection : owner === otherHauler ? otherConnection : null;
+      const call = { direction: 'outbound', interface: 'vision', route: 'listVideos', connection_id: connection };
+      const references: Reference[] = [
+        { kind: 'truckId', value: `TRUCK-${id.slice(32, 35)}` },
+        { kind: 'cameraId', value: 'front' },
+      ];
+      if (owner !== haulerId) references.push({ kind: 'cameraId', value: 'rear' });
+      const columns = { ...sample, ...outcome, ...call, api_key_id: null, request_id: null };
+      return { id, haulerId: owner, references, columns };
     }
-  };
-  for (const portion of lines()) {
-    await pipeline([portion], client.query(copyFrom(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`)));
-  }
+    const references: Reference[] = [
+      { kind: 'ticketNumber', value: `IN-${id.slice(-7)}` },
+      { kind: 'ticketId', value: id },
+      { kind: 'siteId', value: `site-${id.slice(-1)}` },
+      { kind: 'materialId', value: `material-${id.slice(34)}` },
+    ];
+    const key = owner === haulerId ? sample['api_key_id'] : owner === otherHauler ? otherKey : null;
+    const requestId = numberedId('00000000-0000-4000-a000-', i);
+    const columns = { ...sample, ...outcome, api_key_id: key, request_id: requestId };
+    return { id, haulerId: owner, references, columns };
+  });
   await client.query('ANALYZE exchanges');
   const { rows: size } = await client.query<{ bytes: string }>(
     `SELECT sum(pg_total_relation_size(relid)) AS bytes FROM pg_partition_tree('exchanges')`,
@@ -245,6 +222,7 @@ async function measureStored({ client, url }: BenchDatabase, { haulerId }: Scale
   ).initialize();
   atEnd(() => dataSource.destroy());
   const exchanges = new ExchangesRepository(dataSource);
+  await exchanges.indexKeys();
   const timed = async (filter: ExchangeFilter): Promise<number> => {
     const times: number[] = [];
     for (let i = 0; i < REPEATS; i++) {
@@ -269,6 +247,3 @@ async function measureStored({ client, url }: BenchDatabase, { haulerId }: Scale
   });
   console.log(`${count} exchanges: ${(bytes / count / 1000).toFixed(2)} GB per million`);
 }
-
-const ids = (...numbers: readonly number[]) =>
-  numbers.map((number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`);

@@ -4,12 +4,16 @@ import { randomUUID } from 'node:crypto';
 import type { HistoryEntry } from '../../src/contracts/admin/history.dto.js';
 import type { List } from '../../src/contracts/admin/list.dto.js';
 import type { Overview, OverviewHour } from '../../src/contracts/admin/overview.dto.js';
+import type { Reference } from '../../src/contracts/common/references.js';
+import { minUuidv7Of } from '../../src/database/uuid.js';
 import { DEMO } from '../../src/demo/demo-data.js';
 import { historyPage } from '../../src/exchanges/exchange-history.service.js';
 import { ExchangeHours } from '../../src/exchanges/exchange-hours.repository.js';
 import { type ExchangeFilter, listSql, PLANNER } from '../../src/exchanges/exchange-list.sql.js';
+import { keysOf } from '../../src/exchanges/exchange-keys.rules.js';
 import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
 import { ExchangeRetention } from '../../src/exchanges/exchange-retention.job.js';
+import { ExchangesRepository } from '../../src/exchanges/exchanges.repository.js';
 import { StoredHours } from '../../src/vision/recordings/recordings.service.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -203,6 +207,41 @@ test.each<[string, ExchangeFilter]>([
 });
 
 const HOUR_MS = 3_600_000;
+
+test('a shared value is found behind many newer exchanges, in each hour and day, alone and with a hauler', async () => {
+  const reference: Reference = { kind: 'truckId', value: '42' };
+  const store = async (hoursAgo: number, haulerId: string, stored: Reference = reference) => {
+    const id = minUuidv7Of(Date.now() - hoursAgo * HOUR_MS);
+    await db.query(
+      `INSERT INTO exchanges (id, hauler_id, request_bytes, response_bytes, duration_ms, status, request_form, response_form,
+         in_revision, direction, interface, method, path, request_headers, refs, keys)
+       VALUES ($1, $2, 1, 1, 1, 200, 0, 0, true, 'outbound', 'vision', 'GET', '/', '{}', $3, $4)`,
+      [id, haulerId, JSON.stringify([stored]), keysOf(id, haulerId, [reference])],
+    );
+    return id;
+  };
+  await db.query(
+    `SELECT create_exchange_partitions((now() AT TIME ZONE 'UTC')::date - 3, (now() AT TIME ZONE 'UTC')::date)`,
+  );
+  const other = randomUUID();
+  const [first, second, third] = [await store(1, HAULER), await store(26, other), await store(50, HAULER)];
+  // The same key with another value.
+  await store(2, HAULER, { kind: 'truckId', value: '421' });
+  const exchanges = new ExchangesRepository(db);
+  const found = async (filter: ExchangeFilter, limit = 10) =>
+    (await exchanges.find({ reference, ...filter }, limit)).map(({ id }) => id);
+  expect(await found({})).toEqual([first, second, third]);
+  expect(await found({}, 2)).toEqual([first, second]);
+  expect(await found({ before: second })).toEqual([third]);
+  expect(await found({ haulerId: HAULER })).toEqual([first, third]);
+  expect(await found({ haulerId: other })).toEqual([second]);
+  expect(await found({ haulerId: other, direction: 'inbound' })).toEqual([]);
+  expect(await found({ from: Date.now() - 30 * HOUR_MS, to: Date.now() - 20 * HOUR_MS })).toEqual([second]);
+  await exchanges.indexKeys();
+  expect(await found({})).toEqual([first, second, third]);
+  const named = await exchanges.naming(HAULER, [{ kind: 'ticketId', value: '1' }, reference], 10);
+  expect(named.map(({ id }) => id)).toEqual([first, third]);
+});
 
 let scene: SandboxScene;
 beforeAll(async () => void (scene = await startSandboxScene()));

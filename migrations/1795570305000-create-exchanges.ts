@@ -13,7 +13,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * - `exchange_hours` counts exchanges by hour, so that the overview of a day reads some hundred rows. The writer of exchanges adds
  *   to it in the same transaction. Absent texts are empty, because a primary key has no nulls; `last_id` is the newest exchange.
  */
-export class CreateExchanges1795570300000 implements MigrationInterface {
+export class CreateExchanges1795570305000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE exchanges (
@@ -42,7 +42,7 @@ export class CreateExchanges1795570300000 implements MigrationInterface {
         scenario text,
         ignored_fields text,
         refs text,
-        keys bigint[],
+        keys integer[],
         request_headers text NOT NULL,
         request_body text,
         request_sha256 text,
