@@ -110,7 +110,7 @@ export function partitionDay(partition: string): PartitionDay {
   return { partition, firstHour: Date.parse(`${year}-${month}-${date}`) / 3_600_000 };
 }
 
-export interface Statement {
+interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }

@@ -10,7 +10,7 @@ const PORTION = 1_000;
 
 type Columns = Readonly<Partial<Record<(typeof COLUMNS)[number], unknown>>>;
 
-export interface CopiedExchange {
+interface CopiedExchange {
   readonly id: string;
   readonly haulerId: string;
   readonly references: readonly Reference[];
