@@ -13,7 +13,7 @@ import {
 } from '../contracts/admin/hosted.dto.js';
 import { List } from '../contracts/admin/list.dto.js';
 import { readVideo } from '../http/body-reader.js';
-import { JsonBody, JsonBytes } from '../http/json-body.js';
+import { JsonBody, JsonChunks } from '../http/json-body.js';
 import { ReferenceSiteData } from '../reference-partner/site/site-data.service.js';
 import { ReferenceCameras } from '../reference-partner/vision/cameras.service.js';
 import { ReferenceRecordings } from '../reference-partner/vision/recordings.service.js';
@@ -32,7 +32,7 @@ export class HostedController {
   @AdminRoute('replaceHostedSiteData')
   replaceSiteData(
     @Param() { haulerId }: HostedHaulerParam,
-    @JsonBytes(HOSTED_SITE_DATA_MAX_BYTES) body: Buffer,
+    @JsonChunks(HOSTED_SITE_DATA_MAX_BYTES) body: AsyncIterable<Buffer>,
   ): Promise<HostedSiteDataCounts> {
     return this.siteData.replace(haulerId, body);
   }

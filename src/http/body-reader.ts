@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
 import { AppError, invalid, unavailable } from '../errors/app-error.js';
 import { hasBody, type ServerLimits } from './http-server.js';
@@ -164,6 +167,53 @@ function bodyError(error: unknown, maxBytes: number): AppError {
 
 const unreadable = (message: string) => invalid([{ path: '', rule: 'isReadable', message }]);
 
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** The chunks of a decompressed body of at most `maxBytes`, for a body that is too large to be held as a whole. */
+export async function* readChunks(request: Request, maxBytes: number): AsyncGenerator<Buffer> {
+  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
+  const coding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
+  const decoder = DECODERS[coding];
+  if (decoder === undefined && coding !== 'identity') throw bodyError({ type: 'encoding.unsupported' }, maxBytes);
+  const budget = request.app.get(BUDGET) as ReceivingBudget;
+  const release = budget.reserve((request as KeyedRequest).principal?.keyPrefix ?? 'admin', maxSize(request, maxBytes));
+  try {
+    grantContinue(request);
+    const timeoutMs = bodyLimits(request).timeouts.jsonBody;
+    const refusal = `the body must arrive within ${timeoutMs / 1000} s`;
+    const received = chunksOf(request, { timeoutMs, refusal, ofAll: true });
+    let bytes = 0;
+    for await (const chunk of decoder === undefined ? received : decoded(received, decoder())) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : bodyError(error, maxBytes);
+  } finally {
+    release();
+  }
+}
+
+/** Errors of the source are thrown as they are. */
+async function* decoded(source: AsyncIterable<Buffer>, decoder: Transform): AsyncGenerator<Buffer> {
+  const controller = new AbortController();
+  const piped = pipeline(source, decoder, { signal: controller.signal });
+  // The reader of the decoder throws first.
+  piped.catch(() => undefined);
+  try {
+    yield* decoder as AsyncIterable<Buffer>;
+    await piped;
+  } finally {
+    controller.abort();
+  }
+}
+
 /** The chunks of a `video/mp4` body. A sender that pauses too long is a `requestTimeout`. */
 export function readVideo(request: Request): AsyncIterable<Buffer> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
@@ -174,26 +224,40 @@ export function readVideo(request: Request): AsyncIterable<Buffer> {
     );
   }
   grantContinue(request);
-  return chunksOf(request, bodyLimits(request).timeouts.uploadPause);
+  const timeoutMs = bodyLimits(request).timeouts.uploadPause;
+  return chunksOf(request, {
+    timeoutMs,
+    refusal: `the upload paused for more than ${timeoutMs / 1000} s`,
+    ofAll: false,
+  });
 }
 
-async function* chunksOf(request: Request, timeoutMs: number): AsyncGenerator<Buffer> {
+interface Waiting {
+  readonly timeoutMs: number;
+  readonly refusal: string;
+  /** The timeout is for all waits together, not for each. */
+  readonly ofAll: boolean;
+}
+
+/** The time that the reader takes between two chunks does not count. */
+async function* chunksOf(request: Request, { timeoutMs, refusal, ofAll }: Waiting): AsyncGenerator<Buffer> {
   // Destroying the request would close the connection before the response.
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
-  let refuse: () => void = () => undefined;
-  // First reads the bytes that arrived while the event loop was busy.
-  const timer = setTimeout(() => setImmediate(() => refuse()), timeoutMs);
-  try {
-    for (;;) {
-      const chunk = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
-        refuse = () => reject(new AppError('requestTimeout', `the upload paused for more than ${timeoutMs / 1000} s`));
-        timer.refresh();
-        chunks.next().then(resolve, reject);
-      });
-      if (chunk.done === true) return;
-      yield chunk.value;
-    }
-  } finally {
-    clearTimeout(timer);
+  let leftMs = timeoutMs;
+  for (;;) {
+    const begun = performance.now();
+    const chunk = await within(chunks.next(), leftMs, refusal);
+    if (ofAll) leftMs -= performance.now() - begun;
+    if (chunk.done === true) return;
+    yield chunk.value;
   }
+}
+
+function within<T>(work: Promise<T>, timeoutMs: number, refusal: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    // First reads the bytes that arrived while the event loop was busy.
+    const refuse = () => setImmediate(() => reject(new AppError('requestTimeout', refusal)));
+    const timer = setTimeout(refuse, timeoutMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

@@ -2,7 +2,7 @@ import { createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { decodeUtf8, InvalidJsonError, isJsonObject, parseJson } from '../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
-import { bodyLimits, readBytes } from './body-reader.js';
+import { bodyLimits, readBytes, readChunks } from './body-reader.js';
 import { hasBody } from './http-server.js';
 import { type DtoClass, fieldPlans, type Nested } from '../contracts/common/fields/field.js';
 import { joinPath } from '../contracts/common/text.js';
@@ -76,10 +76,11 @@ export async function parseUnreadBody(request: BodyRequest, response: Response):
   }
 }
 
-/** The unparsed bytes of a JSON body of at most `maxBytes`. */
-export const JsonBytes = createParamDecorator((maxBytes: number, context): Buffer | Promise<Buffer> => {
-  const http = context.switchToHttp();
-  return jsonBytes(http.getRequest<Request>(), http.getResponse<Response>(), maxBytes);
+/** The chunks of a JSON body of at most `maxBytes`, unparsed. */
+export const JsonChunks = createParamDecorator((maxBytes: number, context): AsyncIterable<Buffer> => {
+  const request = context.switchToHttp().getRequest<Request>();
+  requireJson(request.headers['content-type']);
+  return readChunks(request, maxBytes);
 });
 
 function jsonBytes(request: Request, response: Response, maxBytes: number): Buffer | Promise<Buffer> {

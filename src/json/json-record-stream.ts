@@ -16,6 +16,9 @@ const SHAPE = 0x20;
 /** Limit of one record, and of the document without its records: each is parsed in one call of `JSON.parse`. */
 export const MAX_RECORD_BYTES = 1_048_576;
 
+/** The message of an error for bytes that are not UTF-8. */
+export const NOT_UTF8 = 'is not UTF-8';
+
 /** The document is not JSON (`notJson`), or it breaks a limit or repeats a list (`breach`). The message ends a sentence. */
 export class JsonStreamError extends Error {
   constructor(
@@ -268,4 +271,4 @@ const parentsOf = (path: string): string[] => {
 };
 
 const notJson = () => new JsonStreamError('notJson', '', 'is not valid JSON');
-const notUtf8 = () => new JsonStreamError('notJson', '', 'is not UTF-8');
+const notUtf8 = () => new JsonStreamError('notJson', '', NOT_UTF8);

@@ -1,41 +1,38 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setImmediate } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
-import { formatInstant, type Instant } from '../../contracts/common/instant.js';
-import type { SubmittedSiteData } from './submitted-site-data.js';
+import { type Kind, KINDS } from './submitted-records.js';
 
-/** The prepared body of `GET /scale-platform/v1/sites`. */
+/** The body of `GET /scale-platform/v1/sites`. */
 export interface SiteAnswer {
   /** SHA-256 of the uncompressed body, in hex. The order of the submitted records does not change it. */
   readonly digest: string;
   /** Bytes uncompressed. */
   readonly byteLength: number;
   readonly gzipLength: number;
-  /** The compressed body in order, in pieces of about `PIECE_BYTES`. */
-  readonly gzip: readonly Buffer[];
+  /** Number of pieces of the compressed body. */
+  readonly pieces: number;
   readonly active: number;
-}
-
-interface SubmittedRecord {
-  readonly id: string;
-  readonly active?: boolean;
-  readonly updatedAt?: Instant;
 }
 
 const PIECE_BYTES = 256 * 1024;
 const TEXT_LENGTH = 64 * 1024;
 
-/** Prepares the response when the data changes. It has the active records only, ordered by id (decision 37). */
-export async function writeSiteAnswer(data: SubmittedSiteData): Promise<SiteAnswer> {
+/**
+ * Writes the compressed response piece by piece when the data changes. `elements` are the active records, ordered by kind
+ * and id (decision 37).
+ */
+export async function writeSiteAnswer(
+  elements: AsyncIterable<readonly { kind: Kind; text: string }[]>,
+  store: (piece: Buffer, position: number) => Promise<void>,
+): Promise<SiteAnswer> {
   const hash = createHash('sha256');
-  const written = { byteLength: 0, gzipLength: 0, active: 0 };
-  const gzip: Buffer[] = [];
+  const written = { byteLength: 0, gzipLength: 0, pieces: 0, active: 0 };
   await pipeline(
     Readable.from(
-      textOf(data, () => written.active++),
-      { objectMode: true },
+      textOf(elements, () => written.active++),
+      { objectMode: true, highWaterMark: 1 },
     ),
     async function* (texts: AsyncIterable<string>) {
       for await (const text of texts) {
@@ -48,12 +45,12 @@ export async function writeSiteAnswer(data: SubmittedSiteData): Promise<SiteAnsw
     createGzip({ chunkSize: PIECE_BYTES }),
     async (output: AsyncIterable<Buffer>) => {
       for await (const piece of gathered(output)) {
-        gzip.push(piece);
         written.gzipLength += piece.length;
+        await store(piece, written.pieces++);
       }
     },
   );
-  return { ...written, digest: hash.digest('hex'), gzip };
+  return { ...written, digest: hash.digest('hex') };
 }
 
 /** Joins the small pieces that zlib produces for each write. */
@@ -70,34 +67,27 @@ async function* gathered(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   if (bytes > 0) yield Buffer.concat(gathering);
 }
 
-async function* textOf(data: SubmittedSiteData, count: () => void): AsyncGenerator<string> {
-  let text = '{"success":true,"data":{';
-  for (const [kind, records] of Object.entries(data) as [string, readonly SubmittedRecord[]][]) {
-    text += `${text.endsWith('{') ? '' : ','}"${kind}":[`;
-    let separator = '';
-    for (const bucket of bucketsById(records.filter(({ active }) => active !== false))) {
-      for (const record of bucket.sort((a, b) => (a.id < b.id ? -1 : 1))) {
-        text += separator + JSON.stringify(responseRecord(record));
-        separator = ',';
-        count();
-        if (text.length < TEXT_LENGTH) continue;
-        yield text;
-        text = '';
-      }
-      await setImmediate();
+async function* textOf(
+  elements: AsyncIterable<readonly { kind: Kind; text: string }[]>,
+  count: () => void,
+): AsyncGenerator<string> {
+  let open = 0;
+  let text = `{"success":true,"data":{"${KINDS[0]}":[`;
+  let separator = '';
+  const openKind = (index: number) => {
+    for (; open < index; separator = '') text += `],"${KINDS[++open]}":[`;
+  };
+  for await (const batch of elements) {
+    for (const element of batch) {
+      openKind(KINDS.indexOf(element.kind));
+      text += separator + element.text;
+      separator = ',';
+      count();
+      if (text.length < TEXT_LENGTH) continue;
+      yield text;
+      text = '';
     }
-    text += ']';
   }
-  yield `${text}}}`;
-}
-
-/** Splits records by the first byte of the id: one sort of a million ids would block the event loop for a second. */
-function bucketsById(records: readonly SubmittedRecord[]): SubmittedRecord[][] {
-  const buckets = Array.from({ length: 256 }, (): SubmittedRecord[] => []);
-  for (const record of records) buckets[Number.parseInt(record.id.slice(0, 2), 16)]?.push(record);
-  return buckets;
-}
-
-function responseRecord(record: SubmittedRecord): object {
-  return record.updatedAt === undefined ? record : { ...record, updatedAt: formatInstant(record.updatedAt) };
+  openKind(KINDS.length - 1);
+  yield `${text}]}}`;
 }
