@@ -30,6 +30,8 @@ const CLIPS = `
       );
       CREATE INDEX video_requests_id_idx ON video_requests (id);
       CREATE INDEX video_requests_connection_idx ON video_requests (connection_id, id);
+      CREATE INDEX video_requests_truck_idx ON video_requests (truck_id, id);
+      CREATE INDEX video_requests_status_idx ON video_requests (status, id);
 
       CREATE TABLE video_request_parts (
         hauler_id uuid NOT NULL,

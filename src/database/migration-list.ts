@@ -11,7 +11,6 @@ import { CreateReferenceVision1795570090000 } from '../../migrations/17955700900
 import { CreateStorage1795570100000 } from '../../migrations/1795570100000-create-storage.js';
 import { CreateSandbox1795570250000 } from '../../migrations/1795570250000-create-sandbox.js';
 import { CreateExchanges1795570305000 } from '../../migrations/1795570305000-create-exchanges.js';
-import { IndexVideoRequests1795570310000 } from '../../migrations/1795570310000-index-video-requests.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -27,5 +26,4 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateStorage1795570100000,
   CreateSandbox1795570250000,
   CreateExchanges1795570305000,
-  IndexVideoRequests1795570310000,
 ];
