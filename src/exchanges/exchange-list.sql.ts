@@ -40,8 +40,8 @@ const off = (methods: readonly string[]): string =>
  */
 export const PLANNER = off(['sort', 'incremental_sort', 'bitmapscan', 'seqscan']);
 
-/** Settings for the transaction of `referenceSql`: they permit only the index of keys. */
-export const REFERENCE_PLANNER = off(['indexscan', 'indexonlyscan', 'seqscan']);
+/** Settings for the transaction of `referenceSql`: they permit only the index of keys. The lock keeps every partition until its end. */
+export const REFERENCE_PLANNER = `${off(['indexscan', 'indexonlyscan', 'seqscan'])}; LOCK TABLE exchanges IN ACCESS SHARE MODE`;
 
 type Parameter = (value: unknown) => string;
 

@@ -8,7 +8,7 @@ import { COLUMNS } from '../../src/exchanges/exchange-row.js';
 /** Rows of one COPY. */
 const PORTION = 1_000;
 
-type Columns = Readonly<Partial<Record<(typeof COLUMNS)[number], unknown>>>;
+type Columns = Readonly<Partial<Record<(typeof COLUMNS)[number], string | number | boolean | null>>>;
 
 interface CopiedExchange {
   readonly id: string;

@@ -143,7 +143,9 @@ async function measureStored({ client, url }: BenchDatabase, { haulerId }: Scale
       [owner, id],
     );
   }
-  const [sample] = (await client.query<Record<string, unknown>>('SELECT * FROM exchanges ORDER BY id LIMIT 1')).rows;
+  const [sample] = (
+    await client.query<Record<string, string | number | boolean | null>>('SELECT * FROM exchanges ORDER BY id LIMIT 1')
+  ).rows;
   if (sample === undefined) throw new Error('there is no exchange to copy');
   const haulers = Array.from({ length: 100 }, (_, i) => numberedId('00000000-0000-4000-9000-', i));
   const midnight = Date.now() - (Date.now() % DAY_MS) - 2 * DAY_MS;
