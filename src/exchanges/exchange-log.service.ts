@@ -16,8 +16,9 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** Memory of an exchange besides its text. */
 const ROW_BYTES = 256;
 
-/** Exchanges of one transaction. */
+/** Exchanges of one transaction. Their bytes are in memory three times until a slow database has received them. */
 const BATCH = 1_000;
+const BATCH_BYTES = 2 * 1024 * 1024;
 const GATHER_MS = 200;
 const RETRY_MS = 1_000;
 const SHUTDOWN_MS = 3_000;
@@ -98,7 +99,7 @@ export class ExchangeLog implements BeforeApplicationShutdown {
     while (this.queue.length > 0) {
       // Does not delay a shutdown.
       if (this.queue.length < BATCH && !this.isStopping) await this.gather();
-      await this.write(this.queue.shift(BATCH));
+      await this.write(this.queue.shift(BATCH, BATCH_BYTES));
     }
   }
 

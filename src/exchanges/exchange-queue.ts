@@ -20,13 +20,19 @@ export class BoundedQueue<T> {
     return this.dropExcess();
   }
 
-  /** Removes the oldest elements. */
-  shift(count: number): T[] {
-    const taken = this.items.slice(this.head, this.head + count);
+  /** Removes the oldest elements, at least one: at most `maxItems`, and `maxBytes` in all. */
+  shift(maxItems: number, maxBytes = Infinity): T[] {
+    const taken: T[] = [];
+    let left = maxBytes;
+    for (const { value, bytes } of this.items.slice(this.head, this.head + maxItems)) {
+      left -= bytes;
+      if (left < 0 && taken.length > 0) break;
+      this.bytes -= bytes;
+      taken.push(value);
+    }
     this.head += taken.length;
-    for (const { bytes } of taken) this.bytes -= bytes;
     this.compact();
-    return taken.map(({ value }) => value);
+    return taken;
   }
 
   private dropExcess(): number {

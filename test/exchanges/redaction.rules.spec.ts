@@ -74,6 +74,12 @@ describe('the queue', () => {
     expect(queue.shift(9)).toEqual([4, 5]);
     expect(queue.length).toBe(0);
   });
+
+  test('returns as many bytes as a batch may have, and at least one element', () => {
+    const queue = new BoundedQueue<number>(9, 1_000);
+    [10, 40, 90, 5].forEach((bytes) => queue.push(bytes, bytes));
+    expect([50, 60, 60, 60].map((bytes) => queue.shift(9, bytes))).toEqual([[10, 40], [90], [5], []]);
+  });
 });
 
 test('a captured body ends with a whole character', () => {
