@@ -32,7 +32,7 @@ export const REFERENCE_PARTNER_ROUTES = {
     path: '/hosted/haulers/{haulerId}/site-data',
     summary: "Replace a hauler's data on the partner side",
     description:
-      'Replaces all of it: a record that is not in the body is deleted, and an empty body makes the hauler unknown. Invalid records, repeated ids and unknown parents are refused with every violation, and nothing changes. Up to 256 MB.',
+      'Replaces all of it: a record that is not in the body is deleted, and an empty body makes the hauler unknown. Invalid records, repeated ids and unknown parents are refused with at most 10,000 violations, and nothing changes. Up to 256 MB.',
     params: HostedHaulerParam,
     upload: { contentType: 'application/json', maxBytes: HOSTED_SITE_DATA_MAX_BYTES, schema: SiteData },
     status: 200,
