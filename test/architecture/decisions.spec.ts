@@ -30,7 +30,11 @@ function spelledOut(list: string): string[] {
 
 /** The licences of packages have sections of their own. */
 const PAGES = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT, exclude: ['THIRD-PARTY-NOTICES.md'] });
-const CODE = globSync('{src,test,migrations}/**/*.{ts,mjs,cjs}', { cwd: ROOT });
+/** Without the file that architecture.spec.ts writes for a moment. */
+const CODE = globSync('{src,test,migrations}/**/*.{ts,mjs,cjs}', {
+  cwd: ROOT,
+  exclude: ['src/contracts/forbidden/**'],
+});
 const FILES = [...PAGES, ...CODE].filter((file) => join(ROOT, file) !== import.meta.filename);
 
 describe('docs/decisions.md', () => {
