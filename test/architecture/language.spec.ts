@@ -17,6 +17,7 @@ describe('the language of the project', () => {
       "// Such a record is nobody's, of those that were told.",
       ['// Such a', "nobody's", 'of those that', 'told'],
     ],
+    ['test/a.spec.ts', "it('tells the same, twice', () => {});", ['tells']],
     ['src/a.ts', 'const paceOf = 1; // at full pace', ['pace', 'pace']],
   ])('is checked in %s: %s', (path, text, found) => {
     expect(findIdiom(path, text).map((finding) => finding.found)).toEqual(found);

@@ -60,7 +60,10 @@ const PATTERNS: readonly (readonly [pattern: string, use: string])[] = [
   [String.raw`\bAsking\b`, 'PollContext'],
 ];
 
-const WORD = new RegExp(String.raw`(?<![a-z'])(?:${WORDS.map(([pattern]) => `(${pattern})`).join('|')})(?![a-z])`, 'g');
+const WORD = new RegExp(
+  String.raw`(?<![a-z]|[a-z]')(?:${WORDS.map(([pattern]) => `(${pattern})`).join('|')})(?![a-z])`,
+  'g',
+);
 const PATTERN = new RegExp(PATTERNS.map(([pattern]) => `(${pattern})`).join('|'), 'g');
 
 export interface Finding {

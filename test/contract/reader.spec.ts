@@ -32,7 +32,7 @@ describe('a DTO class, compiled', () => {
     expect(result.inboundFlow?.updatedAt).toBe('2026-01-31T08:30:00.500000Z');
   });
 
-  it('tells every violation at once, each under its own path', () => {
+  it('returns every violation at once, each under its own path', () => {
     const { violations } = read(CreateScaleTicketRequest, {
       materials: [material, 7, { ...material, quantity: '1', unitPriceCents: Number.POSITIVE_INFINITY }, [], null],
       inboundFlow: [],

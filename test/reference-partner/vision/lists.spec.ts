@@ -343,7 +343,7 @@ describe('a download link (decision 46)', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it('tells HEAD the same, without the bytes', async () => {
+  it('answers HEAD with the same headers, without the bytes', async () => {
     const opened = jest.spyOn(service.app.get<Storage>(STORAGE, { strict: false }), 'read');
     const response = await getFile({}, 'HEAD');
     expect(opened).not.toHaveBeenCalled();
@@ -375,14 +375,17 @@ describe('a download link (decision 46)', () => {
     expect(response.headers.get('etag')).toBe(etag);
   });
 
-  it.each(['bytes=0-99', 'bytes=999999999-'])('tells HEAD of the whole, whatever the range: %s', async (range) => {
-    const response = await getFile({ Range: range }, 'HEAD');
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-length')).toBe(String(bytes.length));
-    expect(response.headers.get('content-range')).toBeNull();
-  });
+  it.each(['bytes=0-99', 'bytes=999999999-'])(
+    'answers HEAD with the headers of the whole file for any range: %s',
+    async (range) => {
+      const response = await getFile({ Range: range }, 'HEAD');
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-length')).toBe(String(bytes.length));
+      expect(response.headers.get('content-range')).toBeNull();
+    },
+  );
 
-  it('heeds If-Range and If-None-Match', async () => {
+  it('respects If-Range and If-None-Match', async () => {
     expect((await getFile({ Range: 'bytes=0-9', 'If-Range': etag })).status).toBe(206);
     expect((await getFile({ Range: 'bytes=0-9', 'If-Range': '"other"' })).status).toBe(200);
     const { status, headers } = await getFile({ 'If-None-Match': etag });
