@@ -1,20 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { type Ended, runToEnd } from '../support/boot-process.js';
+import { type Ended, runToEnd } from './boot-process.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
+import { fromSource } from '../support/from-source.js';
 import { held, heldChild } from '../support/held.js';
 import { at, CUSTOMER, demoVideo, TRUCK } from '../support/reference-vision.js';
 import { startServiceProcess } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase, testServer } from '../support/test-database.js';
 
-const SERVICE = 'service-main.mjs';
-const MIGRATE = 'migrate-main.mjs';
+const SERVICE = 'src/main.ts';
+const MIGRATE = 'src/database/migrate-command.ts';
 const SECRETS = { ADMIN_TOKEN: 'test-admin-token-0123456789', SECRETS_KEY: '5a'.repeat(32), LOG_LEVEL: 'silent' };
 
 let database: TestDatabase;
@@ -90,7 +92,7 @@ describe('a fault that an operator can fix is reported without a stack', () => {
     async (program) => {
       const used = await createTestDatabase({ migrated: false });
       const owner = await used.connect(1);
-      const role = `plain_${program.slice(0, 4)}_${process.pid}`;
+      const role = `plain_${randomBytes(4).toString('hex')}`;
       await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'plain'`);
       const url = Object.assign(new URL(used.url), { username: role, password: 'plain' }).href;
       const { code, err } = await runToEnd(program, { ...SECRETS, DATABASE_URL: url });
@@ -215,7 +217,7 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(testServer().folder, 'notice-'));
   notice = `uses the embedded PostgreSQL under ${join(dataDir, 'postgres')}, since DATABASE_URL is not set`;
   // Only the first start finds an empty database.
-  migrated = await runToEnd('migrate-main.mjs', { DATA_DIR: dataDir, DATABASE_URL: '' });
+  migrated = await runToEnd(MIGRATE, { DATA_DIR: dataDir, DATABASE_URL: '' });
 }, 60_000);
 
 test('npm run migrate reports that it works on the embedded database', () => {
@@ -232,7 +234,7 @@ test.each([
 ])(
   '%s',
   async (_, variables, expected) => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, '../support/service-main.mjs')], {
+    const child = spawn(process.execPath, fromSource(SERVICE), {
       env: { PATH: process.env['PATH'], DATA_DIR: dataDir, DATABASE_URL: '', PORT: '0', ...variables },
       stdio: ['ignore', 'pipe', 'ignore'],
     });

@@ -11,6 +11,7 @@ import { fieldsOf } from '../../src/contracts/common/fields/documented.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf as answer, type CommandOutcome, commandsBeside, runCommand as run } from '../support/command-line.js';
 import { testEnv } from '../support/env.js';
+import { fromSource } from '../support/from-source.js';
 import { heldChild } from '../support/held.js';
 import { startServiceProcess } from '../support/service-process.js';
 import { testServer } from '../support/test-database.js';
@@ -166,15 +167,13 @@ describe('output', () => {
   });
 });
 
-const MAIN = join(import.meta.dirname, '../support/cli-main.mjs');
-
 let dataDir: string;
 beforeAll(() => {
   dataDir = mkdtempSync(join(testServer().folder, 'cli-'));
 });
 
 async function cli(...words: string[]): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(process.execPath, [MAIN, ...words], {
+  const child = spawn(process.execPath, [...fromSource('src/cli/main.ts'), ...words], {
     env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

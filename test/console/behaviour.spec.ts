@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { DEMO } from '../../src/demo/demo-data.js';
-import { accessibilityFindings, type ConsoleScene, signIn, startConsole } from '../support/console.js';
+import { accessibilityFindings, type ConsoleScene, signIn, startConsole } from './console-pages.js';
 import { eventually } from '../support/eventually.js';
 
 let scene: ConsoleScene;

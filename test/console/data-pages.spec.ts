@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
-import { accessibilityFindings, type ConsoleScene, listen, signIn, startConsole } from '../support/console.js';
+import { accessibilityFindings, type ConsoleScene, listen, signIn, startConsole } from './console-pages.js';
 import { eventually } from '../support/eventually.js';
 
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>';

@@ -8,8 +8,8 @@ import { SITE_API } from '../../src/contracts/site/site.api.js';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import type { Reply } from '../support/app.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
-import { bodies, queries } from '../support/hostile-requests.js';
-import { HostileStage, type Sent } from '../support/hostile-stage.js';
+import { bodies, queries } from './hostile-requests.js';
+import { HostileStage, type Sent } from './hostile-stage.js';
 import type { StoredRevision, StoredTicket } from '../support/scale-house.js';
 
 /** Cases in all: 100,000 in the long form. */

@@ -8,7 +8,7 @@ import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';
 import { seededRandom, shortOrLong, reportFigures } from '../support/faults.js';
 import { demoVideo } from '../support/reference-vision.js';
-import { Ledger } from '../support/ledger.js';
+import { Ledger } from './ledger.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { siteData } from '../support/site-data.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -166,8 +166,11 @@ async function openLedgers(siteId: string, materialId: string): Promise<typeof l
 const WORKERS = { tickets: 8, accounts: 3, uploads: 1, clips: 1, runs: 1 } as const;
 const KINDS = Object.keys(WORKERS) as (keyof typeof WORKERS)[];
 
+/** A clip takes 0.1 s of a core. More of them do not wait at any other place. */
+const PAUSE_MS: Partial<Record<keyof typeof WORKERS, number>> = { clips: 100 };
+
 async function underLoad(milliseconds: number, then: () => Promise<unknown>): Promise<void> {
-  for (const kind of KINDS) ledgers[kind].start(service.url, WORKERS[kind]);
+  for (const kind of KINDS) ledgers[kind].start(service.url, WORKERS[kind], PAUSE_MS[kind]);
   await delay(milliseconds);
   await then();
   await Promise.all(KINDS.map((kind) => ledgers[kind].stop()));

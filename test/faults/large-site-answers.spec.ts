@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import { type BuiltService, peakMemory, startService } from '../support/built-service.js';
-import { Crowd } from '../support/crowd.js';
+import { Crowd } from './crowd.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
 import { idOf, STAMP } from '../support/site-data.js';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { median } from '../bench/statistics.js';
 import { type BuiltService, gauge, liveMemory, startService } from '../support/built-service.js';
-import { Crowd, type Loaded } from '../support/crowd.js';
+import { Crowd, type Loaded } from './crowd.js';
 import { eventually } from '../support/eventually.js';
 import { LONG, shortOrLong, reportFigures } from '../support/faults.js';
 import { SlowClient } from '../support/slow-client.js';

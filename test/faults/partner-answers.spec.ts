@@ -4,7 +4,7 @@ import type { ConnectionCheck } from '../../src/contracts/admin/connection.dto.j
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
-import { bytesOf, headerText, mutated } from '../support/mutations.js';
+import { bytesOf, headerText, mutated } from './mutations.js';
 import { Arbitraries, type OpenApiDocument } from '../support/openapi-arbitrary.js';
 import { raw } from '../support/scripted-partner.js';
 import { SiteScene, SITES_ROUTE } from '../support/site-scene.js';

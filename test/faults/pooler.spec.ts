@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
-import { type Pgbouncer, pgbouncerVersion, startPgbouncer } from '../support/pgbouncer.js';
+import { type Pgbouncer, pgbouncerVersion, startPgbouncer } from './pgbouncer.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { reportFigures } from '../support/faults.js';
-import { hasOwnNetwork, inOwnNetwork } from '../support/own-network.js';
-import { PRIVATE, PUBLIC, type Step } from '../support/rebinding-scene.js';
-
-const support = join(import.meta.dirname, '../support');
+import { hasOwnNetwork, inOwnNetwork } from './own-network.js';
+import { PRIVATE, PUBLIC, type Step } from './rebinding-scene.js';
 
 /** A real name server, a real public host and a real private one, in a network of its own on this machine. */
 (hasOwnNetwork() ? describe : describe.skip)(
@@ -12,8 +10,8 @@ const support = join(import.meta.dirname, '../support');
   () => {
     let steps: Map<string, Step>;
     beforeAll(async () => {
-      const output = await inOwnNetwork(join(support, 'rebinding-main.mjs'), [PUBLIC, PRIVATE], {
-        NODE_EXTRA_CA_CERTS: join(support, 'tls/certificate.pem'),
+      const output = await inOwnNetwork('test/faults/rebinding-main.mjs', [PUBLIC, PRIVATE], {
+        NODE_EXTRA_CA_CERTS: join(import.meta.dirname, '../support/tls/certificate.pem'),
       });
       steps = new Map((JSON.parse(output) as Step[]).map((step) => [step.what, step]));
     }, 60_000);

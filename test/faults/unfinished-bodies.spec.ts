@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type BuiltService, liveMemory, peakMemory, startService } from '../support/built-service.js';
-import { Crowd } from '../support/crowd.js';
+import { Crowd } from './crowd.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, TRUCK } from '../support/reference-vision.js';

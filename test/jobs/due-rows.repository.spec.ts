@@ -6,7 +6,7 @@ import { claimSql } from '../../src/jobs/claim-sql.js';
 import { areDue, type Claimed, DueRows, oldestDue } from '../../src/jobs/due-rows.repository.js';
 import { LeaseLostError } from '../../src/jobs/run.js';
 import type { JobKind } from '../../src/jobs/job-kind.js';
-import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from '../support/due-table.js';
+import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from './due-table.js';
 import { eventually } from '../support/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

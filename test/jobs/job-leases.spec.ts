@@ -5,7 +5,6 @@ import { Test } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigModule } from '../../src/config/config.module.js';
 import { DatabaseModule } from '../../src/database/database.module.js';
@@ -13,11 +12,12 @@ import type { JobKind } from '../../src/jobs/job-kind.js';
 import { JobsModule } from '../../src/jobs/jobs.module.js';
 import { JobsService, TICK } from '../../src/jobs/jobs.service.js';
 import { LeaseLostError, type Run, StoppingError } from '../../src/jobs/run.js';
-import { addParcels, createParcels, parcel, type Parcel, PARCELS } from '../support/due-table.js';
+import { addParcels, createParcels, parcel, type Parcel, PARCELS } from './due-table.js';
 import { testEnv } from '../support/env.js';
 import { eventually } from '../support/eventually.js';
+import { fromSource } from '../support/from-source.js';
 import { held, heldChild } from '../support/held.js';
-import { untilAborted, useParcelRunners } from '../support/parcel-runners.js';
+import { untilAborted, useParcelRunners } from './parcel-runners.js';
 import { createTestDatabase, type TestDatabase, testServer } from '../support/test-database.js';
 import { onServer } from '../support/test-server.js';
 
@@ -367,7 +367,7 @@ describe('an instance that is killed', () => {
     const leaseMs = 1_500;
     const worker = spawn(
       process.execPath,
-      [join(import.meta.dirname, '../support/jobs-worker.mjs'), database.url, String(leaseMs)],
+      [...fromSource('test/jobs/jobs-worker.mjs'), database.url, String(leaseMs)],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     heldChild(worker);

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JobRunner } from '../../src/jobs/job-runner.js';
 import type { Run } from '../../src/jobs/run.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
-import { addParcels, HAULER, parcel, type Parcel } from '../support/due-table.js';
+import { addParcels, HAULER, parcel, type Parcel } from './due-table.js';
 import { eventually } from '../support/eventually.js';
-import { untilAborted, useParcelRunners, type Work } from '../support/parcel-runners.js';
+import { untilAborted, useParcelRunners, type Work } from './parcel-runners.js';
 
 const jobs = useParcelRunners();
 const { runnerOf, withRows, count } = jobs;

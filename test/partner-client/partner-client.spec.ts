@@ -11,11 +11,12 @@ import {
   failureOf,
   getSites,
   PARTNER_KEY,
+  partnerClient,
   readSites,
+  sealedFor,
   SITES,
   usePartnerCalls,
-} from '../support/partner-calls.js';
-import { partnerClient, sealedFor } from '../support/partner-client.js';
+} from './partner-calls.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import { type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
 

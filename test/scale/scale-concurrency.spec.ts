@@ -7,7 +7,7 @@ import { applyPush } from '../../src/scale/ticket.rules.js';
 import { type Ticket, toPush } from '../../src/scale/ticket.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { anyPushes, at, flow, type PushParts, pushesOfOneTicket } from '../support/pushes.js';
+import { anyPushes, at, flow, type PushParts, pushesOfOneTicket } from './pushes.js';
 import { ScaleHouse } from '../support/scale-house.js';
 
 let service: TestApp;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { CatalogFixture } from '../support/catalog.js';
-import { at } from '../support/pushes.js';
+import { at } from './pushes.js';
 import { paths, ScaleHouse } from '../support/scale-house.js';
 
 let service: TestApp;

@@ -7,7 +7,7 @@ import { canRetry, findTickets, insertNewTickets, writeChanges } from '../../src
 import { applyPush, BatchState, haveCommonFlow } from '../../src/scale/ticket.rules.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { testEnv } from '../support/env.js';
-import { anyPushes, at, flow, push, type PushParts } from '../support/pushes.js';
+import { anyPushes, at, flow, push, type PushParts } from './pushes.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let database: TestDatabase;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { applyPush } from '../../src/scale/ticket.rules.js';
 import type { Ticket } from '../../src/scale/ticket.js';
-import { at, flow, push, type PushParts, pushesOfOneTicket } from '../support/pushes.js';
+import { at, flow, push, type PushParts, pushesOfOneTicket } from './pushes.js';
 
 function ticketAfter(...parts: PushParts[]): Ticket {
   let ticket: Ticket | undefined;

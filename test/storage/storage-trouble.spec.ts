@@ -14,6 +14,7 @@ import { append, contentOf, MIB, newName, sha256 as sha256Of, sourceOf } from '.
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type FileHost, serveFile, startFileHost } from '../support/file-host.js';
+import { fromSource } from '../support/from-source.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vision.js';
 import { ResumedDownloads } from '../support/resumed-downloads.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
@@ -37,9 +38,9 @@ const mayMount = spawnSync(UNSHARE, ['-rm', 'true']).status === 0;
 
 /** Runs a script on a file system of its own, with its root as the first argument. Returns what it prints. */
 async function onTmpfs(mib: number, script: string, args: readonly string[]): Promise<unknown> {
-  const child = join(import.meta.dirname, '../support', script);
+  const child = fromSource(`test/storage/${script}`);
   const mount = `mount -t tmpfs -o size=${mib}m none "$1" && shift && exec "$@"`;
-  const command = ['-rm', 'sh', '-c', mount, 'sh', folder, process.execPath, child, folder, ...args];
+  const command = ['-rm', 'sh', '-c', mount, 'sh', folder, process.execPath, ...child, folder, ...args];
   return JSON.parse((await run(UNSHARE, command)).stdout);
 }
 

@@ -12,6 +12,7 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import { type Storage, storageName } from '../../src/storage/storage.js';
 import { append, contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../shared/storage-cases.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
+import { fromSource } from '../support/from-source.js';
 
 let root: string;
 let storage: Storage;
@@ -166,8 +167,8 @@ test('a server that cannot list or abort uploads is supported', async () => {
   async () => {
     const root = await mkdtemp(join(tmpdir(), 'haulbridge-dying-'));
     try {
-      const child = join(import.meta.dirname, '../support/failing-disk-child.mjs');
-      const { stdout } = await promisify(execFile)(process.execPath, [child, root, newName()]);
+      const child = fromSource('test/storage/failing-disk-child.mjs');
+      const { stdout } = await promisify(execFile)(process.execPath, [...child, root, newName()]);
       expect(JSON.parse(stdout)).toEqual({
         publishing: ['failed', 0, 0],
         creating: ['failed', 0, 0],

@@ -2,8 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { ResolvedEnv } from '../../src/config/env.js';
+import { fromSource } from './from-source.js';
 import { heldChild } from './held.js';
 import { testServer } from './test-database.js';
+
+const LEASH = join(import.meta.dirname, 'leash.mjs');
 
 export interface ServiceProcess {
   readonly child: ChildProcess;
@@ -19,8 +22,8 @@ export async function startServiceProcess(
   env: Pick<ResolvedEnv, 'DATABASE_URL' | 'DATA_DIR' | 'ADMIN_TOKEN' | 'SECRETS_KEY'>,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'service-main.mjs')], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(process.execPath, ['--import', LEASH, ...fromSource('src/main.ts')], {
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       // The run removes files of killed processes there.
       TMPDIR: testServer().folder,

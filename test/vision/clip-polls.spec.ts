@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { sampleVideo } from '../support/sample-video.js';
-import { withLateClock } from '../support/late-clock.js';
+import { withLateClock } from './late-clock.js';
 import { json, raw, refuses } from '../support/scripted-partner.js';
 import { RANGE } from '../support/video-requests.js';
 import { accepts, element, lists, POST, VIDEOS, type Element } from '../support/vision-partner.js';

@@ -4,7 +4,7 @@ import { JobsService } from '../../src/jobs/jobs.service.js';
 import { eventually } from '../support/eventually.js';
 import { refuses } from '../support/scripted-partner.js';
 import { CONTINUOUS, inHours, lists, type Element } from '../support/vision-partner.js';
-import { Subscriptions, within } from '../support/subscriptions.js';
+import { Subscriptions, within } from './subscriptions.js';
 import { useVision } from '../support/vision-scene.js';
 
 const vision = useVision();

@@ -9,7 +9,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { json, refuses } from '../support/scripted-partner.js';
-import { Subscriptions } from '../support/subscriptions.js';
+import { Subscriptions } from './subscriptions.js';
 import { connectVision, CONTINUOUS, element, type Element, inHours, sha256 } from '../support/vision-partner.js';
 import { useVision } from '../support/vision-scene.js';
 

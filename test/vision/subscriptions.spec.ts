@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { json, refuses } from '../support/scripted-partner.js';
 import { accepts, CONTINUOUS, element, inHours, lists, POST } from '../support/vision-partner.js';
-import { Subscriptions, within, type Subscription } from '../support/subscriptions.js';
+import { Subscriptions, within, type Subscription } from './subscriptions.js';
 import { useVision } from '../support/vision-scene.js';
 
 const vision = useVision();

@@ -13,9 +13,10 @@ import { openStorage } from '../../../src/storage/open-storage.js';
 import type { DownloadErrorKind } from '../../../src/vision/downloads/download-error.js';
 import { Downloader, type DownloadOrder, type ResumePoint } from '../../../src/vision/downloads/downloader.js';
 import { contentOf, MIB, newName, sha256 } from '../../shared/storage-cases.js';
-import { DownloaderScene, sendsChunked, sendsRaw } from '../../support/downloader-scene.js';
+import { DownloaderScene, sendsChunked, sendsRaw } from './downloader-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { LINK_SECRET, serveFile, startFileHost } from '../../support/file-host.js';
+import { fromSource } from '../../support/from-source.js';
 import { held, heldChild } from '../../support/held.js';
 import { FTYP, sampleVideo } from '../../support/sample-video.js';
 
@@ -261,12 +262,12 @@ describe('without OUTBOUND_ALLOW_PRIVATE (decision 50)', () => {
   });
 });
 
-const childScript = join(import.meta.dirname, '../../support/download-child.mjs');
+const CHILD = fromSource('test/vision/downloads/download-child.mjs');
 const largeBody = sampleVideo(7 * MIB);
 
 describe('a process that is killed during a download', () => {
   const start = (): ChildProcess =>
-    heldChild(spawn(process.execPath, [childScript, `file:${scene.root}`, scene.host.link, scene.name]));
+    heldChild(spawn(process.execPath, [...CHILD, `file:${scene.root}`, scene.host.link, scene.name]));
 
   async function kill(child: ChildProcess): Promise<void> {
     child.kill('SIGKILL');
@@ -332,7 +333,7 @@ describe('over TLS', () => {
     ...resume: string[]
   ): Promise<{ readonly lines: readonly string[]; readonly stderr: string }> {
     const env = { ...process.env, NODE_EXTRA_CA_CERTS: join(tls, 'certificate.pem') };
-    const args = [childScript, `file:${scene.root}`, link, scene.name, ...resume];
+    const args = [...CHILD, `file:${scene.root}`, link, scene.name, ...resume];
     const printed = await promisify(execFile)(process.execPath, args, { env }).catch(
       (error: { stdout: string; stderr: string }) => error,
     );

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DownloadErrorKind } from '../../../src/vision/downloads/download-error.js';
 import { interrupted, MIB, sha256 } from '../../shared/storage-cases.js';
-import { DownloaderScene, sendsChunked } from '../../support/downloader-scene.js';
+import { DownloaderScene, sendsChunked } from './downloader-scene.js';
 import { ResumedDownloads } from '../../support/resumed-downloads.js';
 import { serveFile } from '../../support/file-host.js';
 import { box, sampleVideo, FTYP, MOOV } from '../../support/sample-video.js';

@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseOwner } from '../../src/embedded-postgres/owner.js';
-import { eventually } from './eventually.js';
-import { freePort } from './free-port.js';
-import { held } from './held.js';
+import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
+import { held } from '../support/held.js';
 
 /** The pooler's version, or undefined where it is not installed. */
 export function pgbouncerVersion(): string | undefined {

@@ -2,12 +2,10 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { registerTypeScript } from './typescript-hook.mjs';
+import { openStorage } from '../../src/storage/open-storage.ts';
 
 // Fails single calls of the file system as a failing disk does, and prints the reported trouble, how many handles of
 // drafts are open, and how many drafts are left: node failing-disk-child.mjs ROOT NAME
-registerTypeScript();
-const { openStorage } = await import('../../src/storage/open-storage.ts');
 const [root, name] = process.argv.slice(2);
 const storage = await openStorage(`file:${root}`);
 const failingCall = () => Promise.reject(Object.assign(new Error('EIO'), { code: 'EIO', errno: -5 }));

@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
-import { eventually } from './eventually.js';
-import type { ScriptedReply } from './scripted-partner.js';
-import { CONTINUOUS, element, type Element, inHours, lists } from './vision-partner.js';
-import { sampleVideo } from './sample-video.js';
-import type { VisionScene } from './vision-scene.js';
+import { eventually } from '../support/eventually.js';
+import type { ScriptedReply } from '../support/scripted-partner.js';
+import { CONTINUOUS, element, type Element, inHours, lists } from '../support/vision-partner.js';
+import { sampleVideo } from '../support/sample-video.js';
+import type { VisionScene } from '../support/vision-scene.js';
 
 export interface Subscription {
   readonly id: string;

@@ -6,7 +6,7 @@ import type { JobKind } from '../../src/jobs/job-kind.js';
 import { JobRunner } from '../../src/jobs/job-runner.js';
 import type { Run } from '../../src/jobs/run.js';
 import { createParcels, PARCELS, type Parcel } from './due-table.js';
-import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 export type Work = Partial<JobKind<Parcel>> & Pick<JobKind<Parcel>, 'run'>;
 

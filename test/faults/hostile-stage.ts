@@ -6,12 +6,12 @@ import { type ApiContract, type ErrorKind, KIND_STATUS } from '../../src/contrac
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';
-import { issueKey } from './api-keys.js';
-import { type Reply, startTestApp, type TestApp } from './app.js';
-import { at, CUSTOMER, TRUCK, upload } from './reference-vision.js';
+import { issueKey } from '../support/api-keys.js';
+import { type Reply, startTestApp, type TestApp } from '../support/app.js';
+import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import { bodies, headers, queries } from './hostile-requests.js';
-import type { OpenApiDocument } from './openapi-arbitrary.js';
-import { ScaleHouse } from './scale-house.js';
+import type { OpenApiDocument } from '../support/openapi-arbitrary.js';
+import { ScaleHouse } from '../support/scale-house.js';
 
 const SEED = 20_261_120;
 /** Each with a hauler of its own, so that what one has sent is still there when it looks. */

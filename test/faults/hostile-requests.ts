@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { bytesOf, headerText, mutated } from './mutations.js';
-import { Arbitraries, type OpenApiDocument, type Operation } from './openapi-arbitrary.js';
+import { Arbitraries, type OpenApiDocument, type Operation } from '../support/openapi-arbitrary.js';
 
 /** Values that make a request pass, by the name of the field or parameter. */
 export type Known = Record<string, string[]>;

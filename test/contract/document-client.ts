@@ -1,8 +1,14 @@
 import { expect } from '@jest/globals';
 import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
-import type { Reply, TestApp } from './app.js';
-import { type Documented, operationsOf, type ServedDocument, servedDocuments, type ServedSchema } from './documents.js';
+import type { Reply, TestApp } from '../support/app.js';
+import {
+  type Documented,
+  operationsOf,
+  type ServedDocument,
+  servedDocuments,
+  type ServedSchema,
+} from './served-documents.js';
 
 export interface Sent {
   /** Values of the path's parameters; an example of the document where there is none. */

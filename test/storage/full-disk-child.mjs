@@ -1,12 +1,10 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { registerTypeScript } from './typescript-hook.mjs';
+import { openStorage } from '../../src/storage/open-storage.ts';
+import { Downloader } from '../../src/vision/downloads/downloader.ts';
 
 // Works on a file system of 16 MiB, of which videos may use 8, and prints what each attempt ended with and how much space
 // is free afterwards: node full-disk-child.mjs ROOT ENDLESS_LINK BREAKING_LINK SMALL_LINK NAME
-registerTypeScript();
-const { openStorage } = await import('../../src/storage/open-storage.ts');
-const { Downloader } = await import('../../src/vision/downloads/downloader.ts');
 const [root, endless, breaking, small, name] = process.argv.slice(2);
 const storage = await openStorage(`file:${root}`);
 const downloader = new Downloader(storage, { allowPrivate: true });

@@ -1,13 +1,10 @@
 // An instance of its own that takes rows and never finishes them. Arguments: the database's address, the lease in ms.
 import { setInterval } from 'node:timers';
-import { registerTypeScript } from './typescript-hook.mjs';
-
-registerTypeScript();
-const { DataSource } = await import('typeorm');
-const { createDataSourceOptions } = await import('../../src/database/data-source.ts');
-const { DueRows } = await import('../../src/jobs/due-rows.repository.ts');
-const { JobRunner } = await import('../../src/jobs/job-runner.ts');
-const { PARCELS } = await import('./due-table.ts');
+import { DataSource } from 'typeorm';
+import { createDataSourceOptions } from '../../src/database/data-source.ts';
+import { DueRows } from '../../src/jobs/due-rows.repository.ts';
+import { JobRunner } from '../../src/jobs/job-runner.ts';
+import { PARCELS } from './due-table.ts';
 
 const [url, leaseMs] = process.argv.slice(2);
 const dataSource = await new DataSource(createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: 2 })).initialize();

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { BuiltService } from './built-service.js';
-import { CatalogFixture } from './catalog.js';
+import type { BuiltService } from '../support/built-service.js';
+import { CatalogFixture } from '../support/catalog.js';
 
 /** Decision 13 promises an answer within 5 s; on this side of the wire a crowded test process adds its own. */
 const TIMEOUT_MS = 15_000;

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { chooseOwner } from '../../src/embedded-postgres/owner.js';
-import { eventually } from './eventually.js';
-import { freePort } from './free-port.js';
-import { held } from './held.js';
+import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
+import { held } from '../support/held.js';
 
 /** A server of the PostgreSQL that the machine itself has, with the tools that fit it. */
 export interface SystemPostgres {

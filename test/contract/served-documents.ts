@@ -1,5 +1,5 @@
 import { PUBLICATIONS } from '../../src/docs/documents.js';
-import type { TestApp } from './app.js';
+import type { TestApp } from '../support/app.js';
 
 /** What of a served OpenAPI document the tests look at. */
 export interface ServedDocument {

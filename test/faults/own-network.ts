@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TEST_SERVER_VARIABLE } from './test-server.js';
-import { testServer } from './test-database.js';
+import { fromSource } from '../support/from-source.js';
+import { TEST_SERVER_VARIABLE } from '../support/test-server.js';
+import { testServer } from '../support/test-database.js';
 
 /**
  * A network with these addresses and nothing else, and a name server of its own at 127.0.0.1: nothing that is sent to a
@@ -38,7 +39,7 @@ export function hasOwnNetwork(): boolean {
 }
 
 /**
- * Runs a script of ours in such a network and gives what it wrote to stdout. The tests' PostgreSQL is at hand there: by
+ * Runs a source in such a network and returns what it wrote to stdout. The tests' PostgreSQL is at hand there: by
  * a socket in the file system, which is the same in both networks.
  */
 export async function inOwnNetwork(
@@ -59,11 +60,11 @@ export async function inOwnNetwork(
   await once(bridge, 'listening');
   database.hostname = '127.0.0.1';
   const command = `${prepare(addresses)} && exec "$@"`;
-  const leash = join(import.meta.dirname, 'leash.mjs');
+  const leash = join(import.meta.dirname, '../support/leash.mjs');
   try {
     const child = spawn(
       'unshare',
-      [...ISOLATED, command, join(folder, 'resolv.conf'), process.execPath, '--import', leash, script],
+      [...ISOLATED, command, join(folder, 'resolv.conf'), process.execPath, '--import', leash, ...fromSource(script)],
       {
         stdio: ['pipe', 'pipe', 'pipe'],
         env: {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { heldChild } from './held.js';
+import { fromSource } from '../support/from-source.js';
+import { heldChild } from '../support/held.js';
 
 export interface Ended {
   readonly code: number | null;
@@ -9,13 +9,13 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Runs a program of `test/support` with nothing but these variables, and waits for its end. `first` is for the shell. */
+/** Runs a source with these variables alone, and waits for its end. The shell runs the command `first` before. */
 export async function runToEnd(
   program: string,
   variables: Readonly<Record<string, string>>,
   first = ':',
 ): Promise<Ended> {
-  const command = [process.execPath, join(import.meta.dirname, program)];
+  const command = [process.execPath, ...fromSource(program)];
   const child = spawn('sh', ['-c', `${first} && exec "$@"`, 'sh', ...command], {
     env: { PATH: process.env['PATH'], ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],

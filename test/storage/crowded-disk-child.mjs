@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { registerTypeScript } from './typescript-hook.mjs';
+import { openStorage } from '../../src/storage/open-storage.ts';
+import { storageName } from '../../src/storage/storage.ts';
+import { Downloader } from '../../src/vision/downloads/downloader.ts';
 
 // Starts downloads at the same time on a file system that only some of them fit on, and prints how many ended in each
 // way, and how many MiB were received: node crowded-disk-child.mjs ROOT LINK COUNT
-registerTypeScript();
-const { openStorage } = await import('../../src/storage/open-storage.ts');
-const { storageName } = await import('../../src/storage/storage.ts');
-const { Downloader } = await import('../../src/vision/downloads/downloader.ts');
 const [root, url, count] = process.argv.slice(2);
 const downloader = new Downloader(await openStorage(`file:${root}`), { allowPrivate: true });
 const ends = {};

@@ -4,11 +4,11 @@ import { createServer, type Server } from 'node:https';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import type { ConnectionCheck } from '../../src/contracts/admin/connection.dto.js';
-import { createHauler } from './api-keys.js';
-import { startTestApp, type TestApp } from './app.js';
-import { type DnsServer, startDnsServer } from './dns-server.js';
-import { eventually } from './eventually.js';
-import { siteData } from './site-data.js';
+import { createHauler } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { type DnsServer, startDnsServer } from '../support/dns-server.js';
+import { eventually } from '../support/eventually.js';
+import { siteData } from '../support/site-data.js';
 
 /** Both are addresses of this process, in a network without any other. */
 export const PUBLIC = '93.184.216.34';
@@ -24,7 +24,7 @@ export interface Step {
   readonly questions: number;
 }
 
-const tls = join(import.meta.dirname, 'tls');
+const tls = join(import.meta.dirname, '../support/tls');
 const [key, cert] = ['key.pem', 'certificate.pem'].map((name) => readFileSync(join(tls, name), 'utf8'));
 
 async function listen(host: string, answer: RequestListener): Promise<Server> {

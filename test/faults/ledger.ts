@@ -38,13 +38,15 @@ export class Ledger {
     return this.entries.filter(({ id }) => id === undefined);
   }
 
-  start(url: string, workers: number): void {
+  /** Each worker waits `pauseMs` between its elements. */
+  start(url: string, workers: number, pauseMs = 0): void {
     this.running = true;
     this.workers = Array.from({ length: workers }, async () => {
       while (this.running) {
         const entry: Entry = { ...this.make(this.entries.length), id: undefined };
         this.entries.push(entry);
         await this.send(url, entry);
+        if (pauseMs > 0) await delay(pauseMs);
       }
     });
   }

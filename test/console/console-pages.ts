@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
-import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
-import { startBrowser } from './browser.js';
-import { held } from './held.js';
+import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.js';
+import { startBrowser } from '../support/browser.js';
+import { held } from '../support/held.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
