@@ -3,9 +3,8 @@ import { creations, lists, restock, searches, stock } from './account-book.js';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { type Asked, type Outcome, push } from './load.js';
 import { CREATE_TABLE } from './peers/accounts-table.mjs';
-import { processorMs, rssMb, type Service, startPeer, startService } from './processes.js';
+import { processorMs, rssMb, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
-import { issueKey } from './scale-house.js';
 import { median, percentile } from './statistics.js';
 
 const STOCK = 50_000;
@@ -69,8 +68,9 @@ export async function run([rounds = '5', seconds = '2']: readonly string[]): Pro
 
 async function contend(database: BenchDatabase): Promise<Contender[]> {
   const service = await startService(database);
-  const haulerId = await createHauler(service);
+  const { id: haulerId } = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Bench' });
   await stock(database, haulerId, STOCK);
+  const { key } = await service.admin<{ key: string }>('POST', '/api-keys', { haulerId, interfaces: ['account'] });
   const peer = await startPeer('fastify-accounts.mjs', database.url);
   return [
     {
@@ -79,7 +79,7 @@ async function contend(database: BenchDatabase): Promise<Contender[]> {
       table: { name: 'accounts', column: 'account_name' },
       create: {
         path: '/platform-api/v1/accounts',
-        headers: { 'platform-api-key': await issueKey(service, haulerId) },
+        headers: { 'platform-api-key': key },
       },
       list: { path: '/admin/v1/accounts', headers: { authorization: `Bearer ${service.adminToken}` } },
     },
@@ -91,16 +91,6 @@ async function contend(database: BenchDatabase): Promise<Contender[]> {
       list: { path: '/accounts', headers: {} },
     },
   ];
-}
-
-async function createHauler({ url, adminToken }: Service): Promise<string> {
-  const response = await fetch(`${url}/admin/v1/haulers`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Bench' }),
-  });
-  if (response.status !== 201) throw new Error(`no hauler: ${response.status} ${await response.text()}`);
-  return ((await response.json()) as { id: string }).id;
 }
 
 async function measure(contender: Contender, work: Work, seconds: number, database: BenchDatabase): Promise<Round> {

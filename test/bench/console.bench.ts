@@ -63,9 +63,9 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
 }
 
 async function createFleet(service: Service): Promise<Fleet> {
-  const { id: haulerId } = await admin<{ id: string }>(service, '/haulers', { name: 'Large fleet' });
+  const { id: haulerId } = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Large fleet' });
   const connection = { haulerId, interface: 'vision', baseUrl: service.url, apiKey: 'k', enabled: false };
-  const { id: connectionId } = await admin<{ id: string }>(service, '/connections', connection);
+  const { id: connectionId } = await service.admin<{ id: string }>('POST', '/connections', connection);
   return { haulerId, connectionId };
 }
 
@@ -213,14 +213,4 @@ async function open(page: Page, { path, shown }: View): Promise<number> {
       });
     });
   return performance.now() - begun;
-}
-
-async function admin<T>({ url, adminToken }: Service, path: string, body: object): Promise<T> {
-  const response = await fetch(`${url}/admin/v1${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
 }

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { peakRssMb, processorMs, type Service, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
-import { addRecordings } from './stored-recordings.js';
 
 const TRUCKS = 1_000;
 const FILE_BYTES = 10_240;
@@ -65,9 +64,9 @@ async function measure({ title, connections, storedBefore, instances }: Case, se
   const { url } = await startPeer('fleet.mjs', String(FILE_BYTES));
   const services: Service[] = [];
   for (let i = 0; i < instances; i++) services.push(await startService(database, ENV));
-  await addConnections(services[0], url, connections);
+  await addConnections(services[0]!, url, connections);
   await addRecordings(database, storedBefore);
-  await follow(services[0], database);
+  await follow(services[0]!, database);
   await untilListed(database);
   await delay(WARM_UP_MS);
   await database.client.query('SELECT pg_stat_statements_reset()');
@@ -137,19 +136,52 @@ function listStatements(title: string, statements: readonly Statement[], chunks:
 }
 
 /** Through the API, because a stored key is sealed for its own connection. */
-async function addConnections(service: Service | undefined, baseUrl: string, count: number): Promise<void> {
-  const { id: haulerId } = await admin<{ id: string }>(service, '/haulers', { name: 'Fleet' });
+async function addConnections(service: Service, baseUrl: string, count: number): Promise<void> {
+  const { id: haulerId } = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Fleet' });
   const vision = { haulerId, interface: 'vision', baseUrl, apiKey: 'k', customerId: 'fleet' };
-  await inTurns(count, () => admin(service, '/connections', vision));
+  await inTurns(count, () => service.admin('POST', '/connections', vision));
+}
+
+/**
+ * Chunks of a year ago of the first connection, one per minute of each of 4,000 cameras. Only their rows exist. Indexes
+ * and counts of days are built after the rows, which takes a fifth of the time.
+ */
+async function addRecordings({ client }: BenchDatabase, count: number): Promise<void> {
+  const { rows: indexes } = await client.query<{ name: string; definition: string }>(
+    `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
+     WHERE tablename = 'recordings' AND indexname <> 'recordings_pkey'`,
+  );
+  await client.query("SET maintenance_work_mem = '512MB'");
+  await client.query('ALTER TABLE recordings DISABLE TRIGGER USER');
+  await client.query(`DROP INDEX ${indexes.map(({ name }) => name).join(', ')}`);
+  await client.query(
+    `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
+       start_time, end_time, duration_seconds, status, fetch_by, size_bytes, sha256, fetch_ms, stored_at, created_at,
+       updated_at)
+     SELECT c.hauler_id, ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, c.id, 'continuous', 'old-' || n,
+       c.customer_id, 'TRUCK-' || n / 4 % ${TRUCKS}, (ARRAY['front', 'rear', 'left', 'right'])[n % 4 + 1], at,
+       at + interval '1 minute', 60, 'stored', at, 10240, repeat('5', 64), 5, at, at, at
+     FROM (SELECT hauler_id, id, customer_id FROM connections ORDER BY id LIMIT 1) AS c, generate_series(1, $1) AS n,
+       LATERAL (SELECT date_trunc('minute', now()) - interval '1 year' + n / ${4 * TRUCKS} * interval '1 minute' AS at) AS times`,
+    [count],
+  );
+  for (const { definition } of indexes) await client.query(definition);
+  await client.query('ALTER TABLE recordings ENABLE TRIGGER USER');
+  await client.query(
+    `INSERT INTO recording_days (connection_id, truck_id, camera_id, source, status, day, rows)
+     SELECT connection_id, truck_id, camera_id, source, status, (start_time AT TIME ZONE 'UTC')::date, count(*)
+     FROM recordings GROUP BY 1, 2, 3, 4, 5, 6`,
+  );
+  await client.query('VACUUM (ANALYZE) recordings, recording_days');
 }
 
 /** The trucks, spread over the connections. */
-async function follow(service: Service | undefined, { client }: BenchDatabase): Promise<void> {
+async function follow(service: Service, { client }: BenchDatabase): Promise<void> {
   const { rows } = await client.query<{ id: string }>('SELECT id FROM connections ORDER BY id');
   const startTime = new Date(Date.now() - BACKLOG_MS).toISOString();
   await inTurns(TRUCKS, (truck) => {
     const connectionId = rows[truck % rows.length]?.id;
-    return admin(service, '/video-subscriptions', { connectionId, truckId: `TRUCK-${truck}`, startTime });
+    return service.admin('POST', '/video-subscriptions', { connectionId, truckId: `TRUCK-${truck}`, startTime });
   });
 }
 
@@ -173,7 +205,7 @@ async function measureIdle(connections: number): Promise<Row> {
   const { url } = await startPeer('fleet.mjs', String(FILE_BYTES));
   const services: Service[] = [];
   for (let i = 0; i < IDLE_INSTANCES; i++) services.push(await startService(database, ENV));
-  await addConnections(services[0], url, connections);
+  await addConnections(services[0]!, url, connections);
   await delay(WARM_UP_MS);
   await database.client.query('SELECT pg_stat_statements_reset()');
   const before = await look(database, services);
@@ -189,14 +221,4 @@ async function measureIdle(connections: number): Promise<Row> {
     databaseMs / ms,
     (callsOf(statements) * 1_000) / ms,
   ];
-}
-
-async function admin<T>(service: Service | undefined, path: string, body: object): Promise<T> {
-  const response = await fetch(`${service?.url}/admin/v1${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service?.adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
 }

@@ -36,18 +36,9 @@ export async function run(sizes: readonly string[]): Promise<void> {
 }
 
 async function listsOf(service: Service): Promise<Listed[]> {
-  const admin = { authorization: `Bearer ${service.adminToken}` };
-  const response = await fetch(`${service.url}/admin/v1/api-keys`, {
-    method: 'POST',
-    headers: { ...admin, 'content-type': 'application/json' },
-    body: JSON.stringify({ interfaces: ['vision'] }),
-  });
-  const { key } = (await response.json()) as { key: string };
-  await fetch(`${service.url}/admin/v1/hosted/cameras`, {
-    method: 'PUT',
-    headers: { ...admin, 'content-type': 'application/json' },
-    body: JSON.stringify({ customerId: 'bench', truckId: 'truck', cameraId: 'front', aliases: [] }),
-  });
+  const { key } = await service.admin<{ key: string }>('POST', '/api-keys', { interfaces: ['vision'] });
+  const camera = { customerId: 'bench', truckId: 'truck', cameraId: 'front', aliases: [] };
+  await service.call('PUT', '/hosted/cameras', camera);
   const connection = randomUUID();
   const start = `timestamptz '${FIRST_DAY}' + n * interval '1 minute'`;
   const times = `${start}, ${start} + interval '1 minute'`;
@@ -67,7 +58,7 @@ async function listsOf(service: Service): Promise<Listed[]> {
              SELECT '${connection}', gen_random_uuid(), '${connection}', 'continuous', n, 'bench', 'truck', 'front',
                     ${times}, 60, 'expired', now(), now(), now() FROM generate_series($1::int, $2::int) AS n`,
       path: `/admin/v1/recordings?connectionId=${connection}`,
-      headers: admin,
+      headers: { authorization: `Bearer ${service.adminToken}` },
     },
   ];
 }

@@ -11,6 +11,10 @@ export interface Service {
   readonly url: string;
   readonly pid: number;
   readonly adminToken: string;
+  /** The response to a call of the admin API, `path` below `/admin/v1`. Throws if the service refuses the call. */
+  call(method: string, path: string, body?: object): Promise<Response>;
+  /** The same, as JSON. */
+  admin<T>(method: string, path: string, body?: object): Promise<T>;
   stop(): Promise<void>;
 }
 
@@ -47,7 +51,25 @@ export async function startService(
   });
   const stop = stopping(child);
   const url = await untilListening(child, log);
-  return { url, pid: child.pid ?? 0, adminToken: ADMIN_TOKEN, stop };
+  const call: Service['call'] = (method, path, body) => callAdmin(url, method, path, body);
+  return {
+    url,
+    pid: child.pid ?? 0,
+    adminToken: ADMIN_TOKEN,
+    call,
+    admin: async <T>(...given: Parameters<typeof call>) => (await (await call(...given)).json()) as T,
+    stop,
+  };
+}
+
+async function callAdmin(url: string, method: string, path: string, body?: object): Promise<Response> {
+  const response = await fetch(`${url}/admin/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return response;
 }
 
 /** A program of ours that prints its address; its arguments are as given. */

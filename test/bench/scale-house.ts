@@ -27,7 +27,7 @@ export async function openScaleHouse(service: Service, { client }: Pick<BenchDat
     for (let j = 0; j < MATERIALS_OF_SITE; j++) materials.push(await catalog.material(haulerId, { siteId: id }));
     sites.push({ id, materials });
   }
-  const key = await issueKey(service, haulerId);
+  const { key } = await service.admin<{ key: string }>('POST', '/api-keys', { haulerId, interfaces: ['scale'] });
   // As autovacuum would have done long ago on a running system.
   await client.query('ANALYZE');
   return { haulerId, headers: { 'platform-api-key': key }, next: tickets(sites) };
@@ -36,16 +36,6 @@ export async function openScaleHouse(service: Service, { client }: Pick<BenchDat
 interface Site {
   readonly id: string;
   readonly materials: readonly string[];
-}
-
-export async function issueKey(service: Service, haulerId: string): Promise<string> {
-  const response = await fetch(`${service.url}/admin/v1/api-keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ haulerId, interfaces: ['scale', 'account'] }),
-  });
-  if (response.status !== 201) throw new Error(`no key: ${response.status} ${await response.text()}`);
-  return ((await response.json()) as { key: string }).key;
 }
 
 function tickets(sites: readonly Site[]): ScaleHouse['next'] {

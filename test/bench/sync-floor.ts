@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 import { uuidv7 } from '../../src/database/uuid.js';
-import { copyIn, copyText } from './copy-in.js';
 
 type Plain = Record<string, unknown>;
 type Cell = string | null;
@@ -20,7 +22,7 @@ export async function copyAnswer(client: pg.Client, body: Buffer): Promise<void>
   const copy = async (table: string, columns: string, records: Plain[], content: (record: Plain) => Cell[]) => {
     const common = 'id, hauler_id, connection_id, external_id, partner_updated_at';
     const texts = copyText(records.map((record) => [...commonCells(haulerId, record), ...content(record)]));
-    await copyIn(client, `COPY ${table} (${common}, ${columns}) FROM STDIN`, texts);
+    await pipeline(Readable.from(texts), client.query(copyFrom(`COPY ${table} (${common}, ${columns}) FROM STDIN`)));
   };
   await client.query('BEGIN');
   await copy('sites', 'name, line1, city, state, country, zip_code', data.sites, ({ name, address }) => {
@@ -38,4 +40,20 @@ export async function copyAnswer(client: pg.Client, body: Buffer): Promise<void>
 
 function commonCells(haulerId: string, record: Plain): Cell[] {
   return [uuidv7(), haulerId, haulerId, record['id'] as string, record['updatedAt'] as string];
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** Rows in the text format of COPY. */
+function copyText(rows: Iterable<readonly (string | null)[]>): Buffer[] {
+  const pieces: Buffer[] = [];
+  let text = '';
+  for (const row of rows) {
+    const cells = row.map((cell) => cell?.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '') ?? '\\N');
+    text += `${cells.join('\t')}\n`;
+    if (text.length < 65_536) continue;
+    pieces.push(Buffer.from(text));
+    text = '';
+  }
+  return [...pieces, Buffer.from(text)];
 }

@@ -125,12 +125,13 @@ class Bench {
 
   /** In milliseconds, since it was last asked for. */
   private async longestHold(): Promise<number> {
-    const text = await (await this.call('GET', '/metrics')).text();
+    const headers = { authorization: `Bearer ${this.service.adminToken}` };
+    const text = await (await fetch(`${this.service.url}/metrics`, { headers })).text();
     return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
   }
 
   private async connect(): Promise<void> {
-    const hauler = await this.admin<{ id: string }>('POST', '/haulers', { name: 'Bench' });
+    const hauler = await this.service.admin<{ id: string }>('POST', '/haulers', { name: 'Bench' });
     const connection = {
       haulerId: hauler.id,
       interface: 'site',
@@ -138,30 +139,16 @@ class Bench {
       apiKey: 'k',
       enabled: false,
     };
-    this.connectionId = (await this.admin<{ id: string }>('POST', '/connections', connection)).id;
+    this.connectionId = (await this.service.admin<{ id: string }>('POST', '/connections', connection)).id;
   }
 
   private async synchronise(): Promise<SyncRun> {
-    const { runId } = await this.admin<{ runId: string }>('POST', `/connections/${this.connectionId}/sync`);
+    const { runId } = await this.service.admin<{ runId: string }>('POST', `/connections/${this.connectionId}/sync`);
     for (;;) {
-      const run = await this.admin<SyncRun>('GET', `/sync-runs/${runId}`);
+      const run = await this.service.admin<SyncRun>('GET', `/sync-runs/${runId}`);
       if (run.status === 'succeeded') return run;
       if (run.finishedAt !== null) throw new Error(`${run.status}: ${run.error}`);
       await delay(5);
     }
-  }
-
-  private async admin<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await this.call(method, `/admin/v1${path}`, body);
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
-  }
-
-  private call(method: string, path: string, body?: object): Promise<Response> {
-    return fetch(this.service.url + path, {
-      method,
-      headers: { authorization: `Bearer ${this.service.adminToken}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
   }
 }

@@ -50,7 +50,7 @@ export class VideoFetcher {
     forgetPeak(pid);
     const [rssBeforeMb, spent, begun] = [peakRssMb(pid), processors(), performance.now()];
     const body = { connectionId, truckId, startTime: new Date(Date.now() - 13 * 3_600_000).toISOString() };
-    const { id } = await this.admin<{ id: string }>('POST', '/video-subscriptions', body);
+    const { id } = await this.service.admin<{ id: string }>('POST', '/video-subscriptions', body);
     while ((await this.storedBy(connectionId)) < videos) await delay(LOOK_MS);
     const figures = {
       ms: performance.now() - begun,
@@ -58,7 +58,7 @@ export class VideoFetcher {
       rssBeforeMb,
       rssGrowthMb: peakRssMb(pid) - rssBeforeMb,
     };
-    await this.admin('DELETE', `/video-subscriptions/${id}`);
+    await this.service.call('DELETE', `/video-subscriptions/${id}`);
     const sums = await this.check(connectionId, videos, bytes);
     return { ...figures, sums };
   }
@@ -104,9 +104,9 @@ export class VideoFetcher {
   }
 
   private async connect(): Promise<string> {
-    const { id: haulerId } = await this.admin<{ id: string }>('POST', '/haulers', { name: 'Bench' });
+    const { id: haulerId } = await this.service.admin<{ id: string }>('POST', '/haulers', { name: 'Bench' });
     const vision = { haulerId, interface: 'vision', baseUrl: this.partnerUrl, apiKey: 'k', customerId: 'bench' };
-    return (await this.admin<{ id: string }>('POST', '/connections', vision)).id;
+    return (await this.service.admin<{ id: string }>('POST', '/connections', vision)).id;
   }
 
   private async storedBy(connectionId: string): Promise<number> {
@@ -129,7 +129,7 @@ export class VideoFetcher {
     );
     if (rows.length !== videos) throw new Error(`${rows.length} rows instead of ${videos}`);
     for (const { id, video, status, size, sha256 } of rows) {
-      const content = await this.call('GET', `/recordings/${id}/content`);
+      const content = await this.service.call('GET', `/recordings/${id}/content`);
       const hash = createHash('sha256');
       let received = 0;
       for await (const piece of (content.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -142,21 +142,6 @@ export class VideoFetcher {
     }
     await shell('find "$1" -name "*.mp4" -type f -delete', this.database.folder);
     return new Map(rows.map(({ video, sha256 }) => [video, sha256]));
-  }
-
-  private async admin<T>(method: string, path: string, body?: object): Promise<T> {
-    const text = await (await this.call(method, path, body)).text();
-    return (text === '' ? undefined : JSON.parse(text)) as T;
-  }
-
-  private async call(method: string, path: string, body?: object): Promise<Response> {
-    const response = await fetch(`${this.service.url}/admin/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${this.service.adminToken}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return response;
   }
 }
 
