@@ -10,6 +10,9 @@ import { forgetPeak, peakRssMb, processorMs, type Service } from './processes.js
 
 const LOOK_MS = 20;
 
+/** The default of the service (decision 47). */
+const DOWNLOADS_PER_CONNECTION = 4;
+
 const run = promisify(execFile);
 const shell = async (script: string, ...args: string[]): Promise<string> =>
   (await run('sh', ['-c', script, 'sh', ...args], { maxBuffer: 16 * 1024 ** 2 })).stdout;
@@ -37,29 +40,33 @@ export class VideoFetcher {
     private readonly database: BenchDatabase,
     private readonly service: Service,
     private readonly partnerUrl: string,
-    /** Parallel downloads of curl. */
-    private readonly atOnce: number,
+    /** Each has the same share of the videos. */
+    private readonly connections: number,
   ) {}
 
-  /** Measures from the start of a subscription until the last video is stored, then checks all of them. */
+  /** Measures from the start of the subscriptions until the last video is stored, then checks all of them. */
   async follow(truckId: string, videos: number, bytes: number) {
-    const connectionId = await this.connect();
+    const connections = await this.connect();
     await this.settle();
     const { pid } = this.service;
     const processors = () => processorMs(pid) + processorMs(this.database.pid);
     forgetPeak(pid);
     const [rssBeforeMb, spent, begun] = [peakRssMb(pid), processors(), performance.now()];
-    const body = { connectionId, truckId, startTime: new Date(Date.now() - 13 * 3_600_000).toISOString() };
-    const { id } = await this.service.admin<{ id: string }>('POST', '/video-subscriptions', body);
-    while ((await this.storedBy(connectionId)) < videos) await delay(LOOK_MS);
+    const startTime = new Date(Date.now() - 13 * 3_600_000).toISOString();
+    const subscriptions = await Promise.all(
+      connections.map((connectionId) =>
+        this.service.admin<{ id: string }>('POST', '/video-subscriptions', { connectionId, truckId, startTime }),
+      ),
+    );
+    while ((await this.storedBy(connections)) < videos) await delay(LOOK_MS);
     const figures = {
       ms: performance.now() - begun,
       processorMs: processors() - spent,
       rssBeforeMb,
       rssGrowthMb: peakRssMb(pid) - rssBeforeMb,
     };
-    await this.service.call('DELETE', `/video-subscriptions/${id}`);
-    const sums = await this.check(connectionId, videos, bytes);
+    for (const { id } of subscriptions) await this.service.call('DELETE', `/video-subscriptions/${id}`);
+    const sums = await this.check(connections, videos, bytes);
     return { ...figures, sums };
   }
 
@@ -79,7 +86,7 @@ export class VideoFetcher {
       '--fail',
       '--parallel',
       '--parallel-max',
-      String(this.atOnce),
+      String(this.connections * DOWNLOADS_PER_CONNECTION),
       '-K',
       `${folder}.conf`,
     ]);
@@ -103,18 +110,23 @@ export class VideoFetcher {
     collectGarbage();
   }
 
-  private async connect(): Promise<string> {
-    const { id: haulerId } = await this.service.admin<{ id: string }>('POST', '/haulers', { name: 'Bench' });
-    const vision = { haulerId, interface: 'vision', baseUrl: this.partnerUrl, apiKey: 'k', customerId: 'bench' };
-    return (await this.service.admin<{ id: string }>('POST', '/connections', vision)).id;
+  private async connect(): Promise<string[]> {
+    const ids: string[] = [];
+    for (let n = 0; n < this.connections; n++) {
+      const { id: haulerId } = await this.service.admin<{ id: string }>('POST', '/haulers', { name: 'Bench' });
+      const customerId = `${n}-of-${this.connections}`;
+      const vision = { haulerId, interface: 'vision', baseUrl: this.partnerUrl, apiKey: 'k', customerId };
+      ids.push((await this.service.admin<{ id: string }>('POST', '/connections', vision)).id);
+    }
+    return ids;
   }
 
-  private async storedBy(connectionId: string): Promise<number> {
+  private async storedBy(connections: readonly string[]): Promise<number> {
     const { rows } = await this.database.client.query<{ stored: number; ended: number }>(
       `SELECT count(*) FILTER (WHERE status = 'stored')::int AS stored,
          count(*) FILTER (WHERE status IN ('failed', 'expired'))::int AS ended
-       FROM recordings WHERE connection_id = $1`,
-      [connectionId],
+       FROM recordings WHERE connection_id = ANY ($1)`,
+      [connections],
     );
     const [row] = rows;
     if (row === undefined || row.ended > 0) throw new Error(`${row?.ended} downloads failed`);
@@ -122,10 +134,10 @@ export class VideoFetcher {
   }
 
   /** Checks status, length and SHA-256 of every recording, and deletes the files. */
-  private async check(connectionId: string, videos: number, bytes: number): Promise<Sums> {
+  private async check(connections: readonly string[], videos: number, bytes: number): Promise<Sums> {
     const { rows } = await this.database.client.query<StoredRow>(
-      'SELECT id, partner_recording_id AS video, status, size_bytes AS size, sha256 FROM recordings WHERE connection_id = $1',
-      [connectionId],
+      'SELECT id, partner_recording_id AS video, status, size_bytes AS size, sha256 FROM recordings WHERE connection_id = ANY ($1)',
+      [connections],
     );
     if (rows.length !== videos) throw new Error(`${rows.length} rows instead of ${videos}`);
     for (const { id, video, status, size, sha256 } of rows) {

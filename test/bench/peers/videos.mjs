@@ -1,6 +1,7 @@
 // The partner side of Vision with its file host. Arguments: number of videos, bytes of each, bytes of one large video.
 // GET /videos/N.mp4 and /videos/large.mp4. The continuous list has the videos of the truck `many`, or the large one of the
-// truck `large`. It reads no disk and holds no video in memory: all videos repeat one piece of random bytes.
+// truck `large`. The customer `1-of-4` has the videos 1, 5, 9 and so on. It reads no disk and holds no video in memory: all
+// videos repeat one piece of random bytes.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { box, FTYP, MOOV } from '../../support/sample-video.ts';
@@ -37,9 +38,9 @@ function send(response, name, bytes) {
 }
 
 const at = (minute) => new Date(STARTED + minute * 60_000).toISOString();
-const chunk = (base, truckId, name, n) => ({
+const chunk = (base, { customerId, truckId }, name, n) => ({
   id: name,
-  customerId: 'bench',
+  customerId,
   truckId,
   cameraId: 'front',
   startTime: at(n),
@@ -50,11 +51,15 @@ const chunk = (base, truckId, name, n) => ({
 });
 
 function list(response, base, query) {
-  const truckId = query.get('truckId');
-  const names = truckId === 'large' ? ['large'] : Array.from({ length: videoCount }, (_, n) => String(n));
+  const [truckId, customerId] = [query.get('truckId'), query.get('customerId')];
+  const [share, shares] = customerId.split('-of-').map(Number);
+  const many = Array.from({ length: videoCount }, (_, n) => String(n)).filter((_, n) => n % shares === share);
+  const names = truckId === 'large' ? ['large'] : many;
   const [page, pageSize] = [Number(query.get('page') ?? 1), Number(query.get('pageSize') ?? 20)];
   const from = Date.parse(query.get('startTime'));
-  const all = names.map((name, n) => chunk(base, truckId, name, n)).filter(({ endTime }) => Date.parse(endTime) > from);
+  const all = names
+    .map((name, n) => chunk(base, { customerId, truckId }, name, n))
+    .filter(({ endTime }) => Date.parse(endTime) > from);
   const recordings = all.slice((page - 1) * pageSize, page * pageSize);
   const pagination = { page, pageSize, totalItems: all.length, totalPages: Math.ceil(all.length / pageSize) };
   response.writeHead(200, { 'Content-Type': 'application/json' });
