@@ -3,7 +3,7 @@
  * repository with `npm run language -- src/vision test/vision`.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -104,7 +104,8 @@ export function scannedFiles(...paths: readonly string[]): string[] {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  return listed.split('\n').filter((path) => SCANNED.test(path) && !path.startsWith('test/architecture/language.'));
+  const files = listed.split('\n').filter((path) => SCANNED.test(path) && existsSync(join(ROOT, path)));
+  return files.filter((path) => !path.startsWith('test/architecture/language.'));
 }
 
 export const findIdiomIn = (path: string): Finding[] => findIdiom(path, readFileSync(join(ROOT, path), 'utf8'));

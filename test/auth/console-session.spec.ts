@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { createHauler, issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { CLOSED, doorOf, knock, OPEN } from '../support/knock.js';
+import { ACCEPTED, callWithKey, REFUSED, statusWithKey } from '../support/key-status.js';
 
 const READ_TOKEN = 'read-only-token-0123456789';
 const PATH = '/console/api/session';
@@ -135,15 +135,15 @@ describe('RATE_LIMIT_PER_MINUTE (decision 15)', () => {
   test('reports the quota in each response, and refuses calls beyond it', async () => {
     const { key } = await issueKey(service, ['account'], { haulerId });
     for (const left of [2, 1, 0]) {
-      const { status, headers } = await knock(service, key);
-      expect(status).toBe(OPEN);
+      const { status, headers } = await callWithKey(service, key);
+      expect(status).toBe(ACCEPTED);
       expect(headers.get('ratelimit-policy')).toMatch(/^"per-key"; ?q=3; ?w=60(; ?pk=:[A-Za-z0-9+/]+=*:)?$/);
       const [, remaining, reset] = /^"per-key"; ?r=(\d+); ?t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? [];
       expect(Number(remaining)).toBe(left);
       expect(Number(reset)).toBeLessThanOrEqual(60);
       expect(headers.get('retry-after')).toBeNull();
     }
-    const { status, headers, body } = await knock(service, key);
+    const { status, headers, body } = await callWithKey(service, key);
     expect(status).toBe(429);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
@@ -155,11 +155,11 @@ describe('RATE_LIMIT_PER_MINUTE (decision 15)', () => {
     const { key } = await issueKey(service, ['account'], { haulerId });
     const wrong = await issueKey(service, ['scale'], { haulerId });
     for (let i = 0; i < 5; i++) {
-      const reply = await knock(service, wrong.key);
-      expect(reply.status).toBe(CLOSED);
+      const reply = await callWithKey(service, wrong.key);
+      expect(reply.status).toBe(REFUSED);
       expect(reply.headers.get('ratelimit')).toBeNull();
     }
-    expect(await doorOf(service, key)).toBe(OPEN);
+    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
   });
 
   test('does not apply to the admin API', async () => {
@@ -172,8 +172,8 @@ test('is off by default: no header, no refusal', async () => {
   try {
     const { key } = await issueKey(service, ['account']);
     for (let i = 0; i < 20; i++) {
-      const { status, headers } = await knock(service, key);
-      expect(status).toBe(OPEN);
+      const { status, headers } = await callWithKey(service, key);
+      expect(status).toBe(ACCEPTED);
       expect(headers.get('ratelimit')).toBeNull();
       expect(headers.get('ratelimit-policy')).toBeNull();
     }

@@ -7,7 +7,7 @@ import { LastUse } from '../../src/auth/api-key.service.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import { createHauler, issueKey, neighbour } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { CLOSED, doorOf, knock, OPEN, until } from '../support/knock.js';
+import { ACCEPTED, callWithKey, REFUSED, statusWithKey, until } from '../support/key-status.js';
 import { testServer } from '../support/test-database.js';
 import { onServer } from '../support/test-server.js';
 
@@ -49,26 +49,26 @@ describe('a key opens', () => {
   test.concurrent('on every instance as soon as it is issued', async () => {
     for (let i = 0; i < 3; i++) {
       const { key } = await issue();
-      expect(await doorOf(other, key)).toBe(OPEN);
-      expect(await doorOf(service, key)).toBe(OPEN);
+      expect(await statusWithKey(other, key)).toBe(ACCEPTED);
+      expect(await statusWithKey(service, key)).toBe(ACCEPTED);
     }
   });
 
   test.concurrent('until it is revoked: here at once, elsewhere within 5 s', async () => {
     const { id, key } = await issue();
-    expect(await doorOf(service, key)).toBe(OPEN);
-    expect(await doorOf(other, key)).toBe(OPEN);
+    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
+    expect(await statusWithKey(other, key)).toBe(ACCEPTED);
     await service.admin('DELETE', `/api-keys/${id}`);
-    expect(await doorOf(service, key)).toBe(CLOSED);
-    expect(await until(async () => (await doorOf(other, key)) === CLOSED)).toBeLessThan(5000);
-    expect(await doorOf(other, key)).toBe(CLOSED);
+    expect(await statusWithKey(service, key)).toBe(REFUSED);
+    expect(await until(async () => (await statusWithKey(other, key)) === REFUSED)).toBeLessThan(5000);
+    expect(await statusWithKey(other, key)).toBe(REFUSED);
   });
 
   test.concurrent('until it expires, although it is cached', async () => {
     const expires = Date.now() + 2000;
     const { key } = await issue({ expiresAt: new Date(expires).toISOString() });
-    expect(await doorOf(service, key)).toBe(OPEN);
-    await until(async () => (await doorOf(service, key)) === CLOSED);
+    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
+    await until(async () => (await statusWithKey(service, key)) === REFUSED);
     expect(Date.now()).toBeGreaterThanOrEqual(expires);
     expect(Date.now()).toBeLessThan(expires + 1500);
   });
@@ -122,7 +122,7 @@ describe('on a connection that is reused', () => {
     const { key } = await issue();
     for (const wrong of [neighbour(key), `${key}x`, 'garbage', '']) {
       expect(await create(key, `Valid beside ${wrong}`)).toBe(200);
-      expect(await create(wrong, 'Invalid')).toBe(CLOSED);
+      expect(await create(wrong, 'Invalid')).toBe(REFUSED);
     }
   });
 
@@ -130,16 +130,16 @@ describe('on a connection that is reused', () => {
     const { id, key } = await issue();
     expect(await create(key, 'Before')).toBe(200);
     await service.admin('DELETE', `/api-keys/${id}`);
-    expect(await create(key, 'After')).toBe(CLOSED);
+    expect(await create(key, 'After')).toBe(REFUSED);
   });
 });
 
 describe('the lookup of keys sends', () => {
   test('no query for a key in use', async () => {
     const { key } = await issue();
-    expect(await doorOf(service, key)).toBe(OPEN);
+    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
     const asked = await lookups(async () => {
-      for (let i = 0; i < 50; i++) expect(await doorOf(service, key)).toBe(OPEN);
+      for (let i = 0; i < 50; i++) expect(await statusWithKey(service, key)).toBe(ACCEPTED);
     });
     // A slow machine may take longer than a cached key is fresh.
     expect(asked).toBeLessThanOrEqual(1);
@@ -148,15 +148,18 @@ describe('the lookup of keys sends', () => {
   test('fewer queries than concurrent keys', async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => issue()));
     const asked = await lookups(async () => {
-      const doors = await Promise.all(keys.flatMap(({ key }) => [doorOf(service, key), doorOf(service, key)]));
-      expect(new Set(doors)).toEqual(new Set([OPEN]));
+      const statuses = await Promise.all(
+        keys.flatMap(({ key }) => [statusWithKey(service, key), statusWithKey(service, key)]),
+      );
+      expect(new Set(statuses)).toEqual(new Set([ACCEPTED]));
     });
     expect(asked).toBeLessThan(keys.length);
   });
 
   test('no query for a text that is not a key', async () => {
     const asked = await lookups(async () => {
-      for (const text of ['garbage', '', createKey().key.slice(1)]) expect(await doorOf(service, text)).toBe(CLOSED);
+      for (const text of ['garbage', '', createKey().key.slice(1)])
+        expect(await statusWithKey(service, text)).toBe(REFUSED);
     });
     expect(asked).toBe(0);
   });
@@ -191,16 +194,16 @@ describe('last use', () => {
   test.concurrent('is written once a minute, without delay for the request, and not for refused calls', async () => {
     const { id, key } = await issue();
     const refused = await issueKey(service, ['scale'], { haulerId });
-    expect(await doorOf(service, refused.key)).toBe(CLOSED);
+    expect(await statusWithKey(service, refused.key)).toBe(REFUSED);
     const before = Date.now();
-    expect(await doorOf(service, key)).toBe(OPEN);
+    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
     await until(async () => (await lastUsedAt(id)) !== null);
     const first = await lastUsedAt(id);
     expect(Date.parse(String(first))).toBeGreaterThanOrEqual(before);
-    for (let i = 0; i < 3; i++) expect(await doorOf(service, key)).toBe(OPEN);
+    for (let i = 0; i < 3; i++) expect(await statusWithKey(service, key)).toBe(ACCEPTED);
     // A later use of another key: all earlier uses are written with it.
     const later = await issue();
-    expect(await doorOf(service, later.key)).toBe(OPEN);
+    expect(await statusWithKey(service, later.key)).toBe(ACCEPTED);
     await until(async () => (await lastUsedAt(later.id)) !== null);
     expect(await lastUsedAt(id)).toBe(first);
     expect(await lastUsedAt(refused.id)).toBeNull();
@@ -210,7 +213,7 @@ describe('last use', () => {
     const { id, key } = await issue();
     await service.dataSource.query(`UPDATE api_keys SET last_used_at = now() - interval '61 s' WHERE id = $1`, [id]);
     const before = await lastUsedAt(id);
-    expect(await doorOf(service, key)).toBe(OPEN);
+    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
     await until(async () => (await lastUsedAt(id)) !== before);
   });
 
@@ -218,8 +221,8 @@ describe('last use', () => {
     const [{ id, key }, later] = [await issue(), await issue()];
     await service.dataSource.query(`UPDATE api_keys SET last_used_at = now() - interval '30 s' WHERE id = $1`, [id]);
     const before = await lastUsedAt(id);
-    expect(await doorOf(service, key)).toBe(OPEN);
-    expect(await doorOf(service, later.key)).toBe(OPEN);
+    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
+    expect(await statusWithKey(service, later.key)).toBe(ACCEPTED);
     await until(async () => (await lastUsedAt(later.id)) !== null);
     expect(await lastUsedAt(id)).toBe(before);
   });
@@ -271,7 +274,7 @@ describe('last use', () => {
   test('is written by a shutdown', async () => {
     const third = await startTestApp({ on: service });
     const { id, key } = await issue();
-    expect(await doorOf(third, key)).toBe(OPEN);
+    expect(await statusWithKey(third, key)).toBe(ACCEPTED);
     await third.close();
     expect(await lastUsedAt(id)).not.toBeNull();
   });
@@ -283,13 +286,13 @@ describe('without a database', () => {
     await service.dataSource.transaction(async (manager) => {
       await manager.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
       const start = performance.now();
-      const reply = await knock(service, key);
+      const reply = await callWithKey(service, key);
       expect(reply.status).toBe(503);
       expect(reply.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       expect(reply.body).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
       expect(performance.now() - start).toBeLessThan(5000);
     });
-    expect(await doorOf(service, key)).toBe(OPEN);
+    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
   });
 
   test('a cached key opens, another one is 503 until the database is back', async () => {
@@ -297,13 +300,13 @@ describe('without a database', () => {
     try {
       const known = await issueKey(third, ['account']);
       const unknown = await issueKey(third, ['account']);
-      expect(await doorOf(third, known.key)).toBe(OPEN);
+      expect(await statusWithKey(third, known.key)).toBe(ACCEPTED);
       const database = new URL(third.env.DATABASE_URL).pathname.slice(1);
       await allowConnections(database, false);
-      expect(await doorOf(third, known.key)).toBe(OPEN);
-      expect(await doorOf(third, unknown.key)).toBe(503);
+      expect(await statusWithKey(third, known.key)).toBe(ACCEPTED);
+      expect(await statusWithKey(third, unknown.key)).toBe(503);
       await allowConnections(database, true);
-      await until(async () => (await doorOf(third, unknown.key)) === OPEN);
+      await until(async () => (await statusWithKey(third, unknown.key)) === ACCEPTED);
     } finally {
       await third.close();
     }

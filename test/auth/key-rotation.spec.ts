@@ -3,7 +3,7 @@ import { hashKey } from '../../src/auth/api-key.js';
 import { KeyLookup } from '../../src/auth/key-cache.js';
 import { createHauler, issueKey, type TestKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { CLOSED, doorOf, knock, OPEN, until } from '../support/knock.js';
+import { ACCEPTED, callWithKey, REFUSED, statusWithKey, until } from '../support/key-status.js';
 
 const DAY = 86_400;
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -63,7 +63,7 @@ describe('the new key', () => {
   test('is dormant: the old key does not change before the first use of the new one', async () => {
     const old = await issue();
     const next = await rotate(old.id, { overlapSeconds: 0 });
-    expect(await doorOf(service, old.key)).toBe(OPEN);
+    expect(await statusWithKey(service, old.key)).toBe(ACCEPTED);
     expect(await shown(old.id)).toMatchObject({ expiresAt: null, revokedAt: null });
     expect(await shown(next.id)).toMatchObject({ expiresAt: null, lastUsedAt: null });
   });
@@ -72,7 +72,7 @@ describe('the new key', () => {
     const next = await rotate((await issue()).id);
     const isDormant = async () => (await service.app.get(KeyLookup).find(hashKey(next.key)))?.dormant;
     expect(await isDormant()).toBe(true);
-    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
     expect(await isDormant()).toBe(false);
   });
 
@@ -84,7 +84,7 @@ describe('the new key', () => {
     const wrongInterface = { headers: { 'PLATFORM-API-KEY': next.key }, body: {} };
     expect((await service.call('POST', '/platform-api/v1/tickets', wrongInterface)).status).toBe(401);
     expect(await shown(next.id)).toMatchObject({ lastUsedAt: null });
-    expect(await doorOf(service, old.key)).toBe(OPEN);
+    expect(await statusWithKey(service, old.key)).toBe(ACCEPTED);
   });
 });
 
@@ -98,8 +98,8 @@ describe('after the first use of the new key', () => {
   ])('the old key stays valid, %s', async (_what, body, seconds) => {
     const old = await issue();
     const next = await rotate(old.id, body);
-    expect(await doorOf(service, next.key)).toBe(OPEN);
-    expect(await doorOf(service, old.key)).toBe(OPEN);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
+    expect(await statusWithKey(service, old.key)).toBe(ACCEPTED);
     const left = secondsLeft(await shown(old.id));
     expect(left).toBeGreaterThan(seconds - 30);
     expect(left).toBeLessThanOrEqual(seconds + 1);
@@ -108,20 +108,20 @@ describe('after the first use of the new key', () => {
 
   test.concurrent('without an overlap the old key ends here at once, and elsewhere within 5 s', async () => {
     const old = await issue();
-    expect(await doorOf(other, old.key)).toBe(OPEN);
+    expect(await statusWithKey(other, old.key)).toBe(ACCEPTED);
     const next = await rotate(old.id, { overlapSeconds: 0 });
-    expect(await doorOf(service, next.key)).toBe(OPEN);
-    expect(await doorOf(service, old.key)).toBe(CLOSED);
-    expect(await until(async () => (await doorOf(other, old.key)) === CLOSED)).toBeLessThan(5000);
-    expect(await doorOf(other, next.key)).toBe(OPEN);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
+    expect(await statusWithKey(service, old.key)).toBe(REFUSED);
+    expect(await until(async () => (await statusWithKey(other, old.key)) === REFUSED)).toBeLessThan(5000);
+    expect(await statusWithKey(other, next.key)).toBe(ACCEPTED);
   });
 
   test.concurrent('the old key expires at the end of the overlap', async () => {
     const old = await issue();
     const next = await rotate(old.id, { overlapSeconds: 2 });
-    expect(await doorOf(service, next.key)).toBe(OPEN);
-    expect(await doorOf(service, old.key)).toBe(OPEN);
-    await until(async () => (await doorOf(service, old.key)) === CLOSED);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
+    expect(await statusWithKey(service, old.key)).toBe(ACCEPTED);
+    await until(async () => (await statusWithKey(service, old.key)) === REFUSED);
     expect(secondsLeft(await shown(old.id))).toBeLessThanOrEqual(0);
     expect((await service.admin('POST', `/api-keys/${old.id}/rotate`)).status).toBe(409);
   });
@@ -133,26 +133,26 @@ describe('after the first use of the new key', () => {
       await manager.query('SELECT FROM api_keys WHERE id = $1 FOR UPDATE', [next.id]);
       // The lookup of the key may have taken as long as the timeout of the statement.
       const error = { message: 'the key could not be checked in time; try again shortly' };
-      expect(await knock(service, next.key)).toMatchObject({ status: 503, body: { error } });
+      expect(await callWithKey(service, next.key)).toMatchObject({ status: 503, body: { error } });
     });
-    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
   });
 
   test('the overlap never outlives the expiry of the old key', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const old = await issue({ expiresAt });
     const next = await rotate(old.id);
-    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
     expect(Date.parse(String((await shown(old.id)).expiresAt))).toBe(Date.parse(expiresAt));
   });
 
   test('the overlap starts once, although both instances receive the new key at the same time', async () => {
     const old = await issue();
     const next = await rotate(old.id, { overlapSeconds: 60 });
-    const doors = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => doorOf(i % 2 === 0 ? service : other, next.key)),
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => statusWithKey(i % 2 === 0 ? service : other, next.key)),
     );
-    expect(new Set(doors)).toEqual(new Set([OPEN]));
+    expect(new Set(statuses)).toEqual(new Set([ACCEPTED]));
     const [row]: { overlap: string }[] = await service.dataSource.query(
       `SELECT extract(epoch FROM old.retires_at - new.activated_at)::text AS overlap
          FROM api_keys AS old JOIN api_keys AS new ON new.replaces_id = old.id WHERE new.id = $1`,
@@ -160,7 +160,7 @@ describe('after the first use of the new key', () => {
     );
     expect(Number(row?.overlap)).toBe(60);
     const first = (await shown(old.id)).expiresAt;
-    expect(await doorOf(other, next.key)).toBe(OPEN);
+    expect(await statusWithKey(other, next.key)).toBe(ACCEPTED);
     expect((await shown(old.id)).expiresAt).toBe(first);
   });
 });
@@ -172,11 +172,11 @@ describe('a second rotation', () => {
     await rotate(old.id);
     const { revokedAt } = await shown(lost.id);
     const next = await rotate(old.id, { overlapSeconds: 60 });
-    expect(await doorOf(service, lost.key)).toBe(CLOSED);
+    expect(await statusWithKey(service, lost.key)).toBe(REFUSED);
     expect(revokedAt).not.toBeNull();
     expect((await shown(lost.id)).revokedAt).toBe(revokedAt);
     expect((await shown(old.id)).expiresAt).toBeNull();
-    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
     expect(secondsLeft(await shown(old.id))).toBeLessThanOrEqual(61);
   });
 
@@ -184,10 +184,10 @@ describe('a second rotation', () => {
     const old = await issue();
     const lost = await rotate(old.id);
     const next = await rotate(lost.id, { overlapSeconds: 0 });
-    expect(await doorOf(service, lost.key)).toBe(CLOSED);
-    expect(await doorOf(service, old.key)).toBe(OPEN);
-    expect(await doorOf(service, next.key)).toBe(OPEN);
-    expect(await doorOf(service, old.key)).toBe(CLOSED);
+    expect(await statusWithKey(service, lost.key)).toBe(REFUSED);
+    expect(await statusWithKey(service, old.key)).toBe(ACCEPTED);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
+    expect(await statusWithKey(service, old.key)).toBe(REFUSED);
   });
 
   test('at the same time as others leaves one dormant key', async () => {
@@ -200,33 +200,36 @@ describe('a second rotation', () => {
   test('of the key in use makes a chain', async () => {
     const first = await issue();
     const second = await rotate(first.id, { overlapSeconds: 0 });
-    expect(await doorOf(service, second.key)).toBe(OPEN);
+    expect(await statusWithKey(service, second.key)).toBe(ACCEPTED);
     const third = await rotate(second.id, { overlapSeconds: 0 });
-    expect(await doorOf(service, second.key)).toBe(OPEN);
-    expect(await doorOf(service, third.key)).toBe(OPEN);
-    expect(await Promise.all([first, second].map(({ key }) => doorOf(service, key)))).toEqual([CLOSED, CLOSED]);
+    expect(await statusWithKey(service, second.key)).toBe(ACCEPTED);
+    expect(await statusWithKey(service, third.key)).toBe(ACCEPTED);
+    expect(await Promise.all([first, second].map(({ key }) => statusWithKey(service, key)))).toEqual([
+      REFUSED,
+      REFUSED,
+    ]);
   });
 
   test('of the old key in its overlap replaces its successor, and does not extend its life', async () => {
     const old = await issue();
     const next = await rotate(old.id, { overlapSeconds: 60 });
-    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
     const end = (await shown(old.id)).expiresAt;
     const second = await rotate(old.id, { overlapSeconds: DAY });
     expect(second.expiresAt).toBeNull();
-    expect(await doorOf(service, second.key)).toBe(OPEN);
+    expect(await statusWithKey(service, second.key)).toBe(ACCEPTED);
     expect((await shown(old.id)).expiresAt).toBe(end);
-    expect(await doorOf(service, next.key)).toBe(OPEN);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
   });
 
   test('at the same time as the first use of the dormant key ends with one of the two', async () => {
     for (let round = 0; round < 5; round++) {
       const old = await issue();
       const next = await rotate(old.id);
-      const [door] = await Promise.all([doorOf(other, next.key), rotate(old.id)]);
+      const [status] = await Promise.all([statusWithKey(other, next.key), rotate(old.id)]);
       const { revokedAt, lastUsedAt } = await shown(next.id);
-      expect(door).toBe(lastUsedAt === null ? CLOSED : OPEN);
-      expect(revokedAt === null).toBe(door === OPEN);
+      expect(status).toBe(lastUsedAt === null ? REFUSED : ACCEPTED);
+      expect(revokedAt === null).toBe(status === ACCEPTED);
     }
   });
 });
@@ -271,6 +274,6 @@ test('revoking the old key does not affect the first use of the dormant one', as
   const old = await issue();
   const next = await rotate(old.id);
   await service.admin('DELETE', `/api-keys/${old.id}`);
-  expect(await doorOf(service, old.key)).toBe(CLOSED);
-  expect(await doorOf(service, next.key)).toBe(OPEN);
+  expect(await statusWithKey(service, old.key)).toBe(REFUSED);
+  expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
 });

@@ -4,7 +4,7 @@ import type { CreateAccountResponse } from '../../src/contracts/account/account.
 import { callerOf } from '../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf as answer, commandsBeside, runCommand as run } from '../support/command-line.js';
-import { CLOSED, doorOf, OPEN } from '../support/knock.js';
+import { ACCEPTED, REFUSED, statusWithKey } from '../support/key-status.js';
 import { ScaleHouse } from '../support/scale-house.js';
 
 let service: TestApp;
@@ -38,7 +38,7 @@ describe('key', () => {
     const issued = await issue('--name', 'Gate', '--expires-at', '2099-01-01T00:00:00Z');
     const expected = { haulerId, interfaces: ['account'], name: 'Gate', expiresAt: '2099-01-01T00:00:00Z' };
     expect(issued).toMatchObject(expected);
-    expect(await doorOf(service, issued.key)).toBe(OPEN);
+    expect(await statusWithKey(service, issued.key)).toBe(ACCEPTED);
     const list = await run('key', 'list', '--hauler-id', haulerId);
     expect(list.out).toContain(issued.id);
     expect(list.out).not.toContain(issued.key);
@@ -54,9 +54,9 @@ describe('key', () => {
   test('rotate keeps the old key for the overlap', async () => {
     const old = await issue();
     const next = await answer<Key>('key', 'rotate', old.id, '--overlap-seconds', '0');
-    expect(await doorOf(service, old.key)).toBe(OPEN);
-    expect(await doorOf(service, next.key)).toBe(OPEN);
-    expect(await doorOf(service, old.key)).toBe(CLOSED);
+    expect(await statusWithKey(service, old.key)).toBe(ACCEPTED);
+    expect(await statusWithKey(service, next.key)).toBe(ACCEPTED);
+    expect(await statusWithKey(service, old.key)).toBe(REFUSED);
   });
 
   test('revoke ends a key, which cannot be rotated after that', async () => {

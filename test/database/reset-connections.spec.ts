@@ -52,7 +52,7 @@ async function locked(table: string, work: (unlock: () => Promise<void>) => Prom
   }
 }
 
-function expectAway({ status, headers, body }: Reply<{ readonly error?: unknown }>): void {
+function expectUnavailable({ status, headers, body }: Reply<{ readonly error?: unknown }>): void {
   const error = { code: 'INTERNAL_ERROR', message: 'the service cannot reach its database; try again shortly' };
   expect({ status, error: body.error }).toEqual({ status: 503, error });
   expect(headers.get('Retry-After')).toMatch(/^[1-9]\d*$/);
@@ -114,11 +114,11 @@ describe('a push whose connection is reset', () => {
       });
       stage.proxy.reset();
       const queued = [alone, beside].slice(running);
-      for (const reply of await Promise.all([alone, beside].slice(0, running))) expectAway(reply);
+      for (const reply of await Promise.all([alone, beside].slice(0, running))) expectUnavailable(reply);
       await untilOthersWait(first);
       stage.proxy.reset();
       await unlock();
-      for (const reply of await Promise.all([...queued, ...batch])) expectAway(reply);
+      for (const reply of await Promise.all([...queued, ...batch])) expectUnavailable(reply);
     });
     await eventually(async () => expect((await stage.house.count()) - before).toBeGreaterThanOrEqual(stored));
   });
@@ -162,7 +162,7 @@ describe('a recording whose connection breaks during its commit keeps its file',
   };
 
   test('from an upload of an admin', async () => {
-    expectAway(await uploaded(() => stage.proxy.reset()));
+    expectUnavailable(await uploaded(() => stage.proxy.reset()));
     await expectKept();
   });
 });

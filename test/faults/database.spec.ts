@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { startTestApp } from '../support/app.js';
-import { asAdmin, DatabaseStage, timed, type TimedReply, WELL } from '../support/database-stage.js';
+import { asAdmin, DatabaseStage, timed, type TimedReply, AVAILABLE_STATUSES } from '../support/database-stage.js';
 import { serverPid } from '../support/embedded-process.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
@@ -20,19 +20,22 @@ const ROUNDS = shortOrLong(1, 5);
 const APART_MS = 500;
 
 /** Each test has a service and a database of its own. They run concurrently, because most of their time is waiting. */
-async function onStage(play: (stage: DatabaseStage) => Promise<void>): Promise<void> {
+async function onStage(work: (stage: DatabaseStage) => Promise<void>): Promise<void> {
   const stage = await DatabaseStage.open();
   try {
-    await play(stage);
+    await work(stage);
   } finally {
     await stage.close();
   }
 }
 
-const expectWell = (stage: DatabaseStage) =>
-  eventually(async () => expect((await stage.everyCall()).map(({ status }) => status)).toEqual(WELL), BACK_WITHIN_MS);
+const expectAvailable = (stage: DatabaseStage) =>
+  eventually(
+    async () => expect((await stage.everyCall()).map(({ status }) => status)).toEqual(AVAILABLE_STATUSES),
+    BACK_WITHIN_MS,
+  );
 
-function expectAway(replies: readonly TimedReply[]): void {
+function expectUnavailable(replies: readonly TimedReply[]): void {
   for (const { status, headers, body, ms } of replies) {
     expect({ status, body }).toEqual({
       status: 503,
@@ -56,7 +59,7 @@ async function expectAlive({ service }: DatabaseStage): Promise<void> {
 
 type Act = (stage: DatabaseStage) => unknown;
 
-const AWAY: readonly [string, Act, Act][] = [
+const FAULTS: readonly [string, Act, Act][] = [
   ['it refuses connections', ({ proxy }) => proxy.cut(), ({ proxy }) => proxy.pass()],
   ['it does not answer', ({ proxy }) => proxy.freeze(), ({ proxy }) => proxy.pass()],
   ['it takes 3 s for every message', ({ proxy }) => proxy.pass(3_000), ({ proxy }) => proxy.pass()],
@@ -79,7 +82,7 @@ const AWAY: readonly [string, Act, Act][] = [
 ];
 
 describe('an unavailable database: 503 with Retry-After within 5 s, and recovery without a restart', () => {
-  test.concurrent.each(AWAY)(
+  test.concurrent.each(FAULTS)(
     '%s',
     (what, breakIt, repair) =>
       onStage(async (stage) => {
@@ -90,13 +93,13 @@ describe('an unavailable database: 503 with Retry-After within 5 s, and recovery
               stage.everyCall(),
               delay(APART_MS).then(() => stage.everyCall()),
             ]);
-            expectAway([...first, ...second]);
+            expectUnavailable([...first, ...second]);
             await expectAlive(stage);
           } finally {
             await repair(stage);
           }
           const repaired = performance.now();
-          await expectWell(stage);
+          await expectAvailable(stage);
           reportFigures('database unavailable', {
             case: what,
             lost: 0,
@@ -111,7 +114,7 @@ describe('an unavailable database: 503 with Retry-After within 5 s, and recovery
     onStage(async (stage) => {
       stage.proxy.pass(100);
       const replies = await stage.everyCall();
-      expect(replies.map(({ status }) => status)).toEqual(WELL);
+      expect(replies.map(({ status }) => status)).toEqual(AVAILABLE_STATUSES);
       for (const { ms } of replies) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
     }),
   );
@@ -122,11 +125,11 @@ describe('an unavailable database: 503 with Retry-After within 5 s, and recovery
       await stage.endSessions();
       // The first calls may use connections that have just been terminated.
       await eventually(async () => expect((await stage.service.admin('GET', '/tickets')).status).toBe(200));
-      expectAway(await Promise.all([timed(stage.pushTicket()), timed(stage.createAccount())]));
+      expectUnavailable(await Promise.all([timed(stage.pushTicket()), timed(stage.createAccount())]));
       expect((await stage.service.admin('GET', '/api-keys')).status).toBe(200);
       await asAdmin(`ALTER DATABASE ${stage.name} RESET default_transaction_read_only`);
       await stage.endSessions();
-      await expectWell(stage);
+      await expectAvailable(stage);
     }),
   );
 
@@ -144,7 +147,7 @@ describe('an unavailable database: 503 with Retry-After within 5 s, and recovery
             return Promise.all(Array.from({ length: 10 }, () => timed(stage.pushTicket())));
           }),
         );
-        expectAway(waves.flat());
+        expectUnavailable(waves.flat());
         // The calls waited, and were not refused at once.
         expect(performance.now() - started).toBeGreaterThan(3_000);
         await blocker.rollbackTransaction();
@@ -164,9 +167,9 @@ test('fail-over to a copy of the database: acknowledged data is there, and servi
     await asAdmin(`CREATE DATABASE ${copy} TEMPLATE ${original}`);
     await asAdmin(`ALTER DATABASE ${original} RENAME TO ${original}_old`);
     await asAdmin(`ALTER DATABASE ${copy} RENAME TO ${original}`);
-    expectAway(await stage.everyCall());
+    expectUnavailable(await stage.everyCall());
     stage.proxy.pass();
-    await expectWell(stage);
+    await expectAvailable(stage);
     expect(await stage.house.stored(before.body.disposalTicketId)).toMatchObject({ id: before.body.disposalTicketId });
     await asAdmin(`DROP DATABASE ${original}_old`);
   }));

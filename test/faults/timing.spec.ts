@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { median } from '../bench/statistics.js';
 import { LONG, seededRandom, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
-import { knock } from '../support/knock.js';
+import { callWithKey } from '../support/key-status.js';
 
 const SEED = 20_261_121;
 const TIMES = 3_000;
@@ -84,7 +84,7 @@ function expectEqualTimes(what: string, times: Record<string, number[]>): void {
     ]);
     const next = (keys: readonly string[]) => {
       let n = 0;
-      return () => knock(service, keys[n++ % keys.length] ?? '');
+      return () => callWithKey(service, keys[n++ % keys.length] ?? '');
     };
     const times = await timesOf({
       unknown: next(Array.from({ length: 10 }, () => createKey().key)),

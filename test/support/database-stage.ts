@@ -69,7 +69,7 @@ export class DatabaseStage {
     });
   }
 
-  /** One of each kind; all of them need the database. In a working one they answer `WELL`. */
+  /** One of each kind; all of them need the database. While it works they return `AVAILABLE_STATUSES`. */
   everyCall(): Promise<TimedReply[]> {
     const { service, house, key } = this;
     const headers = { 'API-KEY': key };
@@ -95,5 +95,5 @@ export class DatabaseStage {
   }
 }
 
-/** The last but two find nothing, which they can only know from the database. */
-export const WELL = [200, 200, 200, 200, 200, 404, 404, 200];
+/** Of `everyCall`. Two calls find nothing, and only the database can say so. */
+export const AVAILABLE_STATUSES = [200, 200, 200, 200, 200, 404, 404, 200];

@@ -23,7 +23,7 @@ const FOLDER_PREFIX = 'haulbridge-test-';
 
 /** Starts a server of its own in a temporary folder, or uses the one of TEST_DATABASE_URL. */
 export async function startTestServer(): Promise<{ readonly folder: string; stop(): Promise<void> }> {
-  await sweep();
+  await removeAbandonedFolders();
   const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
   const lock = lockFolder(folder);
   const own = process.env['TEST_DATABASE_URL'] ? undefined : await startOwn(folder);
@@ -55,7 +55,7 @@ async function startOwn(folder: string) {
       durable: false,
       maxConnections: 400,
     });
-    await hurrySignIns(server.url);
+    await shortenPasswordChecks(server.url);
     return server;
   } catch (error) {
     await remove(folder);
@@ -64,7 +64,7 @@ async function startOwn(folder: string) {
 }
 
 /** A run opens thousands of connections. By default each derives the password through 4,096 rounds, on both sides. */
-async function hurrySignIns(url: string): Promise<void> {
+async function shortenPasswordChecks(url: string): Promise<void> {
   const { username, password } = new URL(url);
   await onServer(url, (client) =>
     client.query(`SET scram_iterations = 1; ALTER ROLE ${username} PASSWORD '${password}'`),
@@ -87,7 +87,7 @@ async function dropDatabases({ adminUrl, template }: TestServer): Promise<void> 
 }
 
 /** Removes what runs that were killed have left. A folder younger than a minute may belong to a run that begins now. */
-async function sweep(): Promise<void> {
+async function removeAbandonedFolders(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(FOLDER_PREFIX))) {
     const folder = join(tmpdir(), name);
     try {

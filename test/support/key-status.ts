@@ -4,15 +4,15 @@ import type { Reply, TestApp } from './app.js';
 const PATH = ACCOUNT_API.prefix + ACCOUNT_API.routes.createAccount.path;
 
 /** Status of a call to the Account API with an invalid body: 400 if the key is valid, else 401. */
-export const OPEN = 400;
-export const CLOSED = 401;
+export const ACCEPTED = 400;
+export const REFUSED = 401;
 
-export function knock(service: TestApp, key: string): Promise<Reply> {
+export function callWithKey(service: TestApp, key: string): Promise<Reply> {
   return service.call('POST', PATH, { headers: { [ACCOUNT_API.keyHeader]: key }, body: {} });
 }
 
-export async function doorOf(service: TestApp, key: string): Promise<number> {
-  return (await knock(service, key)).status;
+export async function statusWithKey(service: TestApp, key: string): Promise<number> {
+  return (await callWithKey(service, key)).status;
 }
 
 /** Polls until `done` returns true. Returns the elapsed milliseconds. */
