@@ -19,10 +19,7 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 const files = (names.length > 0 ? names : all).map((name) => `${FOLDER}/${name}${END}`);
-const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
-const { status } = spawnSync(
-  process.execPath,
-  [...jest, '-i', ...words.slice(names.length), '--runTestsByPath', ...files],
-  { stdio: 'inherit', env: { ...process.env, HAULBRIDGE_FAULTS: 'long' } },
-);
+const jest = ['node_modules/jest/bin/jest.js', '-i', ...words.slice(names.length), '--runTestsByPath', ...files];
+const env = { ...process.env, HAULBRIDGE_FAULTS: 'long' };
+const { status } = spawnSync(process.execPath, jest, { stdio: 'inherit', env });
 process.exitCode = status ?? 1;
