@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,12 +33,19 @@ export interface BuiltServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Required for `liveMemory`. */
   readonly memoryProbe?: boolean;
+  /** A small file system in memory, which only the service sees. Needs `canMount`. */
+  readonly smallDisk?: { readonly folder: string; readonly mib: number };
 }
+
+/** Whether this process may mount file systems. Only root can mount one for a database server of another user. */
+export const canMount = (): boolean => process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
 
 /** Resolves when the service listens. Rejects with its output if it ends. `npm test` builds it before. */
 export async function startService(options: BuiltServiceOptions): Promise<BuiltService> {
   const dataDir = options.dataDir ?? mkdtempSync(join(testServer().folder, 'service-'));
-  const child = spawn(process.execPath, [...V8_FLAGS, ...imports(options), join(ROOT, 'dist/src/main.js')], {
+  const node = [process.execPath, ...V8_FLAGS, ...imports(options), join(ROOT, 'dist/src/main.js')];
+  const [program = '', ...parameters] = options.smallDisk === undefined ? node : onSmallDisk(options.smallDisk, node);
+  const child = spawn(program, parameters, {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment(options, dataDir),
   });
@@ -61,6 +68,11 @@ export async function startService(options: BuiltServiceOptions): Promise<BuiltS
       return ended;
     },
   };
+}
+
+function onSmallDisk({ folder, mib }: { folder: string; mib: number }, command: readonly string[]): string[] {
+  const mount = `mount -t tmpfs -o size=${mib}m,mode=755 none "$1" && shift && exec "$@"`;
+  return ['unshare', '-m', 'sh', '-c', mount, 'sh', folder, ...command];
 }
 
 function imports({ memoryProbe = false }: BuiltServiceOptions): string[] {
