@@ -12,7 +12,7 @@ const assets = join(folder, 'assets');
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(assets, { recursive: true });
 await build({
-  entryPoints: { console: `${SOURCE}/main.tsx`, icon: `${SOURCE}/icon.svg` },
+  entryPoints: { console: `${SOURCE}/app.tsx`, icon: `${SOURCE}/icon.svg` },
   outdir: assets,
   entryNames: '[name]-[hash]',
   bundle: true,

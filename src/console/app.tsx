@@ -1,7 +1,8 @@
-import type { ComponentType } from 'preact';
+import { type ComponentType, render } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
+import { HaulersProvider } from './client/haulers.js';
 import { ErrorBox, Loading } from './parts/states.js';
 import { ActionsPage } from './pages/actions.js';
 import { AccountsPage } from './pages/accounts.js';
@@ -16,6 +17,9 @@ import { SyncPage } from './pages/sync.js';
 import { TicketsPage } from './pages/tickets.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
 import { SignIn, SignInDialog } from './parts/sign-in.js';
+import './styles/base.css';
+import './styles/parts.css';
+import './styles/pages.css';
 
 interface Page {
   readonly path: string;
@@ -47,7 +51,7 @@ const ROLES: Readonly<Record<Session['kind'], string>> = {
   partner: 'Partner',
 };
 
-export function App() {
+function App() {
   const { state, isExpired, apply, load, signOut } = useSessionState();
   if (state === 'loading') return <Loading />;
   if (state === 'signed-out') {
@@ -79,8 +83,8 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
     ({ isPartners, isOfBothSides }) =>
       (session.kind !== 'partner' || isPartners) && (session.sides.includes('platform') || isOfBothSides),
   );
-  const isUnknown = !pages.some((page) => page.path === path);
-  const { title, Content } = pages.find((page) => page.path === path) ?? pages[0]!;
+  const known = pages.find((page) => page.path === path);
+  const { title, Content } = known ?? pages[0]!;
   const main = useRef<HTMLElement>(null);
   const navigation = useRef<HTMLElement>(null);
   const shown = useRef(path);
@@ -125,9 +129,14 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
         <h1>{title}</h1>
-        {isUnknown && <p class="notice">This session has no page at this address.</p>}
-        <Content key={path} query={query} />
+        {known === undefined && <p class="notice">This session has no page at this address.</p>}
+        <HaulersProvider>
+          <Content key={path} query={query} />
+        </HaulersProvider>
       </main>
     </div>
   );
 }
+
+const root = document.getElementById('console');
+if (root !== null) render(<App />, root);

@@ -6,13 +6,17 @@ import type { OverviewHour } from '../../src/contracts/admin/overview.dto.js';
 import type { CoverageBucket, CoverageInterval, StoredRecording } from '../../src/contracts/admin/recording.dto.js';
 import type { SyncRun, SyncRunCounts } from '../../src/contracts/admin/sync-run.dto.js';
 import { codecOf } from '../../src/console/pages/codec.rules.js';
-import { dayBars, TICKET_SERIES, totalOf } from '../../src/console/pages/day.rules.js';
-import { keysToRenew, withoutFailedRuns } from '../../src/console/pages/home.rules.js';
-import { describe as describeSegment, lanesOf, resolutionOf, zoomed } from '../../src/console/pages/lanes.rules.js';
-import { missingFootage } from '../../src/console/pages/missing-footage.rules.js';
+import { dayBars, keysToRenew, TICKET_SERIES, totalOf, withoutFailedRuns } from '../../src/console/pages/home.rules.js';
+import {
+  describe as describeSegment,
+  lanesOf,
+  missingFootage,
+  resolutionOf,
+  zoomed,
+} from '../../src/console/pages/coverage.rules.js';
 import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../src/console/pages/playback.rules.js';
 import { barsOf } from '../../src/console/pages/run.rules.js';
-import { dayOf, localTime, momentOf, ticksOf } from '../../src/console/pages/zone.rules.js';
+import { dayOf, localTime, momentOf, ticksOf } from '../../src/console/parts/zone.rules.js';
 import { differences } from '../../src/console/parts/difference.rules.js';
 import { demoRecording } from '../../src/demo/demo-data.js';
 

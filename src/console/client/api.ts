@@ -13,6 +13,10 @@ export class CallError extends Error {
   }
 }
 
+/** Any failure as the error of a call. */
+export const callErrorOf = (error: unknown): CallError =>
+  error instanceof CallError ? error : new CallError(0, String(error));
+
 /** Called when the service answers 401: the session has ended. */
 let sessionEnded = () => {};
 let prefix = '/admin/v1';
@@ -67,7 +71,7 @@ async function failureOf(response: Response): Promise<CallError> {
 }
 
 /** A message that starts with the name of a field keeps it as it is. */
-export function sentence(text: string): string {
+function sentence(text: string): string {
   const start = /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
   return start + text.slice(1) + (text === '' || /[.!?]$/.test(text) ? '' : '.');
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Change } from './address.js';
-import { CallError, getText, urlOf } from './api.js';
+import { type CallError, callErrorOf, getText, urlOf } from './api.js';
 
 export interface Loaded<T> {
   /** The last response; it stays while another one is loaded. */
@@ -24,7 +24,7 @@ const isPassing = ({ status }: CallError): boolean => status === 0 || status ===
 
 /** Fired after a change, so that all lists on the page show it. */
 const DATA_CHANGED = 'datachange';
-export const reloadAll = (): boolean => dispatchEvent(new Event(DATA_CHANGED));
+const reloadAll = (): boolean => dispatchEvent(new Event(DATA_CHANGED));
 
 /**
  * Loads JSON of the API; nothing without a path. With `everyMs` it loads again at this interval while the page is visible.
@@ -67,7 +67,7 @@ async function answerOf<T>(url: string, last: State<T>, signal: AbortSignal): Pr
     if (last.url === url && last.text === text && last.error === undefined) return last;
     return { url, text, data: JSON.parse(text) as T, error: undefined };
   } catch (error) {
-    const failure = error instanceof CallError ? error : new CallError(0, String(error));
+    const failure = callErrorOf(error);
     // The page keeps what it shows.
     const keeps = last.url === url || isPassing(failure);
     return { url, text: '', data: keeps ? last.data : undefined, error: failure };
@@ -90,10 +90,20 @@ export function useAction<Input>(work: (input: Input) => Promise<unknown>): Acti
     try {
       await work(input);
     } catch (failure) {
-      setError(failure instanceof CallError ? failure : new CallError(0, String(failure)));
+      setError(callErrorOf(failure));
     }
     setRunning(false);
     reloadAll();
   };
   return { isRunning, error, run };
+}
+
+/** The current time, renewed at an interval. */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
 }

@@ -1,7 +1,7 @@
 import type { SessionView } from '../../contracts/admin/session.dto.js';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
-import { CallError, configure, get, send } from './api.js';
+import { type CallError, callErrorOf, configure, get, send } from './api.js';
 
 export type Session = SessionView;
 
@@ -9,7 +9,11 @@ export const SessionContext = createContext<Session>({ kind: 'reader', sides: []
 
 export function useSession() {
   const session = useContext(SessionContext);
-  return { session, canWrite: session.kind !== 'reader', hasPlatform: session.sides.includes('platform') };
+  return {
+    canWrite: session.kind !== 'reader',
+    isPartner: session.kind === 'partner',
+    hasPlatform: session.sides.includes('platform'),
+  };
 }
 
 export const SESSION = '/console/api/session';
@@ -29,8 +33,8 @@ export function useSessionState() {
     try {
       apply(await get<Session>(SESSION));
     } catch (error) {
-      const isSignedOut = error instanceof CallError && error.status === 401;
-      setState(isSignedOut ? 'signed-out' : error instanceof CallError ? error : new CallError(0, String(error)));
+      const failure = callErrorOf(error);
+      setState(failure.status === 401 ? 'signed-out' : failure);
     }
   };
   useLayoutEffect(() => {

@@ -1,11 +1,12 @@
 import type { Account } from '../../contracts/admin/account.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
+import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, pick, TextFilter } from '../parts/filters.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
-import { Facts, Id, Time, useHaulerName } from '../parts/values.js';
+import { Facts, Id, Time } from '../parts/values.js';
 
 export function AccountsPage({ query }: PageProps) {
   const id = query.get('id');

@@ -5,7 +5,7 @@ import { send } from '../client/api.js';
 import { ActionButton } from '../parts/forms.js';
 import { Badge } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
-import type { Selection } from './lanes.rules.js';
+import type { Selection } from './coverage.rules.js';
 
 interface ClipRequestProps {
   readonly connectionId: string;

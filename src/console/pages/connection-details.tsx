@@ -2,10 +2,11 @@ import { useState } from 'preact/hooks';
 import type { CheckedRule, Connection, ConnectionCheck } from '../../contracts/admin/connection.dto.js';
 import { linkTo, open } from '../client/address.js';
 import { send } from '../client/api.js';
+import { useHaulerName } from '../client/haulers.js';
 import { ActionButton, fieldText, Form, Input } from '../parts/forms.js';
 import { type Column, Table } from '../parts/listing.js';
 import { Badge, type Tone } from '../parts/states.js';
-import { Facts, Id, Time, useHaulerName } from '../parts/values.js';
+import { Facts, Id, Time } from '../parts/values.js';
 import { RotationPicture } from './rotation-picture.js';
 
 type Panel = 'none' | 'rotate' | 'edit';

@@ -3,12 +3,13 @@ import type { Connection, CreateConnectionRequest } from '../../contracts/admin/
 import type { List } from '../../contracts/admin/list.dto.js';
 import { change, linkTo, open, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
+import { useHaulerName, useHaulers } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, pick, SelectFilter } from '../parts/filters.js';
 import { fieldText, Form, Input, Select } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { BackLink, Empty, ErrorBox, Loadable } from '../parts/states.js';
-import { Time, useHaulerName, useHaulers } from '../parts/values.js';
+import { Time } from '../parts/values.js';
 import { ConnectionDetails, ConnectionState } from './connection-details.js';
 
 const LIVE_MS = 5_000;

@@ -1,11 +1,9 @@
 import { linkTo, type PageProps } from '../client/address.js';
-import { Filters, HaulerFilter, SelectFilter, TextFilter } from '../parts/filters.js';
+import { useConnections, useHaulers } from '../client/haulers.js';
+import { Filters, HaulerFilter, SelectFilter, TextFilter, VisionConnectionFilter, zoneOf } from '../parts/filters.js';
 import { BackLink, Loading } from '../parts/states.js';
-import { useConnections, useHaulers } from '../parts/values.js';
 import { FleetCoverage } from './fleet-coverage.js';
-import { VisionConnectionFilter } from './recordings.js';
 import { TruckCoverage } from './truck-coverage.js';
-import { zoneOf } from './zone-choice.js';
 
 const DAYS = [
   ['7', 'Last 7 days'],

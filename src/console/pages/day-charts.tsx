@@ -10,7 +10,7 @@ import {
   type Series,
   TICKET_SERIES,
   totalOf,
-} from './day.rules.js';
+} from './home.rules.js';
 
 const HOUR_MS = 3_600_000;
 const TICK_HOURS = 6;

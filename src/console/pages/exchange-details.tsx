@@ -6,13 +6,13 @@ import type {
   ExchangeReference,
 } from '../../contracts/admin/exchange.dto.js';
 import { linkTo } from '../client/address.js';
+import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Difference, Json } from '../parts/json.js';
-import { BackLink, Loadable } from '../parts/states.js';
-import { Facts, formatBytes, formatCount, Id, KeyPrefix, Time, useHaulerName } from '../parts/values.js';
+import { BackLink, Loadable, ResponseBadge } from '../parts/states.js';
+import { Facts, formatBytes, formatCount, Id, KeyPrefix, Time } from '../parts/values.js';
 import { ReplayOne } from './replay.js';
-import { ResponseBadge } from './response-badge.js';
 
 const MAX_REFERENCES = 8;
 
@@ -39,7 +39,8 @@ export function ExchangeDetails({ id }: { id: string }) {
 }
 
 function Summary({ exchange }: { exchange: ExchangeDetail }) {
-  const isPartner = useSession().session.kind === 'partner';
+  const { isPartner } = useSession();
+  const haulerName = useHaulerName();
   const { method, route, haulerId, connectionId, keyPrefix, requestId, ignoredFields, replayOf } = exchange;
   return (
     <section class="card" aria-label="Exchange">
@@ -53,7 +54,7 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
           Time: <Time value={exchange.at} />,
           Path: <code>{exchange.path}</code>,
           Duration: `${formatCount(exchange.durationMs)} ms`,
-          Hauler: !isPartner && haulerId !== null && <HaulerName id={haulerId} />,
+          Hauler: !isPartner && haulerId !== null && haulerName(haulerId),
           Connection: !isPartner && connectionId !== null && (
             <a href={linkTo('connections', { id: connectionId })}>open</a>
           ),
@@ -69,11 +70,6 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
       {!isPartner && <ReplayOne exchange={exchange} />}
     </section>
   );
-}
-
-/** A component of its own, because a partner cannot read the haulers. */
-function HaulerName({ id }: { id: string }) {
-  return <>{useHaulerName()(id)}</>;
 }
 
 function References({ exchange: { references } }: { exchange: Exchange }) {

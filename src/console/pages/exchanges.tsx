@@ -2,15 +2,15 @@ import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
 import type { Exchange, ExchangeList } from '../../contracts/admin/exchange.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
+import { useConnections, useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Filters, HaulerFilter, pick, SelectFilter, TextFilter, TimeFilter } from '../parts/filters.js';
 import { type Column, NoRows, Table } from '../parts/listing.js';
-import { Empty, Loadable } from '../parts/states.js';
-import { formatCount, KeyPrefix, Time, useConnections, useHaulerName } from '../parts/values.js';
+import { Empty, Loadable, ResponseBadge } from '../parts/states.js';
+import { formatCount, KeyPrefix, Time } from '../parts/values.js';
 import { ExchangeDetails } from './exchange-details.js';
 import { ReplayAll } from './replay.js';
-import { ResponseBadge } from './response-badge.js';
 
 const LIVE_MS = 5_000;
 const STATUSES = ['2xx', '4xx', '5xx', ['none', 'no response']] as const;
@@ -26,7 +26,7 @@ export function ExchangesPage({ query }: PageProps) {
 }
 
 function ExchangeTable({ query }: PageProps) {
-  const isPartner = useSession().session.kind === 'partner';
+  const { isPartner } = useSession();
   const common = pick(query, 'direction', 'interface', 'status', 'errorCode', 'requestId', 'reference', 'from', 'to');
   const filters = { ...common, ...(isPartner ? {} : pick(query, 'haulerId', 'connectionId', 'apiKeyId')) };
   const cursor = query.get('cursor') ?? undefined;

@@ -6,7 +6,7 @@ import { useLoad } from '../client/load.js';
 import { PageButtons } from '../parts/listing.js';
 import { Empty, ErrorBox, Loading } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
-import { DAY_MS } from './zone.rules.js';
+import { DAY_MS } from '../parts/zone.rules.js';
 
 /** Rows of a response; each row is one day of a truck. */
 const MAX_ROWS = 100;

@@ -6,16 +6,16 @@ import type { Overview, RefusedPushes } from '../../contracts/admin/overview.dto
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo } from '../client/address.js';
-import { type Loaded, useLoad } from '../client/load.js';
-import { useNow } from '../client/now.js';
+import { useHaulerName } from '../client/haulers.js';
+import { type Loaded, useLoad, useNow } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Badge, ErrorBox, Loading } from '../parts/states.js';
-import { formatCount, Time, useHaulerName } from '../parts/values.js';
+import { formatCount, Time } from '../parts/values.js';
+import { DAY_MS } from '../parts/zone.rules.js';
 import { DayCharts } from './day-charts.js';
 import { atRisk, keysToRenew, withoutFailedRuns } from './home.rules.js';
 
 const LIVE_MS = 5_000;
-const DAY_MS = 86_400_000;
 const MAX_ITEMS = 5;
 
 /** The items that need attention, each with a link to its page; below them the last day in charts. */

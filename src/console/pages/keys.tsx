@@ -3,17 +3,18 @@ import type { ApiKey, IssueApiKeyRequest, IssuedApiKey } from '../../contracts/a
 import type { List } from '../../contracts/admin/list.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
+import { useHaulerName, useHaulers } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Filters, HaulerFilter, pick } from '../parts/filters.js';
 import { ActionButton, fieldText, Form, Input, Select } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
-import { CopyButton, KeyPrefix, Time, useHaulerName, useHaulers } from '../parts/values.js';
+import { CopyButton, KeyPrefix, Time } from '../parts/values.js';
+import { keyState } from './home.rules.js';
 import { RotationPicture } from './rotation-picture.js';
 
 const INTERFACES = ['scale', 'account', 'site', 'vision'] as const;
-const SOON_MS = 14 * 86_400_000;
 
 export function KeysPage({ query }: PageProps) {
   const [issued, setIssued] = useState<Pick<NewKeyProps, 'issued' | 'isRotation'>>();
@@ -73,7 +74,7 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
         </>
       ),
     },
-    { title: 'State', cell: (key) => <Badge value={stateOf(key)} /> },
+    { title: 'State', cell: (key) => <Badge value={keyState(key, Date.now())} /> },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
     { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time value={lastUsedAt} />) },
     { title: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'never' : <Time value={expiresAt} />) },
@@ -95,16 +96,9 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
   );
 }
 
-function stateOf({ revokedAt, expiresAt }: ApiKey): string {
-  if (revokedAt !== null) return 'revoked';
-  if (expiresAt === null) return 'active';
-  const left = new Date(expiresAt).getTime() - Date.now();
-  return left <= 0 ? 'expired' : left < SOON_MS ? 'expiring' : 'active';
-}
-
 function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiKey) => void }) {
   const { canWrite } = useSession();
-  const state = stateOf(apiKey);
+  const state = keyState(apiKey, Date.now());
   if (state === 'revoked' || state === 'expired') return null;
   return (
     <span class="actions">

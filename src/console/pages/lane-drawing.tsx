@@ -1,6 +1,6 @@
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
-import { type Lane, LANE_STATES, type Segment } from './lanes.rules.js';
+import { type Lane, LANE_STATES, type Segment } from './coverage.rules.js';
 
 export const TOP = 22;
 /** With the name above and the brackets of requests. */

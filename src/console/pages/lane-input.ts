@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { LANE_HEIGHT, TOP } from './lane-drawing.js';
-import { type Lane, type Selection, zoomed } from './lanes.rules.js';
+import { type Lane, type Selection, zoomed } from './coverage.rules.js';
 
 /** A moment of one lane. */
 export interface Cursor {

@@ -2,11 +2,11 @@ import { useRef, useState } from 'preact/hooks';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { linkTo } from '../client/address.js';
-import { useNow } from '../client/now.js';
+import { useNow } from '../client/load.js';
 import { diamond, LANE_HEIGHT, LaneDrawing, Patterns, TOP } from './lane-drawing.js';
 import { type Cursor, pressLaneKey, useDrag, useWheel } from './lane-input.js';
-import { describe, type Lane, LANE_STATES, segmentAt, type Selection, STATE_TITLES } from './lanes.rules.js';
-import { ticksOf } from './zone.rules.js';
+import { describe, type Lane, LANE_STATES, segmentAt, type Selection, STATE_TITLES } from './coverage.rules.js';
+import { ticksOf } from '../parts/zone.rules.js';
 
 export interface LanesProps {
   readonly lanes: readonly Lane[];

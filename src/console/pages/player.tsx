@@ -4,7 +4,7 @@ import { change, linkTo } from '../client/address.js';
 import { Empty } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
 import { AROUND_MS, useRecordingsAround } from './chunk-loading.js';
-import { ZoneChoice, zoneOf } from './zone-choice.js';
+import { ZoneChoice, zoneOf } from '../parts/filters.js';
 import { camerasOf, type Chunk, chunkAt, chunksOf, resumeAt } from './playback.rules.js';
 import { PlayerControls } from './player-controls.js';
 import { PlayerTile } from './player-tile.js';

@@ -2,10 +2,10 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
-import { Filters, pick, SelectFilter, TextFilter, TimeFilter } from '../parts/filters.js';
+import { Filters, pick, SelectFilter, TextFilter, TimeFilter, VisionConnectionFilter } from '../parts/filters.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
-import { formatBytes, formatSeconds, Time, useConnections, useHaulerName } from '../parts/values.js';
+import { formatBytes, formatSeconds, Time } from '../parts/values.js';
 import { Player } from './player.js';
 
 const LIVE_MS = 5_000;
@@ -45,14 +45,6 @@ function RecordingList({ query }: PageProps) {
       />
     </>
   );
-}
-
-export function VisionConnectionFilter({ query, all = 'All' }: PageProps & { all?: string }) {
-  const haulerName = useHaulerName();
-  const choices = (useConnections('vision') ?? []).map(({ id, haulerId, baseUrl }) => {
-    return [id, `${haulerName(haulerId)} (${baseUrl.replace(/^https?:\/\//, '')})`] as const;
-  });
-  return <SelectFilter name="connectionId" label="Vision connection" query={query} choices={choices} all={all} />;
 }
 
 const COLUMNS: readonly Column<StoredRecording>[] = [

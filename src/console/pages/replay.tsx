@@ -3,9 +3,10 @@ import type { ExchangeDetail } from '../../contracts/admin/exchange.dto.js';
 import type { ReplayedExchange, ReplayedExchanges } from '../../contracts/admin/replay.dto.js';
 import { type Change, linkTo } from '../client/address.js';
 import { send } from '../client/api.js';
+import { useHaulers } from '../client/haulers.js';
 import { ActionButton, Options } from '../parts/forms.js';
-import { formatCount, useHaulers } from '../parts/values.js';
-import { StatusBadge } from './response-badge.js';
+import { StatusBadge } from '../parts/states.js';
+import { formatCount } from '../parts/values.js';
 
 /** Sends the request of an exchange again. A push may be sent for another hauler, such as one of the sandbox. */
 export function ReplayOne({ exchange }: { exchange: ExchangeDetail }) {

@@ -9,8 +9,8 @@ import { Difference, Json } from '../parts/json.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { Badge, Empty, ErrorBox } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
+import { KINDS } from './run.rules.js';
 
-const KINDS = ['sites', 'kiosks', 'materials'] as const;
 const CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'];
 
 const COLUMNS: readonly Column<SyncChange>[] = [

@@ -2,16 +2,17 @@ import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { QuarantinedRecord, SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo } from '../client/address.js';
+import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { Json } from '../parts/json.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
-import { Count, Facts, Id, Time, useHaulerName } from '../parts/values.js';
+import { Count, Facts, Id, Time } from '../parts/values.js';
 import { HeldRun, RunChanges } from './run-changes.js';
+import { KINDS } from './run.rules.js';
 import { RunComparison } from './run-comparison.js';
 
 const LIVE_MS = 2_000;
-const KINDS = ['sites', 'kiosks', 'materials'] as const;
 const COUNTS = [
   'received',
   'created',

@@ -1,5 +1,7 @@
 import type { SyncCounts, SyncRunCounts } from '../../contracts/admin/sync-run.dto.js';
 
+export const KINDS = ['sites', 'kiosks', 'materials'] as const;
+
 /** The changes of a run in the order in which a bar stacks them. */
 export const CHANGES = [
   { name: 'created', title: 'Created' },
@@ -13,9 +15,9 @@ export const CHANGES = [
 export type ChangeName = (typeof CHANGES)[number]['name'];
 
 /** The counts of all kinds together. */
-export function totalsOf({ sites, kiosks, materials }: SyncRunCounts): SyncCounts {
-  const names = Object.keys(sites) as (keyof SyncCounts)[];
-  const sum = (name: keyof SyncCounts) => sites[name] + kiosks[name] + materials[name];
+export function totalsOf(counts: SyncRunCounts): SyncCounts {
+  const names = Object.keys(counts.sites) as (keyof SyncCounts)[];
+  const sum = (name: keyof SyncCounts) => KINDS.reduce((total, kind) => total + counts[kind][name], 0);
   return Object.fromEntries(names.map((name) => [name, sum(name)])) as unknown as SyncCounts;
 }
 

@@ -8,12 +8,13 @@ import type {
 } from '../../contracts/admin/sandbox.dto.js';
 import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
+import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { SelectFilter } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
 import { Empty, ErrorBox, Loadable, Loading } from '../parts/states.js';
-import { Time, useConnections, useHaulerName, useHaulers } from '../parts/values.js';
+import { Time } from '../parts/values.js';
 import { ScenarioRow } from './scenario-row.js';
 
 const LIVE_MS = 3_000;
@@ -27,7 +28,7 @@ interface Subject {
 }
 
 export function SandboxPage({ query }: PageProps) {
-  const { session } = useSession();
+  const { isPartner } = useSession();
   const catalogue = useLoad<SandboxCatalogue>('/sandbox/scenarios');
   if (catalogue.error?.status === 404) {
     return (
@@ -41,7 +42,7 @@ export function SandboxPage({ query }: PageProps) {
       <p>Each switch simulates a fault for one hauler or customer. It ends by itself.</p>
       <Loadable of={catalogue}>
         {({ data }) =>
-          session.kind === 'partner' ? (
+          isPartner ? (
             <Switches catalogue={data} subject={PARTNER} />
           ) : (
             <AdminScenarios catalogue={data} query={query} />

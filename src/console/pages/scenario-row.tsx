@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ActiveSandboxScenario, SandboxScenario } from '../../contracts/admin/sandbox.dto.js';
 import { send } from '../client/api.js';
-import { useAction } from '../client/load.js';
-import { useNow } from '../client/now.js';
+import { useAction, useNow } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Options } from '../parts/forms.js';
 import { ErrorBox } from '../parts/states.js';

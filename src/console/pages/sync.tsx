@@ -1,12 +1,13 @@
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
+import { useConnections, useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { BarLegend, Bars } from '../parts/bars.js';
 import { Filters, pick, SelectFilter } from '../parts/filters.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
-import { formatCount, formatSeconds, Time, useConnections, useHaulerName } from '../parts/values.js';
+import { formatCount, formatSeconds, Time } from '../parts/values.js';
 import { RunDetails } from './run-details.js';
 import { barsOf, CHANGES, totalsOf } from './run.rules.js';
 

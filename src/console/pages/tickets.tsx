@@ -2,11 +2,12 @@ import type { CatalogSite } from '../../contracts/admin/catalog.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { Ticket } from '../../contracts/admin/ticket.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
+import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, pick, TextFilter, TimeFilter } from '../parts/filters.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
-import { Facts, formatCount, Id, Time, useHaulerName } from '../parts/values.js';
+import { Facts, formatCount, Id, Time } from '../parts/values.js';
 import { Revisions } from './ticket-revisions.js';
 
 const LIVE_MS = 10_000;

@@ -5,14 +5,13 @@ import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { change } from '../client/address.js';
 import { get } from '../client/api.js';
 import { useLoad } from '../client/load.js';
+import { ZoneChoice } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
 import { Loadable } from '../parts/states.js';
 import { ClipRequest } from './clip-request.js';
 import { Lanes } from './lanes.js';
-import { lanesOf, resolutionOf, type Selection, zoomed } from './lanes.rules.js';
-import { missingFootage } from './missing-footage.rules.js';
-import { ZoneChoice } from './zone-choice.js';
-import { dayOf, rangeText } from './zone.rules.js';
+import { lanesOf, missingFootage, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
+import { dayOf, rangeText } from '../parts/zone.rules.js';
 
 const LIVE_MS = 10_000;
 /** Of the page, in pixels. */

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { change } from '../client/address.js';
+import { change, type PageProps } from '../client/address.js';
+import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
 import { type Choice, Options } from './forms.js';
-import { useHaulers } from './values.js';
+import { browserZone, isZone } from './zone.rules.js';
 
 interface FilterProps {
   readonly name: string;
@@ -75,7 +76,24 @@ export function SelectFilter({ name, label, query, choices, all = 'All', default
 export function HaulerFilter({ query, defaultValue }: Pick<SelectFilterProps, 'query' | 'defaultValue'>) {
   const { choices } = useHaulers();
   const all = defaultValue === undefined ? 'All haulers' : null;
-  return <SelectFilter name="haulerId" label="Hauler" {...{ query, choices, all, defaultValue }} />;
+  return (
+    <SelectFilter
+      name="haulerId"
+      label="Hauler"
+      query={query}
+      choices={choices}
+      all={all}
+      defaultValue={defaultValue}
+    />
+  );
+}
+
+export function VisionConnectionFilter({ query, all = 'All' }: PageProps & { all?: string }) {
+  const haulerName = useHaulerName();
+  const choices = (useConnections('vision') ?? []).map(({ id, haulerId, baseUrl }) => {
+    return [id, `${haulerName(haulerId)} (${baseUrl.replace(/^https?:\/\//, '')})`] as const;
+  });
+  return <SelectFilter name="connectionId" label="Vision connection" query={query} choices={choices} all={all} />;
 }
 
 /** A time, in the zone of the browser. */
@@ -104,4 +122,28 @@ function localInput(time: Date): string {
 /** The filters of the address, for a call. */
 export function pick(query: URLSearchParams, ...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])));
+}
+
+/** The zone of the address, or that of the browser. */
+export function zoneOf(query: URLSearchParams): string {
+  const zone = query.get('zone');
+  return zone !== null && isZone(zone) ? zone : browserZone();
+}
+
+/** All times of the page are shown in this zone: that of the browser, UTC, or the one of the site. */
+export function ZoneChoice({ query }: PageProps) {
+  const zone = zoneOf(query);
+  const first = [...new Set([browserZone(), 'UTC', zone])];
+  const others = Intl.supportedValuesOf('timeZone').filter((each) => !first.includes(each));
+  return (
+    <label class="field zone">
+      <span>Time zone</span>
+      <select value={zone} onChange={(event) => change({ zone: event.currentTarget.value }, { replace: true })}>
+        <Options choices={first.map((each) => [each, each === browserZone() ? `${each} (this browser)` : each])} />
+        <optgroup label="Zone of the site">
+          <Options choices={others} />
+        </optgroup>
+      </select>
+    </label>
+  );
 }

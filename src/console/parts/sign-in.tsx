@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { CallError, send } from '../client/api.js';
-import { reloadAll } from '../client/load.js';
+import { send } from '../client/api.js';
+import { useAction } from '../client/load.js';
 import { SESSION, type Session } from '../client/session.js';
 import { ErrorBox } from './states.js';
 
@@ -8,22 +8,15 @@ import { ErrorBox } from './states.js';
 export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Session) => void; isExpired?: boolean }) {
   const [kind, setKind] = useState<'token' | 'apiKey'>('token');
   const [secret, setSecret] = useState('');
-  const [error, setError] = useState<CallError>();
-  const [isRunning, setRunning] = useState(false);
-  const submit = async (event: Event) => {
+  const action = useAction<undefined>(async () =>
+    onSignIn(await send<Session>('POST', SESSION, { [kind]: secret.trim() })),
+  );
+  const submit = (event: Event) => {
     event.preventDefault();
-    setRunning(true);
-    setError(undefined);
-    try {
-      onSignIn(await send<Session>('POST', SESSION, { [kind]: secret.trim() }));
-      if (isExpired) reloadAll();
-    } catch (failure) {
-      setError(failure instanceof CallError ? failure : new CallError(0, String(failure)));
-    }
-    setRunning(false);
+    void action.run(undefined);
   };
   return (
-    <form class="sign-in card" onSubmit={(event) => void submit(event)}>
+    <form class="sign-in card" onSubmit={submit}>
       <h1>{isExpired ? 'Sign in again' : 'haulbridge console'}</h1>
       {isExpired && <p>Your session has ended. The page behind keeps what you typed.</p>}
       <fieldset class="choice">
@@ -47,9 +40,9 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
           onInput={(event) => setSecret(event.currentTarget.value)}
         />
       </label>
-      {error !== undefined && <ErrorBox error={error} />}
-      <button class="primary" type="submit" disabled={isRunning}>
-        {isRunning ? 'Signing in …' : 'Sign in'}
+      {action.error !== undefined && <ErrorBox error={action.error} />}
+      <button class="primary" type="submit" disabled={action.isRunning}>
+        {action.isRunning ? 'Signing in …' : 'Sign in'}
       </button>
       <p class="hint">
         {kind === 'token'

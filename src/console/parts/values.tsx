@@ -1,10 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Connection } from '../../contracts/admin/connection.dto.js';
-import type { Hauler } from '../../contracts/admin/hauler.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
-import { useLoad } from '../client/load.js';
-import { useSession } from '../client/session.js';
 
 const TIME = new Intl.DateTimeFormat(undefined, {
   year: 'numeric',
@@ -96,25 +91,4 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       </span>
     </>
   );
-}
-
-/** The haulers, by name. */
-export function useHaulers() {
-  const { data, error } = useLoad<List<Hauler>>('/haulers', { pageSize: 100 });
-  const haulers = data?.data ?? [];
-  const choices = haulers.map(({ id, name }) => [id, name] as const);
-  return { haulers, choices, error, isLoaded: data !== undefined };
-}
-
-/** The name of a hauler; its id where the name is not known. */
-export function useHaulerName(): (id: string | null) => string {
-  const { haulers } = useHaulers();
-  const names = new Map(haulers.map(({ id, name }) => [id, name]));
-  return (id) => (id === null ? 'all haulers' : (names.get(id) ?? id));
-}
-
-/** The connections of an interface, or of both; undefined until they are loaded, and without the platform side. */
-export function useConnections(kind?: Connection['interface']): readonly Connection[] | undefined {
-  const path = useSession().hasPlatform ? '/connections' : undefined;
-  return useLoad<List<Connection>>(path, { interface: kind, pageSize: 100 }).data?.data;
 }

@@ -1,4 +1,4 @@
-import type { Coverage } from '../../contracts/admin/recording.dto.js';
+import type { Coverage, CoverageInterval } from '../../contracts/admin/recording.dto.js';
 
 export const LANE_STATES = ['stored', 'available', 'expired', 'missing', 'none'] as const;
 export type LaneState = (typeof LANE_STATES)[number];
@@ -52,14 +52,12 @@ export function lanesOf(rows: readonly Row[]): Lane[] {
 function segmentOf(row: Row): Segment {
   const [start, end] = [Date.parse(row.startTime), Date.parse(row.endTime)];
   if ('state' in row) {
-    const { state, recordingId, reason } = row;
-    // Without a recording nothing is lost: the camera, or the list of the partner, has none.
-    const shown = state === 'missing' && recordingId === undefined ? 'none' : state;
+    const { recordingId, reason } = row;
     const details = {
       ...(reason === undefined ? {} : { reason }),
       ...(recordingId === undefined ? {} : { recordingId }),
     };
-    return { start, end, shares: { [shown]: 1 }, ...details };
+    return { start, end, shares: { [stateOf(row)]: 1 }, ...details };
   }
   const seconds = (end - start) / 1_000;
   const states = ['stored', 'available', 'expired', 'missing'] as const;
@@ -68,6 +66,10 @@ function segmentOf(row: Row): Segment {
     .map((state) => [state === 'missing' ? 'none' : state, row[state] / seconds]);
   return { start, end, shares: Object.fromEntries(shares) as Segment['shares'] };
 }
+
+/** Without a recording nothing is lost: the camera, or the list of the partner, has none. */
+const stateOf = ({ state, recordingId }: CoverageInterval): LaneState =>
+  state === 'missing' && recordingId === undefined ? 'none' : state;
 
 function isSame(one: Segment, other: Segment): boolean {
   if (one.end !== other.start || one.reason !== other.reason || one.recordingId !== other.recordingId) return false;
@@ -100,4 +102,39 @@ export function zoomed(from: number, to: number, factor: number, around: number)
 export function resolutionOf(from: number, to: number, pixels: number): number | undefined {
   const seconds = (to - from) / 1_000;
   return seconds <= 6 * 3_600 ? undefined : Math.max(1, Math.ceil(seconds / (pixels / 2)));
+}
+
+/** The side that caused missing footage. */
+function sideOf({ state, recordingId, reason = '' }: CoverageInterval): 'platform' | 'partner' {
+  if (state === 'available' || state === 'expired') return 'platform';
+  if (recordingId !== undefined) return 'partner';
+  return /^(?:The partner lists no recording|Not read yet: )/.test(reason) ? 'partner' : 'platform';
+}
+
+const CAUSES: Readonly<Record<CoverageInterval['state'], string>> = {
+  stored: '',
+  available: 'The service has not downloaded it yet.',
+  expired: 'The link expired before the file was downloaded.',
+  missing: 'The recording failed.',
+};
+
+const TITLES = ['truck', 'camera', 'start', 'end', 'seconds', 'state', 'cause', 'side'];
+
+/** All time of a truck without a stored file, as CSV (RFC 4180). */
+export function missingFootage(truckId: string, intervals: readonly CoverageInterval[]): string {
+  const rows = intervals
+    .filter(({ state }) => state !== 'stored')
+    .map((each) => {
+      const { cameraId = '', startTime, endTime, state, reason } = each;
+      const seconds = (Date.parse(endTime) - Date.parse(startTime)) / 1_000;
+      const shown = stateOf(each) === 'none' ? STATE_TITLES.none : state;
+      return [truckId, cameraId, startTime, endTime, String(seconds), shown, reason ?? CAUSES[state], sideOf(each)];
+    });
+  return [TITLES, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
+}
+
+/** A spreadsheet must not read the text of a partner as a formula. */
+function cell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,0 +1,44 @@
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Connection } from '../../contracts/admin/connection.dto.js';
+import type { Hauler } from '../../contracts/admin/hauler.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { CallError } from './api.js';
+import { useLoad } from './load.js';
+import { useSession } from './session.js';
+
+interface Haulers {
+  readonly data: List<Hauler> | undefined;
+  readonly error: CallError | undefined;
+}
+
+const HaulersContext = createContext<Haulers>({ data: undefined, error: undefined });
+
+const EVERY_MS = 60_000;
+
+/** Loads the haulers once for all parts of the page. A partner cannot read them. */
+export function HaulersProvider({ children }: { children: ComponentChildren }) {
+  const path = useSession().isPartner ? undefined : '/haulers';
+  const haulers = useLoad<List<Hauler>>(path, { pageSize: 100 }, EVERY_MS);
+  return <HaulersContext.Provider value={haulers}>{children}</HaulersContext.Provider>;
+}
+
+/** The haulers, by name. */
+export function useHaulers() {
+  const { data, error } = useContext(HaulersContext);
+  const haulers = data?.data ?? [];
+  const choices = haulers.map(({ id, name }) => [id, name] as const);
+  return { haulers, choices, error, isLoaded: data !== undefined };
+}
+
+/** The name of a hauler; its id where the name is not known. */
+export function useHaulerName(): (id: string | null) => string {
+  const names = new Map(useHaulers().choices);
+  return (id) => (id === null ? 'all haulers' : (names.get(id) ?? id));
+}
+
+/** The connections of an interface, or of both; undefined until they are loaded, and without the platform side. */
+export function useConnections(kind?: Connection['interface']): readonly Connection[] | undefined {
+  const path = useSession().hasPlatform ? '/connections' : undefined;
+  return useLoad<List<Connection>>(path, { interface: kind, pageSize: 100 }).data?.data;
+}
