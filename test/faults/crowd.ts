@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { BuiltService } from '../support/built-service.js';
 import { CatalogFixture } from '../support/catalog.js';
 
-/** Decision 13 promises an answer within 5 s; on this side of the wire a crowded test process adds its own. */
+/** Decision 13 promises an answer within 5 s. This busy process adds its own delay. */
 const TIMEOUT_MS = 15_000;
 
 export interface Loaded {
@@ -13,7 +13,7 @@ export interface Loaded {
   readonly wrong: readonly string[];
 }
 
-/** Many callers that push tickets of one hauler to a given instance. */
+/** Many callers that push tickets of one hauler. */
 export class Crowd {
   private sent = 0;
 
@@ -24,7 +24,7 @@ export class Crowd {
   ) {}
 
   /** `service` and `db` are of the same database. */
-  static async gather(service: BuiltService, db: DataSource): Promise<Crowd> {
+  static async create(service: BuiltService, db: DataSource): Promise<Crowd> {
     const { id: haulerId } = (await service.admin<{ id: string }>('POST', '/haulers', { name: 'Busy' })).body;
     const issued = await service.admin<{ key: string }>('POST', '/api-keys', { haulerId, interfaces: ['scale'] });
     const catalog = new CatalogFixture(db);
@@ -32,15 +32,15 @@ export class Crowd {
     return new Crowd(issued.body.key, siteId, await catalog.material(haulerId, { siteId }));
   }
 
-  /** So many pushes in all. */
+  /** Sends `pushes` tickets in all. */
   async pushAll(service: BuiltService, callers: number, pushes: number): Promise<Loaded> {
     let left = pushes;
     return this.pushWhile(service, callers, () => left-- > 0, {});
   }
 
   /**
-   * So many callers, each with its own connection and its next push as soon as the last one is answered, as long as there
-   * is `more`; `bulk` makes a push as large as it is, `onRefused` hears of every 503.
+   * Each caller has a connection of its own, and sends its next push after the response to the last one, while `more()` is
+   * true. `bulk` is added to each push. `onRefused` is called for every 503.
    */
   async pushWhile(
     service: BuiltService,

@@ -92,7 +92,7 @@ const ended = (runId: string): Promise<SyncRun> =>
 (process.platform === 'linux' ? test : test.skip)(
   'two large site responses at once are each requested once and applied in bounded memory, and pushes continue',
   async () => {
-    const crowd = await Crowd.gather(service, await database.connect(2));
+    const crowd = await Crowd.create(service, await database.connect(2));
     const started = performance.now();
     const runs = await Promise.all([startSync(), startSync()]);
     const pushed = crowd.pushAll(service, 4, PUSHES);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The partner's view of one sent element: its id once it was acknowledged. */
+/** An element that a partner has sent. Its id is known once it was acknowledged. */
 export interface Entry {
   readonly ref: string;
   readonly path: string;
@@ -9,18 +9,18 @@ export interface Entry {
   id: string | undefined;
 }
 
-/** What to send for the nth time. */
+/** The `n`th element to send. */
 export type Make = (n: number) => Omit<Entry, 'id'>;
 
-const HOPELESS_MS = 30_000;
+const SETTLE_TIMEOUT_MS = 30_000;
 
 /**
- * A partner that sends things one after the other over several connections, keeps in mind what was acknowledged, and
- * sends again what was not, as decision 16 and 28 let it: the same key or the same name.
+ * A partner that sends elements over several connections and records which of them were acknowledged. It sends the others
+ * again with the same key or the same name (decisions 16 and 28).
  */
 export class Ledger {
   readonly entries: Entry[] = [];
-  /** Answers that no partner should get, such as a 500. */
+  /** Responses that no partner should receive, such as a 500. */
   readonly wrong: string[] = [];
   private running = false;
   private workers: Promise<void>[] = [];
@@ -56,9 +56,9 @@ export class Ledger {
     await Promise.all(this.workers);
   }
 
-  /** Sends again what is open until all of it is acknowledged. */
+  /** Sends open elements again until all are acknowledged. */
   async settle(url: string): Promise<void> {
-    const end = Date.now() + HOPELESS_MS;
+    const end = Date.now() + SETTLE_TIMEOUT_MS;
     while (this.open.length > 0) {
       if (Date.now() > end)
         throw new Error(`${this.open.length} are still not acknowledged, first ${this.open[0]?.ref}`);
@@ -81,7 +81,7 @@ export class Ledger {
       else if (response.status === 503) await delay(20);
       else this.wrong.push(`${entry.ref}: ${response.status} ${text}`);
     } catch {
-      // Cut off: nobody knows whether it was kept.
+      // The connection broke: the element may be stored.
       await delay(5);
     }
   }

@@ -48,7 +48,7 @@ beforeAll(async () => {
   const server = new URL(database.url);
   proxy = await startTcpProxy({ host: server.hostname, port: Number(server.port) });
   service = await start();
-  crowd = await Crowd.gather(service, db);
+  crowd = await Crowd.create(service, db);
   // Allocations of the first use are not growth.
   await crowd.pushAll(service, 16, 300);
 }, 60_000);

@@ -56,7 +56,7 @@ onLinux.each([
   'unfinished bodies of 1 MiB %s take bounded memory, and another key is served',
   async (what, status, hasKey, sent) => {
     const db = await database.connect(2);
-    const crowd = await Crowd.gather(service, db);
+    const crowd = await Crowd.create(service, db);
     const { body: hauler } = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Slow' });
     const order = { haulerId: hauler.id, interfaces: ['scale'] };
     const { body: issued } = await service.admin<{ key: string }>('POST', '/api-keys', order);
