@@ -10,7 +10,7 @@ import {
 } from '../contracts/admin/storage.dto.js';
 import { unavailable } from '../errors/app-error.js';
 import { referenceInventories } from '../reference-partner/vision/stored-videos.repository.js';
-import type { Inventory, InventoryFile } from '../storage/inventory.js';
+import type { Inventory, InventoryFile } from '../storage/inventory.repository.js';
 import { ifNotStored, StorageUnavailableError } from '../storage/storage-errors.js';
 import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
 import { recordingInventory } from '../vision/recordings/recording.rules.js';

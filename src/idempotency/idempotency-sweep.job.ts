@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
-import { KEPT_FOR } from './idempotency.repository.js';
+import { deleteExpired } from './idempotency.repository.js';
 
 const EVERY_MS = 10 * 60_000;
 
@@ -20,7 +20,7 @@ export class IdempotencySweep implements OnModuleDestroy {
   async sweep(batch = BATCH): Promise<number> {
     let deleted = 0;
     while (!this.stopping) {
-      const count = await this.sweepBatch(batch);
+      const count = await deleteExpired(this.dataSource, batch);
       deleted += count;
       if (count < batch) break;
     }
@@ -29,18 +29,5 @@ export class IdempotencySweep implements OnModuleDestroy {
 
   onModuleDestroy(): void {
     this.stopping = true;
-  }
-
-  private async sweepBatch(batch: number): Promise<number> {
-    const [, count] = await this.dataSource.query<[unknown[], number]>(
-      `WITH expired AS MATERIALIZED (
-         SELECT hauler_id, path, key FROM idempotency_keys
-          WHERE created_at <= now() - interval '${KEPT_FOR}'
-          ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-       DELETE FROM idempotency_keys AS kept USING expired
-        WHERE (kept.hauler_id, kept.path, kept.key) = (expired.hauler_id, expired.path, expired.key)`,
-      [batch],
-    );
-    return count;
   }
 }

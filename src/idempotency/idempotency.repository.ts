@@ -28,7 +28,7 @@ export interface KeptAnswer {
 }
 
 /** How long an answer is kept (decision 16), as PostgreSQL reads it. */
-export const KEPT_FOR = '24 hours';
+const KEPT_FOR = '24 hours';
 
 /** The response header of a repeated answer. */
 export const REPLAYED_MARK = 'Idempotency-Replayed';
@@ -79,6 +79,20 @@ export async function keep(runner: Querying, answers: readonly KeptAnswer[]): Pr
       answers.map(({ answer }) => JSON.stringify(answer.body)),
     ],
   );
+}
+
+/** Deletes at most `limit` expired answers, without those that another statement has locked. Returns how many it deleted. */
+export async function deleteExpired(runner: Querying, limit: number): Promise<number> {
+  const [, count] = await runner.query<[unknown[], number]>(
+    `WITH expired AS MATERIALIZED (
+       SELECT hauler_id, path, key FROM idempotency_keys
+        WHERE created_at <= now() - interval '${KEPT_FOR}'
+        ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+     DELETE FROM idempotency_keys AS kept USING expired
+      WHERE (kept.hauler_id, kept.path, kept.key) = (expired.hauler_id, expired.path, expired.key)`,
+    [limit],
+  );
+  return count;
 }
 
 /** Claims keys that are new or too old. Sorted, so that batches wait for each other and cannot deadlock. */

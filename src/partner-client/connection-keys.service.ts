@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { findSealedKeys, promoteNextKey } from './connections.repository.js';
 import type { PartnerConnection } from './partner-connection.js';
 import { PartnerFailure, SENTENCES } from './partner-failure.js';
 
@@ -28,28 +29,18 @@ export class ConnectionKeys {
    * Throws `SealBrokenError`, and `PartnerFailure` of kind `connectionChanged` if the connection was deleted or its address
    * changed: a key is sent only to the address that it was saved with.
    */
-  async slots({ id, haulerId, baseUrl }: PartnerConnection): Promise<KeySlot[]> {
-    const [row] = await this.dataSource.query<{ sealed_key: string; sealed_next_key: string | null }[]>(
-      `SELECT sealed_key, sealed_next_key FROM connections
-       WHERE hauler_id = $1 AND id = $2 AND base_url = $3 AND deleted_at IS NULL`,
-      [haulerId, id, baseUrl],
-    );
-    if (row === undefined) throw new PartnerFailure('connectionChanged', SENTENCES.connectionChanged());
-    return [row.sealed_key, row.sealed_next_key]
-      .filter((sealed) => sealed !== null)
-      .map((sealed) => ({ sealed, key: openKey(this.env.SECRETS_KEY, id, sealed) }));
+  async slots(connection: PartnerConnection): Promise<KeySlot[]> {
+    const sealedKeys = await findSealedKeys(this.dataSource, connection);
+    if (sealedKeys === undefined) throw new PartnerFailure('connectionChanged', SENTENCES.connectionChanged());
+    return sealedKeys.map((sealed) => ({ sealed, key: openKey(this.env.SECRETS_KEY, connection.id, sealed) }));
   }
 
   /**
    * Makes the next key the current one, on every instance. The statement names both sealed keys, so it changes nothing if
    * an admin has saved another key meanwhile.
    */
-  async promote({ id, haulerId }: PartnerConnection, accepted: KeySlot, refused: KeySlot): Promise<void> {
-    await this.dataSource.query(
-      `UPDATE connections SET sealed_key = sealed_next_key, sealed_next_key = NULL, updated_at = now()
-       WHERE hauler_id = $1 AND id = $2 AND sealed_next_key = $3 AND sealed_key = $4`,
-      [haulerId, id, accepted.sealed, refused.sealed],
-    );
+  async promote(connection: PartnerConnection, accepted: KeySlot, refused: KeySlot): Promise<void> {
+    await promoteNextKey(this.dataSource, connection, accepted.sealed, refused.sealed);
   }
 }
 

@@ -18,23 +18,7 @@ import { OUTBOUND_POLICY, type OutboundPolicy } from '../outbound/address-guard.
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionEntity } from './connection.entity.js';
 import { connectionViolations, INTERVALS, normalBaseUrl } from './connection.rules.js';
-
-/**
- * $1 hauler, $2 connection, $3 address, $4 key, $5 next key, $6 customer, $7 interval in seconds, $8 enabled; $3 to $8 are
- * null if unchanged. $9 says whether the credentials changed. A shorter interval counts from now, with the jitter of a
- * tenth, unless failures or the partner have deferred the next run.
- */
-const UPDATE = `
-  UPDATE connections SET
-    base_url = coalesce($3, base_url), sealed_key = coalesce($4, sealed_key),
-    sealed_next_key = coalesce($5, sealed_next_key), customer_id = coalesce($6, customer_id),
-    interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
-    due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now()
-      WHEN interface = 'site' AND attempts = 0 THEN least(due_at, now() + $7 * interval '1.1 seconds') ELSE due_at END,
-    leased_until = CASE WHEN $9 THEN NULL ELSE leased_until END,
-    lease_token = CASE WHEN $9 THEN NULL ELSE lease_token END,
-    attempts = CASE WHEN $9 THEN 0 ELSE attempts END, updated_at = now()
-  WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`;
+import { deleteConnection, updateConnection } from './connections.repository.js';
 
 /** A change of the credentials, or the end of a pause. */
 export interface ConnectionChange {
@@ -141,21 +125,19 @@ export class ConnectionsService {
     const moved = baseUrl !== undefined && baseUrl !== row.baseUrl;
     const renamed = request.customerId !== undefined && request.customerId !== row.customerId;
     const credentialsChanged = moved || renamed || request.apiKey !== undefined || request.nextApiKey !== undefined;
-    const parameters = [
-      row.haulerId,
-      id,
+    const changed = {
       baseUrl,
-      seal(request.apiKey),
-      seal(request.nextApiKey),
-      request.customerId,
-      request.intervalSeconds,
-      request.enabled,
+      sealedKey: seal(request.apiKey),
+      sealedNextKey: seal(request.nextApiKey),
+      customerId: request.customerId,
+      intervalSeconds: request.intervalSeconds,
+      enabled: request.enabled,
       credentialsChanged,
-    ];
+    };
     const resumed = request.enabled === true && !row.enabled;
     const works = credentialsChanged || resumed ? this.works : [];
     await inTransaction(this.dataSource, async (manager) => {
-      await manager.query(UPDATE, parameters);
+      await updateConnection(manager, row, changed);
       for (const work of works) await work.makeDue(manager, { haulerId: row.haulerId, id, credentialsChanged });
     });
     for (const work of works) work.runDue();
@@ -167,13 +149,8 @@ export class ConnectionsService {
    * connection that is deleted already.
    */
   async remove(id: string): Promise<void> {
-    const [, deleted] = await this.dataSource.query<[unknown[], number]>(
-      `UPDATE connections SET deleted_at = now(), updated_at = now(), enabled = false, sealed_key = '',
-         sealed_next_key = NULL, due_at = NULL, leased_until = NULL, lease_token = NULL, run_requested_at = NULL
-       WHERE id = $1 AND deleted_at IS NULL`,
-      [id],
-    );
-    if (deleted === 0) throw apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
+    if (!(await deleteConnection(this.dataSource, id)))
+      throw apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
   }
 }
 

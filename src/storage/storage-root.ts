@@ -1,5 +1,4 @@
 import { mkdir, readdir } from 'node:fs/promises';
-import type { Querying } from '../database/sql.js';
 import { isAbsent, StorageUnavailableError } from './storage-errors.js';
 import { isStorageFolder } from './storage.js';
 
@@ -7,18 +6,6 @@ import { isStorageFolder } from './storage.js';
 export interface KnownRoots {
   has(root: string): Promise<boolean>;
   add(root: string): Promise<void>;
-}
-
-/** Records roots in the database, for all instances. */
-export function knownRoots(runner: Querying): KnownRoots {
-  return {
-    async has(root) {
-      return (await runner.query<unknown[]>('SELECT 1 FROM storage_roots WHERE root = $1', [root])).length > 0;
-    },
-    async add(root) {
-      await runner.query('INSERT INTO storage_roots (root) VALUES ($1) ON CONFLICT DO NOTHING', [root]);
-    },
-  };
 }
 
 /**

@@ -4,7 +4,7 @@ import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type Env } from '../config/env.js';
 import { openStorage } from './open-storage.js';
-import { knownRoots } from './storage-root.js';
+import { knownRoots } from './storage-roots.repository.js';
 import { STORAGE, type Storage } from './storage.js';
 
 const SWEEP_INTERVAL_MS = 3_600_000;

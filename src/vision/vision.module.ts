@@ -7,7 +7,7 @@ import { OUTBOUND_LOG, type OutboundLog } from '../outbound/outbound-log.js';
 import { STORAGE, type Storage } from '../storage/storage.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { VisionFindings } from './client/findings.repository.js';
-import { VisionConnections } from './client/vision-connections.service.js';
+import { VisionConnections } from './client/vision-connections.repository.js';
 import { VisionClient } from './client/vision.client.js';
 import { ClipHistory } from './clips/clip-history.service.js';
 import { ClipPollClient } from './clips/clip-poll.client.js';

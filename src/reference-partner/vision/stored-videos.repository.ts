@@ -3,7 +3,7 @@ import type { ClipGap } from '../../contracts/vision/vision.dto.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { instantSql } from '../../database/sql.js';
-import { type Inventory, inventoryOf } from '../../storage/inventory.js';
+import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import { storageName } from '../../storage/storage.js';
 import type { TruckCamera } from './cameras.service.js';
 import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';

@@ -1,17 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityTarget, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import type { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from '../../contracts/admin/catalog.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { type CatalogRecord, KioskEntity, MaterialEntity, SiteEntity } from './catalog.entity.js';
-
-/** UNION needs two index scans. One condition with OR would read the whole table. */
-const MATERIALS_OF_SITE = `
-  SELECT m.id FROM materials m WHERE m.site_external_id = :siteId
-  UNION
-  SELECT m.id FROM kiosks k JOIN materials m ON m.hauler_id = k.hauler_id AND m.kiosk_external_id = k.external_id
-  WHERE k.site_external_id = :siteId`;
+import { findCatalogPage, OF_SITE } from './catalog.repository.js';
 
 /** The lists of the catalog for the admin API, newest first. */
 @Injectable()
@@ -19,15 +13,15 @@ export class CatalogLists {
   constructor(private readonly dataSource: DataSource) {}
 
   sites(query: CatalogQuery): Promise<List<CatalogSite>> {
-    return this.list(SiteEntity, query, 'r.external_id = :siteId', toSiteDto);
+    return this.list(SiteEntity, query, OF_SITE.sites, toSiteDto);
   }
 
   kiosks(query: CatalogQuery): Promise<List<CatalogKiosk>> {
-    return this.list(KioskEntity, query, 'r.site_external_id = :siteId', toKioskDto);
+    return this.list(KioskEntity, query, OF_SITE.kiosks, toKioskDto);
   }
 
   materials(query: CatalogQuery): Promise<List<CatalogMaterial>> {
-    return this.list(MaterialEntity, query, `r.id IN (${MATERIALS_OF_SITE})`, toMaterialDto);
+    return this.list(MaterialEntity, query, OF_SITE.materials, toMaterialDto);
   }
 
   private async list<Row extends CatalogRecord & ObjectLiteral, Dto>(
@@ -37,15 +31,7 @@ export class CatalogLists {
     toDto: (row: Row) => Dto,
   ): Promise<List<Dto>> {
     const page = pageRequest(query);
-    const select: SelectQueryBuilder<Row> = this.dataSource.getRepository(entity).createQueryBuilder('r');
-    if (query.haulerId !== undefined) select.andWhere('r.hauler_id = :haulerId', { haulerId: query.haulerId });
-    if (query.active !== undefined) select.andWhere('r.active = :active', { active: query.active });
-    if (query.siteId !== undefined) select.andWhere(ofSite, { siteId: query.siteId });
-    const [rows, total] = await select
-      .orderBy('r.id', 'DESC')
-      .offset(page.offset)
-      .limit(page.pageSize)
-      .getManyAndCount();
+    const [rows, total] = await findCatalogPage(this.dataSource, entity, query, ofSite, page);
     return { data: rows.map(toDto), pagination: paginationOf(page, total) };
   }
 }

@@ -64,6 +64,15 @@ export async function lockCatalog(manager: EntityManager, haulerId: string): Pro
   await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog of ${haulerId}`]);
 }
 
+/** Whether removals wait for an admin. */
+export async function hasHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<boolean> {
+  const held = await manager.query<unknown[]>(
+    'SELECT FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected LIMIT 1',
+    [owner.haulerId, owner.connectionId],
+  );
+  return held.length > 0;
+}
+
 /** Applies the removals that were held and returns their number by kind. */
 export async function applyHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<Record<Kind, number>> {
   const removed = forEachKind(() => 0);

@@ -9,6 +9,7 @@ import { JobsService } from '../../jobs/jobs.service.js';
 import type { JobKind } from '../../jobs/job-kind.js';
 import { Metrics } from '../../observability/metrics.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
+import { lockInterval } from '../../partner-client/connections.repository.js';
 import { nextRunAfterFailureMs, nextRunMs } from './schedule.rules.js';
 import { SiteSync } from './site-sync.service.js';
 import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
@@ -108,7 +109,7 @@ export class SiteSyncJob implements OnModuleInit {
     result: RunResult,
   ): Promise<void> {
     await this.runs.finish(manager, run, result);
-    const next = { afterMs: nextRunMs(await lockInterval(manager, lease.row), Math.random()) };
+    const next = { afterMs: nextRunMs(await intervalOf(manager, lease.row), Math.random()) };
     await lease.finish(next, { run_requested_at: null }, manager);
   }
 
@@ -122,7 +123,7 @@ export class SiteSyncJob implements OnModuleInit {
     const { retryAt } = error as { retryAt?: Date };
     const changes = { attempts: lease.attempt, last_error: sentence.text, run_requested_at: null };
     await this.fenced(lease, async (manager) => {
-      const intervalSeconds = await lockInterval(manager, lease.row);
+      const intervalSeconds = await intervalOf(manager, lease.row);
       const failed = { intervalSeconds, failures: lease.attempt, retryAt, now: new Date() };
       const next = { afterMs: nextRunAfterFailureMs(failed, Math.random()) };
       await this.runs.finish(manager, run, { status: 'failed', error: sentence.text });
@@ -140,14 +141,11 @@ export class SiteSyncJob implements OnModuleInit {
   }
 }
 
-/** Reads the current interval and locks the connection, so that no admin changes it before the next due time is set. */
-async function lockInterval(manager: EntityManager, { hauler_id, id }: DueConnection): Promise<number> {
-  const [row] = await manager.query<{ interval_seconds: number }[]>(
-    'SELECT interval_seconds FROM connections WHERE hauler_id = $1 AND id = $2 FOR UPDATE',
-    [hauler_id, id],
-  );
-  if (row === undefined) throw new LeaseLostError(SITE_SYNC_WORK);
-  return row.interval_seconds;
+/** Throws `LeaseLostError` if there is no such connection any more. */
+async function intervalOf(manager: EntityManager, row: DueConnection): Promise<number> {
+  const seconds = await lockInterval(manager, connectionOf(row));
+  if (seconds === undefined) throw new LeaseLostError(SITE_SYNC_WORK);
+  return seconds;
 }
 
 function connectionOf(row: DueConnection) {

@@ -17,8 +17,9 @@ import { siteRuleOf } from '../../contracts/site/site-rules.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
+import { requestRun } from '../../partner-client/connections.repository.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
-import { applyHeldRemovals, lockCatalog, rejectHeldRemovals } from './catalog-sync.repository.js';
+import { applyHeldRemovals, hasHeldRemovals, lockCatalog, rejectHeldRemovals } from './catalog-sync.repository.js';
 import { forEachKind } from './kinds.js';
 import { SITE_SYNC_WORK } from './site-sync.job.js';
 import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
@@ -65,7 +66,7 @@ export class SyncRunsService {
     const { haulerId } = connection;
     const runId = await inTransaction(this.dataSource, async (manager) => {
       const id = await this.runs.queue(manager, { haulerId, connectionId });
-      await this.makeDue(manager, haulerId, connectionId);
+      await requestRun(manager, { haulerId, id: connectionId });
       return id;
     });
     this.jobs.runDue(SITE_SYNC_WORK);
@@ -123,16 +124,6 @@ export class SyncRunsService {
     return this.get(id);
   }
 
-  /** Skips a connection that is leased now. An expired lease of a killed instance does not count. */
-  private async makeDue(manager: EntityManager, haulerId: string, connectionId: string): Promise<void> {
-    await manager.query(
-      `UPDATE connections SET due_at = now(), run_requested_at = now() WHERE (hauler_id, id) IN (
-         SELECT hauler_id, id FROM connections
-         WHERE hauler_id = $1 AND id = $2 AND (leased_until IS NULL OR leased_until <= now()) FOR UPDATE SKIP LOCKED)`,
-      [haulerId, connectionId],
-    );
-  }
-
   private async decidable(manager: EntityManager, id: string): Promise<RunRow> {
     const run = await this.required(id, manager);
     if (run.status !== 'held') throw apiError(ADMIN_API, 'conflict', `the run ${id} is ${run.status}, not held`);
@@ -143,11 +134,7 @@ export class SyncRunsService {
 
   /** The holds of a deleted connection are discarded when another connection takes over its records. */
   private async assertHolds(manager: EntityManager, { id, hauler_id, connection_id }: RunRow): Promise<void> {
-    const held = await manager.query<unknown[]>(
-      'SELECT FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected LIMIT 1',
-      [hauler_id, connection_id],
-    );
-    if (held.length > 0) return;
+    if (await hasHeldRemovals(manager, { haulerId: hauler_id, connectionId: connection_id })) return;
     const message = `the run ${id} holds no removals any more: its connection was deleted, and another connection has taken over its records`;
     throw apiError(ADMIN_API, 'conflict', message);
   }

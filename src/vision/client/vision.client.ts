@@ -22,7 +22,7 @@ import {
   knownStatus,
   limitMessage,
 } from './read-list.rules.js';
-import type { VisionConnection } from './vision-connections.service.js';
+import type { VisionConnection } from './vision-connections.repository.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { isStorableText } from '../../contracts/common/text.js';
 

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Changes, Next, Run } from '../../jobs/run.js';
 import { VisionFindings } from '../client/findings.repository.js';
-import { DOWNLOAD, POLL_CLIPS, VisionConnections } from '../client/vision-connections.service.js';
+import { DOWNLOAD, POLL_CLIPS, VisionConnections } from '../client/vision-connections.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
 import { tooManyClips } from './clip-matching.rules.js';
 import { ClipPollClient } from './clip-poll.client.js';

@@ -1,7 +1,7 @@
 import type { Video } from '../../contracts/vision/vision.dto.js';
 import { withJitter } from '../../jobs/backoff.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
-import type { VisionConnection } from '../client/vision-connections.service.js';
+import type { VisionConnection } from '../client/vision-connections.repository.js';
 import { covers } from './clip-matching.rules.js';
 import type { Part } from './clips.repository.js';
 

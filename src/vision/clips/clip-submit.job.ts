@@ -10,7 +10,7 @@ import {
   SUBMIT_CLIPS,
   type VisionConnection,
   VisionConnections,
-} from '../client/vision-connections.service.js';
+} from '../client/vision-connections.repository.js';
 import { pollDelayMs, retryByDeadline, withLastResponse, withPollJitter } from './clip-poll.rules.js';
 import { ClipsRepository, type Part, recordClipEvent } from './clips.repository.js';
 

@@ -14,7 +14,7 @@ import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
-import { SUBMIT_CLIPS, unknownConnection, VisionConnections } from '../client/vision-connections.service.js';
+import { SUBMIT_CLIPS, unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { rangeViolations, splitRange } from './clip-requests.rules.js';
 import { ClipsRepository, type PartRow } from './clips.repository.js';
 import type { VideoRequestEntity } from '../vision.entity.js';

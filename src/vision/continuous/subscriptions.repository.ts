@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { countRows } from '../../database/count.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import type { VisionConnection } from '../client/vision-connections.service.js';
+import type { VisionConnection } from '../client/vision-connections.repository.js';
 
 export interface SubscriptionRow {
   readonly hauler_id: string;

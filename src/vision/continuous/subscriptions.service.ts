@@ -11,7 +11,7 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
-import { READ_SUBSCRIPTIONS, unknownConnection, VisionConnections } from '../client/vision-connections.service.js';
+import { READ_SUBSCRIPTIONS, unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { type SubscriptionRow, SubscriptionsRepository } from './subscriptions.repository.js';
 
 /** The subscriptions to trucks' continuous recordings. */

@@ -12,7 +12,7 @@ import {
   READ_WINDOWS,
   type VisionConnection,
   VisionConnections,
-} from '../client/vision-connections.service.js';
+} from '../client/vision-connections.repository.js';
 import { VisionClient } from '../client/vision.client.js';
 import { storeCameraNames } from '../recordings/camera-names.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';

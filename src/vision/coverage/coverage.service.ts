@@ -14,7 +14,7 @@ import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
-import { unknownConnection, VisionConnections } from '../client/vision-connections.service.js';
+import { unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf, namesOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState } from '../recordings/recording.rules.js';

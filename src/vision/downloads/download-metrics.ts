@@ -4,21 +4,12 @@ import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { Metrics } from '../../observability/metrics.js';
+import { countDownloads, type DownloadCounts, findWaiting, type WaitingFile } from './download.repository.js';
 
-/** Only the earliest links are at risk, so later ones are not read. */
-const MAX_WAITING_ROWS = 20_000;
-/** Counting more would take longer than the other metrics together. */
-const MAX_COUNTED_ROWS = 100_000;
 /** Assumed duration of one download before the first one was finished. */
 const DEFAULT_FILE_MS = 5_000;
 /** If the database takes longer, the other metrics are returned without these. */
 const TIMEOUT_MS = 3_000;
-
-interface WaitingFile {
-  readonly connectionId: string;
-  /** When its link expires, in milliseconds since the epoch; undefined if the link has no expiry. */
-  readonly expiresAt: number | undefined;
-}
 
 interface DownloadRate {
   /** Milliseconds per file. */
@@ -55,13 +46,7 @@ export function countAtRisk(
   return lost;
 }
 
-interface StateRow {
-  readonly waiting: number;
-  readonly downloading: number;
-  readonly file_ms: number | null;
-}
-
-interface DownloadState extends StateRow {
+interface DownloadState extends DownloadCounts {
   readonly atRisk: number;
 }
 
@@ -110,25 +95,12 @@ export class DownloadMetrics {
   }
 
   private async state(): Promise<DownloadState> {
-    const [row] = await this.dataSource.query<[StateRow]>(
-      `SELECT (SELECT count(*)::int FROM (SELECT FROM recordings WHERE due_at IS NOT NULL AND leased_until IS NULL
-           LIMIT ${MAX_COUNTED_ROWS}) AS waiting) AS waiting,
-         (SELECT count(*)::int FROM recordings WHERE leased_until IS NOT NULL AND status = 'downloading') AS downloading,
-         (SELECT avg(fetch_ms)::float8 FROM (SELECT fetch_ms FROM recordings WHERE status = 'stored'
-          ORDER BY stored_at DESC LIMIT 200) AS latest) AS file_ms`,
-    );
+    const row = await countDownloads(this.dataSource);
     return { ...row, atRisk: await this.atRisk(row.file_ms ?? DEFAULT_FILE_MS) };
   }
 
   private async atRisk(fileMs: number): Promise<number> {
-    const rows = await this.dataSource.query<{ connection_id: string; expires_at: Date | null }[]>(
-      `SELECT connection_id, expires_at FROM recordings WHERE due_at IS NOT NULL AND leased_until IS NULL
-       ORDER BY fetch_by LIMIT ${MAX_WAITING_ROWS}`,
-    );
-    const waiting = rows.map((row) => ({
-      connectionId: row.connection_id,
-      expiresAt: row.expires_at?.getTime(),
-    }));
+    const waiting = await findWaiting(this.dataSource);
     const rate = {
       fileMs,
       perConnection: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION,

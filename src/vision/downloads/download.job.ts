@@ -7,7 +7,7 @@ import { inCallContext } from '../../outbound/outbound-log.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
 import { recordingFile, fetchBy } from '../recordings/recording.rules.js';
-import { DOWNLOAD } from '../client/vision-connections.service.js';
+import { DOWNLOAD } from '../client/vision-connections.repository.js';
 import { DownloadError } from './download-error.js';
 import {
   DownloadRepository,

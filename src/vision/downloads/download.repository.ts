@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import type { Changes, Next, Run } from '../../jobs/run.js';
 import { type ClipEvent, ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
@@ -123,6 +124,47 @@ export class DownloadRepository {
       await this.parts.updatePartFromClips(manager, haulerId, partId);
     });
   }
+}
+
+/** Counting more would take longer than the other metrics together. */
+const MAX_COUNTED_ROWS = 100_000;
+/** Only the earliest links are at risk, so later ones are not read. */
+const MAX_WAITING_ROWS = 20_000;
+
+export interface DownloadCounts {
+  /** At most `MAX_COUNTED_ROWS`. */
+  readonly waiting: number;
+  readonly downloading: number;
+  /** The average duration of the latest downloads in milliseconds; null before the first one. */
+  readonly file_ms: number | null;
+}
+
+export async function countDownloads(database: Querying): Promise<DownloadCounts> {
+  const [row] = await database.query<[DownloadCounts]>(
+    `SELECT (SELECT count(*)::int FROM (SELECT FROM recordings WHERE due_at IS NOT NULL AND leased_until IS NULL
+         LIMIT ${MAX_COUNTED_ROWS}) AS waiting) AS waiting,
+       (SELECT count(*)::int FROM recordings WHERE leased_until IS NOT NULL AND status = 'downloading') AS downloading,
+       (SELECT avg(fetch_ms)::float8 FROM (SELECT fetch_ms FROM recordings WHERE status = 'stored'
+        ORDER BY stored_at DESC LIMIT 200) AS latest) AS file_ms`,
+    [],
+  );
+  return row;
+}
+
+export interface WaitingFile {
+  readonly connectionId: string;
+  /** When its link expires, in milliseconds since the epoch; undefined if the link has no expiry. */
+  readonly expiresAt: number | undefined;
+}
+
+/** The waiting files whose links expire first. */
+export async function findWaiting(database: Querying): Promise<WaitingFile[]> {
+  const rows = await database.query<{ connection_id: string; expires_at: Date | null }[]>(
+    `SELECT connection_id, expires_at FROM recordings WHERE due_at IS NOT NULL AND leased_until IS NULL
+     ORDER BY fetch_by LIMIT ${MAX_WAITING_ROWS}`,
+    [],
+  );
+  return rows.map((row) => ({ connectionId: row.connection_id, expiresAt: row.expires_at?.getTime() }));
 }
 
 /** The step of a clip's download; undefined for a step that the history does not show. */

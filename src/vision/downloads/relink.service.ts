@@ -9,7 +9,7 @@ import { readAllPages } from '../client/read-pages.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
 import { isSameCamera, mayBeAliases } from '../recordings/camera-names.rules.js';
 import { type VisionCall, VisionClient } from '../client/vision.client.js';
-import { VisionConnections } from '../client/vision-connections.service.js';
+import { VisionConnections } from '../client/vision-connections.repository.js';
 import { DownloadRepository, type RecordingRow } from './download.repository.js';
 import { relinkDelayMs } from './download.rules.js';
 

@@ -3,7 +3,7 @@ import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { defineStates, type StateOf } from '../../jobs/states.js';
 import { isSameCamera, mayBeAliases } from './camera-names.rules.js';
 import type { DataSource } from 'typeorm';
-import { type Inventory, inventoryOf } from '../../storage/inventory.js';
+import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import { storageName } from '../../storage/storage.js';
 
 /** Maximum number of clips that the platform fetches for one part. An hour in pieces of four seconds has 900. */

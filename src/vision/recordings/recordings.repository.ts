@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
-import { instantSql } from '../../database/sql.js';
+import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
-import type { VisionConnection } from '../client/vision-connections.service.js';
+import type { VisionConnection } from '../client/vision-connections.repository.js';
 import { type RequestedCamera, storeCameraNames } from './camera-names.repository.js';
 import { comparableName } from './camera-names.rules.js';
 import {
@@ -188,6 +188,52 @@ export class RecordingsRepository {
     );
     return rows.length;
   }
+}
+
+/** A stored file whose recording is older than the retention. */
+export interface OldRecording {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly size_bytes: string;
+}
+
+/** At most `limit` files stored before a time, the oldest first. */
+export function findStoredBefore(database: Querying, before: Date, limit: number): Promise<OldRecording[]> {
+  return database.query(
+    `SELECT hauler_id, id, size_bytes FROM recordings WHERE status = 'stored' AND stored_at < $1
+     ORDER BY stored_at LIMIT $2`,
+    [before, limit],
+  );
+}
+
+export async function countStoredBefore(
+  database: Querying,
+  before: Date,
+): Promise<{ readonly recordings: number; readonly bytes: number }> {
+  const [row] = await database.query<[{ recordings: number; bytes: string }]>(
+    `SELECT count(*)::int AS recordings, coalesce(sum(size_bytes), 0) AS bytes FROM recordings
+     WHERE status = 'stored' AND stored_at < $1`,
+    [before],
+  );
+  return { recordings: row.recordings, bytes: Number(row.bytes) };
+}
+
+/** The row of a deleted file stays, with the reason. */
+export async function markDeleted(database: Querying, { hauler_id, id }: OldRecording, reason: string): Promise<void> {
+  await database.query(
+    `UPDATE recordings SET status = 'expired', reason = $3, deleted_at = now(), updated_at = now()
+     WHERE hauler_id = $1 AND id = $2 AND status = 'stored'`,
+    [hauler_id, id, reason],
+  );
+}
+
+/** The files stored since a time, by the hour in which they were stored. */
+export function countStoredByHour(database: Querying, since: Date): Promise<{ hour: Date; count: number }[]> {
+  return database.query(
+    `SELECT date_trunc('hour', stored_at, 'UTC') AS hour, count(*)::float8 AS count
+     FROM recordings WHERE status = 'stored' AND stored_at >= $1 GROUP BY 1`,
+    [since],
+  );
 }
 
 /** One array each of: the partner's id, truck, camera, start, end. */

@@ -12,6 +12,7 @@ import { sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { otherNamesOf } from './camera-names.repository.js';
 import { recordingFile } from './recording.rules.js';
+import { countStoredByHour } from './recordings.repository.js';
 import { RecordingEntity } from '../vision.entity.js';
 
 const RECORDINGS: DayCounted = {
@@ -95,11 +96,7 @@ export class StoredHours {
     for (const hour of this.past.keys()) if (hour < first) this.past.delete(hour);
     let start = first;
     while (this.past.has(start)) start += HOUR_MS;
-    const rows = await this.dataSource.query<{ hour: Date; count: number }[]>(
-      `SELECT date_trunc('hour', stored_at, 'UTC') AS hour, count(*)::float8 AS count
-       FROM recordings WHERE status = 'stored' AND stored_at >= $1 GROUP BY 1`,
-      [new Date(start)],
-    );
+    const rows = await countStoredByHour(this.dataSource, new Date(start));
     const counted = new Map(rows.map(({ hour, count }) => [hour.getTime(), count]));
     for (let hour = start; hour + HOUR_MS + SETTLED_MS < now; hour += HOUR_MS) {
       this.past.set(hour, counted.get(hour) ?? 0);

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { recordingFile } from './recording.rules.js';
+import { countStoredBefore, findStoredBefore, markDeleted, type OldRecording } from './recordings.repository.js';
 
 const INTERVAL_MS = 3_600_000;
 const BATCH = 500;
@@ -14,12 +15,6 @@ export interface RetentionResult {
   readonly bytes: number;
   /** Files stored before this time are deleted. Absent where retention is off. */
   readonly before?: string;
-}
-
-interface OldRow {
-  readonly hauler_id: string;
-  readonly id: string;
-  readonly size_bytes: string;
 }
 
 /**
@@ -50,10 +45,11 @@ export class Retention implements OnModuleDestroy {
     const days = this.env.VIDEO_RETENTION_DAYS;
     if (days === 0) return { recordings: 0, bytes: 0 };
     const before = new Date(Date.now() - days * 86_400_000);
-    if (dryRun) return this.count(before);
+    if (dryRun) return { ...(await countStoredBefore(this.dataSource, before)), before: before.toISOString() };
     let recordings = 0;
     let bytes = 0;
-    for (let batch = await this.old(before); batch.length > 0; batch = await this.old(before)) {
+    const next = () => findStoredBefore(this.dataSource, before, BATCH);
+    for (let batch = await next(); batch.length > 0; batch = await next()) {
       for (const row of batch) {
         if (this.isStopping) return { recordings, bytes, before: before.toISOString() };
         await this.remove(row, days);
@@ -64,29 +60,8 @@ export class Retention implements OnModuleDestroy {
     return { recordings, bytes, before: before.toISOString() };
   }
 
-  private old(before: Date): Promise<OldRow[]> {
-    return this.dataSource.query(
-      `SELECT hauler_id, id, size_bytes FROM recordings WHERE status = 'stored' AND stored_at < $1
-       ORDER BY stored_at LIMIT ${BATCH}`,
-      [before],
-    );
-  }
-
-  private async count(before: Date): Promise<RetentionResult> {
-    const [row] = await this.dataSource.query<[{ recordings: number; bytes: string }]>(
-      `SELECT count(*)::int AS recordings, coalesce(sum(size_bytes), 0) AS bytes FROM recordings
-       WHERE status = 'stored' AND stored_at < $1`,
-      [before],
-    );
-    return { recordings: row.recordings, bytes: Number(row.bytes), before: before.toISOString() };
-  }
-
-  private async remove({ hauler_id, id }: OldRow, days: number): Promise<void> {
-    await this.storage.delete(recordingFile(id));
-    await this.dataSource.query(
-      `UPDATE recordings SET status = 'expired', reason = $3, deleted_at = now(), updated_at = now()
-       WHERE hauler_id = $1 AND id = $2 AND status = 'stored'`,
-      [hauler_id, id, `The file was deleted ${days} days after it was stored.`],
-    );
+  private async remove(row: OldRecording, days: number): Promise<void> {
+    await this.storage.delete(recordingFile(row.id));
+    await markDeleted(this.dataSource, row, `The file was deleted ${days} days after it was stored.`);
   }
 }

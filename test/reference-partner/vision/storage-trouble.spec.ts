@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ContinuousResponse, CreateVideoResponse } from '../../../src/contracts/vision/vision.dto.js';
-import { knownRoots } from '../../../src/storage/storage-root.js';
+import { knownRoots } from '../../../src/storage/storage-roots.repository.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../../src/storage/storage.js';

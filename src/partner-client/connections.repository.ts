@@ -1,0 +1,110 @@
+import type { Querying } from '../database/sql.js';
+
+/** A row of a hauler's connection. */
+export interface ConnectionKey {
+  readonly haulerId: string;
+  readonly id: string;
+}
+
+/** Undefined: unchanged. */
+export interface ConnectionUpdate {
+  readonly baseUrl: string | undefined;
+  readonly sealedKey: string | undefined;
+  readonly sealedNextKey: string | undefined;
+  readonly customerId: string | undefined;
+  readonly intervalSeconds: number | undefined;
+  readonly enabled: boolean | undefined;
+  /** Ends the lease of a run, which uses the old ones, and makes a site connection due. */
+  readonly credentialsChanged: boolean;
+}
+
+/**
+ * A shorter interval counts from now, with the jitter of a tenth, unless failures or the partner have deferred the next
+ * run.
+ */
+export async function updateConnection(
+  database: Querying,
+  { haulerId, id }: ConnectionKey,
+  update: ConnectionUpdate,
+): Promise<void> {
+  await database.query(
+    `UPDATE connections SET
+       base_url = coalesce($3, base_url), sealed_key = coalesce($4, sealed_key),
+       sealed_next_key = coalesce($5, sealed_next_key), customer_id = coalesce($6, customer_id),
+       interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
+       due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now()
+         WHEN interface = 'site' AND attempts = 0 THEN least(due_at, now() + $7 * interval '1.1 seconds') ELSE due_at END,
+       leased_until = CASE WHEN $9 THEN NULL ELSE leased_until END,
+       lease_token = CASE WHEN $9 THEN NULL ELSE lease_token END,
+       attempts = CASE WHEN $9 THEN 0 ELSE attempts END, updated_at = now()
+     WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
+    [
+      haulerId,
+      id,
+      update.baseUrl,
+      update.sealedKey,
+      update.sealedNextKey,
+      update.customerId,
+      update.intervalSeconds,
+      update.enabled,
+      update.credentialsChanged,
+    ],
+  );
+}
+
+/** Deletes the keys and ends the lease; the row stays. Returns false if there is no such connection. */
+export async function deleteConnection(database: Querying, id: string): Promise<boolean> {
+  const [, deleted] = await database.query<[unknown[], number]>(
+    `UPDATE connections SET deleted_at = now(), updated_at = now(), enabled = false, sealed_key = '',
+       sealed_next_key = NULL, due_at = NULL, leased_until = NULL, lease_token = NULL, run_requested_at = NULL
+     WHERE id = $1 AND deleted_at IS NULL`,
+    [id],
+  );
+  return deleted > 0;
+}
+
+/** The current key, then the next one if there is one; undefined if the connection was deleted or has another address. */
+export async function findSealedKeys(
+  database: Querying,
+  { haulerId, id, baseUrl }: ConnectionKey & { readonly baseUrl: string },
+): Promise<string[] | undefined> {
+  const [row] = await database.query<{ sealed_key: string; sealed_next_key: string | null }[]>(
+    `SELECT sealed_key, sealed_next_key FROM connections
+     WHERE hauler_id = $1 AND id = $2 AND base_url = $3 AND deleted_at IS NULL`,
+    [haulerId, id, baseUrl],
+  );
+  return row && [row.sealed_key, row.sealed_next_key].filter((sealed) => sealed !== null);
+}
+
+/** Makes the next key the current one. Changes nothing if one of the two is another key by now. */
+export async function promoteNextKey(
+  database: Querying,
+  { haulerId, id }: ConnectionKey,
+  next: string,
+  current: string,
+): Promise<void> {
+  await database.query(
+    `UPDATE connections SET sealed_key = sealed_next_key, sealed_next_key = NULL, updated_at = now()
+     WHERE hauler_id = $1 AND id = $2 AND sealed_next_key = $3 AND sealed_key = $4`,
+    [haulerId, id, next, current],
+  );
+}
+
+/** Makes a connection due now, unless it is leased. An expired lease of a killed instance does not count. */
+export async function requestRun(database: Querying, { haulerId, id }: ConnectionKey): Promise<void> {
+  await database.query(
+    `UPDATE connections SET due_at = now(), run_requested_at = now() WHERE (hauler_id, id) IN (
+       SELECT hauler_id, id FROM connections
+       WHERE hauler_id = $1 AND id = $2 AND (leased_until IS NULL OR leased_until <= now()) FOR UPDATE SKIP LOCKED)`,
+    [haulerId, id],
+  );
+}
+
+/** The interval in seconds. Locks the connection, so that no admin changes it before the next due time is set. */
+export async function lockInterval(database: Querying, { haulerId, id }: ConnectionKey): Promise<number | undefined> {
+  const [row] = await database.query<{ interval_seconds: number }[]>(
+    'SELECT interval_seconds FROM connections WHERE hauler_id = $1 AND id = $2 FOR UPDATE',
+    [haulerId, id],
+  );
+  return row?.interval_seconds;
+}
