@@ -1,5 +1,5 @@
 import { Inject, Query } from '@nestjs/common';
-import { ActionLog } from '../auth/action-log.js';
+import { ActionLog } from '../auth/action-log.repository.js';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import { ENV, type Env } from '../config/env.js';
 import { Action, ActionQuery } from '../contracts/admin/action.dto.js';

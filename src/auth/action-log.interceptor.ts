@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { mergeMap, type Observable } from 'rxjs';
 import type { BodyRequest } from '../http/json-body.js';
 import { changesOf, resourceOf } from './action.rules.js';
-import { ActionLog } from './action-log.js';
+import { ActionLog } from './action-log.repository.js';
 import type { AuthenticatedRequest } from './principal.js';
 
 const ROUTE = Symbol('route of an action');

@@ -9,6 +9,7 @@ import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js
 import { apiError, invalid } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './api-key.entity.js';
+import { revokeKey } from './api-key.repository.js';
 import { issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
@@ -85,12 +86,8 @@ export class ApiKeyAdmin {
 
   /** Revokes a key for good, on every instance within 5 s. A revoked key keeps its time of revocation. */
   async revoke(id: string): Promise<void> {
-    const [rows]: [{ hash: Buffer }[], number] = await this.dataSource.query(
-      'UPDATE api_keys SET revoked_at = COALESCE(revoked_at, now()) WHERE id = $1 RETURNING hash',
-      [id],
-    );
-    const [revoked] = rows;
+    const revoked = await revokeKey(this.dataSource, id);
     if (revoked === undefined) throw apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
-    this.cache.forget(revoked.hash.toString('base64url'));
+    this.cache.forget(revoked.toString('base64url'));
   }
 }

@@ -7,6 +7,7 @@ import type { ApiContract, KeyHeader } from '../contracts/common/api-contract.js
 import { apiError, AppError, withTimeout } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
 import { hashKey, isWellFormedKey } from './api-key.js';
+import { storeLastUses } from './api-key.repository.js';
 import { KeyRotation } from './key-rotation.service.js';
 import type { Principal } from './principal.js';
 
@@ -45,13 +46,7 @@ export class LastUse implements OnApplicationShutdown {
     const uses = [...this.pending];
     this.pending.clear();
     try {
-      await this.dataSource.query(
-        `UPDATE api_keys
-            SET last_used_at = used.at
-           FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)
-          WHERE api_keys.id = used.id AND (last_used_at IS NULL OR last_used_at < used.at)`,
-        [uses.map(([id]) => id), uses.map(([, at]) => at)],
-      );
+      await storeLastUses(this.dataSource, uses);
     } catch (err) {
       // No request may fail because of it. Without the entry the next use of the key is recorded again.
       for (const [id] of uses) this.recorded.delete(id);

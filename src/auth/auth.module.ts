@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { ApiKeyService, LastUse } from './api-key.service.js';
-import { ActionLog } from './action-log.js';
+import { ActionLog } from './action-log.repository.js';
 import { AdminGuard } from './admin.guard.js';
 import { AdminReads } from './admin-reads.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';

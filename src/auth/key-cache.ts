@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { ApiContract } from '../contracts/common/api-contract.js';
 import { HotPathPool } from '../database/pools.js';
-import type { ApiKeyEntity } from './api-key.entity.js';
-import { keyPrincipal, type PrincipalRow } from './api-key-row.js';
+import { findValidKeys, type KnownKeyRow } from './api-key.repository.js';
+import { keyPrincipal } from './api-key-row.js';
 import type { KeyPrincipal } from './principal.js';
 
 /** A key of this age is read again in the background. */
@@ -30,10 +30,6 @@ export interface KnownKey {
   readonly dormant: boolean;
   /** Epoch milliseconds; 0 for never. */
   readonly lastUsedAt: number;
-}
-
-interface KnownKeyRow extends PrincipalRow, Pick<ApiKeyEntity, 'hash' | 'lastUsedAt'> {
-  readonly dormant: boolean;
 }
 
 function knownKey(row: KnownKeyRow): KnownKey {
@@ -145,17 +141,8 @@ export class KeyLookup {
   }
 
   private async select(hashes: string[]): Promise<Map<string, KnownKey>> {
-    const rows = await this.hotPath.use((connection) =>
-      connection.query<KnownKeyRow[]>(
-        `SELECT id, hash, prefix, hauler_id AS "haulerId", customer_id AS "customerId", interfaces,
-              expires_at AS "expiresAt", retires_at AS "retiresAt", last_used_at AS "lastUsedAt",
-              replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
-         FROM api_keys
-        WHERE hash = ANY ($1::bytea[])
-          AND revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`,
-        [hashes.map((hash) => Buffer.from(hash, 'base64url'))],
-      ),
-    );
+    const bytes = hashes.map((hash) => Buffer.from(hash, 'base64url'));
+    const rows = await this.hotPath.use((connection) => findValidKeys(connection, bytes));
     return new Map(rows.map(knownKey).map((key) => [key.hash, key]));
   }
 }

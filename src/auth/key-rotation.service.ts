@@ -6,6 +6,7 @@ import { inTransaction } from '../database/transaction.js';
 import { apiError } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './api-key.entity.js';
+import { activateKey, lockWithSuccessors, revokeDormant } from './api-key.repository.js';
 import { endOf, issuedKey, newKeyRow } from './api-key-row.js';
 import { KeyCache, type KnownKey } from './key-cache.js';
 
@@ -29,6 +30,7 @@ export class KeyRotation {
     return await inTransaction(this.dataSource, async (manager) => {
       const key = await lockKey(manager, id);
       const replacesId = isDormant(key) ? key.replacesId : key.id;
+      // No cache entry has to be removed: a dormant key is activated, and so read, before it is accepted.
       await revokeDormant(manager, replacesId);
       const created = createKey();
       const row = { ...newKeyRow(created, key), replacesId, overlapSeconds };
@@ -56,7 +58,7 @@ async function lockKey(manager: EntityManager, id: string): Promise<ApiKeyEntity
   const found = await manager.findOneBy(ApiKeyEntity, { id });
   if (found === null) throw apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
   const root = isDormant(found) ? found.replacesId : found.id;
-  await manager.query('SELECT FROM api_keys WHERE id = $1 OR replaces_id = $1 ORDER BY id FOR UPDATE', [root]);
+  await lockWithSuccessors(manager, root);
   const key = await manager.findOneByOrFail(ApiKeyEntity, { id });
   if (key.revokedAt !== null) throw apiError(ADMIN_API, 'conflict', 'the key is revoked: issue a new one');
   if (endOf(key) <= Date.now()) throw apiError(ADMIN_API, 'conflict', 'the key has expired: issue a new one');
@@ -67,40 +69,13 @@ function isDormant(key: ApiKeyEntity): boolean {
   return key.replacesId !== null && key.activatedAt === null;
 }
 
-/** No cache entry has to be removed: a dormant key is activated, and so read, before it is accepted. */
-async function revokeDormant(manager: EntityManager, replacesId: string | null): Promise<void> {
-  await manager.query(
-    'UPDATE api_keys SET revoked_at = now() WHERE replaces_id = $1 AND activated_at IS NULL AND revoked_at IS NULL',
-    [replacesId],
-  );
-}
-
 async function activateRow(manager: EntityManager, key: KnownKey): Promise<{ alive: boolean; retired?: string }> {
   const { keyId } = key.principal;
-  await manager.query(
-    `SELECT FROM api_keys
-      WHERE id = $1 OR id = (SELECT replaces_id FROM api_keys WHERE id = $1)
-      ORDER BY id FOR UPDATE`,
-    [keyId],
-  );
-  const [activated]: [unknown[], number] = await manager.query(
-    `UPDATE api_keys SET activated_at = now(), last_used_at = now()
-      WHERE id = $1 AND activated_at IS NULL AND revoked_at IS NULL
-      RETURNING id`,
-    [keyId],
-  );
-  if (activated.length === 0) {
+  const activated = await activateKey(manager, keyId);
+  if (activated === false) {
     const row = await manager.findOneBy(ApiKeyEntity, { id: keyId });
     return { alive: row !== null && row.revokedAt === null };
   }
-  const [retired]: [{ hash: Buffer }[], number] = await manager.query(
-    `UPDATE api_keys AS old
-        SET retires_at = LEAST(old.retires_at, now() + make_interval(secs => new.overlap_seconds))
-       FROM api_keys AS new
-      WHERE new.id = $1 AND old.id = new.replaces_id
-      RETURNING old.hash`,
-    [keyId],
-  );
-  const hash = retired[0]?.hash.toString('base64url');
+  const hash = activated.retired?.toString('base64url');
   return { alive: true, ...(hash === undefined ? {} : { retired: hash }) };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ActionLog } from '../../auth/action-log.js';
+import { ActionLog } from '../../auth/action-log.repository.js';
 import type { Action } from '../../contracts/admin/action.dto.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';

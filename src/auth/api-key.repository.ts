@@ -1,0 +1,84 @@
+import type { Querying } from '../database/sql.js';
+import type { ApiKeyEntity } from './api-key.entity.js';
+import type { PrincipalRow } from './api-key-row.js';
+
+/** The columns of a valid key that a request needs. */
+export interface KnownKeyRow extends PrincipalRow, Pick<ApiKeyEntity, 'hash' | 'lastUsedAt'> {
+  /** Issued by a rotation and not used yet. */
+  readonly dormant: boolean;
+}
+
+/** The keys with these hashes that are neither revoked nor ended. */
+export function findValidKeys(database: Querying, hashes: readonly Buffer[]): Promise<KnownKeyRow[]> {
+  return database.query(
+    `SELECT id, hash, prefix, hauler_id AS "haulerId", customer_id AS "customerId", interfaces,
+            expires_at AS "expiresAt", retires_at AS "retiresAt", last_used_at AS "lastUsedAt",
+            replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
+       FROM api_keys
+      WHERE hash = ANY ($1::bytea[])
+        AND revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`,
+    [hashes],
+  );
+}
+
+/** Stores when keys were last used: pairs of id and time. */
+export async function storeLastUses(database: Querying, uses: readonly (readonly [string, Date])[]): Promise<void> {
+  await database.query(
+    `UPDATE api_keys
+        SET last_used_at = used.at
+       FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)
+      WHERE api_keys.id = used.id AND (last_used_at IS NULL OR last_used_at < used.at)`,
+    [uses.map(([id]) => id), uses.map(([, at]) => at)],
+  );
+}
+
+/** Returns the hash of the key; undefined for an unknown id. A revoked key keeps its time of revocation. */
+export async function revokeKey(database: Querying, id: string): Promise<Buffer | undefined> {
+  const [rows] = await database.query<[{ hash: Buffer }[], number]>(
+    'UPDATE api_keys SET revoked_at = COALESCE(revoked_at, now()) WHERE id = $1 RETURNING hash',
+    [id],
+  );
+  return rows[0]?.hash;
+}
+
+/** Locks a key and its successors, oldest first as in every statement. */
+export async function lockWithSuccessors(database: Querying, id: string | null): Promise<void> {
+  await database.query('SELECT FROM api_keys WHERE id = $1 OR replaces_id = $1 ORDER BY id FOR UPDATE', [id]);
+}
+
+/** Revokes the successors of a key that were never used. */
+export async function revokeDormant(database: Querying, replacesId: string | null): Promise<void> {
+  await database.query(
+    'UPDATE api_keys SET revoked_at = now() WHERE replaces_id = $1 AND activated_at IS NULL AND revoked_at IS NULL',
+    [replacesId],
+  );
+}
+
+/**
+ * Activates a dormant key, at which the overlap of its predecessor begins. Returns false if the key was active or revoked
+ * already; else the hash of the predecessor.
+ */
+export async function activateKey(database: Querying, id: string): Promise<false | { retired: Buffer | undefined }> {
+  await database.query(
+    `SELECT FROM api_keys
+      WHERE id = $1 OR id = (SELECT replaces_id FROM api_keys WHERE id = $1)
+      ORDER BY id FOR UPDATE`,
+    [id],
+  );
+  const [activated] = await database.query<[unknown[], number]>(
+    `UPDATE api_keys SET activated_at = now(), last_used_at = now()
+      WHERE id = $1 AND activated_at IS NULL AND revoked_at IS NULL
+      RETURNING id`,
+    [id],
+  );
+  if (activated.length === 0) return false;
+  const [retired] = await database.query<[{ hash: Buffer }[], number]>(
+    `UPDATE api_keys AS old
+        SET retires_at = LEAST(old.retires_at, now() + make_interval(secs => new.overlap_seconds))
+       FROM api_keys AS new
+      WHERE new.id = $1 AND old.id = new.replaces_id
+      RETURNING old.hash`,
+    [id],
+  );
+  return { retired: retired[0]?.hash };
+}
