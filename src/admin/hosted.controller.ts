@@ -15,7 +15,7 @@ import { List } from '../contracts/admin/list.dto.js';
 import { readVideo } from '../http/body-reader.js';
 import { JsonBody, JsonChunks } from '../http/json-body.js';
 import { ReferenceSiteData } from '../reference-partner/site/site-data.service.js';
-import { ReferenceCameras } from '../reference-partner/vision/cameras.service.js';
+import { ReferenceCameras } from '../reference-partner/vision/cameras.repository.js';
 import { ReferenceRecordings } from '../reference-partner/vision/recordings.service.js';
 import { ReferenceVideoRequests } from '../reference-partner/vision/video-requests.service.js';
 

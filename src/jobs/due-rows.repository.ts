@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { type Connection, type ConnectionOptions, onConnection } from '../database/sql.js';
 import { isLostStatement, isTransient } from '../database/postgres-errors.js';
-import { claimSql, equal, isAnyDueSql, list, oldestSql } from './claim-sql.js';
+import { claimSql, equal, isAnyDueSql, list, oldestSql } from './claim.sql.js';
 import { DEFAULT_LEASE_MS, identifier, type JobKind } from './job-kind.js';
 import { type Changes, LeaseLostError, type Next } from './run.js';
 

@@ -7,7 +7,7 @@ import { VisionScenarios } from './sandbox/vision-scenarios.service.js';
 import { ReferenceSiteApi } from './site/site-api.service.js';
 import { ReferenceSiteData } from './site/site-data.service.js';
 import { ReferenceSiteController } from './site/site.controller.js';
-import { ReferenceCameras } from './vision/cameras.service.js';
+import { ReferenceCameras } from './vision/cameras.repository.js';
 import { ClipCutter, ClipFolders } from './vision/clip-cutter.js';
 import { ClipPreparationJob } from './vision/clip-preparation.job.js';
 import { ClockEvents } from './vision/clock-events.service.js';

@@ -54,6 +54,17 @@ describe('the import rules', () => {
 describe('the compiler does not check that', () => {
   const controllers = globSync('src/**/*.controller.ts');
 
+  it('the SQL of tables stands in repositories', () => {
+    const isAllowed = (file: string) => /\.(repository|sql)\.ts$|^src\/(database|embedded-postgres)\//.test(file);
+    const hasSql = (file: string) =>
+      /\bSELECT\b[^;]*\bFROM\b|\bINSERT INTO\b|\bDELETE FROM\b|\bUPDATE [^;\n]+\bSET\b/.test(
+        readFileSync(file, 'utf8'),
+      );
+    const files = globSync('src/**/*.ts').map((file) => file.replaceAll('\\', '/'));
+    expect(files.filter((file) => isAllowed(file) && hasSql(file)).length).toBeGreaterThan(20);
+    expect(files.filter((file) => !isAllowed(file) && hasSql(file))).toEqual([]);
+  });
+
   it('a controller imports each DTO as a value: a type import would switch off its validation', () => {
     expect(controllers.length).toBeGreaterThan(0);
     const offenders = controllers.filter((file) =>

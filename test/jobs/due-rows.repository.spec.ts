@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { claimSql } from '../../src/jobs/claim-sql.js';
+import { claimSql } from '../../src/jobs/claim.sql.js';
 import { areDue, type Claimed, DueRows, oldestDue } from '../../src/jobs/due-rows.repository.js';
 import { LeaseLostError } from '../../src/jobs/run.js';
 import type { JobKind } from '../../src/jobs/job-kind.js';

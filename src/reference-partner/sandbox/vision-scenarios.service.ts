@@ -4,6 +4,7 @@ import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { type InjectedScenario, isMagicTruck, magicScenario, secondsOf } from '../../contracts/sandbox/scenarios.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { PartnerClock } from './partner-clock.js';
+import { copyCameras, findAlias, findSourceTruck } from './sandbox.repository.js';
 
 /** How the links of one list are signed. */
 export interface LinkTerms {
@@ -40,20 +41,9 @@ export class VisionScenarios {
    */
   async sourceTruck(customerId: string, truckId: string | undefined): Promise<string | undefined> {
     if (!this.env.SANDBOX || truckId === undefined || !isMagicTruck(truckId)) return undefined;
-    const [source] = await this.dataSource.query<{ truckId: string }[]>(
-      `SELECT names.truck_id AS "truckId" FROM reference_camera_names AS names
-       WHERE customer_id = $1 AND truck_id NOT LIKE 'SANDBOX-%'
-       ORDER BY EXISTS (SELECT 1 FROM reference_recordings AS recorded
-         WHERE (recorded.customer_id, recorded.truck_id) = (names.customer_id, names.truck_id)) DESC, truck_id LIMIT 1`,
-      [customerId],
-    );
-    if (source === undefined) return undefined;
-    await this.dataSource.query(
-      `INSERT INTO reference_camera_names SELECT customer_id, $2, name, camera_id FROM reference_camera_names
-       WHERE (customer_id, truck_id) = ($1, $3) ON CONFLICT DO NOTHING`,
-      [customerId, truckId, source.truckId],
-    );
-    return source.truckId;
+    const source = await findSourceTruck(this.dataSource, customerId);
+    if (source !== undefined) await copyCameras(this.dataSource, customerId, source, truckId);
+    return source;
   }
 
   /** The time of a customer. */
@@ -94,13 +84,8 @@ export class VisionScenarios {
     return name === undefined ? undefined : { name, parameters: {} };
   }
 
-  private async aliasOf({ customerId, truckId, cameraId }: Recording): Promise<string> {
-    const [alias] = await this.dataSource.query<{ name: string }[]>(
-      `SELECT name FROM reference_camera_names
-       WHERE (customer_id, truck_id, camera_id) = ($1, $2, $3) AND name <> camera_id ORDER BY name LIMIT 1`,
-      [customerId, truckId, cameraId],
-    );
-    return alias?.name ?? `${cameraId}-1`;
+  private async aliasOf(recording: Recording): Promise<string> {
+    return (await findAlias(this.dataSource, recording)) ?? `${recording.cameraId}-1`;
   }
 }
 

@@ -12,7 +12,8 @@ import { type Answer, JSON_TYPE } from '../../http/answer.js';
 import { matchesEtag } from '../../http/conditional-requests.js';
 import type { FaultedRequest } from '../../http/recorded-request.js';
 import { changesSites, changeSites } from '../sandbox/site-answers.rules.js';
-import { ReferenceSiteData, type StoredAnswer } from './site-data.service.js';
+import type { StoredAnswer } from './site-data.repository.js';
+import { ReferenceSiteData } from './site-data.service.js';
 
 /** The Site API of the reference partner. Sends the response that was prepared when the data was stored. */
 @Injectable()

@@ -7,6 +7,14 @@ import { uuidv7 } from '../../database/uuid.js';
 import { unavailable } from '../../errors/app-error.js';
 import { JsonRecordStream } from '../../json/json-record-stream.js';
 import { writeSiteAnswer } from './site-answer.js';
+import {
+  deleteAnswer,
+  findAnswer,
+  findPiece,
+  insertPiece,
+  replaceAnswer,
+  type StoredAnswer,
+} from './site-data.repository.js';
 import { StagedRecords } from './staged-records.repository.js';
 import { invalidBody, KINDS, type SubmittedRecord, SubmittedRecords } from './submitted-records.js';
 
@@ -16,16 +24,6 @@ const BATCH_BYTES = 512 * 1024;
 const SLICE_BYTES = 65_536;
 /** One more than an error body can name. */
 const MAX_FOUND = 10_001;
-
-/** The stored response of a hauler; lengths in bytes. */
-export interface StoredAnswer {
-  readonly haulerId: string;
-  readonly version: string;
-  readonly digest: string;
-  readonly byteLength: number;
-  readonly gzipLength: number;
-  readonly chunks: number;
-}
 
 /**
  * The site data of each hauler. It is stored as the compressed response of `GET /sites`, because it is read often and
@@ -68,55 +66,28 @@ export class ReferenceSiteData {
   }
 
   /** Undefined if the hauler has no records. If all records are inactive, the response has empty lists (decision 37). */
-  async find(haulerId: string): Promise<StoredAnswer | undefined> {
-    const rows = await this.dataSource.query<Omit<StoredAnswer, 'haulerId'>[]>(
-      `SELECT version, digest, byte_length::float8 AS "byteLength", gzip_length::float8 AS "gzipLength", chunks
-       FROM reference_site_data WHERE hauler_id = $1`,
-      [haulerId],
-    );
-    return rows[0] === undefined ? undefined : { haulerId, ...rows[0] };
+  find(haulerId: string): Promise<StoredAnswer | undefined> {
+    return findAnswer(this.dataSource, haulerId);
   }
 
   /** One piece of the compressed response. A slow caller occupies no database connection between two pieces. */
-  async piece({ haulerId, version }: StoredAnswer, position: number): Promise<Buffer> {
-    const [row] = await this.dataSource.query<{ bytes: Buffer }[]>(
-      'SELECT bytes FROM reference_site_data_chunks WHERE hauler_id = $1 AND version = $2 AND position = $3',
-      [haulerId, version, position],
-    );
-    if (row === undefined) throw unavailable('the data was replaced twice during the response; try again shortly');
-    return row.bytes;
+  async piece(answer: StoredAnswer, position: number): Promise<Buffer> {
+    const piece = await findPiece(this.dataSource, answer, position);
+    if (piece === undefined) throw unavailable('the data was replaced twice during the response; try again shortly');
+    return piece;
   }
 
-  /** Retains the previous version too, for responses that are being sent. Returns the number of active records. */
+  /** Returns the number of active records. */
   private async store(manager: EntityManager, haulerId: string, staged: StagedRecords): Promise<number> {
-    const version = uuidv7();
-    const answer = await writeSiteAnswer(staged.elements(), async (piece, position) => {
-      await manager.query('INSERT INTO reference_site_data_chunks VALUES ($1, $2, $3, $4)', [
-        haulerId,
-        version,
-        position,
-        piece,
-      ]);
-    });
-    const [row] = await manager.query<{ previous_version: string | null }[]>(
-      `INSERT INTO reference_site_data AS d (hauler_id, version, digest, byte_length, gzip_length, chunks)
-       VALUES ($1, $2, $3, $4, $5, $6)
-       ON CONFLICT (hauler_id) DO UPDATE SET previous_version = d.version, version = excluded.version,
-         digest = excluded.digest, byte_length = excluded.byte_length, gzip_length = excluded.gzip_length,
-         chunks = excluded.chunks, updated_at = now()
-       RETURNING previous_version`,
-      [haulerId, version, answer.digest, answer.byteLength, answer.gzipLength, answer.pieces],
-    );
-    await manager.query(
-      'DELETE FROM reference_site_data_chunks WHERE hauler_id = $1 AND version <> ALL (ARRAY[$2::uuid, $3::uuid])',
-      [haulerId, version, row?.previous_version ?? version],
-    );
-    return answer.active;
+    const stored = { haulerId, version: uuidv7() };
+    const insert = (piece: Buffer, position: number) => insertPiece(manager, stored, position, piece);
+    const { active, pieces: chunks, ...answer } = await writeSiteAnswer(staged.elements(), insert);
+    await replaceAnswer(manager, { ...stored, ...answer, chunks });
+    return active;
   }
 
   private async remove(manager: EntityManager, haulerId: string): Promise<number> {
-    await manager.query('DELETE FROM reference_site_data WHERE hauler_id = $1', [haulerId]);
-    await manager.query('DELETE FROM reference_site_data_chunks WHERE hauler_id = $1', [haulerId]);
+    await deleteAnswer(manager, haulerId);
     return 0;
   }
 }

@@ -12,7 +12,7 @@ import { defineStates } from '../../jobs/states.js';
 import { type Published, STORAGE, type Storage } from '../../storage/storage.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
-import { videoFileName } from './stored-videos.repository.js';
+import { insertClip, videoFileName } from './stored-videos.repository.js';
 import { ClipCutter } from './clip-cutter.js';
 import type { Clip } from './media/cut-clip.js';
 import { MediaError } from './media/media-source.js';
@@ -120,15 +120,22 @@ export class ClipPreparationJob implements OnModuleInit {
     const { row } = run;
     await inTransaction(this.dataSource, async (manager) => {
       await run.hold(manager);
-      await manager.query(
-        `INSERT INTO reference_clips (id, request_id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256,
-           gaps)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-        [
-          ...[id, row.id, row.customer_id, row.truck_id, row.camera_id, clip.startTime, clip.endTime, size, sha256],
-          gapsOf(clip),
-        ],
-      );
+      const { startTime, endTime } = clip;
+      const { id: requestId, customer_id: customerId, truck_id: truckId, camera_id: cameraId } = row;
+      const gaps = gapsOf(clip);
+      const stored = {
+        id,
+        requestId,
+        customerId,
+        truckId,
+        cameraId,
+        startTime,
+        endTime,
+        sizeBytes: size,
+        sha256,
+        gaps,
+      };
+      await insertClip(manager, stored);
       await this.end(run, 'ready', messageOf(clip), {}, manager);
     });
   }

@@ -9,6 +9,8 @@ import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import { CLIP_WORK } from './clip-preparation.job.js';
+import { lastRecordingEnd } from './stored-videos.repository.js';
+import { advanceDueClips, millisecondsToNextClip } from './video-requests.repository.js';
 
 /** The platform lists the last six hours of recordings again. It does not find recordings that appear later. */
 const WINDOW_MS = 6 * 3_600_000;
@@ -31,12 +33,7 @@ export class ClockEvents {
     const milliseconds =
       advanceTo === undefined ? (advanceSeconds ?? 0) * 1_000 : await this.until(advanceTo, customerId);
     const now = await inTransaction(this.dataSource, async (manager) => {
-      // The due time of a clip is system time, so it is reduced by the same amount.
-      await manager.query(
-        `UPDATE reference_video_requests SET due_at = due_at - make_interval(secs => $2::float8 / 1000)
-         WHERE customer_id = $1 AND status = 'processing' AND due_at IS NOT NULL AND lease_token IS NULL`,
-        [customerId, milliseconds],
-      );
+      await advanceDueClips(manager, customerId, milliseconds);
       return this.clock.advance(manager, customerId, milliseconds);
     });
     this.jobs.runDue(CLIP_WORK);
@@ -56,22 +53,8 @@ export class ClockEvents {
 
   private async distance(event: ClockEvent, customerId: string): Promise<number | null> {
     if (event === 'link-expired') return this.env.VISION_LINK_TTL + 1_000;
-    if (event === 'clip-ready') {
-      return this.milliseconds(
-        `SELECT extract(epoch FROM min(due_at) - now())::float8 * 1000 AS value FROM reference_video_requests
-         WHERE customer_id = $1 AND status = 'processing'`,
-        [customerId],
-      );
-    }
-    return this.milliseconds(
-      `SELECT extract(epoch FROM max(end_time))::float8 * 1000 + $2 - $3 AS value FROM reference_recordings
-       WHERE customer_id = $1`,
-      [customerId, WINDOW_MS, await this.clock.now(customerId)],
-    );
-  }
-
-  private async milliseconds(sql: string, parameters: unknown[]): Promise<number | null> {
-    const [row] = await this.dataSource.query<{ value: number | null }[]>(sql, parameters);
-    return row?.value ?? null;
+    if (event === 'clip-ready') return millisecondsToNextClip(this.dataSource, customerId);
+    const end = await lastRecordingEnd(this.dataSource, customerId);
+    return end === null ? null : end + WINDOW_MS - (await this.clock.now(customerId));
   }
 }

@@ -14,8 +14,8 @@ import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { errorCode } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
-import { ReferenceCameras } from './cameras.service.js';
-import { videoFileName } from './stored-videos.repository.js';
+import { ReferenceCameras } from './cameras.repository.js';
+import { hasRecordingAt, insertRecording, videoFileName } from './stored-videos.repository.js';
 import { beginsAsMp4, MP4_HEAD_BYTES } from './media/mp4-boxes.rules.js';
 
 /** The continuous recordings of the trucks: listed as chunks, and the source of clips. */
@@ -35,7 +35,7 @@ export class ReferenceRecordings {
     assertRange(query);
     const cameraId = await this.cameras.idOf(query.customerId, query.truckId, query.cameraId);
     const camera = { ...query, cameraId };
-    if (await this.exists(camera)) throw startConflict(camera);
+    if (await hasRecordingAt(this.dataSource, camera)) throw startConflict(camera);
     const id = uuidv7();
     const { size, sha256 } = await this.storage
       .store(videoFileName('recordings', id), checked(body))
@@ -54,24 +54,11 @@ export class ReferenceRecordings {
     return { id, sizeBytes: size, sha256 };
   }
 
-  private async exists({ customerId, truckId, cameraId, startTime }: HostedRecordingQuery): Promise<boolean> {
-    const rows = await this.dataSource.query<unknown[]>(
-      'SELECT 1 FROM reference_recordings WHERE (customer_id, truck_id, camera_id, start_time) = ($1, $2, $3, $4)',
-      [customerId, truckId, cameraId, startTime],
-    );
-    return rows.length > 0;
-  }
-
   private async insertRecording(id: string, query: HostedRecordingQuery, size: number, sha256: string): Promise<void> {
-    const { customerId, truckId, startTime, endTime } = query;
     await inTransaction(this.dataSource, async (manager) => {
       // Look up the camera again: the name may have moved to another camera during the upload.
       const cameraId = await this.cameras.findOrAdd(manager, query);
-      await manager.query(
-        `INSERT INTO reference_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-        [id, customerId, truckId, cameraId, startTime, endTime, size, sha256],
-      );
+      await insertRecording(manager, { ...query, id, cameraId, sizeBytes: size, sha256 });
     });
   }
 }

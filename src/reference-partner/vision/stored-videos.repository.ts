@@ -2,10 +2,10 @@ import type { DataSource } from 'typeorm';
 import type { ClipGap } from '../../contracts/vision/vision.dto.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
-import { instantSql } from '../../database/sql.js';
+import { instantSql, type Querying } from '../../database/sql.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import { storageName } from '../../storage/storage.js';
-import type { TruckCamera } from './cameras.service.js';
+import type { TruckCamera } from './cameras.repository.js';
 import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';
 
 /** Recordings are uploaded; clips are cut out of them. */
@@ -128,4 +128,57 @@ export async function chunksOf(
        AND start_time < $5 AND end_time > $4 ORDER BY reference_recordings.start_time, id`,
     [customerId, truckId, cameraId, range.startTime, range.endTime],
   );
+}
+
+type NewVideo = Omit<StoredVideo, 'startTime' | 'endTime' | 'gaps' | 'requestId'>;
+
+export async function hasRecordingAt(
+  database: Querying,
+  { customerId, truckId, cameraId, startTime }: Pick<StoredVideo, 'customerId' | 'truckId' | 'cameraId' | 'startTime'>,
+): Promise<boolean> {
+  const rows = await database.query<unknown[]>(
+    'SELECT 1 FROM reference_recordings WHERE (customer_id, truck_id, camera_id, start_time) = ($1, $2, $3, $4)',
+    [customerId, truckId, cameraId, startTime],
+  );
+  return rows.length > 0;
+}
+
+export async function insertRecording(
+  database: Querying,
+  video: NewVideo & Pick<StoredVideo, 'startTime' | 'endTime'>,
+): Promise<void> {
+  const { id, customerId, truckId, cameraId, startTime, endTime, sizeBytes, sha256 } = video;
+  await database.query(
+    `INSERT INTO reference_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [id, customerId, truckId, cameraId, startTime, endTime, sizeBytes, sha256],
+  );
+}
+
+/** `gaps` is JSON. */
+export async function insertClip(
+  database: Querying,
+  clip: NewVideo & {
+    readonly requestId: string;
+    readonly startTime: Date;
+    readonly endTime: Date;
+    readonly gaps: string | null;
+  },
+): Promise<void> {
+  const { id, requestId, customerId, truckId, cameraId, startTime, endTime, sizeBytes, sha256, gaps } = clip;
+  await database.query(
+    `INSERT INTO reference_clips (id, request_id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256,
+       gaps)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [id, requestId, customerId, truckId, cameraId, startTime, endTime, sizeBytes, sha256, gaps],
+  );
+}
+
+/** The end of the last recording of a customer, in milliseconds since the epoch; null if it has none. */
+export async function lastRecordingEnd(database: Querying, customerId: string): Promise<number | null> {
+  const [row] = await database.query<{ value: number | null }[]>(
+    'SELECT extract(epoch FROM max(end_time))::float8 * 1000 AS value FROM reference_recordings WHERE customer_id = $1',
+    [customerId],
+  );
+  return row?.value ?? null;
 }

@@ -5,7 +5,6 @@ import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contract
 import type { List } from '../../contracts/admin/list.dto.js';
 import { formatInstant, type Instant, microsBetween } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
-import { countRows } from '../../database/count.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { invalid } from '../../errors/app-error.js';
@@ -13,20 +12,14 @@ import { JobsService } from '../../jobs/jobs.service.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { CLIP_WORK } from './clip-preparation.job.js';
-import { instantAs } from './stored-videos.repository.js';
-
-const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
-  ${instantAs('start_time', 'startTime')}, ${instantAs('end_time', 'endTime')}, status, message,
-  attempts, last_error AS "lastError",
-  ${instantAs('created_at', 'createdAt')}, ${instantAs('finished_at', 'finishedAt')}`;
+import {
+  findVideoRequest,
+  insertVideoRequest,
+  listVideoRequests,
+  type VideoRequestRow,
+} from './video-requests.repository.js';
 
 const MINUTE_MICROS = 60_000_000;
-
-type Row = Omit<HostedVideoRequest, 'message' | 'lastError' | 'finishedAt'> & {
-  readonly message: string | null;
-  readonly lastError: string | null;
-  readonly finishedAt: Instant | null;
-};
 
 /** The clip requests that callers have sent to the reference partner. */
 @Injectable()
@@ -38,21 +31,16 @@ export class ReferenceVideoRequests {
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_MAX_CLIP_MINUTES'>,
   ) {}
 
-  /**
-   * Stores the request as `processing` and due at once, for `ClipPreparationJob`. The statement resolves the camera name
-   * under a lock, because a name that moves to another camera moves its requests too.
-   */
+  /** The request is due at once, for `ClipPreparationJob`. Returns its id. */
   async add(request: CreateVideoRequest, scenario?: ClipScenario): Promise<string> {
-    const { customerId, truckId, cameraId, startTime, endTime } = request;
     const id = uuidv7();
-    const createdAt = new Date(await this.clock.now(customerId));
-    await this.dataSource.query(
-      `INSERT INTO reference_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, due_at,
-         sandbox, created_at)
-       VALUES ($1, $2, $3, coalesce((SELECT camera_id FROM reference_camera_names
-         WHERE (customer_id, truck_id, name) = ($2, $3, $4) FOR SHARE), $4), $5, $6, 'processing', now() + make_interval(secs => $7), $8, $9)`,
-      [id, customerId, truckId, cameraId, startTime, endTime, delaySeconds(scenario), scenario ?? null, createdAt],
-    );
+    await insertVideoRequest(this.dataSource, {
+      ...request,
+      id,
+      createdAt: new Date(await this.clock.now(request.customerId)),
+      delaySeconds: delaySeconds(scenario),
+      scenario: scenario ?? null,
+    });
     this.jobs.runDue(CLIP_WORK);
     return id;
   }
@@ -66,26 +54,14 @@ export class ReferenceVideoRequests {
   }
 
   async find(id: string): Promise<HostedVideoRequest | undefined> {
-    const [row] = await this.dataSource.query<Row[]>(`SELECT ${COLUMNS} FROM reference_video_requests WHERE id = $1`, [
-      id,
-    ]);
+    const row = await findVideoRequest(this.dataSource, id);
     return row === undefined ? undefined : requestOf(row);
   }
 
   /** Newest first. */
   async list(query: HostedVideoRequestQuery): Promise<List<HostedVideoRequest>> {
     const page = pageRequest(query);
-    const status = query.status ?? null;
-    const found = 'FROM reference_video_requests WHERE ($1::text IS NULL OR status = $1)';
-    const order = 'ORDER BY reference_video_requests.created_at DESC, id DESC';
-    // With its order the count reads an index as well.
-    const total = await countRows(this.dataSource, `SELECT 1 ${found} ${order}`, [status]);
-    // The rows before the page are read from an index alone.
-    const rows = await this.dataSource.query<Row[]>(
-      `SELECT ${COLUMNS} FROM reference_video_requests
-       WHERE id IN (SELECT id ${found} ${order} OFFSET $2 LIMIT $3) ${order}`,
-      [status, page.offset, page.pageSize],
-    );
+    const { rows, total } = await listVideoRequests(this.dataSource, query.status, page);
     return { data: rows.map(requestOf), pagination: paginationOf(page, total) };
   }
 }
@@ -95,7 +71,15 @@ function delaySeconds(scenario: ClipScenario | undefined): number | null {
   return scenario?.name === 'endless-clip' ? null : (scenario?.seconds ?? 0);
 }
 
-function requestOf({ message, lastError, finishedAt, startTime, endTime, createdAt, ...row }: Row): HostedVideoRequest {
+function requestOf({
+  message,
+  lastError,
+  finishedAt,
+  startTime,
+  endTime,
+  createdAt,
+  ...row
+}: VideoRequestRow): HostedVideoRequest {
   return {
     ...row,
     startTime: formatInstant(startTime),

@@ -21,7 +21,7 @@ import type {
 import { apiError } from '../../errors/app-error.js';
 import type { FaultedRequest } from '../../http/recorded-request.js';
 import { clipScenario, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
-import { ReferenceCameras, type TruckCamera } from './cameras.service.js';
+import { ReferenceCameras, type TruckCamera } from './cameras.repository.js';
 import { type StoredVideo, type VideoKind, findVideo, listVideos } from './stored-videos.repository.js';
 import { DownloadLinks } from './download-links.js';
 import { assertOrder, ReferenceVideoRequests } from './video-requests.service.js';

@@ -1,0 +1,86 @@
+import type { HostedVideoRequest } from '../../contracts/admin/hosted.dto.js';
+import type { Instant } from '../../contracts/common/instant.js';
+import type { PageRequest } from '../../contracts/common/pagination.dto.js';
+import type { CreateVideoRequest, VideoStatus } from '../../contracts/vision/vision.dto.js';
+import { countRows } from '../../database/count.js';
+import type { Querying } from '../../database/sql.js';
+import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
+import { instantAs } from './stored-videos.repository.js';
+
+const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
+  ${instantAs('start_time', 'startTime')}, ${instantAs('end_time', 'endTime')}, status, message,
+  attempts, last_error AS "lastError",
+  ${instantAs('created_at', 'createdAt')}, ${instantAs('finished_at', 'finishedAt')}`;
+
+export type VideoRequestRow = Omit<HostedVideoRequest, 'message' | 'lastError' | 'finishedAt'> & {
+  readonly message: string | null;
+  readonly lastError: string | null;
+  readonly finishedAt: Instant | null;
+};
+
+interface NewVideoRequest extends CreateVideoRequest {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** Until it is due; null: it never is. */
+  readonly delaySeconds: number | null;
+  readonly scenario: ClipScenario | null;
+}
+
+/**
+ * Stores a request as `processing` and due after its delay. The statement resolves the camera name under a lock, because a
+ * name that moves to another camera moves its requests too.
+ */
+export async function insertVideoRequest(database: Querying, request: NewVideoRequest): Promise<void> {
+  const { id, customerId, truckId, cameraId, startTime, endTime, createdAt, delaySeconds, scenario } = request;
+  await database.query(
+    `INSERT INTO reference_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, due_at,
+       sandbox, created_at)
+     VALUES ($1, $2, $3, coalesce((SELECT camera_id FROM reference_camera_names
+       WHERE (customer_id, truck_id, name) = ($2, $3, $4) FOR SHARE), $4), $5, $6, 'processing', now() + make_interval(secs => $7), $8, $9)`,
+    [id, customerId, truckId, cameraId, startTime, endTime, delaySeconds, scenario, createdAt],
+  );
+}
+
+export async function findVideoRequest(database: Querying, id: string): Promise<VideoRequestRow | undefined> {
+  const sql = `SELECT ${COLUMNS} FROM reference_video_requests WHERE id = $1`;
+  const [row] = await database.query<VideoRequestRow[]>(sql, [id]);
+  return row;
+}
+
+/** Newest first. */
+export async function listVideoRequests(
+  database: Querying,
+  status: VideoStatus | undefined,
+  page: PageRequest,
+): Promise<{ rows: VideoRequestRow[]; total: number }> {
+  const found = 'FROM reference_video_requests WHERE ($1::text IS NULL OR status = $1)';
+  const order = 'ORDER BY reference_video_requests.created_at DESC, id DESC';
+  // With its order the count reads an index as well.
+  const total = await countRows(database, `SELECT 1 ${found} ${order}`, [status ?? null]);
+  // The rows before the page are read from an index alone.
+  const rows = await database.query<VideoRequestRow[]>(
+    `SELECT ${COLUMNS} FROM reference_video_requests
+     WHERE id IN (SELECT id ${found} ${order} OFFSET $2 LIMIT $3) ${order}`,
+    [status ?? null, page.offset, page.pageSize],
+  );
+  return { rows, total };
+}
+
+/** Makes the clips of a customer due earlier: their due time is system time, while the customer's clock moves. */
+export async function advanceDueClips(database: Querying, customerId: string, milliseconds: number): Promise<void> {
+  await database.query(
+    `UPDATE reference_video_requests SET due_at = due_at - make_interval(secs => $2::float8 / 1000)
+     WHERE customer_id = $1 AND status = 'processing' AND due_at IS NOT NULL AND lease_token IS NULL`,
+    [customerId, milliseconds],
+  );
+}
+
+/** Null if no clip of the customer is due. */
+export async function millisecondsToNextClip(database: Querying, customerId: string): Promise<number | null> {
+  const [row] = await database.query<{ value: number | null }[]>(
+    `SELECT extract(epoch FROM min(due_at) - now())::float8 * 1000 AS value FROM reference_video_requests
+     WHERE customer_id = $1 AND status = 'processing'`,
+    [customerId],
+  );
+  return row?.value ?? null;
+}
