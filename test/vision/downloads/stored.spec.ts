@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { rename, rm } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
 import { type Storage, STORAGE } from '../../../src/storage/storage.js';
-import { RetryLaterError, StoragePause } from '../../../src/vision/downloads/storage-pause.js';
+import { StoragePause } from '../../../src/vision/downloads/download.job.js';
+import { RetryLaterError } from '../../../src/vision/downloads/download-error.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from '../../support/download-scene.js';
@@ -16,15 +17,15 @@ import { connectVision, CONTINUOUS, hurry, inHours, sha256, type VisionPartner }
 
 let scene: DownloadScene;
 let partner: VisionPartner;
-beforeAll(async () => {
+// Each case has its own partner: a service of an earlier case would fetch the recordings of a later one as well.
+beforeEach(async () => {
   scene = await DownloadScene.start();
   partner = scene.partner;
 });
-afterAll(() => scene.stop());
+afterEach(() => scene.stop());
 
 describe('metrics', () => {
   test('count the recordings whose links expire before their download can start', async () => {
-    partner.reset();
     const app = await scene.service();
     const { haulerId, id } = await connectVision(app, partner.url);
     await addRecording(app, haulerId, id, 'https://files.example.com/a');
@@ -57,7 +58,6 @@ describe('metrics', () => {
 
 describe('retention', () => {
   test('is off by default; a dry run counts; then older recordings are deleted and reported', async () => {
-    partner.reset();
     const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
     const links = [1, 2].map((n) => chunk(n, partner.link(sampleVideo(1_000))));
     const id = await scene.follow(app, () => links);
@@ -85,7 +85,6 @@ describe('retention', () => {
   });
 
   test('keeps the row of a recording that cannot be deleted because its mount is missing', async () => {
-    partner.reset();
     const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
     const id = await scene.follow(app, () => [chunk(1, partner.link(sampleVideo(1_000)))]);
     await eventually(async () => expect(await recordings(app, id)).toMatchObject([{ status: 'stored' }]));
@@ -101,7 +100,6 @@ describe('retention', () => {
   });
 
   test('stops between two recordings, and continues after a restart', async () => {
-    partner.reset();
     const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
     const id = await scene.follow(app, () => [1, 2].map((n) => chunk(n, partner.link(sampleVideo(1_000)))));
     const statuses = async () => (await recordings(app, id)).map(({ status }) => status).sort();
@@ -133,7 +131,6 @@ describe('retention', () => {
 
 describe('a missing mount', () => {
   test('pauses downloads and playback until it is back', async () => {
-    partner.reset();
     const app = await scene.service();
     const chunks = [chunk(1, partner.link(sampleVideo(1_000)))];
     const id = await scene.follow(app, () => chunks);
@@ -162,7 +159,6 @@ describe('a missing mount', () => {
 
 describe('the content of a recording', () => {
   test('can be read with ranges, conditions and HEAD', async () => {
-    partner.reset();
     const app = await scene.service();
     const body = sampleVideo(1_000);
     const id = await scene.follow(app, () => [chunk(1, partner.link(body))]);
@@ -205,7 +201,6 @@ describe('many downloads', () => {
   const expected = new Map(bodies.map((body, i) => [`chunk-${i}`, sha256(body)]));
 
   test('on two instances fetch each file once, four at once', async () => {
-    partner.reset();
     const first = await scene.service();
     await scene.service({ on: first });
     const open = { now: 0, max: 0 };
@@ -218,7 +213,6 @@ describe('many downloads', () => {
   });
 
   test('start with the link that expires first', async () => {
-    partner.reset();
     const app = await scene.service({ env: { DOWNLOAD_CONCURRENCY_PER_CONNECTION: 1 } });
     const links = bodies.slice(0, 10).map((body) => partner.link(body));
     const chunks = links.map((link, i) => chunk(i, link, { expiresAt: inHours(20 - i) }));
@@ -231,7 +225,6 @@ describe('many downloads', () => {
 
 describe('an unavailable storage', () => {
   test('is not tried with each due recording: none is claimed meanwhile', async () => {
-    partner.reset();
     const app = await scene.service();
     const pause = app.app.get(StoragePause, { strict: false });
     const current = jest
