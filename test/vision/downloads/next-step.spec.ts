@@ -65,12 +65,12 @@ describe('the next step after a failed download', () => {
     expect(nextStep({ ...state, expiresAt }, failure, HOUR)).toEqual({ step: 'retry', afterMs });
   });
 
-  test('a body that breaks off at the same byte four times ends the download', () => {
+  test('a body that breaks off at the same byte five times ends the download', () => {
     expect(fails('retryable', { noProgressAttempts: 3 }, true).step).toBe('retry');
     expect(fails('retryable', { noProgressAttempts: 4 }, true)).toEqual({ step: 'end', status: 'failed' });
   });
 
-  test.each(['wrong-length', 'empty', 'invalid-mp4'] as const)('a fourth file that is %s ends the download', (kind) => {
+  test.each(['wrong-length', 'empty', 'invalid-mp4'] as const)('a fifth file that is %s ends the download', (kind) => {
     expect(fails(kind, { noProgressAttempts: 3 })).toEqual({ step: 'retry', afterMs: 1_000 });
     expect(fails(kind, { noProgressAttempts: 4 })).toEqual({ step: 'end', status: 'failed' });
   });
