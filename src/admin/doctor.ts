@@ -13,7 +13,7 @@ import { referenceInventories } from '../reference-partner/vision/stored-videos.
 import type { Inventory, InventoryFile } from '../storage/inventory.repository.js';
 import { ifNotStored, StorageUnavailableError } from '../storage/storage-errors.js';
 import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
-import { recordingInventory } from '../vision/recordings/recording.rules.js';
+import { recordingInventory } from '../vision/recordings/recordings.repository.js';
 
 /** A file appears shortly before its row, so only an older file without a row is reported. */
 const MIN_AGE_MS = 10 * 60_000;

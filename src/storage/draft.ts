@@ -5,7 +5,7 @@ import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DiskSpace, Reservation } from './disk-space.js';
 import { DraftReplacedError, errorCode, fileFailure } from './storage-errors.js';
-import { type DraftPoint, type Published, safeName } from './storage.js';
+import { type DraftPoint, type Published, safeName, type Storage } from './storage.js';
 
 const WRITE_BUFFER_BYTES = 1024 * 1024;
 const READ_BUFFER_BYTES = 1024 * 1024;
@@ -149,8 +149,18 @@ export class Draft {
   }
 }
 
+/** The calls of a storage that write files. */
+export const draftCalls = (
+  drafts: DraftFolder,
+): Pick<Storage, 'createDraft' | 'openDraft' | 'removeDrafts' | 'store'> => ({
+  createDraft: (name, size) => createDraft(drafts, name, size),
+  openDraft: (name, point) => openDraft(drafts, name, point),
+  removeDrafts: (name) => removeDrafts(drafts, name),
+  store: async (name, source, size) => storeStream(await createDraft(drafts, name, size), source),
+});
+
 /** Creates an empty draft; earlier drafts of the name are removed, so that a late owner cannot publish one. */
-export async function createDraft(drafts: DraftFolder, name: string, size?: number): Promise<Draft> {
+async function createDraft(drafts: DraftFolder, name: string, size?: number): Promise<Draft> {
   const folder = draftsOf(drafts, safeName(name));
   try {
     await drafts.within(() => makeEmptyFolder(folder));
@@ -170,7 +180,7 @@ export async function createDraft(drafts: DraftFolder, name: string, size?: numb
 }
 
 /** Returns undefined if the bytes are no longer there. Reserves the space of the missing ones. */
-export async function openDraft(
+async function openDraft(
   drafts: DraftFolder,
   name: string,
   { id, bytes, total }: DraftPoint,
@@ -191,14 +201,14 @@ export async function openDraft(
   }
 }
 
-export async function removeDrafts(drafts: DraftFolder, name: string): Promise<void> {
+async function removeDrafts(drafts: DraftFolder, name: string): Promise<void> {
   await rm(draftsOf(drafts, safeName(name)), { recursive: true, force: true }).catch((error: unknown) => {
     throw fileFailure(error);
   });
 }
 
 /** Writes a whole stream and publishes it; the draft is removed if the stream fails. */
-export async function storeStream(draft: Draft, source: AsyncIterable<Buffer>): Promise<Published> {
+async function storeStream(draft: Draft, source: AsyncIterable<Buffer>): Promise<Published> {
   const hash = createHash('sha256');
   async function* hashed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {

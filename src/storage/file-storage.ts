@@ -4,7 +4,7 @@ import { access, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'n
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { DiskSpace } from './disk-space.js';
-import { createDraft, type DraftFolder, openDraft, removeDrafts, storeStream } from './draft.js';
+import { draftCalls, type DraftFolder } from './draft.js';
 import {
   type ByteRange,
   isStorageName,
@@ -36,10 +36,7 @@ export function fileStorage(rootPath: string, roots?: KnownRoots): Storage {
     },
   } satisfies DraftFolder;
   return {
-    createDraft: (name, size) => createDraft(drafts, name, size),
-    openDraft: (name, point) => openDraft(drafts, name, point),
-    removeDrafts: (name) => removeDrafts(drafts, name),
-    store: async (name, source, size) => storeStream(await createDraft(drafts, name, size), source),
+    ...draftCalls(drafts),
     stat: (name) => statFile(root, name),
     read: (name, range) => readFile(rootPath, name, range),
     delete: (name) => deleteFile(rootPath, name),

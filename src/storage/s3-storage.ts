@@ -17,7 +17,7 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { S3StorageConfig } from '../config/storage-url.js';
 import { DiskSpace } from './disk-space.js';
-import { createDraft, type DraftFolder, openDraft, removeDrafts, storeStream } from './draft.js';
+import { draftCalls, type DraftFolder } from './draft.js';
 import { sweepDrafts } from './file-storage.js';
 import {
   type ByteRange,
@@ -68,10 +68,7 @@ export function s3Storage(config: S3StorageConfig, spool: string): Storage {
     publish: (path: string, name: string) => upload(place, path, name),
   } satisfies DraftFolder;
   return {
-    createDraft: (name, size) => createDraft(drafts, name, size),
-    openDraft: (name, point) => openDraft(drafts, name, point),
-    removeDrafts: (name) => removeDrafts(drafts, name),
-    store: async (name, source, size) => storeStream(await createDraft(drafts, name, size), source),
+    ...draftCalls(drafts),
     stat: (name) => statObject(place, name),
     read: (name, range) => readObject(place, name, range),
     delete: async (name) => {

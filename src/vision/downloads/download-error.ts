@@ -39,6 +39,21 @@ export class DownloadError extends Error {
   }
 }
 
+/** The download is retried later: the storage is unavailable, or the host asked for a delay. */
+export class RetryLaterError extends Error {
+  /** For the log of the jobs: a warning, not an error. */
+  readonly expected = true;
+  constructor(
+    message: string,
+    readonly retryAfterMs: number,
+    /** Whether it counts towards the maximum of attempts. A failure of our storage does not. */
+    readonly isAttempt = true,
+  ) {
+    super(message);
+    this.name = 'RetryLaterError';
+  }
+}
+
 export const tooLarge = (host: string, maxBytes: number): DownloadError =>
   new DownloadError('too-large', `The file of ${host} is larger than ${maxBytes} bytes.`);
 

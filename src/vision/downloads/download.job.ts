@@ -8,7 +8,7 @@ import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
 import { recordingFile, fetchBy } from '../recordings/recording.rules.js';
 import { DOWNLOAD } from '../client/vision-connections.repository.js';
-import { DownloadError } from './download-error.js';
+import { DownloadError, RetryLaterError } from './download-error.js';
 import {
   DownloadRepository,
   RECORDING_COLUMNS,
@@ -19,9 +19,47 @@ import {
 import { Downloader } from './downloader.js';
 import { isBroken, type NextStep, nextStep, relinkOrEnd } from './download.rules.js';
 import { RelinkService } from './relink.service.js';
-import { RetryLaterError, StoragePause } from './storage-pause.js';
 
 type DownloadRun = Run<RecordingRow>;
+
+/** Of the pauses while the storage is unavailable. */
+const FIRST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 60_000;
+
+/** While the storage is unavailable, this instance starts no downloads. After the pause they start again. */
+@Injectable()
+export class StoragePause {
+  private until = 0;
+  private lengthMs = FIRST_PAUSE_MS;
+  private reason = '';
+
+  /** The error that ends every download during the pause; undefined if there is no pause. */
+  current(): RetryLaterError | undefined {
+    const now = Date.now();
+    return now < this.until ? this.retryLater(now) : undefined;
+  }
+
+  /** Begins the pause, unless one is running; returns the error that ends the download. */
+  begin(failure: StorageUnavailableError): RetryLaterError {
+    const now = Date.now();
+    // Downloads that were running when the pause began fail as well, and do not extend it.
+    if (now >= this.until) {
+      this.until = now + this.lengthMs;
+      this.lengthMs = Math.min(this.lengthMs * 2, MAX_PAUSE_MS);
+    }
+    this.reason = failure.message;
+    return this.retryLater(now);
+  }
+
+  end(): void {
+    this.lengthMs = FIRST_PAUSE_MS;
+  }
+
+  /** With jitter, so that the rows are not due at the same moment. */
+  private retryLater(now: number): RetryLaterError {
+    return new RetryLaterError(this.reason, this.until - now + Math.random() * 1_000, false);
+  }
+}
 
 /**
  * The claim of a chunk that has a link also begins its download. A clip is moved by a statement of its own, together with
@@ -61,7 +99,10 @@ export class DownloadJob implements OnModuleInit {
       group: { by: 'connection_id', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
       concurrency: this.env.DOWNLOAD_CONCURRENCY,
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
-      attempts: { max: MAX_ATTEMPTS, giveUp: (run, reason) => this.giveUp(run, reason) },
+      attempts: {
+        max: MAX_ATTEMPTS,
+        giveUp: async (run, reason) => void (await this.end(run, run.row, 'failed', reason)),
+      },
       // Otherwise each due row would be claimed and deferred again and again while the storage is unavailable.
       canClaim: () => this.pause.current() === undefined,
       run: (run) =>
@@ -206,10 +247,6 @@ export class DownloadJob implements OnModuleInit {
       case 'end':
         return this.end(run, row, step.status, reason);
     }
-  }
-
-  private async giveUp(run: DownloadRun, reason: string): Promise<void> {
-    await this.end(run, run.row, 'failed', reason);
   }
 
   /** The drafts are removed first, because no later attempt removes them. */

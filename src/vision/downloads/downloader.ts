@@ -7,30 +7,22 @@ import type { DraftPoint, Published, Storage } from '../../storage/storage.js';
 import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../storage/storage-errors.js';
 import { connectionError, DownloadError, invalidMp4, statusError, tooLarge } from './download-error.js';
 import {
+  contentLength,
+  continuesFile,
+  type DownloadLimits,
+  type FileIdentity,
   freeMemory,
-  type LinkLimits,
+  hasVisibleEnd,
+  isUnencoded,
   linkOpener,
   type LinkResponse,
   type OpenLink,
-  type TransferLimits,
+  strongValidator,
   TransferWatchdog,
 } from './link-request.js';
 import { InvalidMp4Error, Mp4BoxValidator } from './mp4-box-validator.js';
-import {
-  contentLength,
-  continuesFile,
-  type FileIdentity,
-  hasVisibleEnd,
-  isUnencoded,
-  strongValidator,
-} from './download.rules.js';
 
-export interface DownloadLimits extends LinkLimits, TransferLimits {
-  /** Bytes of one file. */
-  readonly maxBytes: number;
-}
-
-export const DOWNLOAD_LIMITS: DownloadLimits = {
+const DOWNLOAD_LIMITS: DownloadLimits = {
   maxBytes: 10 * 1024 ** 3,
   connectMs: 10_000,
   idleMs: 30_000,
@@ -115,8 +107,8 @@ class Transfer {
       const trailingBytes = this.#boxes.end();
       await this.#checkpoint.running;
       await draft.publish();
-      const { size, sha256 } = { size: this.#length, sha256: this.#hash.digest('hex') };
-      return { size, sha256, resumedFrom: this.#resumedFrom, trailingBytes };
+      const sha256 = this.#hash.digest('hex');
+      return { size: this.#length, sha256, resumedFrom: this.#resumedFrom, trailingBytes };
     } catch (error) {
       const failure = this.#failureOf(error);
       // The first failure is the one to report; the sweep removes what cannot be removed now.
@@ -129,7 +121,7 @@ class Transfer {
     const resumed = await this.#reopen();
     // The process was killed between the last byte and the publication, so no byte is missing.
     if (resumed !== undefined && this.#length === this.#total) return resumed;
-    const answer = await this.#open(resumed);
+    const answer = await this.#open();
     this.#response = answer;
     try {
       const draft =
@@ -144,8 +136,9 @@ class Transfer {
   /** The draft of an earlier attempt, whose bytes are read for the hash and the box check. */
   async #reopen(): Promise<Draft | undefined> {
     const { resume, name } = this.order;
-    const draft = resume && (await this.storage.openDraft(name, resume));
-    if (resume === undefined || draft === undefined) return undefined;
+    if (resume === undefined) return undefined;
+    const draft = await this.storage.openDraft(name, resume);
+    if (draft === undefined) return undefined;
     this.#draft = draft;
     this.#identity = { validator: resume.validator, total: resume.total };
     this.#total = resume.total;
@@ -155,9 +148,9 @@ class Transfer {
   }
 
   /** A 206 carries exactly the missing bytes; with any other response the file starts from zero. */
-  async #open(resumed: Draft | undefined): Promise<LinkResponse> {
+  async #open(): Promise<LinkResponse> {
     const { url } = this.order;
-    const identity = resumed && this.#identity;
+    const identity = this.#identity;
     const range = identity && { from: this.#length, validator: identity.validator };
     const answer = await this.openLink({ url, range, signal: this.#signal }, this.#limits);
     const { statusCode, headers } = answer.response;

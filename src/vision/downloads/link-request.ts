@@ -1,4 +1,4 @@
-import { type Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isArrayBuffer } from 'node:util/types';
 import { guardedAgents, type OutboundPolicy, urlFault } from '../../outbound/address-guard.js';
@@ -18,15 +18,20 @@ interface LinkRequest {
   readonly signal: AbortSignal;
 }
 
-export interface LinkLimits {
+export interface DownloadLimits {
+  /** Bytes of one file. */
+  readonly maxBytes: number;
   /** Name resolution, connection and TLS handshake. */
   readonly connectMs: number;
-  /** From the handshake to the head of the response. */
+  /** The longest time without a byte, also from the handshake to the head of the response. */
   readonly idleMs: number;
+  /** Fewer bytes per second than this, on average over `slowMs`, are too slow. */
+  readonly minBytesPerSecond: number;
+  readonly slowMs: number;
   readonly maxRedirects: number;
 }
 
-export type OpenLink = (request: LinkRequest, limits: LinkLimits) => Promise<LinkResponse>;
+export type OpenLink = (request: LinkRequest, limits: DownloadLimits) => Promise<LinkResponse>;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
@@ -62,7 +67,13 @@ function checkedUrl(url: string, policy: OutboundPolicy, begin: (url: string) =>
 }
 
 /** Sends one request; resolves with the head of the response. */
-function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits, call: OpenCall): Promise<LinkResponse> {
+function send(
+  url: URL,
+  agent: Agent,
+  link: LinkRequest,
+  limits: DownloadLimits,
+  call: OpenCall,
+): Promise<LinkResponse> {
   const host = url.hostname;
   const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
@@ -81,7 +92,9 @@ function send(url: URL, agent: Agent, link: LinkRequest, limits: LinkLimits, cal
     });
     // Listens during the whole body: bytes after its announced end are an error of the request, not of the response.
     request.on('error', (error) => {
-      const failure = response?.complete ? surplusError(host, error) : connectionError(host, error);
+      const failure = response?.complete
+        ? new DownloadError('wrong-length', `${host} sent more bytes than it had announced.`, { cause: error })
+        : connectionError(host, error);
       call.ended(link.signal.aborted ? 'cancelled' : failureName(failure, error));
       reject(failure);
       response?.destroy(failure);
@@ -136,22 +149,67 @@ const headersOf = ({ range }: LinkRequest): Record<string, string> => ({
   ...(range === undefined ? {} : { range: `bytes=${range.from}-`, 'if-range': range.validator }),
 });
 
-const surplusError = (host: string, cause: unknown): DownloadError =>
-  new DownloadError('wrong-length', `${host} sent more bytes than it had announced.`, { cause });
-
 function redirectTarget(response: IncomingMessage, base: URL): string | undefined {
   const { location } = response.headers;
   if (!REDIRECTS.has(response.statusCode ?? 0) || location === undefined) return undefined;
   return URL.canParse(location, base.href) ? new URL(location, base.href).href : location;
 }
 
-export interface TransferLimits {
-  /** The longest time without a byte, in milliseconds. */
-  readonly idleMs: number;
-  /** Fewer bytes per second than this, on average over `slowMs`, are too slow. */
-  readonly minBytesPerSecond: number;
-  readonly slowMs: number;
+/** Identifies a partly fetched file, so that a later attempt can continue it. */
+export interface FileIdentity {
+  /** For `If-Range`: a strong `ETag`, or a `Last-Modified` that is strong enough. */
+  readonly validator: string;
+  /** Bytes of the whole file. */
+  readonly total: number;
 }
+
+/**
+ * The validator for `If-Range`, RFC 9110 section 13.1.5: never a weak ETag, and a date only if it is at least a second
+ * older than the response's `Date`, because a file may change twice within one second.
+ */
+export function strongValidator(headers: IncomingHttpHeaders): string | undefined {
+  const { etag, 'last-modified': modified, date } = headers;
+  if (etag !== undefined) return /^"[^"]*"$/.test(etag) ? etag : undefined;
+  const age = Date.parse(date ?? '') - Date.parse(modified ?? '');
+  return age >= 1000 ? modified : undefined;
+}
+
+interface ContentRange {
+  readonly start: number;
+  readonly end: number;
+  readonly total: number | undefined;
+}
+
+export function contentRange(header: string | undefined): ContentRange | undefined {
+  const found = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i.exec(header ?? '');
+  if (found === null) return undefined;
+  const [start, end] = [Number(found[1]), Number(found[2])];
+  const total = found[3] === '*' ? undefined : Number(found[3]);
+  return start <= end && (total === undefined || end < total) ? { start, end, total } : undefined;
+}
+
+export const contentLength = (headers: IncomingHttpHeaders): number | undefined =>
+  /^\d{1,15}$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : undefined;
+
+/**
+ * Whether a 206 carries exactly the missing bytes of the same file. Servers that ignore `If-Range` send a part of another
+ * file; its `ETag` or its total differs.
+ */
+export function continuesFile({ validator, total }: FileIdentity, from: number, headers: IncomingHttpHeaders): boolean {
+  const range = contentRange(headers['content-range']);
+  if (range === undefined || range.start !== from || range.end !== total - 1 || range.total !== total) return false;
+  const length = contentLength(headers);
+  if (length !== undefined && length !== total - from) return false;
+  return !validator.startsWith('"') || headers.etag === undefined || headers.etag === validator;
+}
+
+/** Whether the end of the body can be distinguished from a broken connection. */
+export const hasVisibleEnd = (headers: IncomingHttpHeaders): boolean =>
+  contentLength(headers) !== undefined || /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
+
+/** Whether the body is the file itself, not a compressed form of it. */
+export const isUnencoded = (headers: IncomingHttpHeaders): boolean =>
+  /^(identity)?$/i.test(headers['content-encoding'] ?? '');
 
 const MAX_INTERVAL_MS = 1_000;
 
@@ -170,7 +228,7 @@ export class TransferWatchdog {
   /** Begins to wait for the host. */
   constructor(
     private readonly host: string,
-    private readonly limits: TransferLimits,
+    private readonly limits: Pick<DownloadLimits, 'idleMs' | 'minBytesPerSecond' | 'slowMs'>,
     private readonly expire: (error: DownloadError) => void,
   ) {
     this.#intervalMs = Math.min(MAX_INTERVAL_MS, limits.idleMs / 10, limits.slowMs / 10);

@@ -2,8 +2,6 @@ import { epochMillis, type Instant, instantOf } from '../../contracts/common/ins
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { defineStates, type StateOf } from '../../jobs/states.js';
 import { isSameCamera, mayBeAliases } from './camera-names.rules.js';
-import type { DataSource } from 'typeorm';
-import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import { storageName } from '../../storage/storage.js';
 
 /** Maximum number of clips that the platform fetches for one part. An hour in pieces of four seconds has 900. */
@@ -112,11 +110,7 @@ const rangeKey = ({ truckId, cameraId, startTime, endTime }: Recording): string 
   JSON.stringify([truckId, cameraId, startTime, endTime]);
 
 /** The folder in the storage. */
-const FOLDER = 'recordings';
+export const RECORDINGS_FOLDER = 'recordings';
 
 /** The name of a recording's file in the storage. */
-export const recordingFile = (id: string): string => storageName(FOLDER, id);
-
-/** The files of the platform side in the storage. */
-export const recordingInventory = (dataSource: DataSource): Inventory =>
-  inventoryOf(dataSource, { table: 'recordings', folder: FOLDER, where: "status = 'stored'" });
+export const recordingFile = (id: string): string => storageName(RECORDINGS_FOLDER, id);

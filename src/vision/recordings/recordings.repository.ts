@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
+import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import { type RequestedCamera, storeCameraNames } from './camera-names.repository.js';
 import { comparableName } from './camera-names.rules.js';
@@ -15,6 +16,7 @@ import {
   knownByCamera,
   type KnownChunk,
   MAX_CLIPS_PER_PART,
+  RECORDINGS_FOLDER,
 } from './recording.rules.js';
 
 /** Some partners calculate the times again for each list. A different time alone is not another file. */
@@ -28,12 +30,6 @@ type ClipPart = RequestedCamera & { readonly id: string };
 
 type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
 
-/** Clips of a list that were not stored before, and whether all of them were within `MAX_CLIPS_PER_PART`. */
-export interface AddedClips {
-  readonly added: number;
-  readonly isWithinLimit: boolean;
-}
-
 /** Stores listed recordings. Each row is a file to download. */
 @Injectable()
 export class RecordingsRepository {
@@ -42,7 +38,11 @@ export class RecordingsRepository {
    * partners generate ids for each list. Returns how many are new, and whether all were within the limit. The caller holds
    * the poll's row.
    */
-  async addClips(manager: EntityManager, part: ClipPart, clips: readonly Video[]): Promise<AddedClips> {
+  async addClips(
+    manager: EntityManager,
+    part: ClipPart,
+    clips: readonly Video[],
+  ): Promise<{ readonly added: number; readonly isWithinLimit: boolean }> {
     const distinct = new Map(clips.map((clip) => [clipKey(clip), clip]));
     await storeCameraNames(manager, part, [...distinct.values()]);
     const stored = await manager.query<ClipRow[]>(
@@ -235,6 +235,10 @@ export function countStoredByHour(database: Querying, since: Date): Promise<{ ho
     [since],
   );
 }
+
+/** The files of the platform side in the storage. */
+export const recordingInventory = (dataSource: DataSource): Inventory =>
+  inventoryOf(dataSource, { table: 'recordings', folder: RECORDINGS_FOLDER, where: "status = 'stored'" });
 
 /** One array each of: the partner's id, truck, camera, start, end. */
 const columnsOf = (listed: readonly Recording[]): unknown[][] => [

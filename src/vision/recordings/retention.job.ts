@@ -2,20 +2,13 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
+import type { RetentionResult } from '../../contracts/admin/storage.dto.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { recordingFile } from './recording.rules.js';
 import { countStoredBefore, findStoredBefore, markDeleted, type OldRecording } from './recordings.repository.js';
 
 const INTERVAL_MS = 3_600_000;
 const BATCH = 500;
-
-export interface RetentionResult {
-  /** The number of deleted files; with `dryRun`, of the files to delete. */
-  readonly recordings: number;
-  readonly bytes: number;
-  /** Files stored before this time are deleted. Absent where retention is off. */
-  readonly before?: string;
-}
 
 /**
  * Deletes the files of recordings that were stored more than `VIDEO_RETENTION_DAYS` ago (0: never). The row stays, with the
@@ -40,7 +33,7 @@ export class Retention implements OnModuleDestroy {
     this.isStopping = true;
   }
 
-  /** With `dryRun` it only counts. */
+  /** With `dryRun` it only counts the files to delete. */
   async run({ dryRun = false } = {}): Promise<RetentionResult> {
     const days = this.env.VIDEO_RETENTION_DAYS;
     if (days === 0) return { recordings: 0, bytes: 0 };

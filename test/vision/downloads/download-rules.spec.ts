@@ -14,8 +14,8 @@ import {
   hasVisibleEnd,
   isUnencoded,
   strongValidator,
-} from '../../../src/vision/downloads/download.rules.js';
-import { TransferWatchdog } from '../../../src/vision/downloads/link-request.js';
+  TransferWatchdog,
+} from '../../../src/vision/downloads/link-request.js';
 
 const date = 'Tue, 02 Jan 2024 10:00:10 GMT';
 
