@@ -143,11 +143,12 @@ test.each(['pageSize=101', 'page=0', 'from=yesterday', 'connectionId=1'])('%s: 4
   expect((await app.admin('GET', `/vision-findings?${query}`)).status).toBe(400);
 });
 
-let listing: TestApp;
+/** Without a partner. */
+let idle: TestApp;
 const CONNECTIONS = ['0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10', '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a11'];
 beforeAll(async () => {
-  listing = await startTestApp();
-  await listing.dataSource.query(
+  idle = await startTestApp();
+  await idle.dataSource.query(
     `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
        start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
      SELECT gen_random_uuid(), gen_random_uuid(), ($1::uuid[])[1 + n % 2], 'continuous', 'p' || n, 'c', 'T' || n % 3,
@@ -158,16 +159,16 @@ beforeAll(async () => {
     [CONNECTIONS],
   );
   // Between two milliseconds.
-  await listing.dataSource.query(
+  await idle.dataSource.query(
     "UPDATE recordings SET start_time = start_time + interval '500 microseconds' WHERE partner_recording_id IN ('p40', 'p41')",
   );
   // Moves are counted as well.
-  await listing.dataSource.query(
+  await idle.dataSource.query(
     "UPDATE recordings SET status = 'available' WHERE partner_recording_id LIKE 'p1%' AND status = 'failed'",
   );
-  await listing.dataSource.query("DELETE FROM recordings WHERE partner_recording_id LIKE 'p2_'");
+  await idle.dataSource.query("DELETE FROM recordings WHERE partner_recording_id LIKE 'p2_'");
 });
-afterAll(() => listing.close());
+afterAll(() => idle.close());
 
 interface Page {
   readonly data: { readonly id: string }[];
@@ -195,12 +196,12 @@ describe('the list of recordings', () => {
       "start_time >= '2026-01-02T01:00:00Z' AND start_time < '2026-01-09T02:00:00Z' AND truck_id = 'T2'",
     ],
   ])('filtered by "%s" is each page of what a plain query finds', async (query, condition) => {
-    const rows = await listing.dataSource.query<{ id: string }[]>(
+    const rows = await idle.dataSource.query<{ id: string }[]>(
       `SELECT id FROM recordings WHERE ${condition} ORDER BY start_time DESC, id DESC`,
     );
     const last = Math.max(1, Math.ceil(rows.length / 7));
     for (const page of new Set([1, 2, Math.ceil(last / 2), last, last + 1])) {
-      const { body } = await listing.admin<Page>('GET', `/recordings?${query}&page=${page}&pageSize=7`);
+      const { body } = await idle.admin<Page>('GET', `/recordings?${query}&page=${page}&pageSize=7`);
       const expected = rows.slice((page - 1) * 7, page * 7).map(({ id }) => id);
       expect(body.data.map(({ id }) => id)).toEqual(expected);
       expect(body.pagination).toMatchObject({ page, totalItems: rows.length, totalPages: Math.ceil(rows.length / 7) });
@@ -208,12 +209,12 @@ describe('the list of recordings', () => {
   });
 
   test.each(['pageSize=101', 'page=0', 'status=gone', 'from=yesterday'])('%s: 400', async (query) => {
-    expect((await listing.admin('GET', `/recordings?${query}`)).status).toBe(400);
+    expect((await idle.admin('GET', `/recordings?${query}`)).status).toBe(400);
   });
 
   test('no recording of that id: 404', async () => {
-    expect((await listing.admin('GET', `/recordings/${CONNECTIONS[0]}`)).status).toBe(404);
-    expect((await listing.admin('GET', `/recordings/${CONNECTIONS[0]}/content`)).status).toBe(404);
+    expect((await idle.admin('GET', `/recordings/${CONNECTIONS[0]}`)).status).toBe(404);
+    expect((await idle.admin('GET', `/recordings/${CONNECTIONS[0]}/content`)).status).toBe(404);
   });
 });
 
@@ -224,21 +225,16 @@ interface Connection {
   readonly id: string;
 }
 
-let retaining: TestApp;
 let ended: Connection;
-beforeAll(async () => {
-  retaining = await startTestApp();
-});
-afterAll(() => retaining.close());
 beforeEach(async () => {
-  ended = await connectVision(retaining, 'https://partner.example');
+  ended = await connectVision(idle, 'https://partner.example');
 });
 
-const sweep = () => retaining.app.get(VisionFindings).deleteOld();
+const sweep = () => idle.app.get(VisionFindings).deleteOld();
 
 /** Stores findings with these numbers as digests; `seen` is the SQL of the time at which finding `i` was last seen. */
 const find = ({ haulerId, id }: Connection, [from, to]: readonly [number, number], seen: string) =>
-  retaining.dataSource.query(
+  idle.dataSource.query(
     `INSERT INTO vision_findings (hauler_id, connection_id, digest, path, reason, first_seen_at, last_seen_at)
      SELECT $1, $2, i, 'data.items[0].truckId', 'is missing', now() - interval '200 days', ${seen}
      FROM generate_series($3::integer, $4::integer) i`,
@@ -246,7 +242,7 @@ const find = ({ haulerId, id }: Connection, [from, to]: readonly [number, number
   );
 
 async function kept({ id }: Connection): Promise<{ count: number; first: number; last: number }> {
-  const [row] = await retaining.dataSource.query<[{ count: number; first: number; last: number }]>(
+  const [row] = await idle.dataSource.query<[{ count: number; first: number; last: number }]>(
     `SELECT count(*)::integer AS count, min(digest::integer) AS first, max(digest::integer) AS last
      FROM vision_findings WHERE connection_id = $1`,
     [id],
@@ -262,7 +258,7 @@ test('findings that were not seen for 90 days are deleted, others stay, however 
 });
 
 test('a connection keeps its 10,000 last seen findings, whatever another connection has', async () => {
-  const other = await connectVision(retaining, 'https://partner.example');
+  const other = await connectVision(idle, 'https://partner.example');
   await find(ended, [1, MAX + 2_500], "now() - interval '1 day' + i * interval '1 microsecond'");
   await find(other, [1, MAX], "now() - interval '2 days'");
   expect(await sweep()).toBe(2_500);
@@ -278,7 +274,7 @@ test('a connection keeps 10,000 findings that were seen at the same moment', asy
 
 test('the findings of a deleted connection are deleted too', async () => {
   await find(ended, [1, 3], "now() - interval '91 days'");
-  await retaining.dataSource.query('UPDATE connections SET deleted_at = now() WHERE id = $1', [ended.id]);
+  await idle.dataSource.query('UPDATE connections SET deleted_at = now() WHERE id = $1', [ended.id]);
   expect(await sweep()).toBe(3);
 });
 
@@ -291,7 +287,7 @@ test('several instances at once delete no more than one would', async () => {
 
 test('a finding that another transaction has locked is left for the next time', async () => {
   await find(ended, [1, 2], "now() - interval '91 days'");
-  await retaining.dataSource.transaction(async (manager) => {
+  await idle.dataSource.transaction(async (manager) => {
     const seen = "UPDATE vision_findings SET last_seen_at = now() WHERE connection_id = $1 AND digest = '1'";
     await manager.query(seen, [ended.id]);
     expect(await sweep()).toBe(1);

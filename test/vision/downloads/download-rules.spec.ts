@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   connectionError,
   DownloadError,
@@ -6,7 +8,8 @@ import {
   invalidMp4,
   statusError,
 } from '../../../src/vision/downloads/download-error.js';
-import { InvalidMp4Error } from '../../../src/vision/downloads/mp4-box-validator.js';
+import { countAtRisk } from '../../../src/vision/downloads/download-metrics.js';
+import { type FetchState, nextStep, type NextStep } from '../../../src/vision/downloads/download.rules.js';
 import {
   contentLength,
   contentRange,
@@ -16,6 +19,9 @@ import {
   strongValidator,
   TransferWatchdog,
 } from '../../../src/vision/downloads/link-request.js';
+import { InvalidMp4Error, Mp4BoxValidator } from '../../../src/vision/downloads/mp4-box-validator.js';
+import { fetchBy } from '../../../src/vision/recordings/recording.rules.js';
+import { box, FTYP, MOOV, sampleVideo } from '../../support/sample-video.js';
 
 const date = 'Tue, 02 Jan 2024 10:00:10 GMT';
 
@@ -180,5 +186,217 @@ describe('a host that may send nothing for 1 s, and at least 100 bytes per secon
     expect(messages).toEqual(expected);
     watchdog.stop();
     expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+test('a link without an expiry is treated as if it lived an hour (decision 47)', () => {
+  const now = Date.parse('2026-01-31T08:00:00Z');
+  expect(fetchBy('2026-01-31T08:59:59.999999Z', now)).toEqual(new Date('2026-01-31T08:59:59.999Z'));
+  expect(fetchBy(undefined, now)).toEqual(new Date('2026-01-31T09:00:00Z'));
+});
+
+describe('the next step after a failed download', () => {
+  const state: FetchState = { relinks: 0, noProgressAttempts: 0, attempt: 1, listedAt: 0, expiresAt: 9 * HOUR };
+  const fails = (
+    kind: Parameters<typeof nextStep>[1]['kind'],
+    more: Partial<FetchState> = {},
+    madeNoProgress = false,
+  ) => nextStep({ ...state, ...more }, { kind, retryAfterMs: undefined, madeNoProgress }, HOUR);
+
+  test('a refused link is replaced five times, after growing delays', () => {
+    const steps = [0, 1, 2, 3, 4, 5].map((relinks) => fails('link-refused', { relinks }));
+    expect(steps).toEqual([
+      ...[0, 1000, 2000, 4000, 8000].map((afterMs) => ({ step: 'relink', afterMs })),
+      { step: 'end', status: 'expired' },
+    ]);
+  });
+
+  test('an unavailable host is retried after growing delays', () => {
+    const steps = [1, 2, 3, 6, 7, 2_000].map((attempt) => fails('retryable', { attempt }));
+    expect(steps).toEqual([1_000, 2_000, 4_000, 32_000, MINUTE, MINUTE].map((afterMs) => ({ step: 'retry', afterMs })));
+  });
+
+  test('an unavailable host is retried as long as the link lives', () => {
+    expect(fails('retryable', { attempt: 500 })).toEqual({ step: 'retry', afterMs: MINUTE });
+    expect(nextStep(state, { kind: 'retryable', retryAfterMs: 90_000, madeNoProgress: false }, 0)).toEqual({
+      step: 'retry',
+      afterMs: 90_000,
+    });
+  });
+
+  test.each<[string, number | undefined, number, NextStep]>([
+    ['for a day if its link has no expiry', undefined, 24 * HOUR, { step: 'retry', afterMs: 1_000 }],
+    ['no longer than a day', undefined, 24 * HOUR + 1, { step: 'relink', afterMs: 0 }],
+    ['longer if its link lives longer', 90 * HOUR, 24 * HOUR + 1, { step: 'retry', afterMs: 1_000 }],
+  ])('an unavailable host is retried %s', (_, life, waitedMs, step) => {
+    const [listedAt, failure] = [
+      9 * HOUR,
+      { kind: 'retryable', retryAfterMs: undefined, madeNoProgress: false } as const,
+    ];
+    const expiresAt = life === undefined ? undefined : listedAt + life;
+    expect(nextStep({ ...state, listedAt, expiresAt }, failure, listedAt + waitedMs)).toEqual(step);
+  });
+
+  test.each<[string, number | undefined, number]>([
+    ['not beyond the expiry of the link', 9 * HOUR, 8 * HOUR],
+    ['not beyond an expiry at this moment', HOUR, 0],
+    ['not beyond a past expiry', HOUR - MINUTE, 0],
+    ['no longer than a day if the link lives longer', 90 * HOUR, 24 * HOUR],
+    ['no longer than a day if the link has no expiry', undefined, 24 * HOUR],
+  ])('a Retry-After of 30 hours is respected, but %s', (_, expiresAt, afterMs) => {
+    const failure = { kind: 'retryable', retryAfterMs: 30 * HOUR, madeNoProgress: false } as const;
+    expect(nextStep({ ...state, expiresAt }, failure, HOUR)).toEqual({ step: 'retry', afterMs });
+  });
+
+  test('a body that breaks off at the same byte five times ends the download', () => {
+    expect(fails('retryable', { noProgressAttempts: 3 }, true).step).toBe('retry');
+    expect(fails('retryable', { noProgressAttempts: 4 }, true)).toEqual({ step: 'end', status: 'failed' });
+  });
+
+  test.each(['wrong-length', 'empty', 'invalid-mp4'] as const)('a fifth file that is %s ends the download', (kind) => {
+    expect(fails(kind, { noProgressAttempts: 3 })).toEqual({ step: 'retry', afterMs: 1_000 });
+    expect(fails(kind, { noProgressAttempts: 4 })).toEqual({ step: 'end', status: 'failed' });
+  });
+
+  test('a host that is unavailable or makes progress does not end it, whatever it sent before', () => {
+    expect(fails('retryable', { noProgressAttempts: 4 }).step).toBe('retry');
+  });
+
+  test.each(['address-refused', 'bad-answer', 'too-large'] as const)('%s ends the download', (kind) => {
+    expect(fails(kind)).toEqual({ step: 'end', status: 'failed' });
+  });
+});
+
+describe('recordings at risk', () => {
+  const rate = { fileMs: 10_000, perConnection: 2, inAll: 3 };
+  const waiting = (count: number, expiresAt: number | undefined, connectionId = 'a') =>
+    Array.from({ length: count }, () => ({ connectionId, expiresAt }));
+
+  test('are those that the connection cannot start before their links expire', () => {
+    expect(countAtRisk(waiting(6, 20_001), rate, 0)).toBe(0);
+    expect(countAtRisk(waiting(7, 20_001), rate, 0)).toBe(1);
+    expect(countAtRisk(waiting(7, undefined), rate, 0)).toBe(0);
+    expect(countAtRisk(waiting(2, -1), rate, 0)).toBe(2);
+    expect(countAtRisk(waiting(1, 0), rate, 0)).toBe(1);
+  });
+
+  test('do not delay the others', () => {
+    expect(countAtRisk([...waiting(2, -1), ...waiting(2, 5_000)], rate, 0)).toBe(2);
+  });
+
+  test('are counted in the order of their expiry, without an expiry last', () => {
+    const mixed = [...waiting(1, undefined), ...waiting(2, 5_000), ...waiting(1, undefined), ...waiting(2, 15_000)];
+    expect(countAtRisk(mixed, rate, 0)).toBe(0);
+    expect(countAtRisk(mixed.reverse(), rate, 0)).toBe(0);
+  });
+
+  test('include those that all connections together cannot start', () => {
+    expect(countAtRisk([...waiting(2, 5_000), ...waiting(2, 5_000, 'b')], rate, 0)).toBe(1);
+  });
+});
+
+/** The number of trailing bytes, or the message of the error. */
+function validate(body: Buffer, step = body.length): number | string {
+  const validator = new Mp4BoxValidator();
+  try {
+    for (let at = 0; at < body.length; at += step) validator.update(body.subarray(at, at + step));
+    return validator.end();
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** A box whose size is in eight bytes. */
+function longBox(type: string, content: Buffer, size = 16 + content.length): Buffer {
+  const header = Buffer.from(`\0\0\0\x01${type}\0\0\0\0\0\0\0\0`, 'latin1');
+  header.writeBigUInt64BE(BigInt(size), 8);
+  return Buffer.concat([header, content]);
+}
+
+const toTheEnd = (type: string, content: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`\0\0\0\0${type}`, 'latin1'), content]);
+
+const rest = Buffer.alloc(300, 'x');
+const fragment = Buffer.concat([box('moof', rest), box('mdat', rest)]);
+const whole = Buffer.concat([FTYP, MOOV, box('mdat', rest)]);
+
+describe('a valid MP4', () => {
+  test.each<[string, Buffer[]]>([
+    ['of the usual boxes', [sampleVideo(400)]],
+    ['with its moov box at the end', [FTYP, box('free'), box('mdat', rest), MOOV]],
+    ['with a size of 64 bits', [FTYP, MOOV, longBox('mdat', rest)]],
+    ['with an empty box that has a size of 64 bits', [FTYP, longBox('free', Buffer.alloc(0)), MOOV]],
+    ['with the shortest ftyp box', [box('ftyp', Buffer.from('isom\0\0\0\0', 'latin1')), MOOV]],
+    ['whose last box continues to the end', [FTYP, MOOV, toTheEnd('mdat', rest)]],
+    ['in fragments', [FTYP, MOOV, box('sidx', rest), fragment, fragment, box('mfra', rest)]],
+    ['with a box type that has a ©', [FTYP, MOOV, box('\xa9nam', rest)]],
+  ])('%s is accepted', (_, boxes) => {
+    const body = Buffer.concat(boxes);
+    for (const step of [1, 3, 7, 8, 9, 100, body.length]) expect(validate(body, step)).toBe(0);
+  });
+
+  const folders = ['../../../src/demo/recordings', '../../reference-partner/media/fixtures'].map((path) =>
+    join(import.meta.dirname, path),
+  );
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.mp4'))
+      .map((name) => join(folder, name)),
+  );
+  test('of a camera or an encoder is accepted', () => {
+    expect(files.length).toBeGreaterThan(10);
+    for (const path of files) expect([path, validate(readFileSync(path), 65_521)]).toEqual([path, 0]);
+  });
+});
+
+test.each<[string, Buffer]>([
+  ['a byte', Buffer.from('x')],
+  ['zeros', Buffer.alloc(64)],
+  ['text', Buffer.from('<!-- served by x -->')],
+  ['the beginning of a page', Buffer.from('<html><body>')],
+  ['a box of an impossible size', Buffer.from('\0\0\0\x07mdat', 'latin1')],
+])('%s after the last box of a whole file is counted as trailing bytes', (_, trailing) => {
+  const body = Buffer.concat([whole, trailing]);
+  for (const step of [1, 5, body.length]) expect(validate(body, step)).toBe(trailing.length);
+});
+
+describe('an invalid MP4', () => {
+  test.each<[string, Buffer[], string]>([
+    ['without a byte', [], 'it is ""'],
+    ['of a few bytes', [Buffer.from('abc')], 'it is "abc"'],
+    [
+      'that is a page',
+      [Buffer.from('<!DOCTYPE html><title>Sign in</title>')],
+      'it begins with "<!DOCTYPE html><title>Sign in</title>"',
+    ],
+    ['that is an AVI', [Buffer.from('RIFF\x10\0\0\0AVI LIST', 'latin1')], 'it begins with "RIFF....AVI LIST" instead'],
+    ['with a signed link', [Buffer.from('{"url":"https://a.example/f?sig=secret"}')], 'https://a.example/f?[redact'],
+    ['without ftyp at its beginning', [MOOV, FTYP], 'instead of an ftyp box'],
+    ['with an empty ftyp box', [box('ftyp'), MOOV], 'instead of an ftyp box'],
+    ['with a short ftyp box', [box('ftyp', Buffer.from('isom\0\0\0', 'latin1')), MOOV], 'instead of an ftyp box'],
+    ['of many bytes', [Buffer.alloc(300, 'y')], `it begins with "${'y'.repeat(40)}" instead`],
+    ['without a moov box', [FTYP, box('mdat', rest)], 'it has no moov box'],
+    ['of an ftyp box only', [FTYP], 'it has no moov box'],
+    [
+      'that ends in a box',
+      [FTYP, MOOV, box('mdat', rest).subarray(0, 100)],
+      'its mdat box ends 208 bytes after the end',
+    ],
+    ['that ends in its second mdat box', [whole, box('mdat', rest).subarray(0, 100)], 'its mdat box ends 208 bytes'],
+    ['that ends in the ftyp box', [FTYP.subarray(0, 20)], 'its ftyp box ends 4 bytes after the end'],
+    ['that ends in a header', [FTYP, MOOV, box('mdat').subarray(0, 5)], 'it ends within the header of a box'],
+    ['that ends in a long header', [FTYP, MOOV, longBox('mdat', rest).subarray(0, 12)], 'within the header of a box'],
+    ['with zeros before its media', [FTYP, MOOV, Buffer.alloc(64)], 'it has no box at byte'],
+    ['with an impossible size', [FTYP, MOOV, Buffer.from('\0\0\0\x07mdat', 'latin1')], 'it has no box at byte'],
+    ['with an impossible long size', [FTYP, MOOV, longBox('mdat', rest, 15)], 'it has no box at byte'],
+    ['with a huge size', [FTYP, MOOV, longBox('mdat', rest, 2 ** 53)], 'after the end of the file'],
+  ])('%s is refused with the reason', (_, boxes, reason) => {
+    const body = Buffer.concat(boxes);
+    expect(validate(body)).toContain(reason);
+    expect(validate(body, 1)).toBe(validate(body, 5));
+    expect(validate(body, 5)).toEqual(expect.any(String));
   });
 });
