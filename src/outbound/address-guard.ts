@@ -77,11 +77,11 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** The call was not made, because of its address. `message` is a sentence that contains no path and no query. */
-export class AddressRefused extends Error {
+export class AddressRefusedError extends Error {
   readonly code = 'ADDRESS_REFUSED';
   constructor(message: string) {
     super(message);
-    this.name = 'AddressRefused';
+    this.name = 'AddressRefusedError';
   }
 }
 
@@ -130,7 +130,7 @@ const guardedLookup =
       const addresses = found as LookupAddress[];
       const first = addresses[0];
       if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
-        return callback(new AddressRefused(privateAddress(hostname)), '', 0);
+        return callback(new AddressRefusedError(privateAddress(hostname)), '', 0);
       if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });

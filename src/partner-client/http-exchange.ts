@@ -4,7 +4,7 @@ import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { AxiosError, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
 import type { ResolvedEnv } from '../config/env.js';
-import { AddressRefused, guardedAgents, outboundPolicy } from '../outbound/address-guard.js';
+import { AddressRefusedError, guardedAgents, outboundPolicy } from '../outbound/address-guard.js';
 import {
   NO_OUTBOUND_LOG,
   type OpenCall,
@@ -255,9 +255,9 @@ function transportFailure(error: unknown, host: string, hasResponse: boolean): u
 }
 
 /** axios and Node wrap the error of the address guard. */
-function addressRefusedIn(error: unknown): AddressRefused | undefined {
+function addressRefusedIn(error: unknown): AddressRefusedError | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    if (cause instanceof AddressRefused) return cause;
+    if (cause instanceof AddressRefusedError) return cause;
   }
   return undefined;
 }

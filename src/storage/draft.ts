@@ -7,8 +7,7 @@ import type { DiskSpace, Reservation } from './disk-space.js';
 import { DraftReplacedError, errorCode, fileFailure } from './storage-errors.js';
 import { type DraftPoint, type Published, safeName, type Storage } from './storage.js';
 
-const WRITE_BUFFER_BYTES = 1024 * 1024;
-const READ_BUFFER_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
 
 /** The folder of all drafts of a storage, on a local disk. */
 export interface DraftFolder {
@@ -56,7 +55,7 @@ export class Draft {
       }, done);
     };
     return new Writable({
-      highWaterMark: WRITE_BUFFER_BYTES,
+      highWaterMark: BUFFER_BYTES,
       write: (chunk: Buffer, _encoding, done) => append([chunk], done),
       writev: (chunks, done) =>
         append(
@@ -68,7 +67,7 @@ export class Draft {
 
   /** The bytes written so far. */
   readable(): Readable {
-    const options = { start: 0, end: this.length - 1, autoClose: false, highWaterMark: READ_BUFFER_BYTES };
+    const options = { start: 0, end: this.length - 1, autoClose: false, highWaterMark: BUFFER_BYTES };
     return this.#opened().createReadStream(options);
   }
 

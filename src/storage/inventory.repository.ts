@@ -26,8 +26,8 @@ interface Row {
 }
 
 /**
- * The inventory of a table with the columns `id uuid`, `size_bytes` and `sha256`. `where` selects the rows that have a file. Names and
- * SQL are constants of the code.
+ * The inventory of a table with the columns `id uuid`, `size_bytes` and `sha256`. `where` selects the rows that have a file.
+ * Names and SQL are constants of the code.
  */
 export function inventoryOf(
   runner: Querying,

@@ -28,8 +28,10 @@ export interface CoverageSubscriptionRow {
   readonly unread: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
 }
 
-/** Without any camera the whole time is missing. */
-export const UNKNOWN_CAMERA = { names: new Set<string>() };
+/** A camera by all its names, or a camera without a name if none of the truck is known: its whole time is missing. */
+export type CoveredCamera = Pick<Camera, 'names'> & Partial<Pick<Camera, 'name'>>;
+
+export const UNKNOWN_CAMERA: CoveredCamera = { names: new Set() };
 
 /** Reads the rows from which coverage is computed. */
 @Injectable()
@@ -98,7 +100,7 @@ export class CoverageRepository {
   async cameras(
     trucks: readonly Truck[],
     { from, to }: Pick<CoverageQuery, 'from' | 'to'>,
-  ): Promise<(Pick<Camera, 'names'> & { readonly name?: string })[][]> {
+  ): Promise<CoveredCamera[][]> {
     const rows = await this.dataSource.query<{ place: number; names: string[] }[]>(
       `SELECT place::integer AS place, ARRAY(
          SELECT camera_id FROM recording_days d

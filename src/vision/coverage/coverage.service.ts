@@ -120,7 +120,7 @@ export class CoverageService {
         .map(toSubscribed);
       let startTime = formatInstant(new Date(from));
       for (const piece of coverageOf([...pieces, ...missingPieces(subscribed)], from, to)) {
-        const interval = toInterval(piece, 'name' in camera ? camera.name : undefined, startTime);
+        const interval = toInterval(piece, camera.name, startTime);
         data.push(interval);
         // Each interval begins where the one before ended, so that a time is formatted once.
         startTime = interval.endTime;

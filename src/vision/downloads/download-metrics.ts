@@ -95,17 +95,12 @@ export class DownloadMetrics {
   }
 
   private async state(): Promise<DownloadState> {
-    const row = await countDownloads(this.dataSource);
-    return { ...row, atRisk: await this.atRisk(row.file_ms ?? DEFAULT_FILE_MS) };
-  }
-
-  private async atRisk(fileMs: number): Promise<number> {
-    const waiting = await findWaiting(this.dataSource);
+    const counts = await countDownloads(this.dataSource);
     const rate = {
-      fileMs,
+      fileMs: counts.file_ms ?? DEFAULT_FILE_MS,
       perConnection: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION,
       inAll: this.env.DOWNLOAD_CONCURRENCY,
     };
-    return countAtRisk(waiting, rate, Date.now());
+    return { ...counts, atRisk: countAtRisk(await findWaiting(this.dataSource), rate, Date.now()) };
   }
 }
