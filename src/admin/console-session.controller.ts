@@ -2,8 +2,13 @@ import { Controller, Delete, Get, Header, HttpCode, Inject, Post, Req, Res, UseG
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { CookieOptions, Request, Response } from 'express';
 import { ApiKeyService } from '../auth/api-key.service.js';
-import { type ConsoleSession, ConsoleSessions, SESSION_COOKIE, SESSION_MS } from '../auth/console-sessions.js';
-import { SignInTries } from '../auth/sign-in-tries.js';
+import {
+  type ConsoleSession,
+  ConsoleSessions,
+  SESSION_COOKIE,
+  SESSION_MS,
+  SignInTries,
+} from '../auth/console-sessions.js';
 import { ENV, type Env } from '../config/env.js';
 import { SessionView, SignInRequest } from '../contracts/admin/session.dto.js';
 import { AppError } from '../errors/app-error.js';

@@ -1,8 +1,11 @@
 import {
   applyDecorators,
+  type CanActivate,
   Controller,
+  type ExecutionContext,
   Header,
   HttpCode,
+  Injectable,
   RequestMapping,
   RequestMethod,
   type StreamableFile,
@@ -18,6 +21,7 @@ import {
   ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
+import type { Request } from 'express';
 import {
   ADMIN_API,
   ADMIN_ROUTES,
@@ -26,10 +30,12 @@ import {
   type AdminRouteName,
 } from '../contracts/admin/admin.api.js';
 import type { AdminRoute as Route } from '../contracts/admin/admin-route.js';
+import { apiError } from '../errors/app-error.js';
+import { soleHeader } from '../http/headers.js';
 import { FailsWith, COMMON_FAILURES, OUT_OF_RANGE, SendsFile, TakesJson } from '../http/route-documentation.js';
 import { ActionLogInterceptor, ActionOf } from './action-log.interceptor.js';
-import { AdminGuard } from './admin.guard.js';
 import { AdminReads } from './admin-reads.js';
+import { ConsoleSessions } from './console-sessions.js';
 
 /** Name of the admin API's security scheme in its document. */
 export const ADMIN_SECURITY = 'ADMIN-TOKEN';
@@ -50,6 +56,36 @@ const NO_STORE_HEADER = {
     schema: { type: 'string' as const, enum: ['no-store'] },
   },
 };
+
+/**
+ * Allows `Authorization: Bearer` with ADMIN_TOKEN or ADMIN_READ_TOKEN, or a console session. Guards the admin API and
+ * /metrics. The check of a connection counts as a read.
+ */
+@Injectable()
+export class AdminGuard implements CanActivate {
+  constructor(private readonly sessions: ConsoleSessions) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<Request>();
+    const kind = this.kindOf(request);
+    if (kind === 'admin') return true;
+    if (kind === 'reader' && isRead(request)) return true;
+    const message =
+      kind === 'reader'
+        ? 'this token may only read; changes need the admin token'
+        : 'send the admin token as Authorization: Bearer <token>';
+    throw apiError(ADMIN_API, 'unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
+  }
+
+  private kindOf(request: Request) {
+    if (request.headers.authorization === undefined) return this.sessions.of(request)?.kind;
+    const header = soleHeader(request, 'authorization') ?? '';
+    return this.sessions.kindOf(/^bearer +(.+)$/i.exec(header)?.[1] ?? '');
+  }
+}
+
+const isRead = ({ method, path }: Request): boolean =>
+  method === 'GET' || method === 'HEAD' || (method === 'POST' && /^\/admin\/v1\/connections\/[^/]+\/check$/.test(path));
 
 /** A controller of the admin API: prefix, guard, security and the failures of every route. */
 export function AdminController(): ClassDecorator {

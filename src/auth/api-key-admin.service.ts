@@ -8,7 +8,7 @@ import type { List } from '../contracts/admin/list.dto.js';
 import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
-import { ApiKeyEntity } from './api-key.entity.js';
+import { ApiKeyEntity } from './auth.entity.js';
 import { revokeKey } from './api-key.repository.js';
 import { issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
 import { HaulersService } from './haulers.service.js';

@@ -2,7 +2,7 @@ import { formatInstant } from '../contracts/common/instant.js';
 import type { ApiKey, IssuedApiKey } from '../contracts/admin/api-key.dto.js';
 import { uuidv7 } from '../database/uuid.js';
 import type { NewKey } from './api-key.js';
-import type { ApiKeyEntity } from './api-key.entity.js';
+import type { ApiKeyEntity } from './auth.entity.js';
 import type { KeyPrincipal } from './principal.js';
 
 /** The fields that the issuer sets. A successor inherits them from the key before it. */

@@ -1,5 +1,5 @@
 import type { Querying } from '../database/sql.js';
-import type { ApiKeyEntity } from './api-key.entity.js';
+import type { ApiKeyEntity } from './auth.entity.js';
 import type { PrincipalRow } from './api-key-row.js';
 
 /** The columns of a valid key that a request needs. */

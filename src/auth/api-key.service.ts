@@ -94,7 +94,7 @@ export class ApiKeyService {
     const texts = PARTNER_HEADERS.flatMap((name) => soleHeader(request, name) ?? []);
     const hash = texts.length === 1 ? this.hashOf(texts[0] ?? '', request.socket) : undefined;
     const key = hash === undefined ? undefined : await checked(Promise.resolve(this.cache.find(hash)));
-    if (key === undefined || Date.now() >= key.endsAt) throw refusedPartner();
+    if (key === undefined || Date.now() >= key.principal.endsAt) throw refusedPartner();
     return this.use(key, refusedPartner);
   }
 

@@ -1,16 +1,15 @@
 import { Global, Module } from '@nestjs/common';
 import { ApiKeyService, LastUse } from './api-key.service.js';
 import { ActionLog } from './action-log.repository.js';
-import { AdminGuard } from './admin.guard.js';
+import { AdminGuard } from './admin-api.js';
 import { AdminReads } from './admin-reads.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';
 import { ApiKeyGuard, RateLimit } from './served-api.js';
-import { ConsoleSessions } from './console-sessions.js';
+import { ConsoleSessions, SignInTries } from './console-sessions.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache, KeyLookup } from './key-cache.js';
 import { KeyRotation } from './key-rotation.service.js';
-import { PartnerKeyGuard } from './partner-key.guard.js';
-import { SignInTries } from './sign-in-tries.js';
+import { PartnerKeyGuard } from './partner-api.js';
 
 /** A module of its own that is not global, because Nest stops such a module before the global database module. */
 @Module({ providers: [LastUse], exports: [LastUse] })

@@ -1,9 +1,11 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
-import type { Request } from 'express';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { rateLimit } from 'express-rate-limit';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { AppError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
+import { passLimiter } from './served-api.js';
 
 /** A sign-in to the console: with a token of the admin API, or with a partner's key. */
 export interface ConsoleSession {
@@ -87,4 +89,29 @@ function cookieOf(header: string, name: string): string | undefined {
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** Failed sign-ins that one address may make within a minute, on each instance. */
+const MAX_TRIES = 10;
+
+/** Limits how fast secrets can be tried. */
+@Injectable()
+export class SignInTries implements CanActivate {
+  private readonly limiter = rateLimit({
+    windowMs: 60_000,
+    limit: MAX_TRIES,
+    standardHeaders: 'draft-8',
+    legacyHeaders: false,
+    skipSuccessfulRequests: true,
+    handler: (_request, _response, next) =>
+      next(new AppError('tooManyRequests', 'too many failed sign-ins from this address; see Retry-After')),
+    // Behind a proxy all visitors have its address and share one limit.
+    validate: false,
+  });
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    await passLimiter(this.limiter, http.getRequest<Request>(), http.getResponse<Response>());
+    return true;
+  }
 }

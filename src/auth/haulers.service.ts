@@ -8,7 +8,7 @@ import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/p
 import { isUniqueViolation } from '../database/postgres-errors.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
-import { HaulerEntity } from './hauler.entity.js';
+import { HaulerEntity } from './auth.entity.js';
 
 /** The tenants of the platform (decision 1). */
 @Injectable()

@@ -24,8 +24,6 @@ interface Entry {
 export interface KnownKey {
   readonly hash: string;
   readonly principal: KeyPrincipal;
-  /** Epoch milliseconds at which it expires or its overlap with a successor ends; infinite for most keys. */
-  readonly endsAt: number;
   /** Issued by a rotation and not used yet (decision 17). */
   readonly dormant: boolean;
   /** Epoch milliseconds; 0 for never. */
@@ -33,19 +31,17 @@ export interface KnownKey {
 }
 
 function knownKey(row: KnownKeyRow): KnownKey {
-  const principal = keyPrincipal(row);
   return {
     hash: row.hash.toString('base64url'),
-    principal,
-    endsAt: principal.endsAt,
+    principal: keyPrincipal(row),
     dormant: row.dormant,
     lastUsedAt: row.lastUsedAt?.getTime() ?? 0,
   };
 }
 
 /** Whether a key is valid for an interface now. A key of another interface is treated as unknown (decision 2). */
-export function isValidFor(key: KnownKey, api: ApiContract, now: number): boolean {
-  return now < key.endsAt && (key.principal.interfaces as ReadonlySet<string>).has(api.name);
+export function isValidFor({ principal }: KnownKey, api: ApiContract, now: number): boolean {
+  return now < principal.endsAt && (principal.interfaces as ReadonlySet<string>).has(api.name);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { IssuedApiKey } from '../contracts/admin/api-key.dto.js';
 import { inTransaction } from '../database/transaction.js';
 import { apiError } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
-import { ApiKeyEntity } from './api-key.entity.js';
+import { ApiKeyEntity } from './auth.entity.js';
 import { activateKey, lockWithSuccessors, revokeDormant } from './api-key.repository.js';
 import { endOf, issuedKey, newKeyRow } from './api-key-row.js';
 import { KeyCache, type KnownKey } from './key-cache.js';

@@ -1,10 +1,46 @@
-import { applyDecorators, Controller, UseGuards, UseInterceptors } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Injectable,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { PARTNER_API, PARTNER_ROUTES, type PartnerRouteName } from '../contracts/partner/partner.api.js';
 import { COMMON_FAILURES, FailsWith, KEY_FAILURES } from '../http/route-documentation.js';
 import { ActionLogInterceptor } from './action-log.interceptor.js';
 import { routeDecorators } from './admin-api.js';
-import { PartnerKeyGuard } from './partner-key.guard.js';
+import { ApiKeyService } from './api-key.service.js';
+import { ConsoleSessions } from './console-sessions.js';
+import type { AuthenticatedRequest } from './principal.js';
+import { RateLimit } from './served-api.js';
+
+/** The guard of the partner API: any key that this service issued, in either header or in a console session. */
+@Injectable()
+export class PartnerKeyGuard implements CanActivate {
+  constructor(
+    private readonly keys: ApiKeyService,
+    private readonly rateLimit: RateLimit,
+    private readonly sessions: ConsoleSessions,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<AuthenticatedRequest>();
+    const { rawHeaders, socket } = request;
+    const apiKey = hasKey(request) ? undefined : this.sessions.of(request)?.apiKey;
+    const headers = apiKey === undefined ? rawHeaders : ['API-KEY', apiKey];
+    request.principal = await this.keys.authenticatePartner({ rawHeaders: headers, socket });
+    await this.rateLimit.count(request, http.getResponse<Response>());
+    return true;
+  }
+}
+
+const hasKey = ({ headers }: AuthenticatedRequest): boolean =>
+  headers['api-key'] !== undefined || headers['platform-api-key'] !== undefined;
 
 /** A controller of the partner API: prefix, guard, security and the failures of every route. */
 export function PartnerController(): ClassDecorator {

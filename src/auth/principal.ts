@@ -12,7 +12,7 @@ export interface Principal {
   readonly haulerId: string | null;
   /** On a vision key: the only customer that may be read. */
   readonly customerId: string | null;
-  /** Epoch milliseconds at which the key expires; infinite for most. */
+  /** Epoch milliseconds at which the key expires or its overlap with a successor ends; infinite for most keys. */
   readonly endsAt: number;
 }
 

@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import type { DataSourceOptions, EntitySchema } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
-import { ApiKeyEntity } from '../auth/api-key.entity.js';
-import { HaulerEntity } from '../auth/hauler.entity.js';
+import { ApiKeyEntity, HaulerEntity } from '../auth/auth.entity.js';
 import type { ResolvedEnv } from '../config/env.js';
 import { ConnectionEntity } from '../partner-client/connection.entity.js';
 import { TicketEntity, TicketRevisionEntity } from '../scale/ticket.entity.js';

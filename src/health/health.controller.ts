@@ -1,6 +1,6 @@
 import { Controller, Get, Header, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { AdminGuard } from '../auth/admin.guard.js';
+import { AdminGuard } from '../auth/admin-api.js';
 import { Metrics } from '../observability/metrics.js';
 import { ReadinessService } from './readiness.service.js';
 

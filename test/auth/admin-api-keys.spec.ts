@@ -298,7 +298,6 @@ const key = (dormant = false): KnownKey => ({
     endsAt: Infinity,
     interfaces: new Set(),
   },
-  endsAt: Infinity,
   dormant,
   lastUsedAt: 0,
 });
@@ -452,8 +451,7 @@ describe('an unknown key', () => {
 describe('a cached key opens', () => {
   const scaleKey = (endsAt: number): KnownKey => ({
     ...key(),
-    endsAt,
-    principal: { ...key().principal, interfaces: new Set(['scale']) },
+    principal: { ...key().principal, endsAt, interfaces: new Set(['scale']) },
   });
 
   test.each([

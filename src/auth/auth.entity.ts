@@ -1,6 +1,19 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 
+/** A tenant of the platform (decision 1). */
+@Entity('haulers')
+export class HaulerEntity {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('text')
+  name!: string;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt!: Date;
+}
+
 /** An API key that we issued (decision 17); the key itself is never stored. */
 @Entity('api_keys')
 export class ApiKeyEntity {
