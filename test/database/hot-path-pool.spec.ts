@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { onConnection } from '../../src/database/sql.js';
 import { HOT_PATH_CONNECTIONS, HotPathPool } from '../../src/database/pools.js';
-import type * as Pools from '../../src/database/pools.js';
 import { testEnv } from '../support/env.js';
 import { eventually } from '../support/eventually.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
@@ -31,12 +30,9 @@ const find = (...numbers: number[]) => findBy(pool, ...numbers);
 const findBy = (of: HotPathPool, ...numbers: number[]) =>
   of.use((connection) => connection.query<{ n: number }[]>(FIND, [numbers]));
 
-/** Whether statements are prepared is a state of the module. */
-const ownCopy = (name: string) => import(`../../src/database/pools.js?${name}`) as Promise<typeof Pools>;
-
 describe('HotPathPool', () => {
   test('prepares a statement once per connection', async () => {
-    const other = new (await ownCopy('prepared')).HotPathPool(testEnv({ DATABASE_URL: database.url }));
+    const other = new HotPathPool(testEnv({ DATABASE_URL: database.url }));
     for (let i = 0; i < 3; i++) expect(await findBy(other, 1, 2)).toEqual([{ n: 1 }]);
     const prepared = await other.use((connection) =>
       connection.query<{ uses: number }[]>(
@@ -143,7 +139,10 @@ describe('HotPathPool', () => {
   });
 
   test('stops preparing statements behind a pooler that switches server connections', async () => {
-    const other = new (await ownCopy('unprepared')).HotPathPool(testEnv({ DATABASE_URL: database.url }));
+    // The setting belongs to the module, so the test needs its own copy.
+    jest.resetModules();
+    const own = await import('../../src/database/pools.js');
+    const other = new own.HotPathPool(testEnv({ DATABASE_URL: database.url }));
     await findBy(other, 1);
     await other.use((connection) => connection.query('DEALLOCATE ALL', []));
     await expect(findBy(other, 1)).rejects.toMatchObject({ code: '26000' });

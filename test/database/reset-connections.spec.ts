@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { type Connection, onConnection } from '../../src/database/sql.js';
@@ -76,8 +75,6 @@ describe('a connection that is reset during a statement', () => {
     stage.proxy.reset();
     await direct.query(`SELECT pg_terminate_backend(pid, 5000) ${ASLEEP}`, [SLEEP]);
     expect(isDatabaseUnavailable(await failure)).toBe(true);
-    // The pools notice the reset of their idle connections in the same turn of the event loop.
-    await setImmediate();
   });
 });
 

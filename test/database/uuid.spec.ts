@@ -1,14 +1,13 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type * as Uuid from '../../src/database/uuid.js';
 
 let uuidv7: typeof Uuid.uuidv7;
 let timeOfUuidv7: typeof Uuid.timeOfUuidv7;
 let minUuidv7Of: typeof Uuid.minUuidv7Of;
-let copies = 0;
 // A new module for each test: its clock never goes back.
 beforeEach(async () => {
-  const copy = `../../src/database/uuid.js?${copies++}`;
-  ({ uuidv7, timeOfUuidv7, minUuidv7Of } = (await import(copy)) as typeof Uuid);
+  jest.resetModules();
+  ({ uuidv7, timeOfUuidv7, minUuidv7Of } = await import('../../src/database/uuid.js'));
 });
 
 const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);

@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { mocker, timers } from './jest-globals.mjs';
-import { registerTypeScript } from './typescript-hook.mjs';
+import { TestEnvironment } from 'jest-environment-node';
+import { inheritTypeScript } from './typescript-hook.mjs';
 
-registerTypeScript();
+inheritTypeScript();
 
 const HELD = Symbol.for('haulbridge.held');
 const TIMEOUT_MS = 5_000;
@@ -12,33 +12,22 @@ const WATCHED = ['ProcessWrap', 'TCPServerWrap', 'TCPSocketWrap', 'Timeout', 'Me
 
 /**
  * The environment of every test file: at the file's end it ends what the tests have started and not ended, and fails
- * the file where anything still runs after that. The run itself thus always ends, with no need to force it. It also
- * restores what the test files of a worker share: mocks, timers and environment variables.
+ * the file where anything still runs after that. The run itself thus always ends, with no need to force it.
  */
-export default class Environment {
-  // Jest's runner reads these. The test files use the real global object.
-  global = {};
-  moduleMocker = mocker;
-  fakeTimers = null;
-  fakeTimersModern = timers;
-  getVmContext = () => null;
-
+export default class Environment extends TestEnvironment {
   async setup() {
+    await super.setup();
     this.before = running();
     this.handlesBefore = new Set(process._getActiveHandles());
-    this.variables = { ...process.env };
   }
 
   async handleTestEvent({ name }) {
-    if (name === 'run_finish') await endHeld(globalThis[HELD]);
+    if (name === 'run_finish') await endHeld(this.global[HELD]);
   }
 
   async teardown() {
-    timers.useRealTimers();
-    mocker.restoreAllMocks();
-    for (const name of Object.keys(process.env)) delete process.env[name];
-    Object.assign(process.env, this.variables);
     const left = await leftovers(this.before, this.handlesBefore);
+    await super.teardown();
     if (left.length > 0) throw new Error(`these tests leave behind: ${left.join(', ')}`);
   }
 }

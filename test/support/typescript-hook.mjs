@@ -8,51 +8,24 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Compiled sources of this and earlier runs. The tests start many processes from the same sources. */
 export const CACHE = join(ROOT, 'node_modules/.cache/haulbridge-tests');
 
-const SWC = {
-  swcrc: false,
-  sourceMaps: true,
-  module: { type: 'es6' },
-  jsc: {
-    target: 'es2024',
-    parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-    keepClassNames: true,
-  },
-};
-/** A new compiler or another setting compiles all sources again. */
-const COMPILER = JSON.stringify(SWC) + readFileSync(join(ROOT, 'package.json'), 'utf8');
-
-const JEST_GLOBALS = new URL('jest-globals.mjs', import.meta.url).href;
-/** A test that changes the state of a module imports it with `?` and any text: that loads it, and its imports, again. */
-const SOURCE = /\.ts(\?.*)?$/;
-
 const require = createRequire(import.meta.url);
-let hooks;
-/** The source map of each loaded source, by its address. */
-export const sourceMaps = new Map();
+const packageJson = readFileSync(join(ROOT, 'package.json'), 'utf8');
 
-/** Lets plain Node load the sources, in this process and in those that it forks. */
+/**
+ * Lets plain Node load the sources: for what runs beside the tests and not in them, such as Jest's global setup. The
+ * child processes that the sources fork inherit it.
+ */
 export function registerTypeScript() {
   inheritTypeScript();
   enableCompileCache(CACHE);
-  return (hooks ??= registerHooks({
-    resolve(specifier, context, next) {
-      if (specifier === '@jest/globals') return { url: JEST_GLOBALS, shortCircuit: true };
-      return next(toSource(specifier, context.parentURL), context);
-    },
+  return registerHooks({
+    resolve: (specifier, context, next) =>
+      next(isOurs(specifier, context) ? specifier.replace(/\.js$/, '.ts') : specifier, context),
     load(url, context, next) {
-      if (!SOURCE.test(url)) return next(url, context);
-      const { code, map } = compiled(fileURLToPath(url));
-      sourceMaps.set(url, map);
-      return { format: 'module', source: code, shortCircuit: true };
+      if (!url.endsWith('.ts')) return next(url, context);
+      return { format: 'module', source: compiled(fileURLToPath(url)), shortCircuit: true };
     },
-  }));
-}
-
-function toSource(specifier, parent) {
-  const fromSource = SOURCE.exec(parent);
-  if (fromSource === null || !/^\.{1,2}\//.test(specifier)) return specifier;
-  return specifier.replace(/\.js(\?.*)?$/, (_, query) => `.ts${query ?? fromSource[1] ?? ''}`);
+  });
 }
 
 /** Lets the forked processes of this one load TypeScript. */
@@ -61,21 +34,21 @@ export function inheritTypeScript() {
   if (!process.execArgv.includes(option)) process.execArgv.push(option);
 }
 
+const isOurs = (specifier, { parentURL }) => /^\.{1,2}\//.test(specifier) && parentURL?.endsWith('.ts');
+
 let compiler;
 
-/** The JavaScript of a source and the path of its map, from the cache if the same source was compiled before. */
+/** The JavaScript of a source, from the cache if the same source was compiled before by the same settings. */
 function compiled(path) {
   const source = readFileSync(path, 'utf8');
-  const key = createHash('sha256').update(COMPILER).update(path).update(source).digest('hex');
+  const key = createHash('sha256').update(packageJson).update(path).update(source).digest('hex');
   const kept = join(CACHE, `${key}.js`);
-  const map = `${kept}.map`;
   try {
-    return { code: readFileSync(kept, 'utf8'), map };
+    return readFileSync(kept, 'utf8');
   } catch {
-    const output = (compiler ??= newCompiler())(source, path);
-    keep(map, output.map);
-    keep(kept, output.code);
-    return { code: output.code, map };
+    const code = (compiler ??= newCompiler())(source, path);
+    keep(kept, code);
+    return code;
   }
 }
 
@@ -98,9 +71,11 @@ function newCompiler() {
   }
 }
 
+/** As in the tests themselves. */
 function withSwc() {
   const { transformSync } = require('@swc/core');
-  return (source, filename) => transformSync(source, { ...SWC, filename });
+  const [, options] = JSON.parse(packageJson).jest.transform['^.+\\.ts$'];
+  return (source, filename) => transformSync(source, { ...options, filename, swcrc: false }).code;
 }
 
 /** Slower. In a name space of an ordinary user's own, swc trusts no folder with its native part, and does not start. */
@@ -109,11 +84,8 @@ function withTypeScript() {
   const tsconfig = readFileSync(join(ROOT, 'tsconfig.json'), 'utf8');
   const { compilerOptions } = ts.parseConfigFileTextToJson('tsconfig.json', tsconfig).config;
   const { options } = ts.convertCompilerOptionsFromJson(
-    { ...compilerOptions, module: 'esnext', moduleResolution: 'bundler', sourceMap: true },
+    { ...compilerOptions, module: 'esnext', moduleResolution: 'bundler', sourceMap: false, inlineSourceMap: true },
     '.',
   );
-  return (source, fileName) => {
-    const { outputText, sourceMapText } = ts.transpileModule(source, { fileName, compilerOptions: options });
-    return { code: outputText, map: sourceMapText };
-  };
+  return (source, fileName) => ts.transpileModule(source, { fileName, compilerOptions: options }).outputText;
 }
