@@ -16,7 +16,6 @@ import {
 } from '../contracts/admin/video-subscription.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';
-import { ClipHistory } from '../vision/clips/clip-history.service.js';
 import { VideoRequests } from '../vision/clips/video-requests.service.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
 
@@ -25,7 +24,6 @@ import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.j
 export class VideoRequestsController {
   constructor(
     private readonly requests: VideoRequests,
-    private readonly history: ClipHistory,
     private readonly subscriptions: VideoSubscriptions,
   ) {}
 
@@ -46,7 +44,7 @@ export class VideoRequestsController {
 
   @AdminRoute('listVideoRequestHistory')
   listHistory(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<HistoryEntry>> {
-    return this.history.list(id, query);
+    return this.requests.history(id, query);
   }
 
   @AdminRoute('createVideoSubscription')

@@ -6,7 +6,6 @@ import type { ResolvedEnv } from '../config/env.js';
 import { ConnectionEntity } from '../partner-client/connection.entity.js';
 import { TicketEntity, TicketRevisionEntity } from '../scale/ticket.entity.js';
 import { KioskEntity, MaterialEntity, SiteEntity } from '../site-sync/catalog/catalog.entity.js';
-import { RecordingEntity, VideoRequestEntity } from '../vision/vision.entity.js';
 import { CONNECT_TIMEOUT_MS, pgWithDeadlinePool, PoolClient } from './pools.js';
 import { SilentLogger } from './silent-logger.js';
 
@@ -21,8 +20,6 @@ const ENTITIES: (EntitySchema | (new () => object))[] = [
   TicketEntity,
   TicketRevisionEntity,
   AccountEntity,
-  VideoRequestEntity,
-  RecordingEntity,
 ];
 
 /** The pool of this instance. Migrations are applied by `migrate.ts` alone, the schema is never derived from entities. */

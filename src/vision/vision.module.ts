@@ -9,11 +9,11 @@ import { StorageModule } from '../storage/storage.module.js';
 import { VisionFindings } from './client/findings.repository.js';
 import { VisionConnections } from './client/vision-connections.repository.js';
 import { VisionClient } from './client/vision.client.js';
-import { ClipHistory } from './clips/clip-history.service.js';
 import { ClipPollClient } from './clips/clip-poll.client.js';
 import { ClipPollJob } from './clips/clip-poll.job.js';
 import { ClipSubmitJob } from './clips/clip-submit.job.js';
 import { ClipsRepository } from './clips/clips.repository.js';
+import { VideoRequestsRepository } from './clips/video-requests.repository.js';
 import { VideoRequests } from './clips/video-requests.service.js';
 import { SubscriptionsRepository } from './continuous/subscriptions.repository.js';
 import { VideoSubscriptions } from './continuous/subscriptions.service.js';
@@ -37,8 +37,8 @@ import { Retention } from './recordings/retention.job.js';
     VisionConnections,
     VisionFindings,
     ClipsRepository,
+    VideoRequestsRepository,
     VideoRequests,
-    ClipHistory,
     ClipSubmitJob,
     ClipPollClient,
     ClipPollJob,
@@ -67,7 +67,6 @@ import { Retention } from './recordings/retention.job.js';
   exports: [
     VisionFindings,
     VideoRequests,
-    ClipHistory,
     VideoSubscriptions,
     Recordings,
     StoredHours,

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Recording } from '../../src/contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { UnstableListError } from '../../src/vision/client/read-pages.js';
-import { nextWindow, shouldDefer } from '../../src/vision/continuous/windows.rules.js';
+import { nextWindow, shouldDefer } from '../../src/vision/continuous/window-reading.job.js';
 import {
   distinctChunks,
   hasGrown,

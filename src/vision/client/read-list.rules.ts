@@ -179,7 +179,7 @@ const identityOf = (element: unknown): unknown =>
   isJsonObject(element) ? [element['id'], ...rangeOf(element)] : element;
 
 /** A digest, because the values of a whole list are in memory at once. */
-export const digestOf = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64');
+const digestOf = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64');
 
 /** Takes each number from the first place that has it. */
 function paginationOf(...places: readonly unknown[]): Pagination {

@@ -1,30 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { isJsonObject, ownField } from '../../contracts/common/json.js';
+import { isStorableText } from '../../contracts/common/text.js';
 import { VISION_API, type VisionApi } from '../../contracts/vision/vision.api.js';
 import {
   type ContinuousQuery,
   type CreateVideoRequest,
   type ListVideosQuery,
+  MAX_REQUEST_ID_LENGTH,
   Recording,
   Video,
-  MAX_REQUEST_ID_LENGTH,
   type VideoStatus,
 } from '../../contracts/vision/vision.dto.js';
-import { formatInstant } from '../../contracts/common/instant.js';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
 import {
+  type Finding,
+  knownStatus,
+  limitMessage,
   type ListedPage,
   NotAListError,
   readList,
   RefusedListError,
-  type Finding,
-  knownStatus,
-  limitMessage,
 } from './read-list.rules.js';
 import type { VisionConnection } from './vision-connections.repository.js';
-import { isJsonObject, ownField } from '../../contracts/common/json.js';
-import { isStorableText } from '../../contracts/common/text.js';
 
 export interface VisionCall {
   readonly connection: VisionConnection;

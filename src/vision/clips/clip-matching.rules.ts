@@ -1,15 +1,14 @@
-import { epochMillis, formatInstant, type Instant } from '../../contracts/common/instant.js';
+import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Video } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from '../client/read-list.rules.js';
 import { cameraKind, comparableName, mayBeOneTruck } from '../recordings/camera-names.rules.js';
 import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';
+import type { Range } from './clip-requests.rules.js';
 
 /** A camera of a truck and a time range. */
-export interface CameraRange {
+export interface CameraRange extends Range {
   readonly truckId: string;
   readonly cameraId: string;
-  readonly startTime: Instant;
-  readonly endTime: Instant;
 }
 
 /** The fields of a part by which its clips are recognised (decision 38). */
@@ -139,7 +138,7 @@ class PartIndex<P extends CameraRange> {
 
 const OTHER_KIND = { placement: 'number', number: 'placement' } as const;
 
-const timesOf = ({ startTime, endTime }: Pick<CameraRange, 'startTime' | 'endTime'>): Times => ({
+const timesOf = ({ startTime, endTime }: Range): Times => ({
   start: epochMillis(startTime),
   end: epochMillis(endTime),
 });
@@ -190,8 +189,6 @@ function distanceMs(part: Times, clip: Times): number | undefined {
   const [start, end] = [Math.abs(clip.start - part.start), Math.abs(clip.end - part.end)];
   return start <= tolerance && end <= tolerance ? start + end : undefined;
 }
-
-type Range = Pick<CameraRange, 'startTime' | 'endTime'>;
 
 /**
  * Whether clips together show a whole part, except what was cut off at key frames. A gap must be shorter than half of

@@ -10,38 +10,28 @@ import { isLastPage, readAllPages, readPageOrEnd, UnstableListError } from '../c
 import { VisionClient } from '../client/vision.client.js';
 import { comparableName } from '../recordings/camera-names.rules.js';
 import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';
-import { ClipMatcher, covers } from './clip-matching.rules.js';
+import { ClipMatcher } from './clip-matching.rules.js';
 import {
   type BatchPoll,
-  combineResults,
-  concernsOneCall,
+  batchResult,
   endsIndividualPolls,
   endsRound,
+  incomplete,
   type IndividualPolls,
-  isIndividualPollDue,
+  individualResult,
   isUnknown,
+  lastPolledIndividually,
+  mustPollIndividually,
+  type PartList,
   type PollContext,
   type PollResult,
   type PollRound,
-  progressOf,
+  roundOf,
 } from './clip-poll.rules.js';
 import { ClipsRepository, type Part } from './clips.repository.js';
 
-/** Calls of one round without the individual polls that are due. The list of a thousand parts needs as many. */
-const MAX_CALLS = 11;
-
 const NO_BATCH: BatchPoll = { results: new Map(), pages: 0, nextPage: 1, failure: undefined };
 const NO_INDIVIDUAL: IndividualPolls = { results: new Map(), failure: undefined };
-
-/** The pages of one list, as far as they could be read. */
-interface PartList {
-  readonly videos: readonly Video[];
-  /** From the first page of the last reading: if it is `ready`, that reading has all clips. */
-  readonly request: ReadRequestState | undefined;
-  readonly findings: readonly Finding[];
-  /** Why the list may have more. */
-  readonly failure: PartnerFailure | UnstableListError | undefined;
-}
 
 /** Polls a partner for the parts of one customer (decision 41). */
 @Injectable()
@@ -67,7 +57,7 @@ export class ClipPollClient {
       return roundOf(parts, NO_BATCH, await this.pollIndividually(parts, context));
     }
     const due = parts
-      .filter((part) => part.partnerRequestId !== null && isDue(part, context))
+      .filter((part) => part.partnerRequestId !== null && mustPollIndividually(part, context))
       .sort((one, other) => lastPolledIndividually(one) - lastPolledIndividually(other));
     return context.lastRoundFailed ? this.idsFirst(parts, due, context) : this.listFirst(parts, due, context);
   }
@@ -106,18 +96,14 @@ export class ClipPollClient {
     part: Part,
     context: PollContext,
   ): Promise<{ result: PollResult | undefined; failure: PartList['failure'] }> {
-    const { videos, request, findings, failure } = await this.readPart(part, context);
+    const list = await this.readPart(part, context);
     const matcher = new ClipMatcher([part]);
-    for (const video of videos) matcher.add(video);
+    for (const video of list.videos) matcher.add(video);
     const mismatches = matcher.findings();
-    await this.findings.record(context.connection, [...findings, ...mismatches]);
+    await this.findings.record(context.connection, [...list.findings, ...mismatches]);
     const clips = matcher.found.get(part);
     const mismatch = mismatches[0]?.reason;
-    const result =
-      failure === undefined
-        ? completeResult(clips ?? earlierClips(part, request), request, mismatch)
-        : incompleteResult(failure, clips, mismatch);
-    return { result, failure };
+    return { result: individualResult(part, list, clips, mismatch), failure: list.failure };
   }
 
   private async readPart(part: Part, context: PollContext): Promise<PartList> {
@@ -155,9 +141,7 @@ export class ClipPollClient {
       return { results: new Map(parts.map((part) => [part, unknown])), pages: 1, nextPage: 1, failure: undefined };
     }
     await this.findings.record(context.connection, [...findings, ...matcher.findings()]);
-    const results = new Map(
-      [...matcher.found].map(([part, clips]) => [part, { kind: batchKind(part, clips), clips, reason: undefined }]),
-    );
+    const results = new Map([...matcher.found].map(([part, clips]) => [part, batchResult(part, clips)]));
     // After a failure the page may no longer exist.
     const restart = failure !== undefined || matcher.found.size === parts.length;
     return { results, pages, nextPage: restart ? 1 : nextPage, failure };
@@ -214,72 +198,6 @@ export class ClipPollClient {
 
 const isOver = ({ failure }: IndividualPolls): boolean => failure !== undefined && endsRound(failure);
 
-/**
- * Parts that need a poll by their own id, because the list does not show whether more clips follow: when the first clips are
- * listed, and once the list covers the whole range. Limited by the calls of the round; the others wait until their poll is
- * due.
- */
-const incomplete = (parts: readonly Part[], { results, pages }: BatchPoll): Part[] =>
-  parts
-    .filter((part) => {
-      const result = results.get(part);
-      if (result?.kind !== 'some' || part.partnerRequestId === null) return false;
-      return !part.hasClips || covers(result.clips, part);
-    })
-    .slice(0, Math.max(0, MAX_CALLS - pages));
-
-function roundOf(parts: readonly Part[], batch: BatchPoll, individual: IndividualPolls): PollRound {
-  const combined = [...individual.results].map(
-    ([part, result]) => [part, combineResults(part, result, batch.results.get(part))] as const,
-  );
-  return {
-    results: new Map([...batch.results, ...combined]),
-    polled: new Set([...(batch.pages > 0 ? parts : []), ...individual.results.keys()]),
-    polledIndividually: new Set(individual.results.keys()),
-    nextPage: batch.nextPage,
-    failure: individual.failure ?? batch.failure,
-  };
-}
-
-/** After a failed round the delays count as those of an old request, because another failed round may take minutes. */
-function isDue(part: Part, { now, lastRoundFailed }: PollContext): boolean {
-  const { polls, openMs } = progressOf(part, now);
-  const progress = { polls: polls + 1, openMs: lastRoundFailed ? Infinity : openMs };
-  return isIndividualPollDue(now.getTime() - lastPolledIndividually(part), progress);
-}
-
-const lastPolledIndividually = ({ polledIndividuallyAt, submittedAt }: Part): number =>
-  (polledIndividuallyAt ?? submittedAt)?.getTime() ?? 0;
-
-/** No clip is needed where the partner reports `ready` and listed the clips in earlier rounds. */
-const earlierClips = ({ hasClips }: Part, request: ReadRequestState | undefined): readonly Video[] | undefined =>
-  hasClips && request?.status === 'ready' ? [] : undefined;
-
-function completeResult(
-  clips: readonly Video[] | undefined,
-  request: ReadRequestState | undefined,
-  mismatch: string | undefined,
-): PollResult {
-  const { status, isStatusUnknown, message } = request ?? {};
-  if (status === 'failed') return { kind: 'failed', reason: message };
-  if (clips === undefined) return { kind: 'open', reason: mismatch };
-  if (status === 'processing' && isStatusUnknown !== true) return { kind: 'some', clips, reason: message };
-  return { kind: 'clips', clips, reason: message };
-}
-
-/** Undefined where the failure says nothing about the part. */
-function incompleteResult(
-  failure: PartnerFailure | UnstableListError,
-  clips: readonly Video[] | undefined,
-  mismatch: string | undefined,
-): PollResult | undefined {
-  const { message: reason } = failure;
-  if (clips !== undefined) return { kind: 'some', clips, reason };
-  if (failure instanceof UnstableListError) return { kind: 'open', reason: mismatch ?? reason };
-  if (!concernsOneCall(failure)) return undefined;
-  return { kind: isUnknown(failure) ? 'unknown' : 'open', reason };
-}
-
 /** Without the clip's id, which some partners generate for each list. */
 const rangeKey = ({ truckId, cameraId, startTime, endTime }: Video): string =>
   JSON.stringify([comparableName(truckId), comparableName(cameraId), startTime, endTime]);
@@ -298,10 +216,3 @@ function listQuery(parts: readonly Part[]): ListVideosQuery {
     endTime: parts.map(({ endTime }) => endTime).reduce((a, b) => (a > b ? a : b)),
   };
 }
-
-/**
- * The list carries no state. More clips may follow where the listed ones do not cover the part, or where the part had
- * clips in an earlier round.
- */
-const batchKind = (part: Part, clips: readonly Video[]): 'some' | 'clips' =>
-  part.hasClips || !covers(clips, part) ? 'some' : 'clips';

@@ -118,7 +118,7 @@ export class ClipPollJob implements OnModuleInit {
       const result = await this.recordings.addClips(manager, part, clips);
       if (result.added > 0) {
         const text = `The partner listed ${result.added} new ${result.added === 1 ? 'clip' : 'clips'}.`;
-        await recordClipEvent(manager, { haulerId: part.haulerId, partId: part.id, kind: 'poll', text });
+        await recordClipEvent(manager, part, { kind: 'poll', text });
       }
       if (kind === 'clips') {
         await this.clips.transition(manager, part, 'ready', reason ?? null, 'poll');

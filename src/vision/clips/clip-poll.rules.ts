@@ -1,6 +1,8 @@
 import type { Video } from '../../contracts/vision/vision.dto.js';
 import { withJitter } from '../../jobs/backoff.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
+import type { Finding, ReadRequestState } from '../client/read-list.rules.js';
+import { UnstableListError } from '../client/read-pages.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import { covers } from './clip-matching.rules.js';
 import type { Part } from './clips.repository.js';
@@ -27,6 +29,16 @@ export interface PollContext {
   /** The database's time. */
   readonly now: Date;
   readonly lastRoundFailed: boolean;
+}
+
+/** The clips that the partner lists under a part's own id, as far as they could be read. */
+export interface PartList {
+  readonly videos: readonly Video[];
+  /** From the first page of the last reading: if it is `ready`, that reading has all clips. */
+  readonly request: ReadRequestState | undefined;
+  readonly findings: readonly Finding[];
+  /** Why the list may have more. */
+  readonly failure: PartnerFailure | UnstableListError | undefined;
 }
 
 /** The result of polling the customer's list. */
@@ -63,6 +75,9 @@ const JITTER = 0.2;
 /** The list of prepared videos cannot show a failure; only a poll by the part's own id can. */
 const MAX_INDIVIDUAL_POLL_INTERVAL_MS = 15 * MINUTE_MS;
 
+/** Calls of one round without the individual polls that are due. The list of a thousand parts needs as many. */
+const MAX_CALLS = 11;
+
 /** This many responses of 404 in a row end a request (decision 41). */
 export const MAX_NOT_FOUND = 3;
 
@@ -95,6 +110,19 @@ export const joinsBatchPoll = (nextInMs: number, progress: PollProgress): boolea
 export const isIndividualPollDue = (sinceLastMs: number, progress: PollProgress): boolean =>
   sinceLastMs + pollDelayMs(progress) * (1 + JITTER) >= MAX_INDIVIDUAL_POLL_INTERVAL_MS;
 
+/**
+ * Whether to poll a part by its own id in this round. After a failed round the delays count as those of an old request,
+ * because another failed round may take minutes.
+ */
+export function mustPollIndividually(part: Part, { now, lastRoundFailed }: PollContext): boolean {
+  const { polls, openMs } = progressOf(part, now);
+  const progress = { polls: polls + 1, openMs: lastRoundFailed ? Infinity : openMs };
+  return isIndividualPollDue(now.getTime() - lastPolledIndividually(part), progress);
+}
+
+export const lastPolledIndividually = ({ polledIndividuallyAt, submittedAt }: Part): number =>
+  (polledIndividuallyAt ?? submittedAt)?.getTime() ?? 0;
+
 type Failure = Pick<PartnerFailure, 'kind' | 'retryAt'>;
 
 /** Failures of the whole partner: the next call would fail as well. All others concern a single call. */
@@ -118,8 +146,80 @@ export const endsIndividualPolls = (failure: Failure): boolean => endsRound(fail
 /** The partner does not know the customer, the truck or the camera (decision 44). */
 export const isUnknown = ({ status }: PartnerFailure): boolean => status === 404;
 
+/**
+ * The result of a part by the clips in the customer's list, which carries no state. More clips may follow where the listed
+ * ones do not cover the part, or where the part had clips in an earlier round.
+ */
+export function batchResult(part: Part, clips: readonly Video[]): ClipsResult {
+  return { kind: part.hasClips || !covers(clips, part) ? 'some' : 'clips', clips, reason: undefined };
+}
+
+/** The result of polling for a part by its own id; undefined where a failure says nothing about the part. */
+export function individualResult(
+  { hasClips }: Part,
+  { request, failure }: Pick<PartList, 'request' | 'failure'>,
+  clips: readonly Video[] | undefined,
+  mismatch: string | undefined,
+): PollResult | undefined {
+  if (failure !== undefined) return incompleteResult(failure, clips, mismatch);
+  // No clip is needed where the partner reports `ready` and listed the clips in earlier rounds.
+  const earlier = hasClips && request?.status === 'ready' ? [] : undefined;
+  return completeResult(clips ?? earlier, request, mismatch);
+}
+
+function completeResult(
+  clips: readonly Video[] | undefined,
+  request: ReadRequestState | undefined,
+  mismatch: string | undefined,
+): PollResult {
+  const { status, isStatusUnknown, message } = request ?? {};
+  if (status === 'failed') return { kind: 'failed', reason: message };
+  if (clips === undefined) return { kind: 'open', reason: mismatch };
+  if (status === 'processing' && isStatusUnknown !== true) return { kind: 'some', clips, reason: message };
+  return { kind: 'clips', clips, reason: message };
+}
+
+function incompleteResult(
+  failure: PartnerFailure | UnstableListError,
+  clips: readonly Video[] | undefined,
+  mismatch: string | undefined,
+): PollResult | undefined {
+  const { message: reason } = failure;
+  if (clips !== undefined) return { kind: 'some', clips, reason };
+  if (failure instanceof UnstableListError) return { kind: 'open', reason: mismatch ?? reason };
+  if (!concernsOneCall(failure)) return undefined;
+  return { kind: isUnknown(failure) ? 'unknown' : 'open', reason };
+}
+
+/**
+ * Parts that need a poll by their own id, because the list does not show whether more clips follow: when the first clips are
+ * listed, and once the list covers the whole range. Limited by the calls of the round; the others wait until their poll is
+ * due.
+ */
+export const incomplete = (parts: readonly Part[], { results, pages }: BatchPoll): Part[] =>
+  parts
+    .filter((part) => {
+      const result = results.get(part);
+      if (result?.kind !== 'some' || part.partnerRequestId === null) return false;
+      return !part.hasClips || covers(result.clips, part);
+    })
+    .slice(0, Math.max(0, MAX_CALLS - pages));
+
+export function roundOf(parts: readonly Part[], batch: BatchPoll, individual: IndividualPolls): PollRound {
+  const combined = [...individual.results].map(
+    ([part, result]) => [part, combineResults(part, result, batch.results.get(part))] as const,
+  );
+  return {
+    results: new Map([...batch.results, ...combined]),
+    polled: new Set([...(batch.pages > 0 ? parts : []), ...individual.results.keys()]),
+    polledIndividually: new Set(individual.results.keys()),
+    nextPage: batch.nextPage,
+    failure: individual.failure ?? batch.failure,
+  };
+}
+
 /** The clips that the list contains exist, even where a poll by the part's own id does not return them. */
-export function combineResults(part: Part, individual: PollResult, batch: PollResult | undefined): PollResult {
+function combineResults(part: Part, individual: PollResult, batch: PollResult | undefined): PollResult {
   if (batch?.kind !== 'some' || individual.kind === 'failed') return individual;
   if (individual.kind === 'clips' || individual.kind === 'some') {
     return { ...individual, clips: [...batch.clips, ...individual.clips] };

@@ -135,12 +135,11 @@ export class ClipSubmitJob implements OnModuleInit {
     await this.clips.inTransaction(async (manager) => {
       // A clip that is ready is polled at once.
       const delayMs = status === 'ready' ? 0 : withPollJitter(pollDelayMs({ polls: 0, openMs: 0 }), Math.random());
-      const now = await this.clips.now(manager);
-      const nextPollAt = new Date(now.getTime() + delayMs);
       // Locks are taken in the order of a poll round: the poll, then parts, then requests.
-      await this.clips.schedulePoll(manager, part, nextPollAt);
+      const now = await this.clips.schedulePoll(manager, part, delayMs);
       await this.clips.transition(manager, part, status, null, 'submitted');
       // After the transition, which clears `next_poll_at`: a clip that is ready has no link yet.
+      const nextPollAt = new Date(now.getTime() + delayMs);
       const times = { submitted_at: now, polled_individually_at: now, next_poll_at: nextPollAt };
       await run.finish('done', { partner_request_id: requestId ?? null, ...times }, manager);
     });
@@ -155,7 +154,7 @@ export class ClipSubmitJob implements OnModuleInit {
     await run.update({ reason: failure.message, ...attempts });
     await this.clips.inTransaction(async (manager) => {
       const text = `The request was not accepted, and is sent again: ${failure.message}`;
-      await recordClipEvent(manager, { haulerId: part.haulerId, partId: part.id, kind: 'submitted', text });
+      await recordClipEvent(manager, part, { kind: 'submitted', text });
       await this.clips.refreshRequest(manager, part.haulerId, part.requestId);
     });
     throw retryByDeadline(part.deadlineAt, failure);

@@ -1,8 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, In } from 'typeorm';
-import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
-import type { PageRequest } from '../../contracts/common/pagination.dto.js';
-import { PageMarks, plainPage } from '../../database/page-marks.js';
+import { DataSource, type EntityManager } from 'typeorm';
 import { instantSql } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -11,12 +8,11 @@ import {
   type ClipState,
   type PartState,
   partStateOf,
-  type Range,
   REQUEST_STATES,
   requestStateOf,
   type RequestState,
 } from './clip-requests.rules.js';
-import { VideoRequestEntity } from '../vision.entity.js';
+import type { ClipEvent } from './video-requests.repository.js';
 
 /** One part of a request, with the columns that its jobs need. */
 export interface Part extends CameraRange {
@@ -47,37 +43,6 @@ export interface Customer {
   readonly customer_id: string;
 }
 
-/** A part as the admin API shows it. */
-export interface PartRow {
-  readonly request_id: string;
-  readonly number: number;
-  readonly start_time: Date;
-  readonly end_time: Date;
-  readonly status: RequestState;
-  readonly reason: string | null;
-  readonly partner_request_id: string | null;
-  readonly recording_ids: string[];
-}
-
-interface RequestFilter {
-  readonly connectionId: string | undefined;
-  readonly truckId: string | undefined;
-  readonly status: RequestState | undefined;
-}
-
-interface RequestPage {
-  readonly rows: VideoRequestEntity[];
-  readonly total: number;
-}
-
-export interface NewRequest extends CameraRange {
-  readonly id: string;
-  readonly haulerId: string;
-  readonly connectionId: string;
-  readonly customerId: string;
-  readonly deadlineMs: number;
-}
-
 export interface NextPoll {
   readonly part: Part;
   readonly delayMs: number;
@@ -86,22 +51,7 @@ export interface NextPoll {
   readonly reason: string | null;
 }
 
-/** A step of a part that changed something. */
-export interface ClipEvent {
-  /** Contains the time. */
-  readonly id: string;
-  /** Number of the part; null in a request with one part. */
-  readonly part: number | null;
-  readonly recordingId: string | null;
-  readonly kind: 'submitted' | 'poll' | 'download' | 'link-replaced' | 'state';
-  readonly text: string;
-}
-
-type NewClipEvent = Pick<ClipEvent, 'kind' | 'text'> & {
-  readonly haulerId: string;
-  readonly partId: string;
-  readonly recordingId?: string;
-};
+type NewClipEvent = Pick<ClipEvent, 'kind' | 'text'> & { readonly recordingId?: string };
 
 /** Longer reasons of partners are cut. */
 const MAX_TEXT = 4_000;
@@ -116,98 +66,19 @@ const PART = `hauler_id AS "haulerId", id, request_id AS "requestId", connection
   EXISTS (SELECT 1 FROM recordings AS clip WHERE clip.hauler_id = video_request_parts.hauler_id
           AND clip.part_id = video_request_parts.id) AS "hasClips"`;
 
-/** By the database's clock, which also decides when it has passed. Milliseconds, because it is read as a JavaScript date. */
-const DEADLINE = "date_trunc('milliseconds', now()) + $6::float8 * interval '1 ms'";
+const PART_BY_KEY = `SELECT ${PART} FROM video_request_parts WHERE hauler_id = $1 AND id = $2`;
 
-/** Video requests, their parts with their steps, and the polls of each customer. */
+/** The parts of video requests as their jobs change them, with the requests, the steps and the polls that follow from them. */
 @Injectable()
 export class ClipsRepository {
-  private readonly marks = new PageMarks();
-
   constructor(private readonly dataSource: DataSource) {}
-
-  async insertRequest(request: NewRequest, ranges: readonly Range[]): Promise<void> {
-    const { haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id, startTime, endTime } = request;
-    const common = [haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id];
-    await this.inTransaction(async (manager) => {
-      await manager.query(
-        `INSERT INTO video_requests (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at, id,
-           start_time, end_time, status, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, ${DEADLINE}, $7, $8, $9, 'submitting', now(), now())`,
-        [...common, startTime, endTime],
-      );
-      await manager.query(
-        `INSERT INTO video_request_parts (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at,
-           request_id, number, id, start_time, end_time, status, due_at)
-         SELECT $1, $2, $3, $4, $5, ${DEADLINE}, $7, part.number, part.id, part.starts, part.ends, 'submitting', now()
-         FROM unnest($8::uuid[], $9::timestamptz[], $10::timestamptz[])
-           WITH ORDINALITY AS part (id, starts, ends, number)`,
-        [
-          ...common,
-          ranges.map(() => uuidv7()),
-          ranges.map((range) => range.startTime),
-          ranges.map((range) => range.endTime),
-        ],
-      );
-    });
-  }
 
   inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return inTransaction(this.dataSource, work);
   }
 
-  /** Newest first. A status changes, so that only lists without that filter have marks. */
-  async requests({ connectionId, truckId, status }: RequestFilter, page: PageRequest): Promise<RequestPage> {
-    const parameters: unknown[] = [];
-    const conditions: string[] = [];
-    const filter = (column: string, value: unknown) => {
-      if (value !== undefined) conditions.push(`${column} = $${parameters.push(value)}`);
-    };
-    filter('connection_id', connectionId);
-    filter('truck_id', truckId);
-    filter('status', status);
-    const sql = `SELECT id FROM video_requests${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}`;
-    const { ids, total } =
-      status === undefined
-        ? await this.marks.page(this.dataSource, { sql, parameters }, page)
-        : await plainPage(this.dataSource, { sql, parameters }, page);
-    const where = { id: In([...ids]) };
-    const rows = await this.dataSource.manager.find(VideoRequestEntity, { where, order: { id: 'DESC' } });
-    return { rows, total };
-  }
-
-  findRequest(id: string): Promise<VideoRequestEntity | null> {
-    return this.dataSource.manager.findOneBy(VideoRequestEntity, { id });
-  }
-
-  partsOf(requests: readonly Pick<VideoRequestEntity, 'haulerId' | 'id'>[]): Promise<PartRow[]> {
-    return this.dataSource.query(
-      `SELECT request_id, number, start_time, end_time, status, coalesce(reason, last_error) AS reason, partner_request_id,
-         ARRAY(SELECT r.id FROM recordings r WHERE r.hauler_id = part.hauler_id AND r.part_id = part.id
-               ORDER BY r.start_time, r.id)::text[] AS recording_ids
-       FROM video_request_parts AS part
-       WHERE (hauler_id, request_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) ORDER BY number`,
-      [requests.map(({ haulerId }) => haulerId), requests.map(({ id }) => id)],
-    );
-  }
-
-  /** The steps of a request, newest first. `part` is the number of the part; null in a request with one part. */
-  events(haulerId: string, requestId: string): Promise<ClipEvent[]> {
-    return this.dataSource.query(
-      `SELECT e.id, e.recording_id AS "recordingId", e.kind, e.text,
-         CASE WHEN EXISTS (SELECT 1 FROM video_request_parts other WHERE other.hauler_id = $1 AND other.request_id = $2
-           AND other.number = 2) THEN part.number END AS part
-       FROM clip_events e JOIN video_request_parts part ON (part.hauler_id, part.id) = (e.hauler_id, e.part_id)
-       WHERE e.hauler_id = $1 AND e.request_id = $2 ORDER BY e.id DESC LIMIT ${MAX_HISTORY}`,
-      [haulerId, requestId],
-    );
-  }
-
-  async findPart(haulerId: string, id: string, manager?: EntityManager): Promise<Part> {
-    const [row] = await (manager ?? this.dataSource).query<Part[]>(
-      `SELECT ${PART} FROM video_request_parts WHERE hauler_id = $1 AND id = $2`,
-      [haulerId, id],
-    );
+  async findPart(haulerId: string, id: string): Promise<Part> {
+    const [row] = await this.dataSource.query<Part[]>(PART_BY_KEY, [haulerId, id]);
     if (row === undefined) throw new Error(`no part ${id} of a video request`);
     return row;
   }
@@ -236,23 +107,21 @@ export class ClipsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** The database's time. Everything that is compared with `now()` in SQL is written with it. */
-  async now(manager: EntityManager): Promise<Date> {
-    const [{ now }] = await manager.query<[{ now: Date }]>('SELECT now()');
-    return now;
-  }
-
   /**
-   * Schedules the customer's poll for `at` or earlier. After a failure the poll keeps its time, which is the backoff or the
-   * partner's `Retry-After`. Locks the poll's row, so that a round that ends now includes the part.
+   * Schedules the customer's poll after `delayMs` or earlier. After a failure the poll keeps its time, which is the backoff
+   * or the partner's `Retry-After`. Locks the poll's row, so that a round that ends now includes the part. Returns the
+   * database's time, for the columns that SQL compares with `now()`.
    */
-  async schedulePoll(manager: EntityManager, part: Part, at: Date): Promise<void> {
-    await manager.query(
-      `INSERT INTO video_polls AS poll (hauler_id, connection_id, customer_id, due_at) VALUES ($1, $2, $3, $4)
+  async schedulePoll(manager: EntityManager, part: Part, delayMs: number): Promise<Date> {
+    const [{ now }] = await manager.query<[{ now: Date }]>(
+      `INSERT INTO video_polls AS poll (hauler_id, connection_id, customer_id, due_at)
+       VALUES ($1, $2, $3, now() + $4::float8 * interval '1 ms')
        ON CONFLICT (hauler_id, connection_id, customer_id) DO UPDATE SET due_at =
-         CASE WHEN poll.last_error IS NULL OR poll.due_at IS NULL THEN least(poll.due_at, excluded.due_at) ELSE poll.due_at END`,
-      [part.haulerId, part.connectionId, part.customerId, at],
+         CASE WHEN poll.last_error IS NULL OR poll.due_at IS NULL THEN least(poll.due_at, excluded.due_at) ELSE poll.due_at END
+       RETURNING now() AS now`,
+      [part.haulerId, part.connectionId, part.customerId, delayMs],
     );
+    return now;
   }
 
   /** Null where the customer has no open part. */
@@ -288,7 +157,7 @@ export class ClipsRepository {
     const changed = polls.filter(({ part, reason }) => part.reason !== reason);
     for (const { part, reason } of changed) {
       const text = reason === null ? 'The partner gives no reason any more.' : `Still processing: ${reason}`;
-      await recordClipEvent(manager, { haulerId, partId: part.id, kind: 'poll', text });
+      await recordClipEvent(manager, part, { kind: 'poll', text });
     }
     for (const id of new Set(changed.map(({ part }) => part.requestId))) {
       await this.refreshRequest(manager, haulerId, id);
@@ -311,7 +180,7 @@ export class ClipsRepository {
       [part.haulerId, part.id, status, reason],
     );
     const text = `The state is ${status}.${reason === null ? '' : ` ${reason}`}`;
-    await recordClipEvent(manager, { haulerId: part.haulerId, partId: part.id, kind, text });
+    await recordClipEvent(manager, part, { kind, text });
     await this.refreshRequest(manager, part.haulerId, part.requestId);
   }
 
@@ -321,9 +190,8 @@ export class ClipsRepository {
    */
   async updatePartFromClips(manager: EntityManager, haulerId: string, id: string): Promise<void> {
     const key = [haulerId, id];
-    await manager.query('SELECT 1 FROM video_request_parts WHERE hauler_id = $1 AND id = $2 FOR UPDATE', key);
-    const part = await this.findPart(haulerId, id, manager);
-    if (part.status !== 'ready' && part.status !== 'downloading') return;
+    const [part] = await manager.query<Part[]>(`${PART_BY_KEY} FOR UPDATE`, key);
+    if (part?.status !== 'ready' && part?.status !== 'downloading') return;
     const clips = await manager.query<ClipState[]>(
       'SELECT status, reason FROM recordings WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id',
       key,
@@ -350,10 +218,14 @@ export class ClipsRepository {
 }
 
 /** Records a step of a part, in the transaction of the step. */
-export async function recordClipEvent(manager: EntityManager, event: NewClipEvent): Promise<void> {
+export async function recordClipEvent(
+  manager: EntityManager,
+  { haulerId, id }: Pick<Part, 'haulerId' | 'id'>,
+  { kind, text, recordingId }: NewClipEvent,
+): Promise<void> {
   await manager.query(
     `INSERT INTO clip_events (hauler_id, request_id, id, part_id, recording_id, kind, text)
      SELECT hauler_id, request_id, $3, id, $4, $5, $6 FROM video_request_parts WHERE hauler_id = $1 AND id = $2`,
-    [event.haulerId, event.partId, uuidv7(), event.recordingId ?? null, event.kind, event.text.slice(0, MAX_TEXT)],
+    [haulerId, id, uuidv7(), recordingId ?? null, kind, text.slice(0, MAX_TEXT)],
   );
 }

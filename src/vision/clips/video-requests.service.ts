@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type {
   OrderedVideoRequest,
@@ -10,22 +11,24 @@ import type {
   VideoRequestQuery,
 } from '../../contracts/admin/video-request.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
-import { uuidv7 } from '../../database/uuid.js';
+import { type PageQuery, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { timeOfUuidv7, uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
+import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
+import type { NamedExchangeRow } from '../../exchanges/exchanges.repository.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { SUBMIT_CLIPS, unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { rangeViolations, splitRange } from './clip-requests.rules.js';
-import { ClipsRepository, type PartRow } from './clips.repository.js';
-import type { VideoRequestEntity } from '../vision.entity.js';
+import { type ClipEvent, type PartRow, type RequestRow, VideoRequestsRepository } from './video-requests.repository.js';
 
-/** On-demand video (section 1, workflow 4): the requests of admins, and their states. */
+/** On-demand video (section 1, workflow 4): the requests of admins, their states and their history. */
 @Injectable()
 export class VideoRequests {
   constructor(
-    private readonly clips: ClipsRepository,
+    private readonly requests: VideoRequestsRepository,
     private readonly connections: VisionConnections,
     private readonly jobs: JobsService,
+    private readonly exchanges: ExchangeHistory,
     @Inject(ENV) private readonly env: ResolvedEnv,
   ) {}
 
@@ -39,10 +42,7 @@ export class VideoRequests {
     const { haulerId, customerId } = connection;
     const id = uuidv7();
     const deadlineMs = this.env.VISION_REQUEST_DEADLINE;
-    await this.clips.insertRequest(
-      { ...request, id, haulerId, customerId, deadlineMs },
-      splitRange(request, clipMinutes),
-    );
+    await this.requests.insert({ ...request, id, haulerId, customerId, deadlineMs }, splitRange(request, clipMinutes));
     this.jobs.runDue(SUBMIT_CLIPS);
     return { id, status: 'submitting' };
   }
@@ -50,43 +50,57 @@ export class VideoRequests {
   /** Newest first. */
   async list({ connectionId, truckId, status, ...paging }: VideoRequestQuery): Promise<List<VideoRequest>> {
     const page = pageRequest(paging);
-    const { rows, total } = await this.clips.requests({ connectionId, truckId, status }, page);
-    return { data: await this.withParts(rows), pagination: paginationOf(page, total) };
+    const { ids, total } = await this.requests.ids({ connectionId, truckId, status }, page);
+    return { data: await this.find(ids), pagination: paginationOf(page, total) };
   }
 
   async get(id: string): Promise<VideoRequest> {
-    const row = await this.clips.findRequest(id);
-    const [request] = row === null ? [] : await this.withParts([row]);
+    const [request] = await this.find([id]);
     if (request === undefined) throw apiError(ADMIN_API, 'notFound', `there is no video request ${id}`);
     return request;
   }
 
-  private async withParts(rows: readonly VideoRequestEntity[]): Promise<VideoRequest[]> {
-    if (rows.length === 0) return [];
-    const parts = Map.groupBy(await this.clips.partsOf(rows), ({ request_id }) => request_id);
+  /**
+   * How a request was submitted, polled and downloaded, newest first. Steps are retained without limit, calls until their
+   * exchanges are deleted.
+   */
+  async history(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
+    const { haulerId, recordingIds, createdAt, parts } = await this.get(id);
+    const calls = await this.exchanges.find(haulerId, [
+      { kind: 'videoRequestId', value: id },
+      ...recordingIds.map((value) => ({ kind: 'recordingId', value }) as const),
+    ]);
+    const order: HistoryEntry = { at: createdAt, event: 'state', text: 'The video was requested.' };
+    const events = await this.requests.events(haulerId, id);
+    return historyPage([...historyEntries(events, calls, parts.length > 1), order], query);
+  }
+
+  private async find(ids: readonly string[]): Promise<VideoRequest[]> {
+    const rows = await this.requests.find(ids);
+    const parts = Map.groupBy(await this.requests.partsOf(rows), ({ request_id }) => request_id);
     return rows.map((row) => toVideoRequestDto(row, parts.get(row.id) ?? []));
   }
 }
 
-function toVideoRequestDto(row: VideoRequestEntity, parts: readonly PartRow[]): VideoRequest {
+function toVideoRequestDto(row: RequestRow, parts: readonly PartRow[]): VideoRequest {
   const [only] = parts.length === 1 ? parts : [];
   return {
     id: row.id,
-    haulerId: row.haulerId,
-    connectionId: row.connectionId,
-    customerId: row.customerId,
-    truckId: row.truckId,
-    cameraId: row.cameraId,
-    startTime: formatInstant(row.startTime),
-    endTime: formatInstant(row.endTime),
+    haulerId: row.hauler_id,
+    connectionId: row.connection_id,
+    customerId: row.customer_id,
+    truckId: row.truck_id,
+    cameraId: row.camera_id,
+    startTime: formatInstant(row.start_time),
+    endTime: formatInstant(row.end_time),
     status: row.status,
     ...(row.reason === null ? {} : { reason: row.reason }),
     ...(only?.partner_request_id == null ? {} : { partnerRequestId: only.partner_request_id }),
     parts: parts.map(toPartDto),
     recordingIds: parts.flatMap(({ recording_ids }) => recording_ids),
-    deadline: formatInstant(row.deadlineAt),
-    createdAt: formatInstant(row.createdAt),
-    updatedAt: formatInstant(row.updatedAt),
+    deadline: formatInstant(row.deadline_at),
+    createdAt: formatInstant(row.created_at),
+    updatedAt: formatInstant(row.updated_at),
   };
 }
 
@@ -101,3 +115,49 @@ function toPartDto(part: PartRow): VideoRequestPart {
     recordingIds: part.recording_ids,
   };
 }
+
+/** The operation whose call leads to a step. */
+const ROUTES: Readonly<Record<ClipEvent['kind'], string | undefined>> = {
+  submitted: 'requestVideo',
+  poll: 'listVideos',
+  'link-replaced': 'listVideos',
+  download: 'download',
+  state: undefined,
+};
+
+/** A step follows its call at once, unless the database is slow. */
+const MAX_DELAY_MS = 60_000;
+
+/**
+ * The entries of a history: each step with the call that led to it, and the calls without a step, except polls that
+ * succeeded and changed nothing. Both lists are newest first.
+ */
+function historyEntries(
+  events: readonly ClipEvent[],
+  calls: readonly NamedExchangeRow[],
+  hasParts: boolean,
+): HistoryEntry[] {
+  const used = new Set<string>();
+  const steps = events.map((event): HistoryEntry => {
+    const call = calls.find((each) => ledTo(each, event));
+    if (call !== undefined) used.add(call.id);
+    return {
+      at: formatInstant(new Date(timeOfUuidv7(event.id))),
+      event: event.kind,
+      text: hasParts ? `Part ${event.part}: ${event.text}` : event.text,
+      ...(call === undefined ? {} : callOf(call)),
+    };
+  });
+  const others = calls.filter((call) => !used.has(call.id) && !isQuietPoll(call));
+  return [...steps, ...others.map((call) => exchangeEntry(call, call.route === 'download' ? 'download' : 'call'))];
+}
+
+function ledTo(call: NamedExchangeRow, { id, kind, recordingId }: ClipEvent): boolean {
+  if (call.route !== ROUTES[kind] || call.id > id || timeOfUuidv7(id) - endOf(call) > MAX_DELAY_MS) return false;
+  return recordingId === null || call.refs?.includes(`{"kind":"recordingId","value":"${recordingId}"}`) === true;
+}
+
+const endOf = ({ id, duration_ms: durationMs }: NamedExchangeRow): number => timeOfUuidv7(id) + durationMs;
+
+const isQuietPoll = ({ route, status, failure }: NamedExchangeRow): boolean =>
+  route === 'listVideos' && status === 200 && failure === null;

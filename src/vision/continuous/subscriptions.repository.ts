@@ -35,16 +35,19 @@ export interface SubscribedCamera {
   readonly camera_id: string | null;
 }
 
-/** A window whose reading failed repeatedly. */
-export interface FailedWindow {
-  readonly hauler_id: string;
-  readonly subscription_id: string;
+/** The subscription of a deferred window. */
+export interface CameraOfWindow extends SubscribedCamera {
   readonly connection_id: string;
-  readonly start: Date;
-  readonly end: Date;
-  /** The end of the window before it. */
-  readonly readUntil: Date;
-  readonly reason: string;
+  readonly enabled: boolean;
+}
+
+/** How far a subscription was read. */
+export interface SubscriptionPosition {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly connection_id: string;
+  /** The end of the last window that was read or deferred. */
+  readonly read_until: Date;
 }
 
 const SUBSCRIPTIONS = `
@@ -119,13 +122,8 @@ export class SubscriptionsRepository {
   }
 
   /** Undefined for a deleted subscription. */
-  async cameraOf(
-    haulerId: string,
-    id: string,
-  ): Promise<(SubscribedCamera & { readonly connection_id: string; readonly enabled: boolean }) | undefined> {
-    const [row] = await this.dataSource.query<
-      (SubscribedCamera & { readonly connection_id: string; readonly enabled: boolean })[]
-    >(
+  async cameraOf(haulerId: string, id: string): Promise<CameraOfWindow | undefined> {
+    const [row] = await this.dataSource.query<CameraOfWindow[]>(
       `SELECT connection_id, enabled, truck_id, camera_id FROM video_subscriptions
        WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
       [haulerId, id],
@@ -134,19 +132,24 @@ export class SubscriptionsRepository {
   }
 
   /** Adds a failed window to the deferred one that ends where it begins, up to 24 h, or stores it as a row of its own. */
-  async deferWindow(manager: EntityManager, window: FailedWindow): Promise<void> {
-    const { hauler_id, subscription_id, connection_id, start, end, readUntil, reason } = window;
+  async deferWindow(
+    manager: EntityManager,
+    subscription: SubscriptionPosition,
+    [start, end]: readonly [Date, Date],
+    reason: string,
+  ): Promise<void> {
+    const { hauler_id: haulerId, id, connection_id: connectionId, read_until: readUntil } = subscription;
     const [, extended] = await manager.query<[unknown[], number]>(
-      `UPDATE video_windows SET end_time = $3, reason = $4
-       WHERE hauler_id = $5 AND subscription_id = $1 AND end_time = $2 AND lease_token IS NULL AND due_at IS NOT NULL
-         AND start_time > $3::timestamptz - interval '24 hours'`,
-      [subscription_id, readUntil, end, reason, hauler_id],
+      `UPDATE video_windows SET end_time = $4, reason = $5
+       WHERE hauler_id = $1 AND subscription_id = $2 AND end_time = $3 AND lease_token IS NULL AND due_at IS NOT NULL
+         AND start_time > $4::timestamptz - interval '24 hours'`,
+      [haulerId, id, readUntil, end, reason],
     );
     if (extended > 0) return;
     await manager.query(
       `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, due_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '1 minute')`,
-      [hauler_id, uuidv7(), subscription_id, connection_id, start, end, reason],
+      [haulerId, uuidv7(), id, connectionId, start, end, reason],
     );
   }
 

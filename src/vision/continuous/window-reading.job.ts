@@ -4,6 +4,7 @@ import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Next, Run } from '../../jobs/run.js';
+import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { readAllPages } from '../client/read-pages.js';
 import {
@@ -16,15 +17,14 @@ import {
 import { VisionClient } from '../client/vision.client.js';
 import { storeCameraNames } from '../recordings/camera-names.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
-import { type SubscribedCamera, SubscriptionsRepository } from './subscriptions.repository.js';
-import { nextWindow, type ReadingPosition, shouldDefer, type Window } from './windows.rules.js';
+import {
+  type SubscribedCamera,
+  type SubscriptionPosition,
+  SubscriptionsRepository,
+} from './subscriptions.repository.js';
 
-interface SubscriptionRow extends SubscribedCamera {
-  readonly hauler_id: string;
-  readonly id: string;
-  readonly connection_id: string;
+interface SubscriptionRow extends SubscribedCamera, SubscriptionPosition {
   readonly start_time: Date;
-  readonly read_until: Date;
   readonly last_read_at: Date | null;
   readonly deferred_at: Date | null;
   readonly interval_seconds: number;
@@ -112,15 +112,8 @@ export class WindowReadingJob implements OnModuleInit {
       if (signal.aborted || !shouldDefer(error, run.attempt)) throw error;
       await this.subscriptions.inTransaction(async (manager) => {
         await run.finish(next, { read_until: readUntil, deferred_at: now }, manager);
-        await this.subscriptions.deferWindow(manager, {
-          hauler_id: row.hauler_id,
-          subscription_id: row.id,
-          connection_id: row.connection_id,
-          start: new Date(window.start),
-          end: readUntil,
-          readUntil: row.read_until,
-          reason: (error as Error).message,
-        });
+        const { message } = error as Error;
+        await this.subscriptions.deferWindow(manager, row, [new Date(window.start), readUntil], message);
       });
       return 'done';
     }
@@ -134,7 +127,6 @@ export class WindowReadingJob implements OnModuleInit {
     if (camera !== undefined) {
       const connection = await this.connections.find(camera.connection_id);
       if (connection === undefined) {
-        // The row stays, because the coverage shows unread windows as missing.
         await run.finish('done', { reason: 'The connection was deleted.' });
         return 'done';
       }
@@ -189,4 +181,70 @@ function positionOf({ start_time, read_until, last_read_at, deferred_at }: Subsc
     readUntil: read_until.getTime(),
     lastReadAt: readings.length === 0 ? undefined : Math.max(...readings.map((at) => at.getTime())),
   };
+}
+
+/** Milliseconds since the epoch, the end excluded. */
+interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const MAX_WINDOW_MS = 24 * HOUR_MS;
+/** The partner may not have listed later recordings yet. */
+const CLOSED_AFTER_MS = MINUTE_MS;
+/** How far back a reading looks for chunks that were listed late. */
+const REREAD_MS = 6 * HOUR_MS;
+
+/** How far a subscription was read, in milliseconds since the epoch. */
+interface ReadingPosition {
+  readonly startTime: number;
+  /** The end of the last window that was read or deferred. */
+  readonly readUntil: number;
+  /** When that window was read or deferred; undefined before the first one. */
+  readonly lastReadAt: number | undefined;
+}
+
+/**
+ * The next window to read (decision 48): at most 24 h, and ended at least a minute ago. It starts at `readUntil`, or 6 h
+ * before the last reading if that is earlier, so that it includes chunks that were listed late. Undefined if no later
+ * time has ended.
+ */
+export function nextWindow(
+  { startTime, readUntil, lastReadAt }: ReadingPosition,
+  now: number,
+): (Window & { readonly isLast: boolean }) | undefined {
+  const closed = now - CLOSED_AFTER_MS;
+  if (now <= readUntil) return undefined;
+  const complete = lastReadAt === undefined ? readUntil : lastReadAt - REREAD_MS;
+  const start = Math.max(startTime, Math.min(readUntil, complete));
+  const isLast = start + MAX_WINDOW_MS >= closed;
+  const end = isLast ? Math.max(closed, readUntil) : start + MAX_WINDOW_MS;
+  return start < end ? { start, end, isLast } : undefined;
+}
+
+/** A window with this many failures in a row is deferred. */
+const MAX_FAILURES_IN_TURN = 3;
+
+/** Failures that may concern one window. After any other, the partner would fail for the other windows as well. */
+const WINDOW_FAILURES: ReadonlySet<FailureKind> = new Set([
+  'failed',
+  'timedOut',
+  'breach',
+  'notJson',
+  'tooLarge',
+  'rejected',
+]);
+
+/**
+ * Whether to defer a failed window, so that the windows after it are read before their links expire. The 504 of a gateway
+ * mostly means that this window takes too long; a 404 means that the customer or the truck is unknown.
+ */
+export function shouldDefer(error: unknown, attempt: number): boolean {
+  if (attempt < MAX_FAILURES_IN_TURN) return false;
+  if (!(error instanceof PartnerFailure)) return true;
+  const { kind, status } = error;
+  return status === 504 || (WINDOW_FAILURES.has(kind) && status !== 404);
 }

@@ -3,7 +3,8 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import type { Changes, Next, Run } from '../../jobs/run.js';
-import { type ClipEvent, ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
+import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
+import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
 import type { ResumePoint } from './downloader.js';
 
@@ -119,7 +120,7 @@ export class DownloadRepository {
       await write(changes, manager);
       const event = downloadEvent(status, set);
       if (event !== undefined) {
-        await recordClipEvent(manager, { haulerId, partId, recordingId: row.id, ...event });
+        await recordClipEvent(manager, { haulerId, id: partId }, { ...event, recordingId: row.id });
       }
       await this.parts.updatePartFromClips(manager, haulerId, partId);
     });

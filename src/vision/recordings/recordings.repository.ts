@@ -16,6 +16,7 @@ import {
   knownByCamera,
   type KnownChunk,
   MAX_CLIPS_PER_PART,
+  type RecordingState,
   RECORDINGS_FOLDER,
 } from './recording.rules.js';
 
@@ -188,6 +189,41 @@ export class RecordingsRepository {
     );
     return rows.length;
   }
+}
+
+/** A recording as the admin API shows it. Customer, truck and camera have the partner's names. */
+export interface AdminRecordingRow {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly connection_id: string;
+  readonly source: 'on-demand' | 'continuous';
+  readonly partner_recording_id: string;
+  readonly customer_id: string;
+  readonly truck_id: string;
+  readonly camera_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly duration_seconds: number;
+  readonly status: RecordingState;
+  /** Of the end, or of the last failed attempt. */
+  readonly reason: string | null;
+  readonly expires_at: Date | null;
+  /** A bigint, as text. */
+  readonly size_bytes: string | null;
+  readonly sha256: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** The latest start first. */
+export function findRecordings(database: Querying, ids: readonly string[]): Promise<AdminRecordingRow[]> {
+  return database.query(
+    `SELECT hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id, start_time,
+       end_time, duration_seconds, status, coalesce(reason, last_error) AS reason, expires_at, size_bytes, sha256,
+       created_at, updated_at
+     FROM recordings WHERE id = ANY ($1::uuid[]) ORDER BY start_time DESC, id DESC`,
+    [ids],
+  );
 }
 
 /** A stored file whose recording is older than the retention. */

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DataSource, In } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { RecordingQuery, StoredRecording } from '../../contracts/admin/recording.dto.js';
@@ -12,8 +12,7 @@ import { sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { otherNamesOf } from './camera-names.repository.js';
 import { recordingFile } from './recording.rules.js';
-import { countStoredByHour } from './recordings.repository.js';
-import { RecordingEntity } from '../vision.entity.js';
+import { type AdminRecordingRow, countStoredByHour, findRecordings } from './recordings.repository.js';
 
 const RECORDINGS: DayCounted = {
   table: 'recordings',
@@ -37,10 +36,10 @@ export class Recordings {
     const page = pageRequest(query);
     const filter = await this.filterOf(query);
     const found = await dayCountedPage<{ id: string }>(this.dataSource, RECORDINGS, filter, page);
-    const rows = await this.dataSource.manager.find(RecordingEntity, {
-      where: { id: In(found.rows.map(({ id }) => id)) },
-      order: { startTime: 'DESC', id: 'DESC' },
-    });
+    const rows = await findRecordings(
+      this.dataSource,
+      found.rows.map(({ id }) => id),
+    );
     return { data: rows.map(toRecordingDto), pagination: paginationOf(page, found.total) };
   }
 
@@ -50,12 +49,12 @@ export class Recordings {
 
   /** Sends the bytes, or the requested range of them. 404 where the recording or its file does not exist. */
   async sendContent(id: string, request: Request, response: Response): Promise<void> {
-    const { status, sizeBytes, sha256 } = await this.find(id);
-    if (status !== 'stored' || sizeBytes === null || sha256 === null) {
+    const { status, size_bytes: size, sha256 } = await this.find(id);
+    if (status !== 'stored' || size === null || sha256 === null) {
       throw apiError(ADMIN_API, 'notFound', `the recording ${id} is not stored, it is ${status}`);
     }
     await sendFile(request, response, {
-      size: Number(sizeBytes),
+      size: Number(size),
       etag: `"${sha256}"`,
       contentType: 'video/mp4',
       open: (range) => this.storage.read(recordingFile(id), range),
@@ -72,9 +71,9 @@ export class Recordings {
     return { where, oneOf: { columns, rows: others, orElse }, from, to };
   }
 
-  private async find(id: string): Promise<RecordingEntity> {
-    const row = await this.dataSource.manager.findOneBy(RecordingEntity, { id });
-    if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no recording ${id}`);
+  private async find(id: string): Promise<AdminRecordingRow> {
+    const [row] = await findRecordings(this.dataSource, [id]);
+    if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no recording ${id}`);
     return row;
   }
 }
@@ -105,26 +104,25 @@ export class StoredHours {
   }
 }
 
-function toRecordingDto(row: RecordingEntity): StoredRecording {
-  const reason = row.reason ?? row.lastError;
+function toRecordingDto(row: AdminRecordingRow): StoredRecording {
   return {
     id: row.id,
-    haulerId: row.haulerId,
-    connectionId: row.connectionId,
+    haulerId: row.hauler_id,
+    connectionId: row.connection_id,
     source: row.source,
-    partnerRecordingId: row.partnerRecordingId,
-    customerId: row.customerId,
-    truckId: row.truckId,
-    cameraId: row.cameraId,
-    startTime: formatInstant(row.startTime),
-    endTime: formatInstant(row.endTime),
-    durationSeconds: row.durationSeconds,
+    partnerRecordingId: row.partner_recording_id,
+    customerId: row.customer_id,
+    truckId: row.truck_id,
+    cameraId: row.camera_id,
+    startTime: formatInstant(row.start_time),
+    endTime: formatInstant(row.end_time),
+    durationSeconds: row.duration_seconds,
     status: row.status,
-    ...(reason === null ? {} : { reason }),
-    ...(row.expiresAt === null ? {} : { expiresAt: formatInstant(row.expiresAt) }),
-    ...(row.sizeBytes === null ? {} : { sizeBytes: Number(row.sizeBytes) }),
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.expires_at === null ? {} : { expiresAt: formatInstant(row.expires_at) }),
+    ...(row.size_bytes === null ? {} : { sizeBytes: Number(row.size_bytes) }),
     ...(row.sha256 === null ? {} : { sha256: row.sha256 }),
-    createdAt: formatInstant(row.createdAt),
-    updatedAt: formatInstant(row.updatedAt),
+    createdAt: formatInstant(row.created_at),
+    updatedAt: formatInstant(row.updated_at),
   };
 }

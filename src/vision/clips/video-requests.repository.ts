@@ -1,0 +1,147 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
+import type { PageRequest } from '../../contracts/common/pagination.dto.js';
+import { type IdPage, PageMarks, plainPage } from '../../database/page-marks.js';
+import { inTransaction } from '../../database/transaction.js';
+import { uuidv7 } from '../../database/uuid.js';
+import type { CameraRange } from './clip-matching.rules.js';
+import type { Range, RequestState } from './clip-requests.rules.js';
+
+/** A request as the admin API shows it. Its state follows from its parts. */
+export interface RequestRow {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly connection_id: string;
+  readonly customer_id: string;
+  readonly truck_id: string;
+  readonly camera_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly status: RequestState;
+  readonly reason: string | null;
+  readonly deadline_at: Date;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** A part as the admin API shows it. */
+export interface PartRow {
+  readonly request_id: string;
+  readonly number: number;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly status: RequestState;
+  readonly reason: string | null;
+  readonly partner_request_id: string | null;
+  readonly recording_ids: string[];
+}
+
+interface RequestFilter {
+  readonly connectionId: string | undefined;
+  readonly truckId: string | undefined;
+  readonly status: RequestState | undefined;
+}
+
+export interface NewRequest extends CameraRange {
+  readonly id: string;
+  readonly haulerId: string;
+  readonly connectionId: string;
+  readonly customerId: string;
+  readonly deadlineMs: number;
+}
+
+/** A step of a part that changed something. */
+export interface ClipEvent {
+  /** Contains the time. */
+  readonly id: string;
+  /** The number of the part. */
+  readonly part: number;
+  readonly recordingId: string | null;
+  readonly kind: 'submitted' | 'poll' | 'download' | 'link-replaced' | 'state';
+  readonly text: string;
+}
+
+/** By the database's clock, which also decides when it has passed. Milliseconds, because it is read as a JavaScript date. */
+const DEADLINE = "date_trunc('milliseconds', now()) + $6::float8 * interval '1 ms'";
+
+/** Video requests as the admin API creates and shows them, with their parts and steps. Jobs change them: `ClipsRepository`. */
+@Injectable()
+export class VideoRequestsRepository {
+  private readonly marks = new PageMarks();
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  async insert(request: NewRequest, ranges: readonly Range[]): Promise<void> {
+    const { haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id, startTime, endTime } = request;
+    const common = [haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id];
+    await inTransaction(this.dataSource, async (manager) => {
+      await manager.query(
+        `INSERT INTO video_requests (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at, id,
+           start_time, end_time, status, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, ${DEADLINE}, $7, $8, $9, 'submitting', now(), now())`,
+        [...common, startTime, endTime],
+      );
+      await manager.query(
+        `INSERT INTO video_request_parts (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at,
+           request_id, number, id, start_time, end_time, status, due_at)
+         SELECT $1, $2, $3, $4, $5, ${DEADLINE}, $7, part.number, part.id, part.starts, part.ends, 'submitting', now()
+         FROM unnest($8::uuid[], $9::timestamptz[], $10::timestamptz[])
+           WITH ORDINALITY AS part (id, starts, ends, number)`,
+        [
+          ...common,
+          ranges.map(() => uuidv7()),
+          ranges.map((range) => range.startTime),
+          ranges.map((range) => range.endTime),
+        ],
+      );
+    });
+  }
+
+  /** Newest first. A status changes, so that only lists without that filter have marks. */
+  ids({ connectionId, truckId, status }: RequestFilter, page: PageRequest): Promise<IdPage> {
+    const parameters: unknown[] = [];
+    const conditions: string[] = [];
+    const filter = (column: string, value: unknown) => {
+      if (value !== undefined) conditions.push(`${column} = $${parameters.push(value)}`);
+    };
+    filter('connection_id', connectionId);
+    filter('truck_id', truckId);
+    filter('status', status);
+    const sql = `SELECT id FROM video_requests${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}`;
+    return status === undefined
+      ? this.marks.page(this.dataSource, { sql, parameters }, page)
+      : plainPage(this.dataSource, { sql, parameters }, page);
+  }
+
+  /** Newest first. */
+  find(ids: readonly string[]): Promise<RequestRow[]> {
+    return this.dataSource.query(
+      `SELECT hauler_id, id, connection_id, customer_id, truck_id, camera_id, start_time, end_time, status, reason,
+         deadline_at, created_at, updated_at
+       FROM video_requests WHERE id = ANY ($1::uuid[]) ORDER BY id DESC`,
+      [ids],
+    );
+  }
+
+  partsOf(requests: readonly RequestRow[]): Promise<PartRow[]> {
+    return this.dataSource.query(
+      `SELECT request_id, number, start_time, end_time, status, coalesce(reason, last_error) AS reason, partner_request_id,
+         ARRAY(SELECT r.id FROM recordings r WHERE r.hauler_id = part.hauler_id AND r.part_id = part.id
+               ORDER BY r.start_time, r.id)::text[] AS recording_ids
+       FROM video_request_parts AS part
+       WHERE (hauler_id, request_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) ORDER BY number`,
+      [requests.map(({ hauler_id }) => hauler_id), requests.map(({ id }) => id)],
+    );
+  }
+
+  /** The steps of a request, newest first. */
+  events(haulerId: string, requestId: string): Promise<ClipEvent[]> {
+    return this.dataSource.query(
+      `SELECT e.id, part.number AS part, e.recording_id AS "recordingId", e.kind, e.text
+       FROM clip_events e JOIN video_request_parts part ON (part.hauler_id, part.id) = (e.hauler_id, e.part_id)
+       WHERE e.hauler_id = $1 AND e.request_id = $2 ORDER BY e.id DESC LIMIT ${MAX_HISTORY}`,
+      [haulerId, requestId],
+    );
+  }
+}
