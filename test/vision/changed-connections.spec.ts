@@ -3,6 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { refuses, type ScriptedReply } from '../support/scripted-partner.js';
 import { accepts, CONTINUOUS, inHours, lists, POST, VIDEOS } from '../support/vision-partner.js';
 import { useVision } from '../support/vision-scene.js';
+import { Subscriptions } from './subscriptions.js';
 
 const vision = useVision();
 const { order, read } = vision;
@@ -24,14 +25,7 @@ const withNewKey =
   (response, request) =>
     (request.headers['api-key'] === NEW_KEY ? reply : refuses(401, 'UNAUTHORIZED'))(response, request);
 
-const follow = async (startTime = inHours(-4)) =>
-  (
-    await vision.app.admin<{ id: string }>('POST', '/video-subscriptions', {
-      connectionId,
-      truckId: 'TRUCK-7',
-      startTime,
-    })
-  ).body.id;
+const follow = (fields?: object) => new Subscriptions(vision).follow(connectionId, fields);
 const patch = async (change: object) =>
   expect((await vision.app.admin('PATCH', `/connections/${connectionId}`, change)).status).toBe(200);
 
@@ -99,7 +93,7 @@ test('a changed key is used at once by requests, by polls and by deferred window
     `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, due_at, last_error)
      SELECT hauler_id, gen_random_uuid(), id, connection_id, now() - interval '3 hours', now() - interval '1 hour',
        now() + interval '1 hour', 'oops' FROM video_subscriptions WHERE id = $1`,
-    [await follow(inHours(100))],
+    [await follow({ startTime: inHours(100) })],
   );
   await postpone('video_windows');
   const before = vision.partner.askedOf(VIDEOS).length;

@@ -2,7 +2,6 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { sampleVideo } from '../support/sample-video.js';
-import { withLateClock } from './late-clock.js';
 import { json, raw, refuses } from '../support/scripted-partner.js';
 import { RANGE } from '../support/video-requests.js';
 import { accepts, element, lists, POST, VIDEOS, type Element } from '../support/vision-partner.js';
@@ -389,3 +388,28 @@ describe('many open requests of one customer', () => {
     expect(shown.reason).toContain('seen');
   });
 });
+
+/** Runs `work` while the clock of this process is `byMs` milliseconds behind the clock of the database. */
+async function withLateClock<T>(byMs: number, work: () => Promise<T>): Promise<T> {
+  const RealDate = Date;
+  class LateDate extends RealDate {
+    constructor(...given: [] | [number | string | Date]) {
+      super(given.length === 0 ? RealDate.now() - byMs : given[0]);
+    }
+
+    static override now(): number {
+      return RealDate.now() - byMs;
+    }
+
+    /** Dates that were created before are dates as well. */
+    static override [Symbol.hasInstance](value: unknown): boolean {
+      return value instanceof RealDate;
+    }
+  }
+  globalThis.Date = LateDate as DateConstructor;
+  try {
+    return await work();
+  } finally {
+    globalThis.Date = RealDate;
+  }
+}

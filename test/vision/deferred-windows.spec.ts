@@ -147,11 +147,12 @@ describe('a deferred window', () => {
       await vision.hurry();
       expect((await windows()).filter(({ due_at }) => due_at !== null)).toEqual([]);
     }, 10_000);
-    const address = `/coverage?connectionId=${vision.connectionId}&truckId=TRUCK-7&cameraId=front&from=${startTime}&to=${inHours(-3)}`;
-    await eventually(async () => {
-      const { body } = await vision.app.admin<{ data: object[] }>('GET', address);
-      expect(body.data).toMatchObject([{ state: 'missing', reason: expect.stringContaining('100') }]);
-    });
+    const end = inHours(-3);
+    await eventually(async () =>
+      expect(await subscriptions.coverage(startTime, end)).toMatchObject([
+        { state: 'missing', reason: expect.stringContaining('100') },
+      ]),
+    );
     vision.partner.on(CONTINUOUS, within([subscriptions.chunk(3)]));
     expect(
       (await vision.app.admin('PATCH', `/connections/${vision.connectionId}`, { apiKey: 'another-key' })).status,
@@ -168,12 +169,9 @@ describe('a deferred window', () => {
       expect(await windows()).toMatchObject([{ due_at: null }]);
     });
     expect((await subscriptions.read(id)).watermark).toBe(startTime);
-    const range = `from=${inHours(-3)}&to=${inHours(-2)}`;
-    const { body } = await vision.app.admin<{ data: object[] }>(
-      'GET',
-      `/coverage?connectionId=${vision.connectionId}&truckId=TRUCK-7&cameraId=front&${range}`,
-    );
-    expect(body.data).toMatchObject([{ state: 'missing', reason: NOTHING_MORE }]);
+    expect(await subscriptions.coverage(inHours(-3), inHours(-2))).toMatchObject([
+      { state: 'missing', reason: NOTHING_MORE },
+    ]);
     expect((await vision.app.admin('DELETE', `/video-subscriptions/${id}`)).status).toBe(204);
     expect(await windows()).toEqual([]);
   });
@@ -182,13 +180,7 @@ describe('a deferred window', () => {
 test('the time after the deletion of a connection is reported as never read', async () => {
   const id = await vision.connect();
   await subscriptions.follow(id);
-  const reasons = async (): Promise<unknown> => {
-    const range = `from=${inHours(1)}&to=${inHours(2)}`;
-    const address = `/coverage?connectionId=${id}&truckId=TRUCK-7&cameraId=front&${range}`;
-    return (await vision.app.admin<{ data: { reason: string }[] }>('GET', address)).body.data.map(
-      ({ reason }) => reason,
-    );
-  };
+  const reasons = async () => (await subscriptions.coverage(inHours(1), inHours(2))).map(({ reason }) => reason);
   expect(await reasons()).toEqual([expect.stringMatching(/^Not read yet/)]);
   expect((await vision.app.admin('DELETE', `/connections/${id}`)).status).toBe(204);
   expect(await reasons()).toEqual([NOTHING_MORE]);

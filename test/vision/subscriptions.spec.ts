@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { json, refuses } from '../support/scripted-partner.js';
 import { accepts, CONTINUOUS, element, inHours, lists, POST } from '../support/vision-partner.js';
-import { Subscriptions, within, type Subscription } from './subscriptions.js';
+import { Subscriptions, within } from './subscriptions.js';
 import { useVision } from '../support/vision-scene.js';
 
 const vision = useVision();
@@ -24,15 +24,10 @@ describe('a subscription', () => {
       startTime: inHours(-4),
     });
     expect(made).toMatchObject({ status: 201, body: { intervalSeconds: 300, enabled: true } });
-    await eventually(async () => {
-      const list = await vision.app.admin<{ data: object[] }>(
-        'GET',
-        `/recordings?connectionId=${connectionId}&status=stored`,
-      );
-      expect(list.body.data).toHaveLength(3);
-    });
-    const read = await vision.app.admin<{ watermark: string }>('GET', `/video-subscriptions/${made.body.id}`);
-    expect(Date.parse(read.body.watermark)).toBeGreaterThan(Date.now() - 70_000);
+    const stored = { status: 'stored' };
+    await eventually(async () => expect(await subscriptions.recordings()).toMatchObject([stored, stored, stored]));
+    const { watermark } = await subscriptions.read(made.body.id);
+    expect(Date.parse(watermark)).toBeGreaterThan(Date.now() - 70_000);
     const covered = await vision.app.admin<{ data: { state: string }[] }>(
       'GET',
       `/coverage?connectionId=${connectionId}&truckId=TRUCK-7&from=${inHours(-4)}&to=${inHours(0)}`,
@@ -53,12 +48,10 @@ describe('a subscription', () => {
     expect((await vision.app.admin('PATCH', `/connections/${connectionId}`, { intervalSeconds: 3_600 })).status).toBe(
       200,
     );
-    const intervalOf = async (id: string) =>
-      (await vision.app.admin<Subscription>('GET', `/video-subscriptions/${id}`)).body;
-    expect(await intervalOf(await subscriptions.follow(connectionId))).toMatchObject({ intervalSeconds: 3_600 });
-    expect(await intervalOf(await subscriptions.follow(connectionId, { intervalSeconds: 30 }))).toMatchObject({
-      intervalSeconds: 30,
-    });
+    const intervalOf = async (fields: object) =>
+      (await subscriptions.read(await subscriptions.follow(connectionId, fields))).intervalSeconds;
+    expect(await intervalOf({})).toBe(3_600);
+    expect(await intervalOf({ intervalSeconds: 30 })).toBe(30);
   });
 
   test('of a paused connection is not read; a requested video is fetched', async () => {
@@ -68,15 +61,7 @@ describe('a subscription', () => {
     const connectionId = await vision.connect();
     await vision.app.admin('PATCH', `/connections/${connectionId}`, { enabled: false });
     await subscriptions.follow(connectionId);
-    const { truckId, cameraId, startTime, endTime } = clip;
-    const asked = await vision.app.admin('POST', '/video-requests', {
-      connectionId,
-      truckId,
-      cameraId,
-      startTime,
-      endTime,
-    });
-    expect(asked.status).toBe(202);
+    await vision.order(connectionId);
     await eventually(async () => {
       await vision.hurry();
       expect(await subscriptions.recordings()).toMatchObject([{ status: 'stored' }]);
@@ -133,11 +118,7 @@ describe('a subscription', () => {
     );
     await eventually(async () => {
       await vision.hurry();
-      const [row] = await vision.query<{ due_at: Date | null }>(
-        'SELECT due_at FROM video_subscriptions WHERE id = $1',
-        [id],
-      );
-      expect(row?.due_at).toBeNull();
+      expect(await vision.query('SELECT due_at FROM video_subscriptions')).toEqual([{ due_at: null }]);
     });
     expect(vision.partner.askedOf(CONTINUOUS)).toHaveLength(1);
   });
@@ -210,13 +191,12 @@ describe('the windows of a subscription', () => {
     vision.partner.on(CONTINUOUS, within(chunks));
     const id = await subscriptions.follow(await vision.connect());
     await subscriptions.reachesNow(id);
-    const count = async () =>
-      (await vision.app.dataSource.query<[{ n: number }]>('SELECT count(*)::int AS n FROM recordings'))[0].n;
-    expect(await count()).toBe(250);
+    const count = () => vision.query('SELECT count(*)::int AS n FROM recordings');
+    expect(await count()).toEqual([{ n: 250 }]);
     expect(vision.partner.askedOf(CONTINUOUS)).toHaveLength(3);
     chunks.push(subscriptions.chunk(3.95, { id: 'late', downloadUrl: 'https://x.invalid/a' }));
     await subscriptions.readAgain(id);
-    await eventually(async () => expect(await count()).toBe(251));
+    await eventually(async () => expect(await count()).toEqual([{ n: 251 }]));
   });
 
   test('are read again after a failure, and the watermark waits', async () => {
@@ -264,18 +244,14 @@ describe('the windows of a subscription', () => {
       if (end <= firstDay && !isRepaired) return refuses(500, 'INTERNAL_ERROR', 'bad day')(response, request);
       lists('recordings', () => (end <= firstDay ? [old] : [recent]))(response, request);
     });
-    const connectionId = await vision.connect();
-    const id = await subscriptions.follow(connectionId, { startTime });
+    const id = await subscriptions.follow(await vision.connect(), { startTime });
     await eventually(async () => {
       await vision.hurry();
       expect(await subscriptions.recordings()).toMatchObject([{ status: 'stored' }]);
     }, 10_000);
     expect(Date.parse((await subscriptions.read(id)).watermark)).toBe(Date.parse(startTime));
-    const covered = await vision.app.admin<{ data: { reason: string }[] }>(
-      'GET',
-      `/coverage?connectionId=${connectionId}&truckId=TRUCK-7&cameraId=front&from=${inHours(-50)}&to=${inHours(-48)}`,
-    );
-    expect(covered.body.data[0]?.reason).toContain('bad day');
+    const [first] = await subscriptions.coverage(inHours(-50), inHours(-48));
+    expect(first?.reason).toContain('bad day');
     isRepaired = true;
     await eventually(async () => {
       await vision.hurry();

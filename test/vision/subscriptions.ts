@@ -9,6 +9,7 @@ export interface Subscription {
   readonly id: string;
   readonly watermark: string;
   readonly enabled: boolean;
+  readonly intervalSeconds: number;
   readonly lastError?: string;
 }
 
