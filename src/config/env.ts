@@ -15,6 +15,7 @@ import {
   size,
   string,
 } from './parse.js';
+import { StartupError } from './startup-error.js';
 import { storageUrl } from './storage-url.js';
 
 interface Variable<T, D> {
@@ -61,13 +62,13 @@ export const VARIABLES = {
   DATA_DIR: declare(string, './data', 'embedded database, video files, generated secrets'),
   STORAGE_URL: declare(storageUrl, undefined, 'where videos are stored', 'file:DATA_DIR/videos'),
   ADMIN_TOKEN: declare(
-    secret(16),
+    secret,
     undefined,
     'bearer token of the admin API and /metrics',
     'generated with the embedded database, else required',
   ),
   ADMIN_READ_TOKEN: declare(
-    secret(16),
+    secret,
     undefined,
     'a second bearer token of the admin API and /metrics, which may only read',
     'none',
@@ -172,7 +173,7 @@ export type ResolvedEnv = Env & {
 /** Injection token of `ResolvedEnv`. */
 export const ENV = Symbol('ENV');
 
-export class InvalidEnvironmentError extends Error {
+export class InvalidEnvironmentError extends StartupError {
   constructor(readonly faults: readonly string[]) {
     super(
       `The environment has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,

@@ -99,13 +99,11 @@ export const nameServers: Parse<readonly string[]> = (text) => {
 };
 
 /** A text that callers send in a header. Only ASCII characters have the same bytes in every encoding. */
-export const secret =
-  (minimum: number): Parse<string> =>
-  (text) => {
-    if (text.length < minimum) throw new EnvError(`must have at least ${minimum} characters`);
-    if (!/^[\x20-\x7e]+$/.test(text)) throw new EnvError('must have visible ASCII characters only');
-    return text;
-  };
+export const secret: Parse<string> = (text) => {
+  if (text.length < 16) throw new EnvError('must have at least 16 characters');
+  if (!/^[\x20-\x7e]+$/.test(text)) throw new EnvError('must have visible ASCII characters only');
+  return text;
+};
 
 /** 32 bytes written as 64 hexadecimal digits. */
 export const key256: Parse<Buffer> = (text) => {

@@ -1,6 +1,5 @@
 /**
- * The service cannot start, and its operator can remove the reason. `message` is one sentence, which is printed without a
- * stack.
+ * The service cannot start, and its operator can remove the reason. `message` is printed without a stack.
  */
 export class StartupError extends Error {
   constructor(message: string, options?: ErrorOptions) {

@@ -7,7 +7,6 @@ import { ConnectionEntity } from '../partner-client/connection.entity.js';
 import { TicketEntity, TicketRevisionEntity } from '../scale/ticket.entity.js';
 import { KioskEntity, MaterialEntity, SiteEntity } from '../site-sync/catalog/catalog.entity.js';
 import { CONNECT_TIMEOUT_MS, pgWithDeadlinePool, PoolClient } from './pools.js';
-import { SilentLogger } from './silent-logger.js';
 
 /** The entities of all modules; no other file imports another module's entities. */
 const ENTITIES: (EntitySchema | (new () => object))[] = [
@@ -35,7 +34,7 @@ export function createDataSourceOptions(
     synchronize: false,
     migrationsRun: false,
     installExtensions: false,
-    logger: new SilentLogger(),
+    logging: false,
     poolSize: env.DATABASE_POOL,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     applicationName: 'haulbridge',

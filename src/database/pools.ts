@@ -9,7 +9,7 @@ import { Connection } from './sql.js';
 export const CONNECT_TIMEOUT_MS = 3000;
 
 /** How long a statement may take before the server cancels it; `inTransaction` can set more. */
-export const STATEMENT_TIMEOUT_MS = 4000;
+const STATEMENT_TIMEOUT_MS = 4000;
 
 /**
  * How long the server waits for the next statement of a transaction: an instance that is paused in the middle of one must
@@ -37,8 +37,7 @@ export class PoolClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     // A lost connection fails the statement that it was running. Without a listener it would end the process: the server
-    // may
-    // close a connection in the moment in which the pool hands it out.
+    // may close a connection in the moment in which the pool hands it out.
     this.on('error', () => undefined);
   }
 
@@ -98,7 +97,7 @@ type ClientCallback = Parameters<pg.Pool['connect']>[0];
  * A pool that keeps the 5 seconds of decision 13: the time that a caller waited for the connection is subtracted from
  * the time of its statements.
  */
-export class DeadlinePool extends pg.Pool {
+class DeadlinePool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: ClientCallback): void;
   override connect(callback?: ClientCallback): Promise<pg.PoolClient> | void {

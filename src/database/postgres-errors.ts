@@ -59,14 +59,10 @@ export function isTransient(error: unknown): boolean {
   return state === SQLSTATE.serializationFailure || state === SQLSTATE.deadlockDetected;
 }
 
-/** True if a pooler in transaction mode has assigned a server connection without our prepared statement. */
+/** True if a pooler in transaction mode has assigned another server connection than the one of our prepared statement. */
 export function isLostStatement(error: unknown): boolean {
-  return isUnknownStatement(error) || sqlState(error) === SQLSTATE.duplicatePreparedStatement;
-}
-
-/** True if the server connection does not have the prepared statement. */
-export function isUnknownStatement(error: unknown): boolean {
-  return sqlState(error) === SQLSTATE.invalidStatementName;
+  const state = sqlState(error);
+  return state === SQLSTATE.invalidStatementName || state === SQLSTATE.duplicatePreparedStatement;
 }
 
 const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([

@@ -1,20 +1,13 @@
 import { QueryFailedError } from 'typeorm';
-import { InvalidEnvironmentError } from '../config/env.js';
 import { StartupError } from '../config/startup-error.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from './postgres-errors.js';
 
-type ErrorType = abstract new (...input: never[]) => Error;
-
-/**
- * Describes an error for an operator: one sentence if the error is expected, else with its stack. Startup errors and system
- * errors are expected; the caller can add other classes.
- */
-export function reasonOf(error: unknown, ...expected: readonly ErrorType[]): string {
+/** Describes an error for an operator: its message if the operator can remove the reason, else with its stack. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const unavailable = unavailableReason(error);
   if (unavailable !== undefined) return unavailable;
-  const isExpected = [StartupError, InvalidEnvironmentError, ...expected].some((type) => error instanceof type);
-  return isExpected || isSystemError(error) ? error.message : (error.stack ?? error.message);
+  return error instanceof StartupError || isSystemError(error) ? error.message : (error.stack ?? error.message);
 }
 
 /** An error of the system that Node.js describes in a sentence: `ENOSPC: no space left on device, write`. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { migrate, pendingMigrations } from '../../src/database/migrate.js';
-import { MIGRATIONS } from '../../src/database/migration-list.js';
+import { MIGRATIONS } from '../../src/database/migrate.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 class AddKept1900000000000 implements MigrationInterface {
