@@ -7,7 +7,7 @@ import { DEMO } from '../../src/demo/demo-data.js';
 import { demoKeys } from '../../src/demo/demo-keys.js';
 import { type Demo, demoClient, seedDemo } from '../../src/demo/seed.js';
 import { welcome } from '../../src/demo/welcome.js';
-import type { ByteRangeReader } from '../../src/reference-partner/vision/media/media-source.js';
+import type { ByteRangeReader } from '../../src/reference-partner/vision/media/stored-mp4.js';
 import { withMp4Input } from '../../src/reference-partner/vision/media/mp4-input.js';
 import { durationOfMp4 } from '../reference-partner/media/sample-files.js';
 import { startTestApp, type TestApp } from '../support/app.js';

@@ -15,7 +15,7 @@ import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { insertClip, videoFileName } from './stored-videos.repository.js';
 import { ClipCutter } from './clip-cutter.js';
 import type { Clip } from './media/cut-clip.js';
-import { MediaError } from './media/media-source.js';
+import { MediaError } from './media/stored-mp4.js';
 import { MediaProcessError } from './media/media-process.js';
 
 /** Decision 39. */

@@ -16,7 +16,7 @@ import { errorCode } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { ReferenceCameras } from './cameras.repository.js';
 import { hasRecordingAt, insertRecording, videoFileName } from './stored-videos.repository.js';
-import { beginsAsMp4, MP4_HEAD_BYTES } from './media/mp4-boxes.rules.js';
+import { beginsAsMp4, MP4_HEAD_BYTES } from './media/stored-mp4.js';
 
 /** The continuous recordings of the trucks: listed as chunks, and the source of clips. */
 @Injectable()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/media-source.js';
+import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/stored-mp4.js';
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import {
@@ -64,7 +64,7 @@ describe('what two recordings differ in', () => {
   const setup = Uint8Array.of(1, 66, 192, 21);
   const decoder = (description: ArrayBuffer | Uint8Array) => ({ codec: 'avc1.42c015', description });
   const picture = (other: Partial<VideoFacts> = {}): VideoFacts => ({
-    ...{ codec: 'avc', codecString: 'avc1.42c015', width: 320, height: 180, rotation: 0 },
+    ...{ codec: 'avc', width: 320, height: 180, rotation: 0 },
     decoderConfig: decoder(setup),
     ...other,
   });
@@ -72,7 +72,11 @@ describe('what two recordings differ in', () => {
     ['the same', {}, null],
     ['the same elsewhere in memory', { decoderConfig: decoder(Uint8Array.of(0, ...setup).subarray(1)) }, null],
     ['the same as a buffer', { decoderConfig: decoder(Uint8Array.from(setup).buffer) }, null],
-    ['codec', { codec: 'hevc', codecString: 'hvc1.1.6.L93.90' }, 'another codec (hvc1.1.6.L93.90 after avc1.42c015)'],
+    [
+      'codec',
+      { codec: 'hevc', decoderConfig: { ...decoder(setup), codec: 'hvc1.1.6.L93.90' } },
+      'another codec (hvc1.1.6.L93.90 after avc1.42c015)',
+    ],
     ['height', { height: 240 }, 'another picture size (320x240 after 320x180)'],
     ['settings', { decoderConfig: decoder(Uint8Array.of(1, 66, 192, 22)) }, 'other encoder settings'],
     ['form', { decoderConfig: { ...decoder(setup), codec: 'avc3.42c015' } }, 'other encoder settings'],
@@ -82,7 +86,7 @@ describe('what two recordings differ in', () => {
   });
 
   const sound = (other: Partial<AudioFacts> = {}): AudioFacts => ({
-    ...{ codec: 'aac', codecString: 'mp4a.40.2', sampleRate: 32_000, channels: 1 },
+    codec: 'aac',
     decoderConfig: { codec: 'mp4a.40.2', sampleRate: 32_000, numberOfChannels: 1, description: setup },
     ...other,
   });
@@ -90,7 +94,7 @@ describe('what two recordings differ in', () => {
     ['the same', {}, null],
     [
       'sample rate',
-      { sampleRate: 48_000 },
+      { decoderConfig: { ...sound().decoderConfig, sampleRate: 48_000 } },
       'another sound (mp4a.40.2, 48000 Hz, 1 channels after mp4a.40.2, 32000 Hz, 1 channels)',
     ],
     [
@@ -183,7 +187,7 @@ describe('a service that cuts nothing', () => {
       registerTypeScript();
       registerHooks({ resolve: (name, context, next) => ((loaded += name === 'mediabunny'), next(name, context)) });
       await import('./src/reference-partner/vision/media/cut-clip.ts');
-      const { beginsAsMp4 } = await import('./src/reference-partner/vision/media/mp4-boxes.rules.ts');
+      const { beginsAsMp4 } = await import('./src/reference-partner/vision/media/stored-mp4.ts');
       const { withMp4Input } = await import('./src/reference-partner/vision/media/mp4-input.ts');
       const { readFileSync } = await import('node:fs');
       const bytes = readFileSync(${JSON.stringify(demo(0))});

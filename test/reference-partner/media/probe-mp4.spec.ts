@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO_CAMERAS } from '../../../src/demo/demo-data.js';
-import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/media-source.js';
 import { readAudioFacts, readVideoFacts } from '../../../src/reference-partner/vision/media/track-facts.js';
 import { withMp4Input } from '../../../src/reference-partner/vision/media/mp4-input.js';
-import { beginsAsMp4 } from '../../../src/reference-partner/vision/media/mp4-boxes.rules.js';
+import { beginsAsMp4, type ByteRangeReader } from '../../../src/reference-partner/vision/media/stored-mp4.js';
 import { B_FRAMES, boxesOf, durationOfMp4, fileReader, hugeFile, demo, remux, streamed } from './sample-files.js';
 
 const whole = (bytes: Buffer): ByteRangeReader => ({
@@ -44,7 +43,7 @@ describe("the demo's recordings", () => {
   it.each(recordings)('%s is a minute with a key frame each second', async (path) => {
     expect(await heldBy(fileReader(path))).toMatchObject({
       durationSeconds: 60,
-      video: { codecString: 'avc1.42c015', width: 320, height: 180 },
+      video: { decoderConfig: { codec: 'avc1.42c015' }, width: 320, height: 180 },
       audio: null,
     });
     const seconds = Array.from({ length: 60 }, (_, second) => second);
@@ -58,8 +57,8 @@ describe("the demo's recordings", () => {
 describe('what an MP4 holds', () => {
   const held = {
     durationSeconds: 12,
-    video: { codecString: 'avc1.4d400b', width: 160, height: 90 },
-    audio: { codecString: 'mp4a.40.2', sampleRate: 32_000, channels: 1 },
+    video: { decoderConfig: { codec: 'avc1.4d400b' }, width: 160, height: 90 },
+    audio: { decoderConfig: { codec: 'mp4a.40.2', sampleRate: 32_000, numberOfChannels: 1 } },
   };
 
   it('picture and sound', async () => {

@@ -16,7 +16,7 @@ import {
   Mp4OutputFormat,
   Output,
 } from 'mediabunny';
-import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/media-source.js';
+import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/stored-mp4.js';
 import { withMp4Input } from '../../../src/reference-partner/vision/media/mp4-input.js';
 import { readExtent, readVideoFacts } from '../../../src/reference-partner/vision/media/track-facts.js';
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';

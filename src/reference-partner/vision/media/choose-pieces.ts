@@ -11,7 +11,7 @@ import {
   videoDifference,
 } from './track-facts.js';
 import { type Mp4Input, withMp4Input, audioPackets, TIME_TOLERANCE_SECONDS, videoPackets } from './mp4-input.js';
-import { type ByteRangeReader, MediaError } from './media-source.js';
+import { type ByteRangeReader, MediaError } from './stored-mp4.js';
 
 /** A stored video and its stated time range, `endTime` excluded. */
 export interface RecordedChunk {

@@ -7,7 +7,7 @@ import type {
   StreamTargetChunk,
 } from 'mediabunny';
 import { errorCode } from '../../../storage/storage-errors.js';
-import { MediaError } from './media-source.js';
+import { MediaError } from './stored-mp4.js';
 import { loadMediabunny } from './mp4-input.js';
 import type { AudioFacts, VideoFacts } from './track-facts.js';
 

@@ -10,7 +10,7 @@ import {
 } from './choose-pieces.js';
 import { ClipWriter, UnwritableSoundError } from './clip-writer.js';
 import { type Mp4Input, audioPackets, TIME_TOLERANCE_SECONDS, videoPackets } from './mp4-input.js';
-import { MediaError } from './media-source.js';
+import { MediaError } from './stored-mp4.js';
 
 /** A frame that others build on may be shown after the end of its piece, at one frame per second up to 16 s. */
 const MAX_REORDERING_SECONDS = 16;

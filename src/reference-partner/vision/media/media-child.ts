@@ -9,7 +9,7 @@ import {
 } from '../../../storage/storage-errors.js';
 import type { StorageTrouble } from '../../../storage/storage-errors.js';
 import { type Clip, cutClip } from './cut-clip.js';
-import { MediaError, type MediaFault } from './media-source.js';
+import { MediaError, type MediaFault } from './stored-mp4.js';
 
 /** A recording in the storage. */
 export interface StoredChunk {

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fullDisk, NotStoredError, StorageUnavailableError } from '../../../storage/storage-errors.js';
 import type { Clip } from './cut-clip.js';
 import type { CutTask, MediaReply } from './media-child.js';
-import { MediaError } from './media-source.js';
+import { MediaError } from './stored-mp4.js';
 import { systemNow } from '../../sandbox/partner-clock.js';
 
 /** The child process crashed, exceeded a limit, or reported an unexpected error. A retry may succeed. */

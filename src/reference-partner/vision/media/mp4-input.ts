@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { EncodedPacket, EncodedPacketSink, Input, InputAudioTrack, InputVideoTrack } from 'mediabunny';
-import { type ByteRangeReader, MediaError, shortRead } from './media-source.js';
-import { assertPlausibleTables } from './mp4-boxes.rules.js';
+import { assertPlausibleTables, type ByteRangeReader, MediaError, shortRead } from './stored-mp4.js';
 
 /** Bytes of one video that the library caches while it reads. */
 const CACHE_BYTES = 4 * 1024 * 1024;

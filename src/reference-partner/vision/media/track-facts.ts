@@ -1,23 +1,19 @@
 import type { AudioCodec, InputAudioTrack, InputVideoTrack, Rotation, VideoCodec } from 'mediabunny';
-import { MediaError } from './media-source.js';
+import { MediaError } from './stored-mp4.js';
 import { type Mp4Track, loadMediabunny } from './mp4-input.js';
 
 /** Properties that two video tracks must share to be joined without encoding. */
 export interface VideoFacts {
   readonly codec: VideoCodec;
-  /** In the notation of RFC 6381: `avc1.42c00d`. */
-  readonly codecString: string;
   readonly width: number;
   readonly height: number;
   readonly rotation: Rotation;
+  /** Its `codec` is in the notation of RFC 6381: `avc1.42c00d`. */
   readonly decoderConfig: VideoDecoderConfig;
 }
 
 export interface AudioFacts {
   readonly codec: AudioCodec;
-  readonly codecString: string;
-  readonly sampleRate: number;
-  readonly channels: number;
   readonly decoderConfig: AudioDecoderConfig;
 }
 
@@ -33,7 +29,6 @@ export function readVideoFacts(video: Mp4Track<InputVideoTrack>): Promise<VideoF
     if (!codec || !decoderConfig) throw new MediaError('unreadable', 'the video track has an unknown codec');
     return {
       codec,
-      codecString: decoderConfig.codec,
       width: await track.getCodedWidth(),
       height: await track.getCodedHeight(),
       rotation: await track.getRotation(),
@@ -46,13 +41,7 @@ export function readAudioFacts(audio: Mp4Track<InputAudioTrack>): Promise<AudioF
   return audio.query(async (track) => {
     const [codec, decoderConfig] = [await track.getCodec(), await track.getDecoderConfig()];
     if (!codec || !decoderConfig) throw new MediaError('unreadable', 'the audio track has an unknown codec');
-    return {
-      codec,
-      codecString: decoderConfig.codec,
-      sampleRate: decoderConfig.sampleRate,
-      channels: decoderConfig.numberOfChannels,
-      decoderConfig,
-    };
+    return { codec, decoderConfig };
   });
 }
 
@@ -76,7 +65,7 @@ export function readExtent(track: Mp4Track): Promise<Extent> {
 
 /** Why the second video cannot be joined to the first without encoding, or null. */
 export function videoDifference(a: VideoFacts, b: VideoFacts): string | null {
-  if (a.codec !== b.codec) return `another codec (${b.codecString} after ${a.codecString})`;
+  if (a.codec !== b.codec) return `another codec (${b.decoderConfig.codec} after ${a.decoderConfig.codec})`;
   if (a.width !== b.width || a.height !== b.height) {
     return `another picture size (${b.width}x${b.height} after ${a.width}x${a.height})`;
   }
@@ -86,7 +75,8 @@ export function videoDifference(a: VideoFacts, b: VideoFacts): string | null {
 
 /** Why the second audio cannot be joined to the first without encoding, or null. */
 export function audioDifference(a: AudioFacts, b: AudioFacts): string | null {
-  const format = (facts: AudioFacts) => `${facts.codecString}, ${facts.sampleRate} Hz, ${facts.channels} channels`;
+  const format = ({ decoderConfig: { codec, sampleRate, numberOfChannels } }: AudioFacts) =>
+    `${codec}, ${sampleRate} Hz, ${numberOfChannels} channels`;
   if (format(a) !== format(b)) return `another sound (${format(b)} after ${format(a)})`;
   return sameSetup(a.decoderConfig, b.decoderConfig) ? null : 'other sound settings';
 }
