@@ -1,21 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
-import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
-import { at, B_FRAMES, chunk, demo, readPackets, remux } from './sample-files.js';
+import { describe, expect, it } from '@jest/globals';
+import { clipFolder, at, B_FRAMES, chunk, demo, readPackets, remux } from './sample-files.js';
 
-let folder: string;
-let target: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'haulbridge-neighbours-'));
-  target = join(folder, 'clip.mp4');
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-const cut = (chunks: RecordedChunk[], from: number, to: number) =>
-  cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target });
+const { folder, target, cut } = clipFolder();
 
 async function changed(name: string, from: string, change: (bytes: Buffer) => Buffer): Promise<string> {
   const path = join(folder, name);

@@ -1,31 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
-import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  gapsIn,
+  inOrder,
+  joinPiece,
+  type RecordedChunk,
+} from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { fileStorage } from '../../../src/storage/file-storage.js';
 import { storageName } from '../../../src/storage/storage.js';
 import { eventually } from '../../support/eventually.js';
-import { at, boxesOf, chunk, demo, readPackets, type ReadPacket, remux, streamed } from './sample-files.js';
+import { clipFolder, at, boxesOf, chunk, demo, readPackets, type ReadPacket, remux, streamed } from './sample-files.js';
 
 /** The demo recordings: ten frames per second, a key frame every second. */
 const FPS = 10;
 const minute = (n: number) => chunk(n * 60, n * 60 + 60, demo(n));
 
-let folder: string;
-let target: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'haulbridge-clips-'));
-  target = join(folder, 'clip.mp4');
-});
+const { folder, target, cut } = clipFolder();
 afterEach(() => rm(target, { force: true }));
-afterAll(() => rm(folder, { recursive: true }));
-
-const cut = (chunks: RecordedChunk[], from: number, to: number) =>
-  cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target });
 
 const frameOf = ({ sha256, type }: ReadPacket) => ({ sha256, type });
 type Frame = ReturnType<typeof frameOf>;
@@ -311,3 +305,76 @@ async function mediaOf(path: string): Promise<Buffer> {
   const mdat = boxesOf(bytes).find(({ name }) => name === 'mdat');
   return bytes.subarray(mdat?.start);
 }
+
+const interval = (from: number, to: number) => ({ from, to });
+const named = (from: number, to: number, source: string) => ({ startTime: at(from), endTime: at(to), source });
+
+describe('gaps in a range', () => {
+  it.each([
+    ['covered', [interval(0, 60_000)], []],
+    ['nothing covered', [], [[0, 60_000]]],
+    [
+      'before, between and after',
+      [interval(5_000, 20_000), interval(30_000, 50_000)],
+      [
+        [0, 5_000],
+        [20_000, 30_000],
+        [50_000, 60_000],
+      ],
+    ],
+    ['covered from before', [interval(-5_000, 59_500)], []],
+    ['a second is a gap', [interval(0, 59_000)], [[59_000, 60_000]]],
+    ['less than a second is none', [interval(999, 59_001)], []],
+    ['covered beyond the end', [interval(0, 70_000)], []],
+  ])('%s', (_, covered, gaps) => {
+    expect(gapsIn(interval(0, 60_000), covered)).toEqual(gaps.map(([from = 0, to = 0]) => interval(from, to)));
+  });
+});
+
+describe('chunks in order', () => {
+  const range = interval(at(60).getTime(), at(120).getTime());
+
+  it('leaves out what only touches the range, and what has no length', () => {
+    const inside = named(119, 180, 'inside');
+    const chunks = [named(0, 60, 'ends there'), named(120, 180, 'begins there'), inside, named(70, 70, 'empty')];
+    expect(inOrder(chunks, range)).toEqual([inside]);
+  });
+
+  it('sorts by start, the longest first', () => {
+    const chunks = [named(90, 100, 'c'), named(50, 70, 'b'), named(50, 90, 'a')];
+    expect(inOrder(chunks, range).map(({ source }) => source)).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('joining a piece', () => {
+  it.each([
+    [
+      'adjacent',
+      interval(60, 120),
+      [
+        [0, 60],
+        [60, 120],
+      ],
+    ],
+    [
+      'after a gap',
+      interval(70, 120),
+      [
+        [0, 60],
+        [70, 120],
+      ],
+    ],
+    [
+      'from a key frame before the end of the last',
+      interval(55, 120),
+      [
+        [0, 55],
+        [55, 120],
+      ],
+    ],
+    ['from a key frame before its start', interval(-5, 120), [[-5, 120]]],
+    ['from a key frame at its start', interval(0, 120), [[0, 120]]],
+  ])('%s', (_, next, joined) => {
+    expect(joinPiece([interval(0, 60)], next)).toEqual(joined.map(([from = 0, to = 0]) => interval(from, to)));
+  });
+});

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/stored-mp4.js';
-import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import {
   type AudioFacts,
@@ -13,19 +11,10 @@ import {
   type VideoFacts,
   videoDifference,
 } from '../../../src/reference-partner/vision/media/track-facts.js';
-import { at, B_FRAMES, boxesOf, chunk, demo, remux } from './sample-files.js';
+import { clipFolder, at, B_FRAMES, boxesOf, chunk, demo, remux } from './sample-files.js';
 
-let folder: string;
-let target: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'haulbridge-faults-'));
-  target = join(folder, 'clip.mp4');
-});
+const { folder, target, cut } = clipFolder();
 afterEach(() => expect(access(target)).rejects.toMatchObject({ code: 'ENOENT' }));
-afterAll(() => rm(folder, { recursive: true }));
-
-const cut = (chunks: RecordedChunk[], from: number, to: number) =>
-  cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target });
 
 /** The demo recording, with its first key frames changed to dependent frames. */
 function withoutKeys(bytes: Buffer, count: number): Buffer {

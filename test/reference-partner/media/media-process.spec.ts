@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Clip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import {
   cutClipInProcess,
@@ -10,13 +9,9 @@ import {
   MediaProcessError,
 } from '../../../src/reference-partner/vision/media/media-process.js';
 import { storageName } from '../../../src/storage/storage.js';
-import { at, demo, patchBox, remux, B_FRAMES } from './sample-files.js';
+import { clipFolder, at, demo, patchBox, remux, B_FRAMES } from './sample-files.js';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'haulbridge-process-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const { folder } = clipFolder();
 
 const NEVER = new AbortController().signal;
 

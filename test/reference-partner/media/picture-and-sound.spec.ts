@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   type EncodedPacket,
   EncodedPacketSink,
@@ -10,11 +10,9 @@ import {
   Mp4OutputFormat,
   Output,
 } from 'mediabunny';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
-import { cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import { videoPackets } from '../../../src/reference-partner/vision/media/mp4-input.js';
 import {
   at,
@@ -29,22 +27,17 @@ import {
   readPackets,
   type ReadVideo,
   remux,
+  clipFolder,
 } from './sample-files.js';
 
 /** The sample files: 25 frames per second, a key frame every two seconds, a P-frame every fourth frame, AAC at 32 kHz. */
 const FRAME = 1 / 25;
 const SOUND = 1024 / 32_000;
 
-let folder: string;
-let target: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'haulbridge-frames-'));
-  target = join(folder, 'clip.mp4');
-});
-afterAll(() => rm(folder, { recursive: true }));
+const { folder, target, cut: cutFile } = clipFolder();
 
 async function cut(chunks: RecordedChunk[], from: number, to: number) {
-  const clip = await cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target });
+  const clip = await cutFile(chunks, from, to);
   return { clip, packets: await readPackets(target) };
 }
 
@@ -204,8 +197,7 @@ describe('a camera mounted sideways', () => {
   });
 });
 
-const cutOne = (source: string, from: number, to: number) =>
-  cutClip({ chunks: [chunk(0, 60, source)], range: { startTime: at(from), endTime: at(to) }, target });
+const cutOne = (source: string, from: number, to: number) => cutFile([chunk(0, 60, source)], from, to);
 
 /** The demo's pictures, each shown longer than the one before within its second. */
 async function variableFrameRate(path: string): Promise<string> {

@@ -1,12 +1,21 @@
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { DEMO_CAMERAS } from '../../../src/demo/demo-data.js';
 import { readAudioFacts, readVideoFacts } from '../../../src/reference-partner/vision/media/track-facts.js';
 import { withMp4Input } from '../../../src/reference-partner/vision/media/mp4-input.js';
 import { beginsAsMp4, type ByteRangeReader } from '../../../src/reference-partner/vision/media/stored-mp4.js';
-import { B_FRAMES, boxesOf, durationOfMp4, fileReader, hugeFile, demo, remux, streamed } from './sample-files.js';
+import {
+  clipFolder,
+  B_FRAMES,
+  boxesOf,
+  durationOfMp4,
+  fileReader,
+  hugeFile,
+  demo,
+  remux,
+  streamed,
+} from './sample-files.js';
 
 const whole = (bytes: Buffer): ByteRangeReader => ({
   size: bytes.length,
@@ -24,11 +33,7 @@ async function heldBy(source: ByteRangeReader) {
   };
 }
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'haulbridge-probe-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const { folder } = clipFolder();
 
 describe("the demo's recordings", () => {
   const minutes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];

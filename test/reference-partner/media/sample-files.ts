@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { createReadStream, mkdtempSync, statSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from '@jest/globals';
 import {
   EncodedAudioPacketSource,
   EncodedPacket,
@@ -20,6 +23,7 @@ import type { ByteRangeReader } from '../../../src/reference-partner/vision/medi
 import { withMp4Input } from '../../../src/reference-partner/vision/media/mp4-input.js';
 import { readExtent, readVideoFacts } from '../../../src/reference-partner/vision/media/track-facts.js';
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
+import { type Clip, cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import { DEMO_CAMERAS, demoRecording } from '../../../src/demo/demo-data.js';
 
 export const B_FRAMES = fileURLToPath(new URL('fixtures/b-frames.mp4', import.meta.url));
@@ -40,6 +44,17 @@ export const chunk = (from: number, to: number, source: string | ByteRangeReader
   endTime: at(to),
   source: typeof source === 'string' ? fileReader(source) : source,
 });
+
+/** A new folder, which is removed after the tests of the file, and clips that are cut into it. */
+export function clipFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'haulbridge-clips-'));
+  afterAll(() => rm(folder, { recursive: true }));
+  const target = join(folder, 'clip.mp4');
+  /** Cuts a range in seconds after 08:00:00. */
+  const cut = (chunks: RecordedChunk[], from: number, to: number): Promise<Clip> =>
+    cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target });
+  return { folder, target, cut };
+}
 
 /** A file as a storage reads it. */
 export const fileReader = (path: string): ByteRangeReader => ({
