@@ -29,7 +29,7 @@ let dataDir: string;
 let cluster: string;
 let running: ChildProcess[];
 
-/** Creating or copying a cluster takes longer than most of these tests. They share this one, one after the other. */
+/** Creating a cluster takes longer than most of these tests. They share this one, one after the other, or copy it. */
 beforeAll(async () => {
   cluster = mkdtempSync(join(testServer().folder, 'embedded-'));
   const { child, url, ended, output } = await runEmbedded(cluster);
@@ -63,6 +63,9 @@ async function startAgain(): ReturnType<typeof start> {
   return start();
 }
 
+/** PostgreSQL checks the owners of its files; Node's cpSync does not copy them. */
+const copyCluster = () => execFileSync('cp', ['-a', join(cluster, 'postgres'), dataDir]);
+
 async function refusal(): Promise<string> {
   const embedded = await runEmbedded(dataDir);
   running.push(embedded.child);
@@ -78,7 +81,7 @@ const kept = (url: string) =>
 
 describe('a start and a stop', () => {
   test('keep the data, leave no process, and accept connections of this machine only', async () => {
-    const first = await start();
+    const first = await startAgain();
     expect(new URL(first.url)).toMatchObject({ hostname: '127.0.0.1', pathname: '/haulbridge' });
     await keep(first.url);
     const server = serverPid(dataDir);
@@ -146,8 +149,7 @@ describe('a start and a stop', () => {
 });
 
 test('a start that fails after the server has started stops it before another start can use the folder', async () => {
-  // PostgreSQL checks the owners of its files; Node's cpSync does not copy them.
-  execFileSync('cp', ['-a', join(cluster, 'postgres'), dataDir]);
+  copyCluster();
   writeFileSync(join(dataDir, 'postgres/haulbridge.password'), 'of another folder');
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
   await expect(startEmbeddedPostgres({ dataDir, log })).rejects.toThrow('password authentication failed');
@@ -200,6 +202,7 @@ describe('a start is refused in one sentence', () => {
   });
 
   test('if another one starts on the same folder at the same time', async () => {
+    copyCluster();
     const both = await Promise.all([runEmbedded(dataDir), runEmbedded(dataDir)]);
     running.push(...both.map(({ child }) => child));
     expect(both.filter(({ url }) => url !== undefined)).toHaveLength(1);
