@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { countRows } from '../../src/database/count.js';
 import { PageMarks } from '../../src/database/page-marks.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -91,4 +92,16 @@ test('a deep page skips rows from a mark only', async () => {
     await marks.page(observed, LIST, { page, pageSize: 20, offset: (page - 1) * 20 });
   }
   expect(Math.max(...skipped)).toBeLessThan(50_000);
+});
+
+const ALL = 'SELECT FROM generate_series(1, $1::integer) AS n';
+
+test.each([
+  ['none', ALL, 0, 0],
+  ['some', ALL, 3, 3],
+  ['200,000: the exact count', ALL, 200_000, 200_000],
+  ['more: the estimate of PostgreSQL', ALL, 1_500_000, 1_500_000],
+  ['more, with a lower estimate: the counted rows', `${ALL} WHERE n > 0`, 1_500_000, 500_000],
+])('the number of rows of a query: %s', async (_, query, given, rows) => {
+  expect(await countRows(dataSource, query, [given])).toBe(rows);
 });

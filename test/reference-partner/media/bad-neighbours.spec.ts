@@ -51,7 +51,7 @@ describe('a clip of recordings whose pictures cannot be joined', () => {
     expect((await readPackets(target)).durationSeconds).toBeCloseTo(8, 1);
   });
 
-  it('leaves out a neighbour in the middle, and joins those around it', async () => {
+  it('leaves out a recording in the middle, and joins the others', async () => {
     const chunks = [chunk(0, 12, B_FRAMES), chunk(12, 24, await reconfigured()), chunk(24, 36, B_FRAMES)];
     const clip = await cut(chunks, 0, 40);
     expect(clip).toMatchObject({ missing: [range(12, 24), range(36, 40)], unrecorded: [range(36, 40)] });
@@ -59,13 +59,13 @@ describe('a clip of recordings whose pictures cannot be joined', () => {
     expect((await readPackets(target)).durationSeconds).toBeCloseTo(24, 1);
   });
 
-  it('is the later part where that is longer', async () => {
+  it('uses the later part if that is longer', async () => {
     const clip = await cut([chunk(0, 12, B_FRAMES), chunk(12, 72, demo(0))], 4, 72);
     expect(clip).toMatchObject({ ...range(12, 72), missing: [range(4, 12)] });
   });
 });
 
-it('a recording with another sound is used without it, and the clip says so', async () => {
+it('a recording with another sound is used without it, and the clip reports that', async () => {
   const clip = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, await resounding())], 6, 18);
   expect(clip).toMatchObject({ missing: [], leftOut: [] });
   expect(clip.soundFaults).toEqual([
@@ -100,7 +100,7 @@ describe('a clip with a damaged recording', () => {
     expect(clip).toMatchObject({ missing: [range(60, 120)], unrecorded: [], leftOut: [`${second}: ${message}`] });
   });
 
-  it('does not mention one where another recording was shown', async () => {
+  it('does not mention one if another recording shows the same time', async () => {
     const path = await changed('none.mp4', demo(1), () => Buffer.alloc(0));
     const clip = await cut([chunk(0, 60, demo(0)), chunk(10, 20, path)], 0, 60);
     expect(clip).toMatchObject({ ...range(0, 60), missing: [], leftOut: [] });
@@ -123,7 +123,7 @@ describe('a recording that the library reads and cannot write', () => {
     expect([video.length > 0, audio]).toEqual([true, []]);
   });
 
-  it('costs a clip only its own part where the times of its frames are damaged', async () => {
+  it('leaves out only its own part if the times of its frames are damaged', async () => {
     const plain = await remux(B_FRAMES, join(folder, 'plain.mp4'), {});
     const path = await changed('times.mp4', plain, (bytes) => {
       // One frame is shown minutes after all others.

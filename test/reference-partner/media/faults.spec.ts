@@ -49,7 +49,7 @@ it('nothing was recorded before the first key frame', async () => {
     await expect(cut([chunk(0, 60, path)], 1, end)).rejects.toMatchObject({ fault: 'nothing-recorded' });
 });
 
-describe('what two recordings differ in', () => {
+describe('differences between two recordings', () => {
   const setup = Uint8Array.of(1, 66, 192, 21);
   const decoder = (description: ArrayBuffer | Uint8Array) => ({ codec: 'avc1.42c015', description });
   const picture = (other: Partial<VideoFacts> = {}): VideoFacts => ({
@@ -131,7 +131,7 @@ describe('a broken recording without others', () => {
   });
 });
 
-describe('faults of the storage arrive as they are', () => {
+describe('errors of the storage are not wrapped', () => {
   const refused = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
 
   /** Reads the file, but throws for frames from the middle on. */
@@ -156,7 +156,7 @@ describe('faults of the storage arrive as they are', () => {
     await expect(cut([chunk(0, 60, demo(0)), chunk(60, 120, reader)], 50, 120)).rejects.toBe(refused);
   });
 
-  it('a chunk that is gone', async () => {
+  it('a chunk that does not exist', async () => {
     await expect(cut([chunk(0, 60, join(folder, 'gone.mp4'))], 0, 60)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 

@@ -41,8 +41,8 @@ function cut(
 const cutBytes = async (bytes: Buffer, limits = limitsFor(0), signal = NEVER): Promise<Clip> =>
   cut({ name: await stored(bytes), sizeBytes: bytes.length }, limits, signal);
 
-describe('media is read in a process of its own', () => {
-  it('answers the clip', async () => {
+describe('a clip is cut in a child process, which', () => {
+  it('returns the clip', async () => {
     expect(await cutBytes(await readFile(demo(0)))).toMatchObject({ startTime: at(0), endTime: at(60), missing: [] });
   });
 
@@ -95,7 +95,7 @@ describe('media is read in a process of its own', () => {
     expect(Date.now() - started).toBeLessThan(20_000);
   });
 
-  it('an abort before, and in the middle of the work', async () => {
+  it('can be aborted before and during its work', async () => {
     const bytes = await readFile(demo(0));
     await expect(cutBytes(bytes, limitsFor(0), AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
     const name = storageName('recordings', randomUUID());

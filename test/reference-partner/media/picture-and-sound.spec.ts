@@ -99,7 +99,7 @@ describe('B-frames', () => {
     expect(shown).toEqual(taken);
   });
 
-  it('that reach back over the first key frame are left out', async () => {
+  it('that are shown before the first key frame are left out', async () => {
     const source = await readPackets(OPEN_GOP);
     const reachingBack = source.video.filter(
       ({ seconds }, index) => seconds < 4 && index > source.video.findIndex((frame) => frame.seconds >= 4),
@@ -113,7 +113,7 @@ describe('B-frames', () => {
 });
 
 describe('key frames', () => {
-  it('are found in the picture where the file marks every frame as one', async () => {
+  it('are found in the frame data if the file marks every frame as a key frame', async () => {
     const bytes = await readFile(B_FRAMES);
     bytes.write('free', bytes.indexOf('stss'));
     const path = join(folder, 'all-key.mp4');
@@ -127,7 +127,7 @@ describe('key frames', () => {
 });
 
 describe('sound', () => {
-  it('goes with the picture, also after a join', async () => {
+  it('stays in time with the picture, also after a join', async () => {
     const source = await readPackets(B_FRAMES);
     const { packets } = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, B_FRAMES)], 4, 20);
     expectNoOverlap(packets);
@@ -140,7 +140,7 @@ describe('sound', () => {
     expect([before.length, after.length]).toEqual([1, 1]);
   });
 
-  it.each([0, 5, 11, 16, 21, 27])('neither overlaps nor drifts where two chunks do (%i ms)', async (milliseconds) => {
+  it.each([0, 5, 11, 16, 21, 27])('neither overlaps nor drifts if two chunks overlap (%i ms)', async (milliseconds) => {
     const source = await readPackets(B_FRAMES);
     const begins = 7 + milliseconds / 1000;
     const { packets } = await cut([chunk(0, 12, B_FRAMES), chunk(begins, begins + 12, B_FRAMES)], 6.5, 19);
@@ -154,7 +154,7 @@ describe('sound', () => {
     expect(Math.abs(played - shown - SOUND / 2)).toBeLessThanOrEqual(SOUND / 2 + 0.001);
   });
 
-  it('pauses where a chunk has none, and comes back in time', async () => {
+  it('pauses if a chunk has none, and continues in time', async () => {
     const silent = await remux(B_FRAMES, join(folder, 'silent.mp4'), { without: 'audio' });
     const chunks = [chunk(0, 12, B_FRAMES), chunk(12, 24, silent), chunk(24, 36, B_FRAMES)];
     const { packets } = await cut(chunks, 0, 36);
@@ -175,7 +175,7 @@ describe('sound', () => {
     expect(packets.audio[0]?.seconds).toBeLessThan(12 + SOUND);
   });
 
-  it('comes in time where it begins after the picture', async () => {
+  it('is in time if it begins after the picture', async () => {
     const late = await remux(B_FRAMES, join(folder, 'late-sound.mp4'), { soundShift: 3 });
     const [source, { packets }] = [await readPackets(B_FRAMES), await cut([chunk(0, 12, late)], 2, 10)];
     const [played = 0] = playedAt(packets, source, 3.5);
@@ -183,14 +183,14 @@ describe('sound', () => {
     expect(packets.audio[0]?.seconds).toBeGreaterThan(1 - 2 * SOUND);
   });
 
-  it('is absent where no chunk has any', async () => {
+  it('is absent if no chunk has any', async () => {
     const { packets } = await cut([chunk(0, 60, demo(0))], 0, 10);
     expect(packets.audio).toEqual([]);
   });
 });
 
 describe('a camera mounted sideways', () => {
-  it('stays so', async () => {
+  it('keeps its rotation', async () => {
     const path = await remux(demo(0), join(folder, 'sideways.mp4'), { rotation: 90 });
     const { packets } = await cut([chunk(0, 60, path)], 0, 10);
     expect(packets.rotation).toBe(90);

@@ -39,7 +39,7 @@ describe("the demo's recordings", () => {
   const minutes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
   const recordings = DEMO_CAMERAS.flatMap((camera) => minutes.map((minute) => demo(minute, camera)));
 
-  it('are twenty, below 2 MB in all', async () => {
+  it('are twenty, with less than 2 MB in total', async () => {
     const sizes = await Promise.all([...new Set(recordings)].map(async (path) => (await stat(path)).size));
     expect(sizes).toHaveLength(20);
     expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(2_000_000);
@@ -59,7 +59,7 @@ describe("the demo's recordings", () => {
   });
 });
 
-describe('what an MP4 holds', () => {
+describe('the contents of an MP4', () => {
   const held = {
     durationSeconds: 12,
     video: { decoderConfig: { codec: 'avc1.4d400b' }, width: 160, height: 90 },
@@ -80,14 +80,14 @@ describe('what an MP4 holds', () => {
     expect({ ...probed, durationSeconds: toMilliseconds(probed.durationSeconds) }).toMatchObject(held);
   });
 
-  it('through streams of a storage, all of them ended', async () => {
+  it('from streams of a storage, which all end', async () => {
     const reader = streamed(B_FRAMES);
     expect(await heldBy(reader)).toMatchObject(held);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(reader.open).toBe(0);
   });
 
-  it('by the name of QuickTime', async () => {
+  it('with the brand of QuickTime', async () => {
     const bytes = await readFile(B_FRAMES);
     bytes.write('qt  ', 8);
     expect(await heldBy(whole(bytes))).toMatchObject(held);
@@ -100,7 +100,7 @@ describe('what an MP4 holds', () => {
   });
 });
 
-describe('what is no MP4', () => {
+describe('not an MP4', () => {
   const ftyp = Buffer.from('0000001866747970697736d00000020069736f6d69736f32', 'hex');
   it.each([
     ['nothing', Buffer.alloc(0)],
@@ -118,7 +118,7 @@ describe('what is no MP4', () => {
     await expect(durationOfMp4(fileReader(path))).rejects.toMatchObject({ name: 'MediaError', fault: 'unreadable' });
   });
 
-  it('an ftyp box alone is one, but holds nothing', async () => {
+  it('an ftyp box alone is an MP4 without contents', async () => {
     expect(beginsAsMp4(ftyp)).toBe(true);
     await expect(durationOfMp4(whole(ftyp))).rejects.toMatchObject({ fault: 'unreadable' });
   });
@@ -153,7 +153,7 @@ describe('what is no MP4', () => {
   });
 });
 
-describe('faults of the storage arrive as they are', () => {
+describe('errors of the storage are not wrapped', () => {
   it('a file that becomes shorter', async () => {
     const path = join(folder, 'shorter.mp4');
     await writeFile(path, await readFile(demo(0)));
@@ -162,7 +162,7 @@ describe('faults of the storage arrive as they are', () => {
     await expect(durationOfMp4(reader)).rejects.toThrow(/^the storage sent \d+ bytes instead of \d+$/);
   });
 
-  it('a file that is not there', async () => {
+  it('a file that does not exist', async () => {
     await expect(durationOfMp4(fileReader(join(folder, 'absent.mp4')))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 

@@ -53,7 +53,7 @@ describe('the Site API of the reference partner', () => {
     return answer.error.details.violations.map(({ path, rule }) => `${path} ${rule}`);
   };
 
-  describe('what is answered (sections 2.4a, 4.3)', () => {
+  describe('responses (sections 2.4a, 4.3)', () => {
     test("the hauler's data, with the fields of the contract and no others", async () => {
       const given = {
         sites: [site('a', { address: ADDRESS, active: true, region: 'north' })],
@@ -95,7 +95,7 @@ describe('the Site API of the reference partner', () => {
       ]);
     });
 
-    test('in a stable order, whatever the order in which it was given (decision 37)', async () => {
+    test('in a stable order that does not depend on the submitted order (decision 37)', async () => {
       const sites = Array.from({ length: 40 }, (_, i) => site(`s${i}`));
       await put({ sites });
       const first = await get(`?haulerId=${hauler}`);
@@ -169,7 +169,7 @@ describe('the Site API of the reference partner', () => {
     });
   });
 
-  describe('what is refused (sections 5 and 7)', () => {
+  describe('refused requests (sections 5 and 7)', () => {
     test.each([
       ['absent', ''],
       ['empty', '?haulerId='],
@@ -190,7 +190,7 @@ describe('the Site API of the reference partner', () => {
       expect([status, body.success, body.error.code]).toEqual([404, false, 'NOT_FOUND']);
     });
 
-    test('a hauler whose data was replaced by nothing: 404', async () => {
+    test('a hauler whose data was replaced by empty data: 404', async () => {
       await put({ sites: [site('a')] });
       expect((await put({})).body).toMatchObject({ sites: 0, active: 0 });
       expect((await get(`?haulerId=${hauler}`)).status).toBe(404);
@@ -262,7 +262,7 @@ describe('the Site API of the reference partner', () => {
       expect((await data()).sites).toEqual([site('a')]);
     });
 
-    test('a fault far inside has its place in the whole body', async () => {
+    test('a fault deep in a large body has its path in the whole body', async () => {
       expect(await violations({ sites: [...many, site('z', { name: 1 })] })).toEqual(['sites[3000].name isLength']);
     });
 
@@ -348,7 +348,7 @@ describe('the Site API of the reference partner', () => {
       expect([status, answer.error.message]).toEqual([400, message]);
     });
 
-    test('32 levels are taken, counted from the body on, and 33 are not (decision 8)', async () => {
+    test('accepts 32 levels, counted from the body on, and refuses 33 (decision 8)', async () => {
       const noted = (levels: number) => ({
         sites: [{ ...site('a'), note: JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown }],
       });
@@ -371,7 +371,7 @@ describe('the Site API of the reference partner', () => {
       expect(body.error.details.violations.map(({ message }) => message)).toEqual([expected]);
     });
 
-    test('not sent as JSON: 415; more than 256 MB: 413, before it was read', async () => {
+    test('not sent as JSON: 415; more than 256 MB: 413, before the body is read', async () => {
       const headers = ['Authorization', `Bearer ${service.env.ADMIN_TOKEN}`];
       const url = `${service.url}/admin/v1/hosted/haulers/${hauler}/site-data`;
       expect((await rawRequest(url, 'PUT', [...headers, 'Content-Type', 'text/plain'], '{}')).status).toBe(415);
@@ -385,7 +385,7 @@ describe('the Site API of the reference partner', () => {
       expect([large.status, large.text]).toEqual([413, expect.stringContaining('268435456 bytes')]);
     });
 
-    test('both links, also to a kiosk of another site, are as the sample response has them', async () => {
+    test('accepts both links, also to a kiosk of another site, as in the sample response', async () => {
       const given = {
         sites: [site('a'), site('b')],
         kiosks: [kiosk('k', 'a')],
@@ -409,7 +409,7 @@ describe('the Site API of the reference partner', () => {
       expect((await data()).sites).toEqual([site('a')]);
     });
 
-    test('beyond HTTP_BODY_LIMIT, many at once leave one of them whole', async () => {
+    test('accepts bodies beyond HTTP_BODY_LIMIT; of many at once, one is stored as a whole', async () => {
       const versions = Array.from({ length: 6 }, (_, i) => ({
         sites: Array.from({ length: 200 }, (_x, j) => site(`${i}-${j}`, { name: `version ${i}` })),
       }));
@@ -424,7 +424,7 @@ describe('the Site API of the reference partner', () => {
       expect(versionsKept).toBeLessThanOrEqual(2);
     });
 
-    test('one whose pieces are gone before it began is 503, one that is under way breaks off: never a bad request', async () => {
+    test('a response is 503 if its pieces were deleted before it began, and is interrupted if they are deleted later', async () => {
       await put({ sites: Array.from({ length: 20_000 }, (_, i) => site(`big${i}`, { updatedAt: STAMP })) });
       const without = (first: number) =>
         service.dataSource.query('DELETE FROM reference_site_data_chunks WHERE hauler_id = $1 AND position >= $2', [
@@ -441,7 +441,7 @@ describe('the Site API of the reference partner', () => {
       expect(await refused.json()).toMatchObject({ success: false, error: { code: expect.any(String) } });
     });
 
-    test('the pieces of one version before are kept, of no data none', async () => {
+    test('keeps the pieces of the previous version, and none of deleted data', async () => {
       const kept = service.app.get(ReferenceSiteData, { strict: false });
       await put({ sites: [site('a')] });
       const first = (await kept.find(hauler))!;
@@ -455,7 +455,7 @@ describe('the Site API of the reference partner', () => {
       expect(await service.dataSource.query<unknown[]>(rows, [hauler])).toEqual([]);
     });
 
-    test('an answer that is on its way survives a replacement', async () => {
+    test('a response in progress survives a replacement', async () => {
       const big = Array.from({ length: 20_000 }, (_, i) => site(`big${i}`, { updatedAt: STAMP }));
       await put({ sites: big });
       const response = await fetch(`${service.url}/scale-platform/v1/sites?haulerId=${hauler}`, {

@@ -65,7 +65,7 @@ describeApiKeys(
 describeApiKeys({ api: VISION_API, method: 'GET', path: `${VIDEOS}?customerId=x`, accepted: 404 }, () => service);
 
 describe('continuous list (section 4.6)', () => {
-  it('answers chunks as section 2.6 has them', async () => {
+  it('returns chunks in the form of section 2.6', async () => {
     const { status, body } = await continuous({ cameraId: 'front', pageSize: 1 });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -96,7 +96,7 @@ describe('continuous list (section 4.6)', () => {
     expect(times).toEqual([...times].sort());
   });
 
-  it('knows a camera by its alias (decision 45)', async () => {
+  it('accepts the alias of a camera (decision 45)', async () => {
     expect(starts(await continuous({ cameraId: '1' }))).toHaveLength(5);
   });
 
@@ -160,7 +160,7 @@ describe('continuous list (section 4.6)', () => {
     ['cameraId', 'front'],
     ['startTime', '2026-01-01T00:00:00Z'],
     ['page', '1'],
-  ])('a parameter that is sent twice is to be sent once: %s', async (name, value) => {
+  ])('refuses a parameter that is sent twice: %s', async (name, value) => {
     for (const path of [CONTINUOUS, VIDEOS]) {
       const twice = `customerId=${CUSTOMER}&truckId=${TRUCK}&startTime=${at(0)}&endTime=${at(1)}&page=1&cameraId=front&${name}=${value}`;
       const headers = { 'API-KEY': key };
@@ -171,13 +171,13 @@ describe('continuous list (section 4.6)', () => {
   });
 
   it.each(['%ff', '%E2%82', 'a%ED%A0%80', '%00'])(
-    '%s is no text, and not a customer whom nobody knows',
+    'refuses %s, which is no text, with 400 and not with 404',
     async (value) => {
       const headers = { 'API-KEY': key };
       const { status, body } = await service.call<ErrorAnswer>('GET', `${VIDEOS}?customerId=${value}`, { headers });
       expect(status).toBe(400);
       expect(body.error.message).toBe('customerId must be valid Unicode without U+0000 and without lone surrogates');
-      // Nobody reads it (decision 4).
+      // Unknown parameters are ignored (decision 4).
       const known = await service.call('GET', `${VIDEOS}?customerId=${CUSTOMER}&note=${value}&${value}=1`, { headers });
       expect(known.status).toBe(200);
     },
@@ -188,7 +188,7 @@ describe('continuous list (section 4.6)', () => {
     ['%EF%BF%BD', 404],
     ['%zz', 404],
     [CUSTOMER.replace(/./, (first) => `%${Buffer.from(first).toString('hex')}`), 200],
-  ])('%s is a text', async (value, expected) => {
+  ])('accepts %s as text', async (value, expected) => {
     const { status } = await service.call('GET', `${VIDEOS}?customerId=${value}`, { headers: { 'API-KEY': key } });
     expect(status).toBe(expected);
   });
@@ -217,14 +217,14 @@ describe('continuous list (section 4.6)', () => {
     expect(body.error.message).toContain(name);
   });
 
-  it('a key that is limited to another customer finds nobody (decision 17)', async () => {
+  it('404 for a key that is limited to another customer (decision 17)', async () => {
     const other = await issueKey(service, ['vision'], { customerId: 'Other' });
     const own = await issueKey(service, ['vision'], { customerId: CUSTOMER });
     expect((await get(CONTINUOUS, asked(), other.key)).status).toBe(404);
     expect((await get(CONTINUOUS, asked(), own.key)).status).toBe(200);
   });
 
-  it('finds a deep page as its order is, through the counts of days', async () => {
+  it('returns deep pages in order, through the counts by day', async () => {
     const days = 40;
     await service.dataSource.query(
       `INSERT INTO reference_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
@@ -276,13 +276,13 @@ describe('continuous list (section 4.6)', () => {
 });
 
 describe('video list (section 4.5)', () => {
-  it('lists on-demand clips only, and takes every filter', async () => {
+  it('lists on-demand clips only, also without a filter', async () => {
     const { status, body } = await get<ListVideosResponse>(VIDEOS, { customerId: CUSTOMER });
     expect(status).toBe(200);
     expect(body.data).toEqual({ videos: [], pagination: { page: 1, pageSize: 20, totalItems: 0, totalPages: 0 } });
   });
 
-  it('an unknown request is an empty list without a state (decision 44)', async () => {
+  it('returns an empty list without a state for an unknown request (decision 44)', async () => {
     for (const requestId of ['x', '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d']) {
       const { status, body } = await get<ListVideosResponse>(VIDEOS, { customerId: CUSTOMER, requestId });
       expect(status).toBe(200);
@@ -325,12 +325,12 @@ const changed = (change: (url: URL) => void): string => {
 };
 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-/** 32 bytes leave two bits of the last letter unused: four letters say the same. */
+/** 32 bytes leave two bits of the last letter unused: four letters decode to the same bytes. */
 const otherSpelling = (text: string): string =>
   text.slice(0, -1) + BASE64URL.charAt(BASE64URL.indexOf(text.slice(-1)) ^ 1);
 
 describe('a download link (decision 46)', () => {
-  it('gives the whole file without an API key', async () => {
+  it('returns the whole file without an API key', async () => {
     const response = await getFile();
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -360,7 +360,7 @@ describe('a download link (decision 46)', () => {
     ['bytes=-50', bytes.length - 50, bytes.length - 1],
     [`bytes=10-${bytes.length * 2}`, 10, bytes.length - 1],
     [`bytes=-${bytes.length * 2}`, 0, bytes.length - 1],
-  ])('gives a part: %s', async (range, start, end) => {
+  ])('returns a part: %s', async (range, start, end) => {
     const response = await getFile({ Range: range });
     expect(response.status).toBe(206);
     expect(response.headers.get('content-range')).toBe(`bytes ${start}-${end}/${bytes.length}`);
@@ -393,7 +393,7 @@ describe('a download link (decision 46)', () => {
   });
 
   it.each<[string, (url: URL) => void]>([
-    ['a longer life', (url) => url.searchParams.set('expires', '99999999999')],
+    ['a later expiry', (url) => url.searchParams.set('expires', '99999999999')],
     ['another signature', (url) => url.searchParams.set('signature', 'A'.repeat(43))],
     ['no signature', (url) => url.searchParams.delete('signature')],
     ['no expiry', (url) => url.searchParams.delete('expires')],
@@ -401,7 +401,7 @@ describe('a download link (decision 46)', () => {
       'another spelling of the signature',
       (url) => url.searchParams.set('signature', otherSpelling(url.searchParams.get('signature') ?? '')),
     ],
-    ['a signature that is filled up', (url) => (url.search += '=')],
+    ['a padded signature', (url) => (url.search += '=')],
     ['a blank in the signature', (url) => url.searchParams.set('signature', ` ${url.searchParams.get('signature')}`)],
     ['zeros before the expiry', (url) => (url.search = url.search.replace('expires=', 'expires=0'))],
     ['an empty signature', (url) => url.searchParams.set('signature', '')],
@@ -413,13 +413,13 @@ describe('a download link (decision 46)', () => {
     ['another kind', (url) => (url.pathname = url.pathname.replace('recordings', 'clips'))],
     ['a name that is no text', (url) => (url.pathname = '/media/v1/recordings/%ff.mp4')],
     ['a path out of the storage', (url) => (url.pathname = '/media/v1/recordings/..%2f..%2fsecrets.mp4')],
-  ])('is worth nothing with %s: 401', async (_name, change) => {
+  ])('is refused with %s: 401', async (_name, change) => {
     const response = await getFile({}, 'GET', changed(change));
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ success: false, error: { code: 'UNAUTHORIZED' } });
   });
 
-  it('takes no API key in its place', async () => {
+  it('cannot be replaced by an API key', async () => {
     const response = await getFile(
       {},
       'GET',
@@ -428,7 +428,7 @@ describe('a download link (decision 46)', () => {
     expect(response.status).toBe(401);
   });
 
-  it('lives for VISION_LINK_TTL, less what is no whole second, and is over at its end', () => {
+  it('is valid for VISION_LINK_TTL, rounded down to whole seconds, and expires at its end', () => {
     const links = service.app.get(DownloadLinks, { strict: false });
     const signed = links.sign('', 'clips', recording.id, { now: Date.parse(at(0)) + 999 });
     const end = Date.parse(at(0)) + service.env.VISION_LINK_TTL;
@@ -440,7 +440,7 @@ describe('a download link (decision 46)', () => {
     expect(() => verify(end)).toThrow('the link has expired');
   });
 
-  it('is gone after its time: 410', async () => {
+  it('is 410 after it has expired', async () => {
     const brief = await startTestApp({ on: service, env: { VISION_LINK_TTL: -1000 } });
     try {
       const response = await fetch((await list(brief.url)).downloadUrl);
@@ -470,7 +470,7 @@ describe('a download link (decision 46)', () => {
     expect(new URL(base).origin).toBe(base);
   });
 
-  it('begins with PUBLIC_URL where there is one', async () => {
+  it('begins with PUBLIC_URL if it is set', async () => {
     const known = await startTestApp({ on: service, env: { PUBLIC_URL: 'https://video.example.com/' } });
     try {
       expect((await list(known.url)).downloadUrl).toMatch(/^https:\/\/video\.example\.com\/media\/v1\/recordings\//);

@@ -16,7 +16,7 @@ import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../../support/reference-vision.js';
-import { B_FRAMES, patchBox, readPackets, remux, withMuLaw } from '../media/sample-files.js';
+import { B_FRAMES, clipFolder, patchBox, readPackets, remux, withMuLaw } from '../media/sample-files.js';
 
 let service: TestApp;
 let key: string;
@@ -64,7 +64,7 @@ async function recordAs(truckId: string, cameraId: string, minutes = [0, 1]): Pr
 }
 
 describe('an alias that is added after recordings were uploaded (decision 45)', () => {
-  it('takes them along, and the clips made of them', async () => {
+  it('moves them and their clips to the camera', async () => {
     await recordAs('T9', '1');
     const before = await ask('T9', '1');
     await ready(before);
@@ -85,7 +85,7 @@ describe('an alias that is added after recordings were uploaded (decision 45)', 
     expect(counted).toEqual([{ camera_id: 'front', rows: 3 }]);
   });
 
-  it('joins what both names had, and may be the former own name', async () => {
+  it('joins the recordings of both names, and may be the former id', async () => {
     await recordAs('T10', 'front', [0]);
     await recordAs('T10', '1', [1]);
     await put('T10', 'front', ['1']);
@@ -94,7 +94,7 @@ describe('an alias that is added after recordings were uploaded (decision 45)', 
     expect(await continuous('T10', 'front')).toEqual(['1 30', '1 31']);
   });
 
-  it('leaves other trucks, other cameras, and what another camera had under an alias', async () => {
+  it('moves nothing of other trucks, of other cameras, or of the former camera of an alias', async () => {
     for (const truckId of ['T11', 'T12']) await recordAs(truckId, '1', [0]);
     await recordAs('T11', 'rear', [0]);
     await put('T11', 'rear', ['2']);
@@ -109,7 +109,7 @@ describe('an alias that is added after recordings were uploaded (decision 45)', 
     expect([status, body]).toMatchObject([200, { cameraId: 'front', aliases: ['1', '2'] }]);
   });
 
-  it('ends the other names of a camera that is another one now', async () => {
+  it('removes the other aliases of a camera that becomes an alias', async () => {
     await recordAs('T13', '1', [0]);
     await put('T13', '1', ['cabin']);
     await put('T13', 'front', ['1']);
@@ -118,7 +118,7 @@ describe('an alias that is added after recordings were uploaded (decision 45)', 
     expect(await continuous('T13', 'cabin')).toEqual(['front 30']);
   });
 
-  it('where both have a recording of one start: 409 that names it, and nothing is changed', async () => {
+  it('is 409 if both names have a recording with the same start, which it names; nothing changes', async () => {
     await recordAs('T14', '1', [0, 1]);
     await recordAs('T14', 'front', [1]);
     const { status, body } = await put<ErrorAnswer>('T14', 'front', ['1', 'cabin']);
@@ -130,13 +130,13 @@ describe('an alias that is added after recordings were uploaded (decision 45)', 
     expect(await continuous('T14', 'cabin')).toBe(404);
   });
 
-  it('where two of its names have recordings of one start: 409 that names the first of them', async () => {
+  it('is 409 if two aliases have recordings with the same start, and names the first one', async () => {
     for (const cameraId of ['1', 'cabin']) await recordAs('T17', cameraId, [1, 0]);
     const { status, body } = await put<ErrorAnswer>('T17', 'front', ['1', 'cabin']);
     expect([status, body.error.message]).toEqual([409, expect.stringContaining('2026-01-31T08:30:00Z')]);
   });
 
-  it('takes along a request that is under way, whose run begins again', async () => {
+  it('moves a request in progress, whose run starts again', async () => {
     await recordAs('T15', '1', [0]);
     const [id, token] = ['019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d', '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e'];
     await service.dataSource.query(
@@ -185,7 +185,7 @@ const untouchedFor = (path: string, ms: number) => {
   return utimes(path, then, then);
 };
 
-test('an upload that a kill has left half written is swept where only the partner side runs', async () => {
+test('the partial upload of a killed process is removed also where only the partner side runs', async () => {
   const partial = join(new URL(app.env.STORAGE_URL).pathname, '.partial');
   for (const [name, days] of [
     ['old', 3],
@@ -198,7 +198,7 @@ test('an upload that a kill has left half written is swept where only the partne
   expect(await readdir(partial)).toEqual(['young']);
 });
 
-test('so is the folder of a clip whose process has touched it no more, and at each start; one in use stays', async () => {
+test('the folder of a clip is removed when its process no longer touches it, also at each start; a folder in use stays', async () => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'clip-folders-'));
   const place = join(DATA_DIR, 'scratch');
   const folders = new ClipFolders({ DATA_DIR });
@@ -251,13 +251,7 @@ test('a clip without room is tried a limited number of times; admins see why at 
   );
 });
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'haulbridge-damaged-'));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
+const { folder } = clipFolder();
 
 const headers = () => ({ 'API-KEY': key });
 

@@ -36,7 +36,7 @@ async function poll(requestId: string, more: Record<string, string> = {}): Promi
   return body.data;
 }
 
-/** Asks, polls until the request has ended, and gives its last state. */
+/** Requests a clip, polls until the request has ended, and returns its last state. */
 async function ended(body: unknown): Promise<ListVideosResponse['data']> {
   const { status, body: answer } = await request(body);
   expect(status).toBe(202);
@@ -68,7 +68,7 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
     expect(seconds).toBeCloseTo(60, 0);
   });
 
-  it('is what there is where a part was not recorded, and says so (decision 44)', async () => {
+  it('has the recorded parts of its range, and names the gap (decision 44)', async () => {
     const { videos, request: state } = await ended({ ...valid, startTime: at(1), endTime: at(4) });
     expect(state).toMatchObject({
       status: 'ready',
@@ -122,7 +122,7 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
     expect(await list({ requestId, cameraId: '1' })).toMatchObject({ shown: [], data: { videos: [] } });
   });
 
-  describe('asked for by its request', () => {
+  describe('queried by its request', () => {
     const neighbour = 'Next door';
     let requestId = '';
     beforeAll(async () => {
@@ -135,7 +135,7 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
       ['another customer', false, { customerId: neighbour }],
       ['its truck', true, { truckId: TRUCK }],
       ['another truck', false, { truckId: 'TRUCK-9' }],
-    ])('is known to who asks for %s: %s (decision 44)', async (_, known, query) => {
+    ])('is found by a query for %s: %s (decision 44)', async (_, known, query) => {
       const { videos, request: state, pagination } = await poll(requestId, query);
       expect([videos.length, state?.requestId, pagination.totalItems]).toEqual(
         known ? [1, requestId, 1] : [0, undefined, 0],
@@ -153,29 +153,29 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
       expect([videos.length, state]).toEqual([listed, { requestId, status: 'ready' }]);
     });
 
-    it('is on the first page alone (decision 43)', async () => {
+    it('is on the first page only (decision 43)', async () => {
       const { videos, pagination } = await poll(requestId, { page: '2' });
       expect([videos, pagination.totalItems]).toEqual([[], 1]);
     });
   });
 
-  it('cannot be ordered by a key that is limited to another customer (decision 17)', async () => {
+  it('cannot be requested with a key that is limited to another customer (decision 17)', async () => {
     const { key: limited } = await issueKey(service, ['vision'], { customerId: 'Other' });
     const options = { headers: { 'API-KEY': limited }, body: valid };
     expect((await service.call('POST', REQUESTS, options)).status).toBe(404);
   });
 
-  it('may have an hour', async () => {
+  it('may be one hour long', async () => {
     expect((await request({ ...valid, startTime: at(20), endTime: at(80) })).status).toBe(202);
   });
 
-  it('fails with a reason where nothing was recorded (decision 44)', async () => {
+  it('fails with a reason if nothing was recorded (decision 44)', async () => {
     const { videos, request: state } = await ended({ ...valid, startTime: at(20), endTime: at(21) });
     expect(state).toMatchObject({ status: 'failed', message: 'Nothing was recorded in this time.' });
     expect(videos).toEqual([]);
   });
 
-  it('appears in the list of its customer, and among what the admin sees', async () => {
+  it('appears in the list of its customer, and in that of the admin', async () => {
     const { videos } = await ended({ ...valid, startTime: at(0), endTime: at(0.5) });
     const { body } = await service.call<ListVideosResponse>(
       'GET',
@@ -222,7 +222,7 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
 });
 
 describe('recordings on the partner side', () => {
-  it('are stored as they came, once per camera and start', async () => {
+  it('are stored unchanged, once per camera and start', async () => {
     const first = await upload(service, 5);
     expect(first.status).toBe(201);
     expect(first.body).toEqual({
@@ -264,7 +264,7 @@ describe('recordings on the partner side', () => {
     expect(status).toBe(401);
   });
 
-  it('an upload that breaks off leaves nothing', async () => {
+  it('an interrupted upload leaves nothing', async () => {
     const before = await service.dataSource.query<unknown[]>('SELECT id FROM reference_recordings');
     const controller = new AbortController();
     const body = new ReadableStream<Uint8Array>({

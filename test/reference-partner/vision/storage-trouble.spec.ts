@@ -35,7 +35,7 @@ afterAll(() => service.close());
 const idsOf = async (table: string): Promise<string[]> =>
   (await service.dataSource.query<{ id: string }[]>(`SELECT id FROM ${table}`)).map(({ id }) => id);
 
-async function askForClip(): Promise<string> {
+async function requestClip(): Promise<string> {
   const body = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', startTime: at(0), endTime: at(0.5) };
   const headers = { 'API-KEY': key };
   const asked = await service.call<CreateVideoResponse>('POST', '/video-platform/v1/videos/requests', {
@@ -46,7 +46,7 @@ async function askForClip(): Promise<string> {
   return asked.body.requestId;
 }
 
-/** Lets no timeout stop it, as nothing stops a server whose disk is slow. */
+/** No timeout cancels it, like the commit of a server with a slow disk. */
 const slowCommits = (table: string): Promise<unknown> =>
   service.dataSource.query(`
     CREATE FUNCTION slow_${table}() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -64,51 +64,57 @@ const slowCommits = (table: string): Promise<unknown> =>
 const usualCommits = (table: string): Promise<unknown> =>
   service.dataSource.query(`DROP FUNCTION slow_${table} CASCADE`);
 
-/** Both at the same time, each with a table and a camera of its own: nearly all that they do is wait. */
-it.concurrent('a recording whose commit arrives after its connection was given up keeps its file', async () => {
-  const before = await idsOf('reference_recordings');
-  await slowCommits('reference_recordings');
-  expect((await upload(service, 1, { cameraId: 'rear' })).status).toBe(503);
-  const added = await eventually(async () => {
-    const ids = (await idsOf('reference_recordings')).filter((id) => !before.includes(id));
-    expect(ids).toHaveLength(1);
-    return ids;
-  }, COMMIT_SECONDS * 1000);
-  await usualCommits('reference_recordings');
-  for (const id of added) expect(await storage.stat(videoFileName('recordings', id))).toBeDefined();
-});
+/** Both run at the same time, each with its own table and camera: they mostly wait. */
+it.concurrent(
+  'the file of a recording stays if its commit succeeds after the service has given up the connection',
+  async () => {
+    const before = await idsOf('reference_recordings');
+    await slowCommits('reference_recordings');
+    expect((await upload(service, 1, { cameraId: 'rear' })).status).toBe(503);
+    const added = await eventually(async () => {
+      const ids = (await idsOf('reference_recordings')).filter((id) => !before.includes(id));
+      expect(ids).toHaveLength(1);
+      return ids;
+    }, COMMIT_SECONDS * 1000);
+    await usualCommits('reference_recordings');
+    for (const id of added) expect(await storage.stat(videoFileName('recordings', id))).toBeDefined();
+  },
+);
 
-it.concurrent('so does a clip', async () => {
-  const before = await idsOf('reference_clips');
-  await slowCommits('reference_clips');
-  await askForClip();
-  const added = await eventually(async () => {
-    const ids = (await idsOf('reference_clips')).filter((id) => !before.includes(id));
-    expect(ids).toHaveLength(1);
-    return ids;
-  }, COMMIT_SECONDS * 4000);
-  await usualCommits('reference_clips');
-  // The service has given up before, and would have deleted it by then.
-  for (const id of added) expect(await storage.stat(videoFileName('clips', id))).toBeDefined();
-});
+it.concurrent(
+  'the file of a clip stays if its commit succeeds after the service has given up the connection',
+  async () => {
+    const before = await idsOf('reference_clips');
+    await slowCommits('reference_clips');
+    await requestClip();
+    const added = await eventually(async () => {
+      const ids = (await idsOf('reference_clips')).filter((id) => !before.includes(id));
+      expect(ids).toHaveLength(1);
+      return ids;
+    }, COMMIT_SECONDS * 4000);
+    await usualCommits('reference_clips');
+    // The service has given up before, and would have deleted the file by now.
+    for (const id of added) expect(await storage.stat(videoFileName('clips', id))).toBeDefined();
+  },
+);
 
 it('a clip that cannot be published leaves no bytes behind', async () => {
-  // Where its folder should be there is a file.
+  // A file has the name of the folder of clips.
   const folder = join(root, 'reference-clips');
   await rm(folder, { recursive: true, force: true });
   await writeFile(folder, '');
-  const id = await askForClip();
+  const id = await requestClip();
   await eventually(async () => {
     const failed = 'SELECT 1 FROM reference_video_requests WHERE id = $1 AND last_error IS NOT NULL';
     expect(await service.dataSource.query(failed, [id])).toHaveLength(1);
   });
-  // It is tried again all the while.
+  // The job retries it meanwhile.
   await eventually(async () => expect(await readdir(join(root, '.partial'))).toEqual([]));
   await service.dataSource.query('DELETE FROM reference_video_requests WHERE id = $1', [id]);
   await rm(folder);
 });
 
-/** Of a minute that is the test's own. */
+/** Uploads the recording of a minute that no other test uses, and lists it. */
 async function recorded(minute: number): Promise<{ id: string; downloadUrl: string }> {
   expect((await upload(service, minute)).status).toBe(201);
   const times = { startTime: at(minute), endTime: at(minute + 1) };
@@ -122,15 +128,15 @@ async function recorded(minute: number): Promise<{ id: string; downloadUrl: stri
   return body.data.recordings![0]!;
 }
 
-/** A link to itself, and what opens and fails at its first byte as a dying disk does, which Linux alone has. */
+/** A link to itself; on Linux also a file that opens and fails at its first byte, like a failing disk. */
 it.each([
   ['open', undefined, 2] as const,
   ...(process.platform === 'linux' ? [['read', '/proc/self/mem', 6] as const] : []),
-])('a video that the storage cannot %s now is 503 with Retry-After', async (_, inItsPlace, minute) => {
+])('a video that the storage cannot %s now is 503 with Retry-After', async (_, replacement, minute) => {
   const { id, downloadUrl } = await recorded(minute);
   const path = join(root, videoFileName('recordings', id));
   await rename(path, `${path}.aside`);
-  await symlink(inItsPlace ?? path, path);
+  await symlink(replacement ?? path, path);
   const response = await fetch(downloadUrl);
   expect(response.status).toBe(503);
   expect(response.headers.get('retry-after')).toBe('5');
@@ -144,7 +150,7 @@ it.each([
 it.each([
   ['reference-recordings', 4],
   ['.', 5],
-])('so is one of a storage whose mount is missing: %s', async (folder, minute) => {
+])('a video of a storage whose mount is missing is 503 with Retry-After: %s', async (folder, minute) => {
   const { downloadUrl } = await recorded(minute);
   const path = resolve(root, folder);
   await rename(path, `${path}.aside`);
@@ -155,7 +161,7 @@ it.each([
   expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
 });
 
-it('a process that starts while the mount is missing makes nothing in its place', async () => {
+it('a process that starts while the mount is missing creates nothing at its path', async () => {
   await rename(root, `${root}.aside`);
   await mkdir(root);
   const next = await openStorage(service.env.STORAGE_URL, { roots: knownRoots(service.dataSource) });
@@ -171,8 +177,8 @@ it.each<[string, (storage: Storage, folder: string) => Promise<unknown>]>([
     'has its first recording',
     (opened) => opened.store(videoFileName('recordings', randomUUID()), Readable.from([Buffer.from('video')])),
   ],
-  ['had recordings before it was remembered', (_, folder) => mkdir(join(folder, 'reference-recordings'))],
-])('a folder may be mounted after the first start, and is waited for since it has %s', async (_, fill) => {
+  ['had recordings before its identity was stored', (_, folder) => mkdir(join(folder, 'reference-recordings'))],
+])('a folder may be mounted after the first start, and is required once it %s', async (_, fill) => {
   const parent = await mkdtemp(join(tmpdir(), 'mount-'));
   const [folder, below, volume] = [join(parent, 'videos'), join(parent, 'below'), join(parent, 'volume')];
   const started = async () => {
