@@ -23,9 +23,9 @@ let database: TestDatabase;
 let service: BuiltService;
 let partner: Server;
 let requests = 0;
-let answerBytes = ANSWER_BYTES;
+let answerBytes: number;
 /** The partner closes a connection on which it cannot send for that long. */
-let sendTimeoutMs = shortOrLong(15_000, 30_000);
+let sendTimeoutMs: number;
 let brokenAnswers = 0;
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -92,6 +92,9 @@ const ended = (runId: string): Promise<SyncRun> =>
 (process.platform === 'linux' ? test : test.skip)(
   'two large site responses at once are each requested once and applied in bounded memory, and pushes continue',
   async () => {
+    const asked = requests;
+    answerBytes = ANSWER_BYTES;
+    sendTimeoutMs = shortOrLong(15_000, 30_000);
     const crowd = await Crowd.create(service, await database.connect(2));
     const started = performance.now();
     const runs = await Promise.all([startSync(), startSync()]);
@@ -103,10 +106,10 @@ const ended = (runId: string): Promise<SyncRun> =>
       MiB: ANSWER_BYTES / MIB,
       seconds,
       peakMiB: Math.round(peak / MIB),
-      requests,
+      requests: requests - asked,
     });
     expect(results.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
-    expect(requests).toBe(2);
+    expect(requests - asked).toBe(2);
     expect(peak).toBeLessThan(MAX_RSS_BYTES);
     expect(await pushed).toEqual({ acknowledged: PUSHES, refused: 0, wrong: [] });
   },
