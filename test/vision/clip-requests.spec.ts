@@ -9,6 +9,9 @@ import { useVision } from '../support/vision-scene.js';
 const vision = useVision();
 const { becomes, order, read } = vision;
 
+/** A listed clip that can be fetched. */
+const clip = (fields: Element = {}): Element => element({ downloadUrl: vision.partner.link(sampleVideo()), ...fields });
+
 describe('a request for a video', () => {
   test('is sent once, polled, downloaded and played', async () => {
     const connectionId = await vision.connect();
@@ -192,7 +195,7 @@ describe('the POST to the partner', () => {
   });
 
   test('is polled at once after a 202 of status ready', async () => {
-    const clips = [element({ requestId: 'req-ready', downloadUrl: vision.partner.link(sampleVideo()) })];
+    const clips = [clip({ requestId: 'req-ready' })];
     vision.partner.on(POST, accepts({ requestId: 'req-ready', status: 'ready' }));
     vision.listVideos(() => clips);
     const id = await order(await vision.connect());
@@ -201,10 +204,7 @@ describe('the POST to the partner', () => {
 
   test('is accepted by a 202 with an unreadable body: the clip is recognised by truck, camera and range', async () => {
     vision.partner.on(POST, raw('ok', { status: 202 }));
-    vision.partner.on(
-      VIDEOS,
-      lists('videos', () => [element({ cameraId: '1', downloadUrl: vision.partner.link(sampleVideo()) })]),
-    );
+    vision.listVideos(() => [clip({ cameraId: '1' })]);
     await becomes(await order(await vision.connect()), { status: 'stored' });
     expect(vision.partner.askedOf(POST)).toHaveLength(1);
   });
@@ -215,12 +215,7 @@ describe('a 202 without a readable id', () => {
 
   test('allows a clip that is listed under an id', async () => {
     vision.partner.on(POST, raw('ok', { status: 202 }));
-    vision.partner.on(
-      VIDEOS,
-      lists('videos', () => [
-        element({ requestId: 'req-n', ...range, downloadUrl: vision.partner.link(sampleVideo()) }),
-      ]),
-    );
+    vision.listVideos(() => [clip({ requestId: 'req-n', ...range })]);
     const shown = await becomes(await order(await vision.connect()), { status: 'stored' });
     expect(shown.recordingIds).toHaveLength(1);
   });
@@ -229,8 +224,8 @@ describe('a 202 without a readable id', () => {
     const id = '12345678901234567891';
     const headers = { 'Content-Type': 'application/json' };
     vision.partner.on(POST, raw(`{"success":true,"requestId":${id},"status":"processing"}`, { status: 202, headers }));
-    const clip = JSON.stringify(element({ ...range, downloadUrl: vision.partner.link(sampleVideo()) }));
-    const videos = `[${clip.replace('{', `{"requestId":${id},`)}]`;
+    const video = JSON.stringify(clip(range)).replace('{', `{"requestId":${id},`);
+    const videos = `[${video}]`;
     vision.partner.on(VIDEOS, raw(`{"success":true,"data":{"videos":${videos}}}`, { headers }));
     await becomes(await order(await vision.connect()), { status: 'stored' });
     expect(vision.partner.askedOf(VIDEOS).some(({ query }) => query.has('requestId'))).toBe(false);
@@ -238,7 +233,7 @@ describe('a 202 without a readable id', () => {
 
   test('does not match a clip of another request', async () => {
     vision.partner.on(POST, accepts({ requestId: 'req-1' }), raw('ok', { status: 202 }));
-    const clips = [element({ requestId: 'req-1', downloadUrl: vision.partner.link(sampleVideo()) })];
+    const clips = [clip({ requestId: 'req-1' })];
     vision.listVideos(() => clips);
     const connectionId = await vision.connect();
     await becomes(await order(connectionId), { status: 'stored' });
@@ -250,16 +245,13 @@ describe('a 202 without a readable id', () => {
       expect(vision.partner.askedOf(VIDEOS).length).toBeGreaterThan(before + 1);
     });
     expect(await read(numbered)).toMatchObject({ status: 'processing' });
-    clips.push(element({ requestId: 'req-2', cameraId: '1', downloadUrl: vision.partner.link(sampleVideo()) }));
+    clips.push(clip({ requestId: 'req-2', cameraId: '1' }));
     await becomes(numbered, { status: 'stored' });
   });
 
   test('matches a clip of another connection, also of the same hauler', async () => {
     vision.partner.on(POST, accepts({ requestId: 'req-1' }), raw('ok', { status: 202 }));
-    vision.partner.on(
-      VIDEOS,
-      lists('videos', () => [element({ requestId: 'req-1', downloadUrl: vision.partner.link(sampleVideo()) })]),
-    );
+    vision.listVideos(() => [clip({ requestId: 'req-1' })]);
     const one = await vision.connect();
     const { haulerId } = vision;
     const other = await vision.connect();
@@ -276,11 +268,10 @@ describe('a long range', () => {
       accepts({ requestId: `req ${startTime}` })(response, asked);
     });
     const clips: Element[] = ['08:00', '10:00'].map((hour) =>
-      element({
+      clip({
         requestId: `req 2026-01-31T${hour}:00Z`,
         startTime: `2026-01-31T${hour}:00Z`,
         endTime: hour === '08:00' ? '2026-01-31T09:00:00Z' : '2026-01-31T10:30:00Z',
-        downloadUrl: vision.partner.link(sampleVideo()),
       }),
     );
     vision.partner.on(VIDEOS, (response, asked) => {

@@ -52,6 +52,8 @@ async function twoOpen(accepted = names): Promise<string> {
 
 const polls = () => vision.partner.askedOf(VIDEOS).map(({ query }) => query.get('requestId') ?? 'list');
 
+const pagesAsked = () => vision.partner.askedOf(VIDEOS).map(({ query }) => Number(query.get('page')));
+
 /** Waits for that many complete polls of the list: another one has started. */
 async function rounds(count: number): Promise<void> {
   const before = polls().filter((poll) => poll === 'list').length;
@@ -238,11 +240,7 @@ describe('the list of a partner with its own page size and without totals', () =
     const from = vision.partner.askedOf(VIDEOS).length;
     await vision.hurry();
     await pollsEnded(vision);
-    const pages = vision.partner
-      .askedOf(VIDEOS)
-      .slice(from)
-      .map(({ query }) => query.get('page'));
-    expect(pages).toEqual(['1', '2']);
+    expect(pagesAsked().slice(from)).toEqual([1, 2]);
   });
 
   test('is read once if each page is the same', async () => {
@@ -253,11 +251,7 @@ describe('the list of a partner with its own page size and without totals', () =
     const from = vision.partner.askedOf(VIDEOS).length;
     await vision.hurry();
     await pollsEnded(vision);
-    const pages = vision.partner
-      .askedOf(VIDEOS)
-      .slice(from)
-      .map(({ query }) => query.get('page'));
-    expect(pages).toEqual(['3', '4']);
+    expect(pagesAsked().slice(from)).toEqual([3, 4]);
   });
 });
 
@@ -281,8 +275,6 @@ async function orderClips(): Promise<string> {
   vision.partner.on(POST, accepts({ requestId: REQUEST.requestId }));
   return order(await vision.connect());
 }
-
-const pagesAsked = () => vision.partner.askedOf(VIDEOS).map(({ query }) => Number(query.get('page')));
 
 const reasonsFound = async () =>
   (await vision.query<{ reason: string }>('SELECT reason FROM vision_findings')).map(({ reason }) => reason);
@@ -387,10 +379,7 @@ describe('clips that arrive while the partner prepares the request', () => {
 
   test('are distinguished by their ranges, although they have one id', async () => {
     const both = manyClips(2).map((clip) => ({ ...clip, id: 'one' }));
-    vision.partner.on(
-      VIDEOS,
-      lists('videos', () => both.slice(0, Math.max(1, pagesAsked().length - 1)), processing),
-    );
+    vision.listVideos(() => both.slice(0, Math.max(1, pagesAsked().length - 1)), processing);
     const id = await orderClips();
     await listings(4);
     expect((await read(id)).recordingIds).toHaveLength(2);
@@ -398,10 +387,7 @@ describe('clips that arrive while the partner prepares the request', () => {
 
   test('are limited to a thousand, however many other ones each list has', async () => {
     const all = manyClips(1_800, () => 'https://clips.invalid/1');
-    vision.partner.on(
-      VIDEOS,
-      lists('videos', () => (pagesAsked().length <= 9 ? all.slice(0, 900) : all.slice(900)), processing),
-    );
+    vision.listVideos(() => (pagesAsked().length <= 9 ? all.slice(0, 900) : all.slice(900)), processing);
     const id = await orderClips();
     await listings(18);
     expect((await read(id)).recordingIds).toHaveLength(1_000);

@@ -402,11 +402,8 @@ describe('a recording that is listed again', () => {
       await vision.hurry();
       expect((await subscriptions.recordings()).map(({ status }) => status)).toEqual(['stored', 'stored']);
     });
-    const covered = await vision.app.admin<{ data: { state: string }[] }>(
-      'GET',
-      `/coverage?connectionId=${vision.connectionId}&truckId=TRUCK-7&cameraId=front&from=${startTime}&to=${endTime}`,
-    );
-    expect(new Set(covered.body.data.map(({ state }) => state))).toEqual(new Set(['stored']));
+    const covered = await subscriptions.coverage(startTime, endTime);
+    expect(new Set(covered.map(({ state }) => state))).toEqual(new Set(['stored']));
     // An older list changes nothing.
     chunks[0] = { ...chunks[0], endTime: inHours(-1.95) };
     expect(await readOnceMore()).toHaveLength(2);
