@@ -52,21 +52,18 @@ export class JsonRecordStream {
   private readonly parents: ReadonlySet<string>;
   /** Lists and their parents that have occurred. */
   private readonly seen = new Set<string>();
-  /** Names of the objects from the root to the current list. */
-  private readonly names: string[] = [];
   private envelopeParts: Buffer[] = [];
   private envelopeBytes = 0;
   private list: ListReader | undefined;
-  /** Open arrays and objects outside of lists. */
-  private depth = 0;
-  /** How many of them, from the root, lead to a list. */
-  private leadingDepth = 0;
+  /** For each open array and object outside of lists the prefix of its members' paths; undefined if none leads to a list. */
+  private readonly prefixes: (string | undefined)[] = [];
   private inText = false;
   private isEscaped = false;
+  /** Whether the next text is the name of a member that may lead to a list. */
   private isNameNext = false;
-  /** Bytes of a name that is being read. */
+  /** Bytes of such a name that is being read. */
   private nameParts: Buffer[] | undefined;
-  private nextName = '';
+  private lastName = '';
   /** Path of the member whose value comes next, if it is a list or leads to one. */
   private memberPath: string | undefined;
 
@@ -124,7 +121,7 @@ export class JsonRecordStream {
       } else if (byte === QUOTE) {
         this.inText = true;
         nameFrom = at;
-        if (this.isNameNext && this.depth === this.leadingDepth) this.nameParts = [];
+        if (this.isNameNext) this.nameParts = [];
       } else if ((byte | SHAPE) === OPEN_BRACE) {
         if (this.open(byte)) {
           this.keep(chunk.subarray(from, at));
@@ -133,7 +130,7 @@ export class JsonRecordStream {
       } else if ((byte | SHAPE) === CLOSE_BRACE) this.close();
       else if (byte === COLON) this.endMemberName();
       else if (byte === COMMA) {
-        this.isNameNext = true;
+        this.isNameNext = this.prefixes.at(-1) !== undefined;
         this.memberPath = undefined;
       }
     }
@@ -150,31 +147,24 @@ export class JsonRecordStream {
       this.list = new ListReader(path);
       return true;
     }
-    const isRoot = this.depth === 0;
-    if (byte === OPEN_BRACE && (isRoot || (path !== undefined && this.parents.has(path)))) {
-      if (!isRoot) this.names.push(this.nextName);
-      this.leadingDepth++;
-    }
-    this.depth++;
-    this.isNameNext = byte === OPEN_BRACE;
+    const prefix =
+      this.prefixes.length === 0 ? '' : path !== undefined && this.parents.has(path) ? `${path}.` : undefined;
+    this.isNameNext = byte === OPEN_BRACE && prefix !== undefined;
+    this.prefixes.push(this.isNameNext ? prefix : undefined);
     return false;
   }
 
   private close(): void {
-    if (this.depth === this.leadingDepth) {
-      this.leadingDepth--;
-      this.names.pop();
-    }
-    this.depth--;
+    this.prefixes.pop();
     this.isNameNext = false;
   }
 
   private endMemberName(): void {
-    if (!this.isNameNext || this.depth !== this.leadingDepth) return;
+    if (!this.isNameNext) return;
     this.isNameNext = false;
     // `{"data.sites": []}` is not the list `data.sites`.
-    if (this.nextName.includes('.')) return;
-    const path = [...this.names, this.nextName].join('.');
+    if (this.lastName.includes('.')) return;
+    const path = `${this.prefixes.at(-1)}${this.lastName}`;
     if (!this.lists.has(path) && !this.parents.has(path)) return;
     // JSON.parse uses the last of two members, but the records of both would have been returned.
     if (this.seen.has(path)) throw new JsonStreamError('breach', path, 'occurs twice');
@@ -186,7 +176,7 @@ export class JsonRecordStream {
     const text = Buffer.concat([...(this.nameParts ?? []), last]).toString('utf8');
     this.nameParts = undefined;
     try {
-      this.nextName = JSON.parse(text) as string;
+      this.lastName = JSON.parse(text) as string;
     } catch {
       throw notJson();
     }

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { CircuitState, circuitBreaker, type CircuitBreakerPolicy, ConsecutiveBreaker, handleWhen } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
-import type { PartnerConnection } from './partner-connection.js';
+import type { PartnerConnection } from './connections.repository.js';
 import { PartnerFailure, SENTENCES } from './partner-failure.js';
 
 export interface BreakerSettings {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { CheckedRule, ConnectionCheck } from '../contracts/admin/connection.dto.js';
+import type { CheckedRule, ConnectionCheck, PartnerInterface } from '../contracts/admin/connection.dto.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import { SealBrokenError } from './connection-keys.service.js';
@@ -9,7 +9,6 @@ import type { ConnectionEntity } from './connection.entity.js';
 import { ConnectionsService } from './connections.service.js';
 import type { StreamedAnswer } from './partner-answer.js';
 import { type PartnerCall, PartnerClient } from './partner-client.js';
-import type { PartnerInterface } from './partner-connection.js';
 import { type FailureKind, PartnerFailure } from './partner-failure.js';
 
 interface Probe {

@@ -2,8 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
-import { findSealedKeys, promoteNextKey } from './connections.repository.js';
-import type { PartnerConnection } from './partner-connection.js';
+import { findSealedKeys, type PartnerConnection, promoteNextKey } from './connections.repository.js';
 import { PartnerFailure, SENTENCES } from './partner-failure.js';
 
 /** One key slot of a connection (decision 18). */

@@ -6,14 +6,13 @@ import { isJsonObject, ownField } from '../contracts/common/json.js';
 import { rememberSiteFacts, SITE_LISTS, SiteFacts } from '../conformance/site/site-facts.js';
 import { SITE_SERVER } from '../conformance/site/site-server.js';
 import { VISION_SERVER } from '../conformance/vision/vision-server.js';
-import type { CheckedRule } from '../contracts/admin/connection.dto.js';
+import type { CheckedRule, PartnerInterface } from '../contracts/admin/connection.dto.js';
 import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import type { ConnectionEntity } from './connection.entity.js';
 import { MAX_WHOLE_BYTES, type StreamedAnswer } from './partner-answer.js';
 import { PartnerClient } from './partner-client.js';
-import type { PartnerInterface } from './partner-connection.js';
 import { type FailureKind, PartnerFailure } from './partner-failure.js';
 
 interface Subject {

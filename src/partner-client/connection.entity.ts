@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { PartnerConnection, PartnerInterface } from './partner-connection.js';
+import type { PartnerInterface } from '../contracts/admin/connection.dto.js';
+import type { PartnerConnection } from './connections.repository.js';
 
 /**
  * One hauler's link to one partner-hosted interface. `jobs/` reads and writes its due-row columns (`due_at`,

@@ -1,8 +1,11 @@
-import type { CreateConnectionRequest, UpdateConnectionRequest } from '../contracts/admin/connection.dto.js';
+import type {
+  CreateConnectionRequest,
+  PartnerInterface,
+  UpdateConnectionRequest,
+} from '../contracts/admin/connection.dto.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { type OutboundPolicy, resolvedUrlFault } from '../outbound/address-guard.js';
-import type { PartnerInterface } from './partner-connection.js';
 
 /** Seconds between runs, by interface (decisions 36 and 48). */
 export const INTERVALS = {

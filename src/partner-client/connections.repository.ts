@@ -6,6 +6,12 @@ export interface ConnectionKey {
   readonly id: string;
 }
 
+/** The columns of a connection that a call needs. */
+export interface PartnerConnection extends ConnectionKey {
+  /** Without a final slash. The contract's prefix is appended to its path. */
+  readonly baseUrl: string;
+}
+
 /** Undefined: unchanged. */
 export interface ConnectionUpdate {
   readonly baseUrl: string | undefined;
@@ -66,7 +72,7 @@ export async function deleteConnection(database: Querying, id: string): Promise<
 /** The current key, then the next one if there is one; undefined if the connection was deleted or has another address. */
 export async function findSealedKeys(
   database: Querying,
-  { haulerId, id, baseUrl }: ConnectionKey & { readonly baseUrl: string },
+  { haulerId, id, baseUrl }: PartnerConnection,
 ): Promise<string[] | undefined> {
   const [row] = await database.query<{ sealed_key: string; sealed_next_key: string | null }[]>(
     `SELECT sealed_key, sealed_next_key FROM connections

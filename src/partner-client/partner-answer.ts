@@ -48,9 +48,9 @@ abstract class Answer {
     return this.breach([{ path: 'success', rule: 'isTrue', message }]);
   }
 
-  protected parse<T>(parse: (text: string) => T, text: string, beginning: Buffer): T {
+  protected parsed<T>(parse: () => T, beginning: Buffer): T {
     try {
-      return parse(text);
+      return parse();
     } catch (error) {
       if (error instanceof SyntaxError) throw this.notJson(beginning);
       throw error;
@@ -84,7 +84,7 @@ export class PartnerAnswer extends Answer {
   json(): unknown {
     if (!isUtf8(this.bytes)) throw this.notJson(this.bytes);
     const text = withoutByteOrderMark(this.bytes.toString('utf8'));
-    return this.parse((json) => this.scrubber.parse(json), text, this.bytes);
+    return this.parsed(() => this.scrubber.parse(text), this.bytes);
   }
 }
 
@@ -93,7 +93,8 @@ export class StreamedAnswer extends Answer {
   private readonly chunks: AsyncIterator<Buffer>;
   private readonly prefetched: Buffer[] = [];
   private beginning = Buffer.alloc(0);
-  private rest: unknown;
+  /** The document with the lists of `records` empty, once all records were read. */
+  envelope: unknown;
 
   constructor(
     status: number,
@@ -110,10 +111,10 @@ export class StreamedAnswer extends Answer {
   /** Waits until this many bytes, or a smaller body, have arrived. Returns whether the whole body has arrived. */
   async prefetch(bytes: number): Promise<boolean> {
     for (let size = 0; size < bytes;) {
-      const next = await this.chunks.next();
-      if (next.done === true) return true;
-      this.prefetched.push(next.value);
-      size += next.value.length;
+      const chunk = await this.nextChunk();
+      if (chunk === undefined) return true;
+      this.prefetched.push(chunk);
+      size += chunk.length;
     }
     return false;
   }
@@ -145,46 +146,37 @@ export class StreamedAnswer extends Answer {
     const stream = new JsonRecordStream(lists);
     try {
       for await (const batch of stream.batches(this.body())) yield batch.map((record) => this.read(record));
-      this.rest = this.parse((json) => this.scrubber.parse(json), stream.envelope(), this.beginning);
+      this.envelope = this.parsed(() => this.scrubber.parse(stream.envelope()), this.beginning);
     } catch (error) {
       throw error instanceof JsonStreamError ? this.streamFailure(error) : error;
     }
   }
 
-  /** The document with the lists of `records` empty, once all records were read. */
-  get envelope(): unknown {
-    return this.rest;
-  }
-
   /** The envelope as a DTO. Throws `PartnerFailure` of kind `breach` with the path of each violation. */
   readEnvelope<T extends object>(type: DtoClass<T>): T {
     const violations: Violation[] = [];
-    const result = readerOf(type)(this.rest, '', violations);
+    const result = readerOf(type)(this.envelope, '', violations);
     if (violations.length > 0) throw this.breach(violations);
     return result;
   }
 
   private read({ list, index, text }: JsonRecord): AnswerRecord {
     if (text === undefined) return { list, index, value: null, text };
-    return { list, index, ...this.parse((json) => this.scrubber.parseRecord(json), text, this.beginning) };
+    return { list, index, ...this.parsed(() => this.scrubber.parseRecord(text), this.beginning) };
   }
 
   private async *body(): AsyncGenerator<Buffer> {
-    for (const chunk of this.prefetched.splice(0)) {
-      this.keepBeginning(chunk);
-      yield chunk;
-    }
-    for (;;) {
-      const next = await this.chunks.next();
-      if (next.done === true) return;
-      this.keepBeginning(next.value);
-      yield next.value;
-    }
+    yield* this.prefetched.splice(0);
+    for (let chunk = await this.nextChunk(); chunk !== undefined; chunk = await this.nextChunk()) yield chunk;
   }
 
-  private keepBeginning(chunk: Buffer): void {
-    if (this.beginning.length >= BEGINNING_BYTES) return;
-    this.beginning = Buffer.concat([this.beginning, chunk.subarray(0, BEGINNING_BYTES)]);
+  private async nextChunk(): Promise<Buffer | undefined> {
+    const { value, done } = await this.chunks.next();
+    if (done === true) return undefined;
+    if (this.beginning.length < BEGINNING_BYTES) {
+      this.beginning = Buffer.concat([this.beginning, value.subarray(0, BEGINNING_BYTES)]);
+    }
+    return value;
   }
 
   private streamFailure({ kind, path, message }: JsonStreamError): PartnerFailure {

@@ -7,7 +7,7 @@ import { Metrics } from '../observability/metrics.js';
 import { OUTBOUND_POLICY, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
 import { CircuitBreakers } from './circuit-breakers.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
-import type { PartnerConnection } from './partner-connection.js';
+import type { PartnerConnection } from './connections.repository.js';
 import { type ExchangeLimits, type PartnerRequest, type PartnerResponse, PartnerTransport } from './http-exchange.js';
 import { KeyScrubber, type PartnerAnswer, StreamedAnswer } from './partner-answer.js';
 import { PartnerFailure, retryDelayMs, SENTENCES, statusFailure } from './partner-failure.js';

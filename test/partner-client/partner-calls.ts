@@ -18,7 +18,7 @@ import {
   type PartnerSettings,
   partnerSettings,
 } from '../../src/partner-client/partner-client.js';
-import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
+import type { PartnerConnection } from '../../src/partner-client/connections.repository.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { type ScriptedPartner, startScriptedPartner } from '../support/scripted-partner.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

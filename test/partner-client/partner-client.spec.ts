@@ -3,7 +3,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';
-import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
+import type { PartnerConnection } from '../../src/partner-client/connections.repository.js';
 import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
 import { held } from '../support/held.js';
 import {

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { Readable } from 'node:stream';
 import { siteFindings, videoFindings } from '../../src/partner-client/connection-check.rules.js';
 import { KeyScrubber, StreamedAnswer } from '../../src/partner-client/partner-answer.js';
-import type { PartnerConnection } from '../../src/partner-client/partner-connection.js';
+import type { PartnerConnection } from '../../src/partner-client/connections.repository.js';
 import { type FailureKind, PartnerFailure, retryDelayMs } from '../../src/partner-client/partner-failure.js';
 import {
   EMPTY,

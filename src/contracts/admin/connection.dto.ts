@@ -13,7 +13,8 @@ import { PageQuery } from '../common/pagination.dto.js';
 const ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 
-export const PARTNER_INTERFACES = ['site', 'vision'] as const;
+const PARTNER_INTERFACES = ['site', 'vision'] as const;
+export type PartnerInterface = (typeof PARTNER_INTERFACES)[number];
 
 /** A key must be a valid value of an HTTP header. */
 const KEY = {
@@ -52,7 +53,7 @@ export class CreateConnectionRequest {
   haulerId!: string;
 
   @EnumField({ description: 'Interface that the partner hosts', values: PARTNER_INTERFACES, example: 'site' })
-  interface!: (typeof PARTNER_INTERFACES)[number];
+  interface!: PartnerInterface;
 
   @TextField(BASE_URL)
   baseUrl!: string;
@@ -134,7 +135,7 @@ export class ConnectionQuery extends PageQuery {
     values: PARTNER_INTERFACES,
     optional: true,
   })
-  interface?: (typeof PARTNER_INTERFACES)[number];
+  interface?: PartnerInterface;
 
   @BooleanField({
     description: 'true: connections whose last run failed; false: all others',
@@ -153,7 +154,7 @@ export class Connection {
   haulerId!: string;
 
   @EnumField({ description: 'Interface that the partner hosts', values: PARTNER_INTERFACES, example: 'site' })
-  interface!: (typeof PARTNER_INTERFACES)[number];
+  interface!: PartnerInterface;
 
   @TextField(BASE_URL)
   baseUrl!: string;

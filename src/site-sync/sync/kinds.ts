@@ -8,7 +8,7 @@ export type KindCounts = Readonly<SyncCounts>;
 
 export type RunCounts = Readonly<Record<Kind, KindCounts>>;
 
-export const NO_KIND_COUNTS: KindCounts = {
+const NO_KIND_COUNTS: KindCounts = {
   received: 0,
   created: 0,
   updated: 0,

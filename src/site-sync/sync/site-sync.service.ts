@@ -2,7 +2,7 @@ import { ownField } from '../../contracts/common/json.js';
 import { Injectable } from '@nestjs/common';
 import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
 import { type GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
-import type { PartnerConnection } from '../../partner-client/partner-connection.js';
+import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 import type { StreamedAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
 import type { EntityManager } from 'typeorm';

@@ -7,7 +7,7 @@ import {
   ConnectionsService,
   type ConnectionWork,
 } from '../../partner-client/connections.service.js';
-import type { PartnerConnection } from '../../partner-client/partner-connection.js';
+import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 
 /** The kinds of jobs, as logs and metrics name them. */
 export const SUBMIT_CLIPS = 'vision submit';
