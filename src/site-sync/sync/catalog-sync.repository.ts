@@ -1,11 +1,8 @@
-import { pipeline } from 'node:stream/promises';
-import type { ClientBase } from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
 import type { EntityManager } from 'typeorm';
 import { uuidv7 } from '../../database/uuid.js';
 import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
-import { CONTENT_COLUMNS, STAGED_COLUMNS } from './staged-records.js';
+import { CONTENT_COLUMNS } from './staged-records.repository.js';
 import { ChangeRecorder } from './sync-changes.repository.js';
 import type { StartedRun } from './sync-runs.repository.js';
 
@@ -31,9 +28,6 @@ interface OutcomeRow {
   readonly unreadable: number;
 }
 
-/** Further issues of a run are counted but not stored: this number is enough to understand a systematic fault. */
-export const MAX_STORED_ISSUES = 10_000;
-
 const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
 
 /** `given` is the staged record, `stored` that of the catalog (decision 34). */
@@ -48,16 +42,6 @@ const IS_NEWER =
  */
 const NEW_ID = `($3::text || to_hex(${0x7000} + (given.position >> 12)) || to_hex(${0x8000} + (given.position & 4095))
   || $4::text)::uuid`;
-
-/** The parents of each kind: column and field of the id, table, and name in messages. */
-const PARENTS: Readonly<Record<Kind, readonly { column: string; field: string; table: Kind; noun: string }[]>> = {
-  sites: [],
-  kiosks: [{ column: 'site_external_id', field: 'siteId', table: 'sites', noun: 'site' }],
-  materials: [
-    { column: 'site_external_id', field: 'siteId', table: 'sites', noun: 'site' },
-    { column: 'kiosk_external_id', field: 'kioskId', table: 'kiosks', noun: 'kiosk' },
-  ],
-};
 
 /** Locks the hauler's catalog until the end of the transaction: connections of one hauler may have the same records. */
 export async function lockCatalog(manager: EntityManager, haulerId: string): Promise<void> {
@@ -125,23 +109,6 @@ export async function adoptRecords(manager: EntityManager, { haulerId, connectio
   ]);
 }
 
-/** Copies rows of `STAGED_COLUMNS` into a temporary table of the transaction. */
-export async function stageRecords(manager: EntityManager, rows: AsyncIterable<string>): Promise<void> {
-  const columns = Object.entries(STAGED_COLUMNS).map(([name, type]) => `${name} ${type}`);
-  await manager.query(`CREATE TEMP TABLE staged (${columns.join(', ')}, flagged_reason text) ON COMMIT DROP`);
-  const client = (await manager.queryRunner?.connect()) as ClientBase;
-  const copy = client.query(copyFrom(`COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`));
-  await pipeline(rows, copy);
-  // The first record with an id counts (decision 33).
-  await manager.query(`
-    UPDATE staged given SET fault_path = ${pathOf('.id')}, fault = ${pathOf('.id is the id of an earlier element')}
-    FROM (SELECT kind, external_id, min(position) AS first FROM staged WHERE external_id IS NOT NULL
-      GROUP BY kind, external_id HAVING count(*) > 1) repeated
-    WHERE given.kind = repeated.kind AND given.external_id = repeated.external_id AND given.position > repeated.first`);
-}
-
-const pathOf = (suffix: string) => `given.kind || '[' || given.position || ']${suffix}'`;
-
 /** The statements that apply the staged records of one kind. The kinds of their parents must have been applied before. */
 export class KindRepository {
   private readonly given: string;
@@ -160,27 +127,6 @@ export class KindRepository {
     this.absent = `
       stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.active
       AND NOT EXISTS (SELECT FROM staged given WHERE given.kind = '${kind}' AND given.external_id = stored.external_id)`;
-  }
-
-  /** Quarantines records whose parent is unknown, and flags materials whose kiosk belongs to another site (decision 32). */
-  async checkParents(): Promise<void> {
-    for (const { column, field, table, noun } of PARENTS[this.kind]) {
-      await this.manager.query(
-        `UPDATE staged given SET fault_path = ${pathOf(`.${field}`)},
-           fault = ${pathOf(`.${field} is not the id of a known ${noun}`)}
-         WHERE kind = '${this.kind}' AND fault IS NULL AND ${column} IS NOT NULL
-           AND NOT EXISTS (SELECT FROM ${table} p WHERE p.hauler_id = $1 AND p.external_id = given.${column})`,
-        [this.parameters[0]],
-      );
-    }
-    if (this.kind !== 'materials') return;
-    await this.manager.query(
-      `UPDATE staged given SET flagged_reason = 'the kiosk ' || k.external_id || ' belongs to the site ' || k.site_external_id
-       FROM kiosks k
-       WHERE given.kind = 'materials' AND given.fault IS NULL AND k.hauler_id = $1
-         AND k.external_id = given.kiosk_external_id AND k.site_external_id <> given.site_external_id`,
-      [this.parameters[0]],
-    );
   }
 
   /** Counts the records of the connection that the answer does not contain; call it before `applyChanges`. */
@@ -344,19 +290,6 @@ export class KindRepository {
     if (row === undefined) throw new Error('an aggregate returned no row');
     return row;
   }
-}
-
-/** Stores the quarantined and flagged records of a run, in the order of the answer. */
-export async function storeIssues(manager: EntityManager, haulerId: string, runId: string): Promise<void> {
-  await manager.query(
-    `INSERT INTO sync_issues (hauler_id, run_id, position, severity, kind, path, reason, raw)
-     SELECT $1, $2, row_number() OVER (ORDER BY array_position($3::text[], kind), position) - 1,
-       CASE WHEN fault IS NULL THEN 'flagged' ELSE 'quarantined' END, kind,
-       coalesce(fault_path, ${pathOf('.kioskId')}), coalesce(fault, flagged_reason), raw
-     FROM staged given WHERE fault IS NOT NULL OR flagged_reason IS NOT NULL
-     ORDER BY array_position($3::text[], kind), position LIMIT ${MAX_STORED_ISSUES}`,
-    [haulerId, runId, KINDS],
-  );
 }
 
 async function affected(manager: EntityManager, sql: string, parameters: unknown[]): Promise<number> {

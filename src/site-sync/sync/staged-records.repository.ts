@@ -1,3 +1,7 @@
+import { pipeline } from 'node:stream/promises';
+import type { ClientBase } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { EntityManager } from 'typeorm';
 import { type Instant, instantOf } from '../../contracts/common/instant.js';
 import { type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
@@ -17,7 +21,7 @@ export const CONTENT_COLUMNS = {
 } as const satisfies Record<Kind, readonly string[]>;
 
 /** The columns that are copied into the staging table, in the order of `Row`. */
-export const STAGED_COLUMNS = {
+const STAGED_COLUMNS = {
   kind: 'text',
   position: 'integer',
   external_id: 'uuid',
@@ -47,6 +51,19 @@ const FUTURE_TOLERANCE_MS = 24 * 3_600_000;
 
 /** A quarantined record is stored up to this length. */
 const MAX_RAW_LENGTH = 8_000;
+
+/** Further issues of a run are counted but not stored: this number is enough to understand a systematic fault. */
+export const MAX_STORED_ISSUES = 10_000;
+
+/** The parents of each kind: column and field of the id, table, and name in messages. */
+const PARENTS: Readonly<Record<Kind, readonly { column: string; field: string; table: Kind; noun: string }[]>> = {
+  sites: [],
+  kiosks: [{ column: 'site_external_id', field: 'siteId', table: 'sites', noun: 'site' }],
+  materials: [
+    { column: 'site_external_id', field: 'siteId', table: 'sites', noun: 'site' },
+    { column: 'kiosk_external_id', field: 'kioskId', table: 'kiosks', noun: 'kiosk' },
+  ],
+};
 
 type RecordOf<K extends Kind> = { sites: Site; kiosks: Kiosk; materials: Material }[K];
 
@@ -134,3 +151,55 @@ function copyRow(cells: readonly Cell[]): string {
   }
   return `${row}\n`;
 }
+
+/** Copies rows of `STAGED_COLUMNS` into a temporary table of the transaction. */
+export async function stageRecords(manager: EntityManager, rows: AsyncIterable<string>): Promise<void> {
+  const columns = Object.entries(STAGED_COLUMNS).map(([name, type]) => `${name} ${type}`);
+  await manager.query(`CREATE TEMP TABLE staged (${columns.join(', ')}, flagged_reason text) ON COMMIT DROP`);
+  const client = (await manager.queryRunner?.connect()) as ClientBase;
+  const copy = client.query(copyFrom(`COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`));
+  await pipeline(rows, copy);
+  // The first record with an id counts (decision 33).
+  await manager.query(`
+    UPDATE staged given SET fault_path = ${pathOf('.id')}, fault = ${pathOf('.id is the id of an earlier element')}
+    FROM (SELECT kind, external_id, min(position) AS first FROM staged WHERE external_id IS NOT NULL
+      GROUP BY kind, external_id HAVING count(*) > 1) repeated
+    WHERE given.kind = repeated.kind AND given.external_id = repeated.external_id AND given.position > repeated.first`);
+}
+
+/** Quarantines records whose parent is unknown, and flags materials whose kiosk belongs to another site (decision 32). */
+export async function checkParents(manager: EntityManager, haulerId: string, kind: Kind): Promise<void> {
+  for (const { column, field, table, noun } of PARENTS[kind]) {
+    await manager.query(
+      `UPDATE staged given SET fault_path = ${pathOf(`.${field}`)},
+         fault = ${pathOf(`.${field} is not the id of a known ${noun}`)}
+       WHERE kind = '${kind}' AND fault IS NULL AND ${column} IS NOT NULL
+         AND NOT EXISTS (SELECT FROM ${table} p WHERE p.hauler_id = $1 AND p.external_id = given.${column})`,
+      [haulerId],
+    );
+  }
+  if (kind !== 'materials') return;
+  await manager.query(
+    `UPDATE staged given SET flagged_reason = 'the kiosk ' || k.external_id || ' belongs to the site ' || k.site_external_id
+     FROM kiosks k
+     WHERE given.kind = 'materials' AND given.fault IS NULL AND k.hauler_id = $1
+       AND k.external_id = given.kiosk_external_id AND k.site_external_id <> given.site_external_id`,
+    [haulerId],
+  );
+}
+
+/** Stores the quarantined and flagged records of a run, in the order of the answer. */
+export async function storeIssues(manager: EntityManager, haulerId: string, runId: string): Promise<void> {
+  await manager.query(
+    `INSERT INTO sync_issues (hauler_id, run_id, position, severity, kind, path, reason, raw)
+     SELECT $1, $2, row_number() OVER (ORDER BY array_position($3::text[], kind), position) - 1,
+       CASE WHEN fault IS NULL THEN 'flagged' ELSE 'quarantined' END, kind,
+       coalesce(fault_path, ${pathOf('.kioskId')}), coalesce(fault, flagged_reason), raw
+     FROM staged given WHERE fault IS NOT NULL OR flagged_reason IS NOT NULL
+     ORDER BY array_position($3::text[], kind), position LIMIT ${MAX_STORED_ISSUES}`,
+    [haulerId, runId, KINDS],
+  );
+}
+
+/** SQL of the path of a staged record `given`, as in `sites[3].id`. */
+const pathOf = (suffix: string) => `given.kind || '[' || given.position || ']${suffix}'`;
