@@ -76,7 +76,7 @@ export class PartnerTransport {
     @Optional() @Inject(OUTBOUND_LOG) private readonly log: OutboundLog = NO_OUTBOUND_LOG,
   ) {}
 
-  /** See `exchange`. */
+  /** Passes the response to `use`. Throws `PartnerFailure`, or the reason of an abort by the caller. */
   async send<T>(
     request: PartnerRequest,
     limits: ExchangeLimits,
@@ -84,7 +84,7 @@ export class PartnerTransport {
   ): Promise<T> {
     const call = this.begin(request);
     try {
-      const result = await exchange(this.http, request, limits, use, call);
+      const result = await new Exchange(request, limits, call).run(this.http, use);
       call.ended();
       return result;
     } catch (error) {
@@ -112,48 +112,76 @@ function failureName(error: unknown, signal: AbortSignal | undefined): string | 
   return error.status === undefined || error.status < 300 ? kebabCase(error.kind) : undefined;
 }
 
-/**
- * Sends one request and passes the response to `use`. A transport failure is thrown as a `PartnerFailure`; an abort by
- * the caller is thrown as its reason.
- */
-async function exchange<T>(
-  http: HttpService,
-  request: PartnerRequest,
-  limits: ExchangeLimits,
-  use: (response: PartnerResponse) => Promise<T>,
-  call: OpenCall,
-): Promise<T> {
-  const { host } = new URL(request.url);
-  const timeout = new PausableTimeout(limits.answerMs);
-  const signal = request.signal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, request.signal]);
-  const failure = (error: unknown, hasResponse: boolean): unknown => {
-    if (request.signal?.aborted === true) return request.signal.reason;
-    if (timeout.signal.aborted) return new PartnerFailure('timedOut', SENTENCES.timedOut(host, limits.answerMs));
-    return transportFailure(error, host, hasResponse);
-  };
-  timeout.resume();
-  try {
-    signal.throwIfAborted();
-    const { url, method, headers, body: data } = request;
-    const {
-      status,
-      headers: received,
-      data: stream,
-    } = await http.axiosRef.request<Readable>({ url, method, headers, data, signal }).catch((error: unknown) => {
-      throw failure(error, false);
-    });
-    timeout.pause();
-    const header = headerOf(received);
-    call.responded(status, received);
-    const coding = header('content-encoding');
-    const body = readBody(stream, { coding, signal, timeout, host, limits, failure, call });
+/** One request and its response. */
+class Exchange {
+  private readonly host: string;
+  private readonly timeout: PausableTimeout;
+  private readonly signal: AbortSignal;
+
+  constructor(
+    private readonly request: PartnerRequest,
+    private readonly limits: ExchangeLimits,
+    private readonly call: OpenCall,
+  ) {
+    this.host = new URL(request.url).host;
+    this.timeout = new PausableTimeout(limits.answerMs);
+    this.signal =
+      request.signal === undefined ? this.timeout.signal : AbortSignal.any([this.timeout.signal, request.signal]);
+  }
+
+  /** A transport failure is thrown as a `PartnerFailure`; an abort by the caller is thrown as its reason. */
+  async run<T>(http: HttpService, use: (response: PartnerResponse) => Promise<T>): Promise<T> {
+    this.timeout.resume();
     try {
-      return await use({ status, header, body });
+      this.signal.throwIfAborted();
+      const { url, method, headers, body } = this.request;
+      const response = await http.axiosRef
+        .request<Readable>({ url, method, headers, data: body, signal: this.signal })
+        .catch((error: unknown) => {
+          throw this.failure(error, false);
+        });
+      this.timeout.pause();
+      const { status, data: stream } = response;
+      const header = headerOf(response.headers);
+      this.call.responded(status, response.headers);
+      try {
+        return await use({ status, header, body: this.readBody(stream, header('content-encoding')) });
+      } finally {
+        stream.destroy();
+      }
     } finally {
-      stream.destroy();
+      this.timeout.pause();
     }
-  } finally {
-    timeout.pause();
+  }
+
+  private async *readBody(stream: Readable, coding: string | undefined): AsyncGenerator<Buffer> {
+    const source = decompressed(stream, coding, this.signal);
+    if (source !== stream) stream.on('data', (chunk: Buffer) => this.call.receivedEncoded(chunk));
+    if (source === undefined) throw new PartnerFailure('breach', SENTENCES.unsupportedCoding(this.host));
+    const { maxBytes } = this.limits;
+    let bytes = 0;
+    this.timeout.resume();
+    try {
+      for await (const chunk of source) {
+        this.timeout.pause();
+        bytes += chunk.length;
+        this.call.received(chunk);
+        if (bytes > maxBytes) throw new PartnerFailure('tooLarge', SENTENCES.tooLarge(this.host, maxBytes));
+        yield chunk;
+        this.timeout.resume();
+      }
+    } catch (error) {
+      throw error instanceof PartnerFailure ? error : this.failure(error, true);
+    } finally {
+      this.timeout.pause();
+    }
+  }
+
+  private failure(error: unknown, hasResponse: boolean): unknown {
+    const { signal } = this.request;
+    if (signal?.aborted === true) return signal.reason;
+    if (!this.timeout.signal.aborted) return transportFailure(error, this.host, hasResponse);
+    return new PartnerFailure('timedOut', SENTENCES.timedOut(this.host, this.limits.answerMs));
   }
 }
 
@@ -179,41 +207,6 @@ class PausableTimeout {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.remainingMs -= performance.now() - this.startedAt;
-  }
-}
-
-interface BodyOptions {
-  readonly coding: string | undefined;
-  readonly signal: AbortSignal;
-  readonly timeout: PausableTimeout;
-  readonly host: string;
-  readonly limits: ExchangeLimits;
-  readonly failure: (error: unknown, hasResponse: boolean) => unknown;
-  readonly call: OpenCall;
-}
-
-async function* readBody(stream: Readable, options: BodyOptions): AsyncGenerator<Buffer> {
-  const { coding, signal, timeout, host, limits, failure, call } = options;
-  const source = decompressed(stream, coding, signal);
-  if (source !== stream) stream.on('data', (chunk: Buffer) => call.receivedEncoded(chunk));
-  if (source === undefined) throw new PartnerFailure('breach', SENTENCES.unsupportedCoding(host));
-  let bytes = 0;
-  timeout.resume();
-  try {
-    for await (const chunk of source) {
-      timeout.pause();
-      bytes += chunk.length;
-      call.received(chunk);
-      if (bytes > limits.maxBytes) {
-        throw new PartnerFailure('tooLarge', SENTENCES.tooLarge(host, limits.maxBytes));
-      }
-      yield chunk;
-      timeout.resume();
-    }
-  } catch (error) {
-    throw error instanceof PartnerFailure ? error : failure(error, true);
-  } finally {
-    timeout.pause();
   }
 }
 

@@ -171,12 +171,12 @@ export class StreamedAnswer extends Answer {
   }
 
   private async nextChunk(): Promise<Buffer | undefined> {
-    const { value, done } = await this.chunks.next();
-    if (done === true) return undefined;
+    const next = await this.chunks.next();
+    if (next.done === true) return undefined;
     if (this.beginning.length < BEGINNING_BYTES) {
-      this.beginning = Buffer.concat([this.beginning, value.subarray(0, BEGINNING_BYTES)]);
+      this.beginning = Buffer.concat([this.beginning, next.value.subarray(0, BEGINNING_BYTES)]);
     }
-    return value;
+    return next.value;
   }
 
   private streamFailure({ kind, path, message }: JsonStreamError): PartnerFailure {

@@ -13,7 +13,7 @@ export interface CatalogOwner {
 }
 
 /** The records of one kind in an answer, and what applying them changed. */
-export interface AppliedCounts extends Omit<KindCounts, 'held'> {
+interface AppliedCounts extends Omit<KindCounts, 'held'> {
   /** Records whose id cannot be read. */
   readonly unreadable: number;
 }
