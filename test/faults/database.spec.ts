@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { startTestApp } from '../support/app.js';
@@ -19,9 +19,12 @@ const ROUNDS = shortOrLong(1, 5);
 /** Between two rounds of calls while the database is unavailable: the second meets the state that the first has left. */
 const APART_MS = 500;
 
+/** For tests that run concurrently: Jest allows no import, which a service needs at its start, after one of them has ended. */
+const stages: DatabaseStage[] = [];
+
 /** Each test has a service and a database of its own. They run concurrently, because most of their time is waiting. */
 async function onStage(work: (stage: DatabaseStage) => Promise<void>): Promise<void> {
-  const stage = await DatabaseStage.open();
+  const stage = stages.pop() ?? (await DatabaseStage.open());
   try {
     await work(stage);
   } finally {
@@ -82,6 +85,10 @@ const FAULTS: readonly [string, Act, Act][] = [
 ];
 
 describe('an unavailable database: 503 with Retry-After within 5 s, and recovery without a restart', () => {
+  beforeAll(async () => {
+    stages.push(...(await Promise.all(Array.from({ length: FAULTS.length + 3 }, () => DatabaseStage.open()))));
+  }, 60_000);
+
   test.concurrent.each(FAULTS)(
     '%s',
     (what, breakIt, repair) =>
