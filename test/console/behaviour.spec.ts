@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
+import type { Page, Request } from 'playwright-core';
 import { DEMO } from '../../src/demo/demo-data.js';
 import { accessibilityFindings, type ConsoleScene, signIn, startConsole } from './console-pages.js';
+import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 
 let scene: ConsoleScene;
@@ -9,7 +11,10 @@ beforeAll(async () => {
   scene = await startConsole({ ADMIN_READ_TOKEN: 'read-only-token-0123456789' });
 }, 90_000);
 afterAll(() => scene.close());
-afterEach(() => expect(scene.complaints.splice(0)).toEqual([]));
+afterEach(async () => {
+  await scene.closeVisitors();
+  expect(scene.complaints.splice(0)).toEqual([]);
+});
 
 /** The times that a browser reports of its own loading. */
 interface Loading {
@@ -101,8 +106,7 @@ describe('every page', () => {
 
 describe('the first page', () => {
   it('is shown within 200 ms of the last byte', async () => {
-    const context = await scene.browser.newContext({ baseURL: scene.service.url });
-    const page = await context.newPage();
+    const page = await scene.visitor();
     await page.addInitScript({ content: MARK_SHOWN });
     await signIn(page, scene.service.env.ADMIN_TOKEN);
     const delays: number[] = [];
@@ -113,15 +117,12 @@ describe('the first page', () => {
       delays.push(shownAt - lastByteAt);
     }
     expect(Math.min(...delays)).toBeLessThan(200);
-    await context.close();
   }, 60_000);
 });
 
 describe('a session with the read-only token', () => {
   it('sees all pages, and has no button that changes something', async () => {
-    const context = await scene.browser.newContext({ baseURL: scene.service.url });
-    const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    const page = await scene.visitor();
     await signIn(page, 'read-only-token-0123456789');
     await page.getByText('Read-only').waitFor();
     await page.getByRole('link', { name: 'Connections' }).click();
@@ -133,33 +134,70 @@ describe('a session with the read-only token', () => {
     }
     await page.getByRole('button', { name: 'Change' }).click();
     expect(await page.getByRole('button', { name: 'Store' }).isDisabled()).toBe(true);
-    await context.close();
+  }, 30_000);
+});
+
+describe('a service with the partner side alone', () => {
+  it('has the pages of that side, and none of their calls fails', async () => {
+    const service = await startTestApp({ env: { SIDES: new Set(['partner']), SANDBOX: true } });
+    const page = await scene.visitor(service.url);
+    const failed: string[] = [];
+    await service.admin('POST', '/haulers', { name: 'Partner Hauling' });
+    await signIn(page, service.env.ADMIN_TOKEN);
+    const running = new Set<Request>();
+    page.on('request', (request) => running.add(request));
+    page.on('requestfinished', (request) => running.delete(request));
+    page.on('response', (response) => !response.ok() && failed.push(`${response.status()} ${response.url()}`));
+    const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+    expect(await pages.allInnerTexts()).toEqual(['Home', 'Exchanges', 'API keys', 'Sandbox', 'Actions']);
+    for (const link of await pages.all()) {
+      await link.click();
+      await page.getByRole('heading', { name: await link.innerText(), level: 1 }).waitFor();
+      await eventually(() => expect(running.size).toBe(0));
+    }
+    expect(failed).toEqual([]);
+    await scene.closeVisitors();
+    await service.close();
   }, 30_000);
 });
 
 describe('a service that does not answer', () => {
+  /** An admin in a browser whose clock the test moves, so that it need not wait until the page loads again. */
+  const visitorWithClock = async () => {
+    const page = await scene.visitor();
+    await page.clock.install();
+    await signIn(page, scene.service.env.ADMIN_TOKEN);
+    return page;
+  };
+  const passTimeUntil = (page: Page, expectation: () => Promise<void>) =>
+    eventually(async () => {
+      await page.clock.fastForward(1_000);
+      await expectation();
+    });
+
   it('is named, while the page keeps what it shows, and the page continues by itself', async () => {
-    const { page, visit } = scene;
-    await visit('connections');
+    const page = await visitorWithClock();
+    await page.goto('/console/connections');
     const row = page.getByRole('link', { name: 'Demo Hauling, site' });
     await row.waitFor();
     await page.route('**/admin/v1/**', (route) => route.abort());
     const alert = page.getByText('The service does not answer.');
-    await alert.first().waitFor({ timeout: 15_000 });
+    await passTimeUntil(page, async () => expect(await alert.count()).toBeGreaterThan(0));
     expect(await row.count()).toBe(1);
     await page.unroute('**/admin/v1/**');
-    await alert.first().waitFor({ state: 'detached', timeout: 15_000 });
+    await passTimeUntil(page, async () => expect(await alert.count()).toBe(0));
     // The browser reports each failed call itself.
     expect(scene.complaints.splice(0).filter((each) => !each.includes('ERR_FAILED'))).toEqual([]);
   }, 60_000);
 
   it('is asked again by itself after a 503 of an overloaded service', async () => {
-    const { page, visit } = scene;
+    const page = await visitorWithClock();
     const json = { error: { code: 'SERVICE_UNAVAILABLE', message: 'too many reads are running; try again shortly' } };
     await page.route('**/admin/v1/haulers?*', (route) => route.fulfill({ status: 503, json }), { times: 1 });
-    await visit('connections?new=1');
+    await page.goto('/console/connections?new=1');
     await page.getByRole('alert').getByText('Too many reads are running').waitFor();
-    await page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' }).waitFor({ state: 'attached' });
+    const hauler = page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' });
+    await passTimeUntil(page, async () => expect(await hauler.count()).toBe(1));
     expect(await page.getByRole('alert').count()).toBe(0);
     expect(scene.complaints.splice(0).filter((each) => !each.includes('503'))).toEqual([]);
   }, 30_000);
@@ -203,8 +241,8 @@ const shownSecond = (camera: string) =>
 
 describe('the recordings page', () => {
   it('plays a recording in three clicks', async () => {
-    const { page } = scene;
-    await page.getByRole('link', { name: 'Recordings', exact: true }).click();
+    const { page, follow } = scene;
+    await follow('Recordings');
     await page
       .getByRole('link', { name: `Play ${DEMO.truckId}, front` })
       .last()

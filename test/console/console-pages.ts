@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.js';
 import { startBrowser } from '../support/browser.js';
@@ -12,12 +12,16 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export interface ConsoleScene {
   readonly service: TestApp;
   readonly demo: Demo;
-  readonly browser: Browser;
   readonly page: Page;
   /** Errors in the browser's console, and reports of the content security policy. */
   readonly complaints: string[];
-  /** Opens a page of the console by its address. */
+  /** Opens a page of the console by its address, in a new document. */
   readonly visit: (path: string) => Promise<void>;
+  /** Follows the link of the navigation. */
+  readonly follow: (title: string) => Promise<void>;
+  /** A page of a visitor who has not signed in, until `closeVisitors`. */
+  readonly visitor: (url?: string) => Promise<Page>;
+  readonly closeVisitors: () => Promise<void>;
   /** A part of the page by its accessible name. */
   readonly region: (name: string) => Locator;
   readonly close: () => Promise<void>;
@@ -30,19 +34,29 @@ export async function startConsole(env: TestAppOptions['env'] = {}): Promise<Con
     startBrowser(),
   ]);
   const demo = await seedDemo(service.env, service.url);
-  const context = await browser.newContext({ baseURL: service.url });
-  const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
   const complaints: string[] = [];
-  listen(page, complaints);
+  const visitors: Page[] = [];
+  const newPage = async (baseURL = service.url) => {
+    const page = await browser.newPage({ baseURL });
+    page.setDefaultTimeout(10_000);
+    listen(page, complaints);
+    return page;
+  };
+  const page = await newPage();
   await signIn(page, service.env.ADMIN_TOKEN);
   return {
     service,
     demo,
-    browser,
     page,
     complaints,
     visit: async (path) => void (await page.goto(`/console/${path}`)),
+    follow: (name) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click(),
+    visitor: async (url) => {
+      const visitor = await newPage(url);
+      visitors.push(visitor);
+      return visitor;
+    },
+    closeVisitors: async () => void (await Promise.all(visitors.splice(0).map((visitor) => visitor.close()))),
     region: (name) => page.getByRole('region', { name, exact: true }),
     close: held(async () => {
       await browser.close();
@@ -52,7 +66,7 @@ export async function startConsole(env: TestAppOptions['env'] = {}): Promise<Con
 }
 
 /** The session call of a visitor who is not signed in is the only failure that a page expects. */
-export function listen(page: Page, complaints: string[]): void {
+function listen(page: Page, complaints: string[]): void {
   page.on('console', (message) => {
     if (message.type() !== 'error') return;
     if (message.location().url.endsWith('/console/api/session')) return;
@@ -78,9 +92,11 @@ interface AxeResult {
   }[];
 }
 
-/** The serious findings of axe-core on the page as it is now, in light and dark and on a phone. */
+/** The serious findings of axe-core on the page when its lists are loaded, in light and dark and on a phone. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   const findings: string[] = [];
+  // A list is pale while it is loaded again.
+  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
   for (const [colorScheme, width] of [
     ['light', 1280],
     ['dark', 390],

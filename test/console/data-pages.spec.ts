@@ -1,47 +1,95 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
-import { accessibilityFindings, type ConsoleScene, listen, signIn, startConsole } from './console-pages.js';
+import { accessibilityFindings, type ConsoleScene, signIn, startConsole } from './console-pages.js';
 import { eventually } from '../support/eventually.js';
 
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
 
 let scene: ConsoleScene;
+/** The id of the demo's site connection. */
+let connectionId: string;
 beforeAll(async () => {
   scene = await startConsole();
+  connectionId = (await list<{ id: string }>('/connections?interface=site'))[0]?.id ?? '';
   await seed();
 }, 90_000);
 afterAll(() => scene.close());
-afterEach(() => expect(scene.complaints.splice(0)).toEqual([]));
+afterEach(async () => {
+  await scene.closeVisitors();
+  expect(scene.complaints.splice(0)).toEqual([]);
+});
+
+const ticketOf = (ticketNumber: string, quantity: number) => ({
+  materials: [{ id: DEMO.materialId, name: 'Mixed construction debris', unitOfMeasure: 'Ton', quantity }],
+  inboundFlow: { ticketNumber, updatedAt: '2026-01-31T08:01:00Z' },
+  customFields: { driver: 'Dana Reyes' },
+});
 
 /** Tickets with several pushes, accounts, and one text that tries to become markup. */
 async function seed(): Promise<void> {
-  const { service, demo } = scene;
-  const headers = { 'PLATFORM-API-KEY': demo.keys.platform };
-  const material = { id: DEMO.materialId, name: 'Mixed construction debris', unitOfMeasure: 'Ton' };
-  const push = (ticketNumber: string, quantity: number, driver: string, minute: number) =>
-    service.call('POST', '/platform-api/v1/tickets', {
-      headers,
-      body: {
-        siteId: DEMO.siteId,
-        materials: [{ ...material, quantity }],
-        inboundFlow: { ticketNumber, updatedAt: `2026-01-31T08:${String(minute).padStart(2, '0')}:00Z` },
-        customFields: { driver },
-      },
-    });
-  for (let i = 10; i < 35; i++) await push(`IN-2048${i}`, 10 + i, 'Dana Reyes', 1);
-  await push('IN-204817', 13.5, HOSTILE, 2);
+  for (let i = 10; i < 35; i++) await pushTicket(ticketOf(`IN-2048${i}`, 10 + i));
+  const flow = { ticketNumber: 'IN-204817', updatedAt: '2026-01-31T08:02:00Z' };
+  await pushTicket({ ...ticketOf('IN-204817', 13.5), inboundFlow: flow, customFields: { driver: HOSTILE } });
   for (const accountName of ['Lone Star Demolition LLC', `${HOSTILE} & Sons`]) {
-    await service.call('POST', '/platform-api/v1/accounts', {
-      headers,
+    await scene.service.call('POST', '/platform-api/v1/accounts', {
+      headers: { 'PLATFORM-API-KEY': scene.demo.keys.platform },
       body: { accountName, primaryContact: { firstName: 'Dana', lastName: 'Reyes', email: 'dana@example.com' } },
     });
   }
 }
 
+const list = async <T>(path: string): Promise<T[]> => (await scene.service.admin<{ data: T[] }>('GET', path)).body.data;
+
+interface Run {
+  readonly id: string;
+  readonly status: string;
+}
+
+/** Changes the partner's data, synchronises it, and returns the finished run. By default the data of the demo. */
+async function synchronise(data: object = {}): Promise<Run> {
+  const { service } = scene;
+  await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, { ...DEMO_SITE_DATA, ...data });
+  const { body } = await service.admin<{ runId: string }>('POST', `/connections/${connectionId}/sync`);
+  return eventually(async () => {
+    const run = await runOf(body.runId);
+    expect(['queued', 'running']).not.toContain(run.status);
+    return run;
+  });
+}
+
+const runOf = async (id: string): Promise<Run> => (await scene.service.admin<Run>('GET', `/sync-runs/${id}`)).body;
+
+const pushTicket = (body: object) =>
+  scene.service.call('POST', '/platform-api/v1/tickets', {
+    headers: { 'PLATFORM-API-KEY': scene.demo.keys.platform },
+    body: { siteId: DEMO.siteId, ...body },
+  });
+
+/** A push that the service refuses because of its time. */
+async function pushWrongTime(): Promise<void> {
+  const { status } = await pushTicket({
+    materials: [],
+    inboundFlow: { ticketNumber: 'IN-99', updatedAt: 'yesterday' },
+  });
+  expect(status).toBe(400);
+}
+
+const TICKET_RESULTS = ['created', 'updated', 'unchanged', 'refused'] as const;
+
+/** The pushed tickets of the last day by result. */
+async function ticketCounts(): Promise<number[]> {
+  await writtenExchanges();
+  const { body } = await scene.service.admin<{ hours: { tickets: Record<string, number> }[] }>('GET', '/overview');
+  return TICKET_RESULTS.map((name) => body.hours.reduce((sum, { tickets }) => sum + (tickets[name] ?? 0), 0));
+}
+
+/** A reader of the log waits until it has written what it holds. */
+const writtenExchanges = () => list('/exchanges?pageSize=1');
+
 describe('the tickets page', () => {
   it('finds a ticket by a part of its number and shows its story in two clicks', async () => {
-    const { page, region } = scene;
-    await page.getByRole('link', { name: 'Tickets' }).click();
+    const { page, follow, region } = scene;
+    await follow('Tickets');
     await page.getByLabel('Ticket number').fill('204817');
     await page.waitForURL(/search=204817/);
     await page.getByRole('link', { name: 'IN-204817' }).click();
@@ -96,12 +144,10 @@ describe('the accounts page', () => {
 
 describe('the home page', () => {
   it('leads to a held run, which is confirmed in two clicks', async () => {
-    const { page, service, region, visit } = scene;
-    await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, { ...DEMO_SITE_DATA, materials: [] });
-    const connections = await service.admin<{ data: { id: string }[] }>('GET', '/connections?interface=site');
-    await service.admin('POST', `/connections/${connections.body.data[0]?.id}/sync`);
-    const runs = () => service.admin<{ data: { status: string }[] }>('GET', '/sync-runs?pageSize=1');
-    await eventually(async () => expect((await runs()).body.data[0]?.status).toBe('held'));
+    const { page, region, visit } = scene;
+    await synchronise();
+    const { id, status } = await synchronise({ materials: [] });
+    expect(status).toBe('held');
     await visit('');
     await region('Held synchronisations').getByText('would remove 5 records').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
@@ -112,33 +158,41 @@ describe('the home page', () => {
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Confirm the removals' }).click();
     await region('Run').getByText('succeeded').waitFor();
-    expect((await runs()).body.data[0]?.status).toBe('succeeded');
+    expect((await runOf(id)).status).toBe('succeeded');
   }, 40_000);
 
   it('counts refused pushes by reason, and leads to the exchange that explains it', async () => {
-    const { page, service, demo, region, visit } = scene;
-    const body = { siteId: DEMO.siteId, materials: [], inboundFlow: { ticketNumber: 'IN-99', updatedAt: 'yesterday' } };
-    const headers = { 'PLATFORM-API-KEY': demo.keys.platform };
-    expect((await service.call('POST', '/platform-api/v1/tickets', { headers, body })).status).toBe(400);
+    const { page, region, visit } = scene;
+    await pushWrongTime();
+    await writtenExchanges();
     await visit('');
     const refused = region('Refused pushes by reason, last day');
-    await refused.getByText('INVALID_PAYLOAD').waitFor();
+    await refused.getByText('INVALID_PAYLOAD').first().waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await refused.getByRole('link', { name: '400 INVALID_PAYLOAD' }).click();
+    // The link of each reason leads to all exchanges with the code, the newest first.
+    await refused.getByRole('link', { name: '400 INVALID_PAYLOAD' }).first().click();
     await page.getByRole('link', { name: 'POST createTicket' }).first().click();
     await region('Exchange').getByText('POST /platform-api/v1/tickets received 400').waitFor();
     await region('Request body').getByText('"IN-99"').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
   }, 40_000);
-});
 
-describe('the home page, below', () => {
   it('shows the day in pictures; an hour leads to its exchanges', async () => {
     const { page, visit } = scene;
+    const before = await ticketCounts();
+    expect(before[0]).toBeGreaterThanOrEqual(25);
+    expect(before[1]).toBeGreaterThanOrEqual(1);
+    for (const quantity of [1, 2, 2]) expect((await pushTicket(ticketOf('IN-5001', quantity))).status).toBe(200);
+    await pushWrongTime();
+    const counts = await ticketCounts();
+    expect(counts).toEqual(before.map((count) => count + 1));
     await visit('');
     const tickets = page.getByRole('group', { name: 'Pushed tickets' });
-    for (const total of ['created 25', 'updated 1', 'unchanged 0', 'refused 1']) {
-      await tickets.getByRole('listitem').filter({ hasText: total }).waitFor();
+    for (const [index, name] of TICKET_RESULTS.entries()) {
+      await tickets
+        .getByRole('listitem')
+        .filter({ hasText: `${name} ${counts[index]}` })
+        .waitFor();
     }
     expect(await tickets.getByRole('link').count()).toBe(24);
     await tickets
@@ -153,17 +207,12 @@ describe('the home page, below', () => {
 describe('the synchronisation page', () => {
   it('rejects a held run with a note, and compares it with the run before', async () => {
     const { page, service, region, visit } = scene;
-    await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, {
-      ...DEMO_SITE_DATA,
-      kiosks: [],
-      materials: [],
-    });
-    const connections = await service.admin<{ data: { id: string }[] }>('GET', '/connections?interface=site');
-    const { body } = await service.admin<{ runId: string }>(
-      'POST',
-      `/connections/${connections.body.data[0]?.id}/sync`,
-    );
-    await visit(`sync?run=${body.runId}`);
+    await synchronise();
+    const before = await synchronise({ materials: [] });
+    await service.admin('POST', `/sync-runs/${before.id}/confirm`);
+    await eventually(async () => expect((await runOf(before.id)).status).toBe('succeeded'));
+    const { id } = await synchronise({ kiosks: [], materials: [] });
+    await visit(`sync?run=${id}`);
     await page.getByLabel('Note for a rejection').fill('The export was empty');
     await page.getByRole('button', { name: 'Reject' }).click();
     await region('Run').getByText('Rejected: The export was empty').waitFor();
@@ -176,8 +225,8 @@ describe('the synchronisation page', () => {
   }, 40_000);
 
   it('shows the runs as bars, and one run with its counts', async () => {
-    const { page, region } = scene;
-    await page.getByRole('link', { name: 'Synchronisation' }).click();
+    const { page, follow, region } = scene;
+    await follow('Synchronisation');
     const bars = page.getByRole('link', { name: /succeeded, \d+ created/ });
     await bars.first().waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
@@ -207,24 +256,13 @@ describe('the exchanges page', () => {
   }, 30_000);
 
   it('replays a refused push after its cause is gone, one or all of a filter', async () => {
-    const { page, service, demo, region, visit } = scene;
-    const headers = { 'PLATFORM-API-KEY': demo.keys.platform };
+    const { page, region, visit } = scene;
     const id = 'f2a1c3d4-5b6e-4f70-8a91-b2c3d4e5f607';
-    const body = {
-      siteId: DEMO.siteId,
-      materials: [{ id, name: 'Asphalt', unitOfMeasure: 'Ton', quantity: 1 }],
-      inboundFlow: { ticketNumber: 'IN-7001', updatedAt: '2026-01-31T08:00:00Z' },
-    };
-    expect((await service.call('POST', '/platform-api/v1/tickets', { headers, body })).status).toBe(422);
+    const materials = [{ id, name: 'Asphalt', unitOfMeasure: 'Ton', quantity: 1 }];
+    expect((await pushTicket({ ...ticketOf('IN-7001', 1), materials })).status).toBe(422);
     const [first, ...others] = DEMO_SITE_DATA.materials;
-    const materials = [first, ...others, { ...first, id, materialType: 'Asphalt' }];
-    await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, { ...DEMO_SITE_DATA, materials });
-    const connections = await service.admin<{ data: { id: string }[] }>('GET', '/connections?interface=site');
-    await service.admin('POST', `/connections/${connections.body.data[0]?.id}/sync`);
-    await eventually(async () => {
-      const found = await service.admin<{ data: { externalId: string }[] }>('GET', '/materials?active=true&pageSize=1');
-      expect(found.body.data[0]?.externalId).toBe(id);
-    });
+    await synchronise({ materials: [first, ...others, { ...first, id, materialType: 'Asphalt' }] });
+    expect((await list<{ externalId: string }>('/materials?active=true&pageSize=1'))[0]?.externalId).toBe(id);
 
     await visit('exchanges?reference=ticketNumber:IN-7001');
     await page.getByRole('link', { name: 'POST createTicket' }).click();
@@ -244,16 +282,10 @@ describe('the exchanges page', () => {
   }, 40_000);
 });
 
-interface Page<T> {
-  readonly data: T[];
-}
-
-const list = async <T>(path: string): Promise<T[]> => (await scene.service.admin<Page<T>>('GET', path)).body.data;
-
 describe('the connections page', () => {
   it('creates a connection, checks it, and shows what the partner answered', async () => {
-    const { page, service, region } = scene;
-    await page.getByRole('link', { name: 'Connections' }).click();
+    const { page, service, follow, region } = scene;
+    await follow('Connections');
     await page.getByRole('link', { name: 'New connection' }).click();
     await page.getByLabel('Hauler').selectOption({ label: 'Demo Hauling' });
     await page.getByLabel('Address of the partner').fill(service.url);
@@ -281,10 +313,9 @@ describe('the connections page', () => {
   }, 30_000);
 
   it('stores the next key, with the overlap as a picture, and pauses', async () => {
-    const { page, visit, demo } = scene;
-    // The oldest is that of the demo, whose key the partner accepts: the next key waits.
-    const connection = (await list<{ id: string }>('/connections?interface=site')).at(-1);
-    await visit(`connections?id=${connection?.id}`);
+    const { page, service, visit, demo } = scene;
+    // The partner accepts its current key: the next key waits.
+    await visit(`connections?id=${connectionId}`);
     await page.getByRole('button', { name: 'Rotate the key' }).click();
     await page.getByRole('img', { name: /tries the next key/ }).waitFor();
     await page.getByLabel('Next key of the partner').fill(demo.keys.partner);
@@ -293,14 +324,15 @@ describe('the connections page', () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     const after = await list<{ id: string; enabled: boolean }>('/connections?interface=site');
-    expect(after.find(({ id }) => id === connection?.id)?.enabled).toBe(false);
+    expect(after.find(({ id }) => id === connectionId)?.enabled).toBe(false);
+    await service.admin('PATCH', `/connections/${connectionId}`, { enabled: true });
   }, 30_000);
 });
 
 describe('the keys page', () => {
   it('issues a key, shows it once with a copy button, rotates and revokes it', async () => {
-    const { page, region } = scene;
-    await page.getByRole('link', { name: 'API keys' }).click();
+    const { page, follow, region } = scene;
+    await follow('API keys');
     await page.getByRole('link', { name: 'New key' }).click();
     await page.getByLabel('Name', { exact: false }).first().fill('Weighbridge north');
     await page.getByLabel('scale', { exact: true }).check();
@@ -336,8 +368,8 @@ describe('the keys page', () => {
 
 describe('the sandbox page', () => {
   it('switches a scenario on and off, and moves the clock', async () => {
-    const { page, service, demo } = scene;
-    await page.getByRole('link', { name: 'Sandbox' }).click();
+    const { page, service, demo, follow } = scene;
+    await follow('Sandbox');
     await page.getByLabel('Scenarios of').selectOption({ label: 'Hauler Demo Hauling' });
     const row = page.getByRole('listitem').filter({ hasText: 'server-error' });
     await row.getByRole('switch').click();
@@ -360,25 +392,29 @@ describe('the sandbox page', () => {
 
 describe('the actions page', () => {
   it('lists who changed what, and finds the changes of one resource', async () => {
-    const { page, region } = scene;
-    await page.getByRole('link', { name: 'Actions' }).click();
+    const { page, service, follow, region, visit } = scene;
+    const key = await service.admin<{ id: string }>('POST', '/api-keys', { interfaces: ['site'] });
+    await service.admin('DELETE', `/api-keys/${key.body.id}`);
+    await visit(`connections?id=${connectionId}`);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('button', { name: 'Store' }).click();
+    await page.getByRole('button', { name: 'Store' }).waitFor({ state: 'detached' });
+    await follow('Actions');
     const row = page.getByRole('row', { name: /console .*updateConnection/ }).first();
     await row.waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
+    const revoked = region('Actions').getByRole('row', { name: /revokeApiKey/ });
+    expect(await revoked.count()).toBeGreaterThan(0);
     await row.getByRole('link').first().click();
     await page.waitForURL(/resource=connection/);
-    await region('Actions')
-      .getByRole('row', { name: /revokeApiKey/ })
-      .waitFor({ state: 'detached' });
+    await revoked.first().waitFor({ state: 'detached' });
   }, 30_000);
 });
 
 describe('the sign-in', () => {
   it('refuses a wrong token with a sentence, and ends with the sign-out', async () => {
-    const { browser, service } = scene;
-    const context = await browser.newContext({ baseURL: service.url });
-    const page = await context.newPage();
-    listen(page, scene.complaints);
+    const { service, visitor } = scene;
+    const page = await visitor();
     await page.goto('/console/tickets?page=2');
     await page.locator('input[name=secret]').fill('wrong-token-0123456789');
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -389,8 +425,7 @@ describe('the sign-in', () => {
     await page.getByRole('heading', { name: 'Tickets', level: 1 }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
-    expect(await context.cookies()).toEqual([]);
-    await context.close();
+    expect(await page.context().cookies()).toEqual([]);
   }, 30_000);
 
   it('asks again when the session has ended, and keeps what was typed', async () => {
@@ -411,11 +446,8 @@ describe('the sign-in', () => {
   }, 30_000);
 
   it('with a key shows the pages of a partner: exchanges and sandbox', async () => {
-    const { browser, service, demo } = scene;
-    const context = await browser.newContext({ baseURL: service.url });
-    const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
-    listen(page, scene.complaints);
+    const { service, demo, visitor } = scene;
+    const page = await visitor();
     await service.call('GET', `/scale-platform/v1/sites?haulerId=${DEMO.haulerId}`, {
       headers: { 'API-KEY': demo.keys.partner },
     });
@@ -424,6 +456,5 @@ describe('the sign-in', () => {
     expect(names).toEqual(['Exchanges', 'Sandbox']);
     await page.getByRole('link', { name: 'GET getSites' }).first().click();
     await page.getByText(/^The call GET \/scale-platform\/v1\/sites/).waitFor();
-    await context.close();
   }, 30_000);
 });
