@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { FORMATS, type Format, type Options, readOptions, USAGE, UsageError } from './command-line.js';
+import { UsageError } from './command-files.js';
+import { FORMATS, type Format, type Options, readOptions, USAGE } from './command-line.js';
 import { httpTransport } from './http-transport.js';
 import { htmlReport } from './report/html.js';
 import { junitReport } from './report/junit.js';

@@ -1,5 +1,4 @@
-import { escapeMarkup } from './markup.js';
-import { exitCodeOf, operationOf, type Report, type ReportedRule } from './report.js';
+import { escapeMarkup, exitCodeOf, operationOf, type Report, type ReportedRule } from './report.js';
 
 const STYLE = `
 :root{color-scheme:light dark;--line:#d0d7de;--muted:#59636e;--pass:#1a7f37;--fail:#cf222e;--warn:#9a6700;--back:#fff;--text:#1f2328;--soft:#f6f8fa}

@@ -1,5 +1,4 @@
-import { type Report, type ReportedRule, withOperation } from './report.js';
-import { escapeMarkup } from './markup.js';
+import { escapeMarkup, type Report, type ReportedRule, withOperation } from './report.js';
 
 /** The report as JUnit XML: one test case per rule. A warning passes, with its message in `system-out`. */
 export function junitReport({ role, url, startedAt, summary, rules, baseline }: Report): string {
