@@ -11,10 +11,7 @@ beforeAll(async () => {
   scene = await startConsole({ ADMIN_READ_TOKEN: 'read-only-token-0123456789' });
 }, 90_000);
 afterAll(() => scene.close());
-afterEach(async () => {
-  await scene.closeVisitors();
-  expect(scene.complaints.splice(0)).toEqual([]);
-});
+afterEach(async () => expect(await scene.endCase()).toEqual([]));
 
 /** The times that a browser reports of its own loading. */
 interface Loading {
@@ -82,7 +79,7 @@ describe('every page', () => {
       await visit(path);
       await page.getByText('The address may be old, or the record was deleted.').first().waitFor();
       await page.getByRole('link', { name: /^All / }).waitFor();
-      expect(scene.complaints.splice(0).filter((each) => !each.includes('404'))).toEqual([]);
+      scene.expectErrors('404');
     },
     30_000,
   );
@@ -156,7 +153,7 @@ describe('a service with the partner side alone', () => {
       await eventually(() => expect(running.size).toBe(0));
     }
     expect(failed).toEqual([]);
-    await scene.closeVisitors();
+    await page.close();
     await service.close();
   }, 30_000);
 });
@@ -187,7 +184,7 @@ describe('a service that does not answer', () => {
     await page.unroute('**/admin/v1/**');
     await passTimeUntil(page, async () => expect(await alert.count()).toBe(0));
     // The browser reports each failed call itself.
-    expect(scene.complaints.splice(0).filter((each) => !each.includes('ERR_FAILED'))).toEqual([]);
+    scene.expectErrors('ERR_FAILED');
   }, 60_000);
 
   it('is asked again by itself after a 503 of an overloaded service', async () => {
@@ -199,7 +196,7 @@ describe('a service that does not answer', () => {
     const hauler = page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' });
     await passTimeUntil(page, async () => expect(await hauler.count()).toBe(1));
     expect(await page.getByRole('alert').count()).toBe(0);
-    expect(scene.complaints.splice(0).filter((each) => !each.includes('503'))).toEqual([]);
+    scene.expectErrors('503');
   }, 30_000);
 
   it('loses nothing that was typed', async () => {
@@ -212,7 +209,7 @@ describe('a service that does not answer', () => {
     await page.getByText('The service does not answer.').first().waitFor();
     expect(await page.getByLabel('Address of the partner').inputValue()).toBe('https://typed.example');
     await page.unroute('**/admin/v1/**');
-    expect(scene.complaints.splice(0).filter((each) => !each.includes('ERR_FAILED'))).toEqual([]);
+    scene.expectErrors('ERR_FAILED');
   }, 30_000);
 });
 

@@ -13,15 +13,16 @@ export interface ConsoleScene {
   readonly service: TestApp;
   readonly demo: Demo;
   readonly page: Page;
-  /** Errors in the browser's console, and reports of the content security policy. */
-  readonly complaints: string[];
+  /** Errors in the browser's console that contain this text belong to the case. */
+  readonly expectErrors: (text: string) => void;
   /** Opens a page of the console by its address, in a new document. */
   readonly visit: (path: string) => Promise<void>;
-  /** Follows the link of the navigation. */
+  /** Opens the console and follows the link of its navigation. */
   readonly follow: (title: string) => Promise<void>;
-  /** A page of a visitor who has not signed in, until `closeVisitors`. */
+  /** A page of a visitor who has not signed in, until the case ends. */
   readonly visitor: (url?: string) => Promise<Page>;
-  readonly closeVisitors: () => Promise<void>;
+  /** Leaves all pages, and returns the unexpected errors, among them reports of the content security policy. */
+  readonly endCase: () => Promise<string[]>;
   /** A part of the page by its accessible name. */
   readonly region: (name: string) => Locator;
   readonly close: () => Promise<void>;
@@ -35,6 +36,7 @@ export async function startConsole(env: TestAppOptions['env'] = {}): Promise<Con
   ]);
   const demo = await seedDemo(service.env, service.url);
   const complaints: string[] = [];
+  let expected: string | undefined;
   const visitors: Page[] = [];
   const newPage = async (baseURL = service.url) => {
     const page = await browser.newPage({ baseURL });
@@ -43,20 +45,32 @@ export async function startConsole(env: TestAppOptions['env'] = {}): Promise<Con
     return page;
   };
   const page = await newPage();
+  const visit = async (path: string) => void (await page.goto(`/console/${path}`));
   await signIn(page, service.env.ADMIN_TOKEN);
   return {
     service,
     demo,
     page,
-    complaints,
-    visit: async (path) => void (await page.goto(`/console/${path}`)),
-    follow: (name) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click(),
+    expectErrors: (text) => void (expected = text),
+    visit,
+    follow: async (name) => {
+      await visit('');
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
+    },
     visitor: async (url) => {
       const visitor = await newPage(url);
       visitors.push(visitor);
       return visitor;
     },
-    closeVisitors: async () => void (await Promise.all(visitors.splice(0).map((visitor) => visitor.close()))),
+    endCase: async () => {
+      // A page that stays open would report its next call to the next case.
+      await page.goto('about:blank');
+      await Promise.all(visitors.splice(0).map((visitor) => visitor.close()));
+      const isExpected = (complaint: string) => expected !== undefined && complaint.includes(expected);
+      const unexpected = complaints.splice(0).filter((complaint) => !isExpected(complaint));
+      expected = undefined;
+      return unexpected;
+    },
     region: (name) => page.getByRole('region', { name, exact: true }),
     close: held(async () => {
       await browser.close();

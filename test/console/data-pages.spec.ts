@@ -14,10 +14,7 @@ beforeAll(async () => {
   await seed();
 }, 90_000);
 afterAll(() => scene.close());
-afterEach(async () => {
-  await scene.closeVisitors();
-  expect(scene.complaints.splice(0)).toEqual([]);
-});
+afterEach(async () => expect(await scene.endCase()).toEqual([]));
 
 const ticketOf = (ticketNumber: string, quantity: number) => ({
   materials: [{ id: DEMO.materialId, name: 'Mixed construction debris', unitOfMeasure: 'Ton', quantity }],
@@ -124,7 +121,7 @@ describe('the tickets page', () => {
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').innerText()).toMatch(/the record was deleted/);
     // The browser reports the 404 itself.
-    expect(scene.complaints.splice(0).filter((each) => !each.includes('404'))).toEqual([]);
+    scene.expectErrors('404');
   }, 30_000);
 });
 
@@ -309,7 +306,7 @@ describe('the connections page', () => {
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').innerText()).toContain('baseUrl');
     expect(await page.getByLabel('Address of the partner').inputValue()).toBe('ftp://partner.example');
-    expect(scene.complaints.splice(0).filter((each) => !each.includes('400'))).toEqual([]);
+    scene.expectErrors('400');
   }, 30_000);
 
   it('stores the next key, with the overlap as a picture, and pauses', async () => {
@@ -442,7 +439,7 @@ describe('the sign-in', () => {
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.waitFor({ state: 'hidden' });
     expect(await page.getByLabel('Address of the partner').inputValue()).toBe('https://typed.example');
-    expect(scene.complaints.splice(0).filter((each) => !each.includes('401'))).toEqual([]);
+    scene.expectErrors('401');
   }, 30_000);
 
   it('with a key shows the pages of a partner: exchanges and sandbox', async () => {
