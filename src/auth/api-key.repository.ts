@@ -82,3 +82,14 @@ export async function activateKey(database: Querying, id: string): Promise<false
   );
   return { retired: retired[0]?.hash };
 }
+
+/** The first characters of keys, by their ids. */
+export async function findKeyPrefixes(
+  database: Querying,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const sql = 'SELECT id, prefix FROM api_keys WHERE id = ANY ($1::uuid[])';
+  const rows = await database.query<{ id: string; prefix: string }[]>(sql, [[...new Set(ids)]]);
+  return new Map(rows.map(({ id, prefix }) => [id, prefix]));
+}

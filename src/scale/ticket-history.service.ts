@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
+import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { type HistoryEntry, MAX_HISTORY } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
@@ -10,7 +11,6 @@ import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../exchange
 import type { NamedExchangeRow } from '../exchanges/exchanges.repository.js';
 import { changedFields } from './ticket-queries.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
-import { findKeyPrefixes } from './ticket.repository.js';
 
 type Stored = Omit<TicketRevisionEntity, 'body' | 'haulerId' | 'ticketId'>;
 
@@ -39,10 +39,8 @@ export class TicketHistory {
     ]);
     const stored = await this.stored(ticket);
     const callsById = new Map(calls.map((call) => [call.id, call]));
-    const prefixes = await findKeyPrefixes(
-      this.dataSource,
-      stored.flatMap(({ apiKeyId }) => apiKeyId ?? []),
-    );
+    const keyIds = stored.flatMap(({ apiKeyId }) => apiKeyId ?? []);
+    const prefixes = await findKeyPrefixes(this.dataSource, keyIds);
     const pushes = stored.map((row) =>
       pushEntry(row, callsById.get(row.exchangeId ?? ''), prefixes.get(row.apiKeyId ?? '')),
     );

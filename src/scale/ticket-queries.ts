@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
+import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { Ticket, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
 import { isJsonObject, JsonText, stringifyWithJsonText, withoutByteOrderMark } from '../contracts/common/json.js';
@@ -11,7 +12,7 @@ import { PageMarks } from '../database/page-marks.js';
 import { apiError } from '../errors/app-error.js';
 import type { JsonList } from '../http/answer.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
-import { findKeyPrefixes, findRevisionSizes, findTicketPage, type RowSize } from './ticket.repository.js';
+import { findRevisionSizes, findTicketPage, type RowSize } from './ticket-list.repository.js';
 
 /** How much of a page is read at once. A single row may be larger. */
 export const MAX_CHUNK_BYTES = 1024 * 1024;
@@ -80,10 +81,8 @@ export class TicketQueries {
     for (const chunk of chunksOf(await findRevisionSizes(this.dataSource, ticket, Math.max(first - 1, 1), last))) {
       const where = { ...ticket, revision: In(chunk) };
       const rows = await this.dataSource.manager.find(TicketRevisionEntity, { where, order: { revision: 'ASC' } });
-      const prefixes = await findKeyPrefixes(
-        this.dataSource,
-        rows.flatMap(({ apiKeyId }) => apiKeyId ?? []),
-      );
+      const keyIds = rows.flatMap(({ apiKeyId }) => apiKeyId ?? []);
+      const prefixes = await findKeyPrefixes(this.dataSource, keyIds);
       for (const row of rows) {
         if (row.revision >= first) yield toRevisionJson(row, prefixes.get(row.apiKeyId ?? ''), before);
         before = row.body;

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
 import { chunksOf, MAX_CHUNK_BYTES, TicketQueries } from '../../src/scale/ticket-queries.js';
-import { filterSql } from '../../src/scale/ticket.repository.js';
+import { filterSql } from '../../src/scale/ticket-list.repository.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';
@@ -257,6 +257,12 @@ describe('100,000 tickets', () => {
       expect(plan).toMatch(/Index/);
       expect(plan).not.toMatch(/Seq Scan on tickets/);
     }
+  });
+
+  test('a search that most tickets match returns the newest of them, and their number', async () => {
+    const { data, pagination } = await list(`search=in-&haulerId=${HAULER}&pageSize=2`);
+    expect(data.map(({ inboundFlow }) => inboundFlow?.ticketNumber)).toEqual(['IN-99991', 'IN-99981']);
+    expect(pagination.totalItems).toBe(10_000);
   });
 
   test('the totals are exact', async () => {

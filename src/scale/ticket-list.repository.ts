@@ -1,0 +1,136 @@
+import type { DataSource } from 'typeorm';
+import type { TicketQuery } from '../contracts/admin/ticket.dto.js';
+import { epochMillis, type Instant } from '../contracts/common/instant.js';
+import type { PageRequest } from '../contracts/common/pagination.dto.js';
+import { countRows } from '../database/count.js';
+import { type IdList, type IdPage, type PageMarks, plainPage } from '../database/page-marks.js';
+import { minUuidv7Of } from '../database/uuid.js';
+import type { Revision } from './ticket.js';
+
+/** From this number of matches on, a search reads the tickets newest first. */
+const COMMON_MATCHES = 10_000;
+
+/** A search by material reads the contents of so many tickets: no index has them, because every push would pay for it. */
+const MATERIAL_TICKETS = 200_000;
+
+/** The size of a row, read without the row. */
+export interface RowSize<Id> {
+  readonly id: Id;
+  readonly bytes: number;
+}
+
+/** Returns one page of the tickets of an admin list, newest first: their sizes and the total. */
+export async function findTicketPage(
+  dataSource: DataSource,
+  query: TicketQuery,
+  page: PageRequest,
+  marks: PageMarks,
+): Promise<{ rows: RowSize<string>[]; total: number }> {
+  const { ids, total } = await findIds(dataSource, query, page, marks);
+  const rows = await dataSource.query<RowSize<string>[]>(
+    `SELECT id, octet_length(materials) + coalesce(octet_length(custom_fields), 0) AS bytes
+       FROM tickets WHERE id = ANY ($1::uuid[]) ORDER BY id DESC`,
+    [ids],
+  );
+  return { rows, total };
+}
+
+async function findIds(
+  dataSource: DataSource,
+  query: TicketQuery,
+  page: PageRequest,
+  marks: PageMarks,
+): Promise<IdPage> {
+  const { ticketNumber, material, search } = query;
+  const matches = search === undefined ? undefined : await findByNumberPart(dataSource, search);
+  const list = filterSql(query, matches);
+  if (ticketNumber !== undefined || material !== undefined || matches !== undefined) {
+    return findFew(dataSource, list, page);
+  }
+  // A push can change the number of a ticket, so a search has no marks.
+  return search === undefined ? marks.page(dataSource, list, page) : plainPage(dataSource, list, page);
+}
+
+/** Few tickets have a given number or material: those are found first and then sorted. */
+async function findFew(dataSource: DataSource, list: IdList, { pageSize, offset }: PageRequest): Promise<IdPage> {
+  const total = await countRows(dataSource, list.sql, list.parameters);
+  const rows = await dataSource.query<{ id: string }[]>(
+    `WITH found AS MATERIALIZED (${list.sql}) SELECT id FROM found ORDER BY id DESC LIMIT ${pageSize} OFFSET ${offset}`,
+    [...list.parameters],
+  );
+  return { ids: rows.map(({ id }) => id), total };
+}
+
+/** Returns the sizes of the revisions `first` to `last` of a ticket. */
+export function findRevisionSizes(
+  dataSource: DataSource,
+  { haulerId, ticketId }: Pick<Revision, 'haulerId' | 'ticketId'>,
+  first: number,
+  last: number,
+): Promise<RowSize<number>[]> {
+  return dataSource.query(
+    `SELECT revision AS id, octet_length(body) AS bytes FROM ticket_revisions
+      WHERE hauler_id = $1 AND ticket_id = $2 AND revision BETWEEN $3 AND $4 ORDER BY revision`,
+    [haulerId, ticketId, first, last],
+  );
+}
+
+/**
+ * A SELECT of the ids of the tickets of an admin list. An id contains the time of receipt, so that no other index is needed
+ * for it.
+ */
+export function filterSql(
+  { haulerId, siteId, ticketNumber, search, material, from, to }: TicketQuery,
+  matches?: readonly string[],
+): IdList {
+  const parameters: unknown[] = [];
+  const parameter = (value: unknown) => `$${parameters.push(value)}`;
+  const conditions: string[] = [];
+  if (haulerId !== undefined) conditions.push(`hauler_id = ${parameter(haulerId)}`);
+  // The index of ticket numbers begins with the hauler.
+  else if (ticketNumber !== undefined) conditions.push('hauler_id = ANY (ARRAY(SELECT h.id FROM haulers h))');
+  if (siteId !== undefined) conditions.push(`site_id = ${parameter(siteId)}`);
+  if (ticketNumber !== undefined) {
+    const number = parameter(ticketNumber);
+    conditions.push(`(inbound_number = ${number} OR outbound_number = ${number})`);
+  }
+  if (search !== undefined) {
+    conditions.push(
+      matches === undefined ? anyContains(`${parameter(search)}::text`) : `id = ANY (${parameter(matches)}::uuid[])`,
+    );
+  }
+  if (from !== undefined) conditions.push(`id >= ${parameter(minIdFrom(from))}`);
+  if (to !== undefined) conditions.push(`id < ${parameter(minIdFrom(to))}`);
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  if (material === undefined) return { sql: `SELECT id FROM tickets${where}`, parameters };
+  const newest = `SELECT id, materials FROM tickets${where} ORDER BY id DESC LIMIT ${MATERIAL_TICKETS}`;
+  const term = JSON.stringify(material).slice(1, -1);
+  const name = `"name"\\s*:\\s*"([^"\\\\]|\\\\.)*${term.replace(/[^\p{L}\p{N}\s]/gu, '\\$&')}`;
+  // The pattern decides. The cheaper comparison before it excludes most tickets.
+  const found = `strpos(lower(materials), lower(${parameter(term)}::text)) > 0 AND materials ~* ${parameter(name)}::text`;
+  return { sql: `SELECT id FROM (${newest}) AS newest WHERE ${found}`, parameters };
+}
+
+const FLOW_NUMBERS = ['inbound_number', 'outbound_number'] as const;
+const anyContains = (term: string) => `(${FLOW_NUMBERS.map((number) => contains(number, term)).join(' OR ')})`;
+const contains = (number: string, term: string) => `strpos(lower(${number}), lower(${term})) > 0`;
+
+/**
+ * Returns the ids of the tickets whose numbers contain a term; undefined if so many match that reading tickets newest first
+ * finds a page of them soon. Reads the numbers from the indexes of the flows alone: an index of their n-grams would be
+ * faster, but every push would pay for it.
+ */
+async function findByNumberPart(dataSource: DataSource, term: string): Promise<string[] | undefined> {
+  const arms = FLOW_NUMBERS.map(
+    (number) => `SELECT t.id FROM (SELECT hauler_id, ${number}, site_id FROM tickets
+        WHERE ${contains(number, '$1::text')} LIMIT ${COMMON_MATCHES}) AS found
+      JOIN tickets t USING (hauler_id, ${number}, site_id)`,
+  );
+  const rows = await dataSource.query<{ id: string }[]>(arms.join(' UNION ALL '), [term]);
+  return rows.length >= COMMON_MATCHES ? undefined : rows.map(({ id }) => id);
+}
+
+/** Tickets are received at whole milliseconds, so an instant between two of them means the later one. */
+function minIdFrom(instant: Instant): string {
+  return minUuidv7Of(epochMillis(instant) + (instant.endsWith('000Z') ? 0 : 1));
+}
