@@ -23,6 +23,17 @@ let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));
 afterAll(() => database.drop());
 
+/** The folder of an embedded database that several cases start: its creation takes longer than a start. */
+let dataDir: string;
+let notice: string;
+let migrated: Ended;
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(testServer().folder, 'notice-'));
+  notice = `uses the embedded PostgreSQL under ${join(dataDir, 'postgres')}, since DATABASE_URL is not set`;
+  // Only the first start finds an empty database.
+  migrated = await runToEnd(MIGRATE, { DATA_DIR: dataDir, DATABASE_URL: '' });
+}, 60_000);
+
 /** The address of the test database with other parts. */
 function elsewhere(parts: Partial<Record<'hostname' | 'port' | 'username' | 'pathname', string>>): string {
   return Object.assign(new URL(database.url), parts).href;
@@ -73,7 +84,7 @@ describe('an address that the service cannot listen on is reported in one senten
     held(async () => void taken.close());
     await once(taken, 'listening');
     const { code, out, err } = await runToEnd(SERVICE, {
-      DATA_DIR: mkdtempSync(join(testServer().folder, 'boot-')),
+      DATA_DIR: dataDir,
       PORT: String((taken.address() as AddressInfo).port),
     });
     const logged = out.split('\n').filter((line) => line !== '');
@@ -208,16 +219,6 @@ test('a storage that cannot be written is reported at the start, and an upload r
   expect(lines().filter(({ level }) => level > WARN)).toEqual([]);
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
-}, 60_000);
-
-let dataDir: string;
-let notice: string;
-let migrated: Ended;
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(testServer().folder, 'notice-'));
-  notice = `uses the embedded PostgreSQL under ${join(dataDir, 'postgres')}, since DATABASE_URL is not set`;
-  // Only the first start finds an empty database.
-  migrated = await runToEnd(MIGRATE, { DATA_DIR: dataDir, DATABASE_URL: '' });
 }, 60_000);
 
 test('npm run migrate reports that it works on the embedded database', () => {
