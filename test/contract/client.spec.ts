@@ -6,13 +6,15 @@ import { PUBLICATIONS } from '../../src/docs/documents.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { DocumentClient } from './document-client.js';
-import { type Documented, operationsOf, type ServedDocument, servedDocuments } from './served-documents.js';
+import type { Documented, ServedDocument } from './served-documents.js';
 import { eventually } from '../support/eventually.js';
 import { at, demoVideo, upload } from '../support/reference-vision.js';
 import { requestBecomes } from '../support/video-requests.js';
 
 let service: TestApp;
 let client: DocumentClient;
+let documents: ReadonlyMap<string, ServedDocument>;
+let operations: readonly Documented[];
 /** Ids for the paths, by the word before `{id}`. */
 const ids: Record<string, string> = {};
 let visionConnection = '';
@@ -29,6 +31,7 @@ beforeAll(async () => {
   ids['connections'] = await made('/connections', { ...shared, interface: 'site', enabled: false });
   visionConnection = await made('/connections', { ...shared, interface: 'vision' });
   client = await DocumentClient.open(service, key);
+  ({ documents, operations } = client);
   const put = operation('replaceHostedSiteData');
   expect((await client.send(put, { path: { haulerId: DEMO.haulerId }, body: DEMO_SITE_DATA })).status).toBe(200);
   const { body: run } = await client.send(operation('syncConnection'), {
@@ -55,7 +58,7 @@ async function made(path: string, body: object): Promise<string> {
 }
 
 function operation(id: string): Documented {
-  const found = client.operations.find((each) => each.operation.operationId === id);
+  const found = operations.find((each) => each.operation.operationId === id);
   if (found === undefined) throw new Error(`no document has ${id}`);
   return found;
 }
@@ -98,7 +101,7 @@ it('the content of a stored recording can be read in ranges', async () => {
 
 it('every example of a request body is accepted', async () => {
   let sent = 0;
-  for (const each of client.operations) {
+  for (const each of operations) {
     // 409, because the run of this test holds no removals, and 404, because the test has no exchange.
     if (['rejectSyncRun', 'replayExchange'].includes(each.operation.operationId ?? '')) continue;
     for (const example of client.examplesOf(each)) {
@@ -118,7 +121,7 @@ it('every example of a request body is accepted', async () => {
 
 describe('the documented responses match', () => {
   it('those of every GET', async () => {
-    for (const each of client.operations.filter(({ method }) => method === 'GET')) {
+    for (const each of operations.filter(({ method }) => method === 'GET')) {
       const query: Record<string, string> =
         each.operation.operationId === 'getCoverage' ? { connectionId: visionConnection } : {};
       expect([each.path, (await client.send(each, { path: pathOf(each), query })).status]).toEqual([
@@ -161,7 +164,7 @@ describe('the documented responses match', () => {
   });
 
   it('those without a key, with malformed parameters, and with an unknown id', async () => {
-    for (const each of client.operations) {
+    for (const each of operations) {
       const { path, operation: documented } = each;
       const none = { Authorization: '', 'API-KEY': '', 'PLATFORM-API-KEY': '' };
       const statuses = await statusesOf([client.send(each, { headers: none })]);
@@ -181,7 +184,7 @@ describe('the documented responses match', () => {
   });
 
   it('those to bodies that are malformed, of another content type, and too large', async () => {
-    for (const each of client.operations.filter(({ operation: { requestBody } }) => requestBody !== undefined)) {
+    for (const each of operations.filter(({ operation: { requestBody } }) => requestBody !== undefined)) {
       const path = pathOf(each);
       const isJson = each.operation.requestBody?.content['application/json'] !== undefined;
       const headers = { 'Content-Type': isJson ? 'application/json' : 'video/mp4' };
@@ -250,16 +253,6 @@ describe('the documented responses match', () => {
     expect([valid(raw), valid.errors]).toEqual([true, null]);
   });
 });
-
-let answering: TestApp;
-let documents: ReadonlyMap<string, ServedDocument>;
-let operations: readonly Documented[];
-beforeAll(async () => {
-  answering = await startTestApp({ env: { SANDBOX: true } });
-  documents = await servedDocuments(answering);
-  operations = operationsOf(documents);
-});
-afterAll(() => answering.close());
 
 const documented = (name: string, status: string) =>
   operations

@@ -34,7 +34,7 @@ export class DocumentClient {
 
   private constructor(
     private readonly service: TestApp,
-    private readonly documents: ReadonlyMap<string, ServedDocument>,
+    readonly documents: ReadonlyMap<string, ServedDocument>,
     private readonly secrets: Readonly<Record<string, string>>,
   ) {
     this.operations = operationsOf(documents);
