@@ -10,7 +10,7 @@ import {
   SignInTries,
 } from '../auth/console-sessions.js';
 import { ENV, type Env } from '../config/env.js';
-import { SessionView, SignInRequest } from '../contracts/admin/session.dto.js';
+import { SessionView, SignInRequest } from '../contracts/admin/access.dto.js';
 import { AppError } from '../errors/app-error.js';
 import { JsonBody } from '../http/json-body.js';
 

@@ -6,11 +6,12 @@ import { KeyRotation } from '../auth/key-rotation.service.js';
 import {
   ApiKey,
   ApiKeyQuery,
+  CreateHaulerRequest,
+  Hauler,
   IssueApiKeyRequest,
   IssuedApiKey,
   RotateApiKeyRequest,
-} from '../contracts/admin/api-key.dto.js';
-import { CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
+} from '../contracts/admin/access.dto.js';
 import { IdParam, List } from '../contracts/admin/list.dto.js';
 import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ApiKey, ApiKeyQuery, IssueApiKeyRequest, IssuedApiKey } from '../contracts/admin/api-key.dto.js';
+import type { ApiKey, ApiKeyQuery, IssueApiKeyRequest, IssuedApiKey } from '../contracts/admin/access.dto.js';
 import { epochMillis } from '../contracts/common/instant.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';

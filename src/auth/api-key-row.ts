@@ -1,5 +1,5 @@
 import { formatInstant } from '../contracts/common/instant.js';
-import type { ApiKey, IssuedApiKey } from '../contracts/admin/api-key.dto.js';
+import type { ApiKey, IssuedApiKey } from '../contracts/admin/access.dto.js';
 import { uuidv7 } from '../database/uuid.js';
 import type { NewKey } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entity.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { IssuedApiKey } from '../contracts/admin/api-key.dto.js';
+import type { IssuedApiKey } from '../contracts/admin/access.dto.js';
 import { inTransaction } from '../database/transaction.js';
 import { apiError } from '../errors/app-error.js';
 import { createKey } from './api-key.js';

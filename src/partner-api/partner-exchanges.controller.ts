@@ -6,7 +6,7 @@ import { ENV, type ResolvedEnv } from '../config/env.js';
 import { ExchangeDetail, ExchangeList, PartnerExchangeQuery } from '../contracts/admin/exchange.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { KeyDescription } from '../contracts/partner/me.dto.js';
+import { KeyDescription } from '../contracts/partner/partner.api.js';
 import { ExchangeQueries, type ExchangeScope } from '../exchanges/exchange-queries.service.js';
 
 /** Describes the key of a call, and lists the calls that were made with it. */

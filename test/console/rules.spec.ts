@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from '@jest/globals';
-import type { ApiKey } from '../../src/contracts/admin/api-key.dto.js';
+import type { ApiKey } from '../../src/contracts/admin/access.dto.js';
 import type { Connection } from '../../src/contracts/admin/connection.dto.js';
 import type { OverviewHour } from '../../src/contracts/admin/overview.dto.js';
 import type { CoverageBucket, CoverageInterval, StoredRecording } from '../../src/contracts/admin/recording.dto.js';

@@ -1,4 +1,4 @@
-import type { SessionView } from '../../contracts/admin/session.dto.js';
+import type { SessionView } from '../../contracts/admin/access.dto.js';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
 import { type CallError, callErrorOf, configure, get, send } from './api.js';

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
+import type { ApiKey } from '../../contracts/admin/access.dto.js';
 import type { Exchange, ExchangeList } from '../../contracts/admin/exchange.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';

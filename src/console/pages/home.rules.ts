@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
+import type { ApiKey } from '../../contracts/admin/access.dto.js';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { OverviewHour } from '../../contracts/admin/overview.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
+import type { ApiKey } from '../../contracts/admin/access.dto.js';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { Overview, RefusedPushes } from '../../contracts/admin/overview.dto.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey, IssueApiKeyRequest, IssuedApiKey } from '../../contracts/admin/api-key.dto.js';
+import type { ApiKey, IssueApiKeyRequest, IssuedApiKey } from '../../contracts/admin/access.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';

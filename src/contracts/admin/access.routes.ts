@@ -3,11 +3,13 @@ import {
   API_KEY_EXAMPLES,
   ApiKey,
   ApiKeyQuery,
+  CreateHaulerRequest,
+  Hauler,
+  HAULER_EXAMPLES,
   IssueApiKeyRequest,
   IssuedApiKey,
   RotateApiKeyRequest,
-} from './api-key.dto.js';
-import { CreateHaulerRequest, HAULER_EXAMPLES, Hauler } from './hauler.dto.js';
+} from './access.dto.js';
 import { IdParam } from './list.dto.js';
 import { type AdminRoute, ofOne, page, read } from './admin-route.js';
 

@@ -1,11 +1,42 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
-import { InstantField, IntegerField, NameField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import { EnumListField } from '../common/fields/nested-fields.js';
-import { type Instant } from '../common/instant.js';
+import {
+  EnumField,
+  InstantField,
+  IntegerField,
+  NameField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
+import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
 
-const ID = '0197a1c8-02d1-7c55-8a3e-5b7d9e1f2a34';
+const KEY_ID = '0197a1c8-02d1-7c55-8a3e-5b7d9e1f2a34';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
+const HAULER_NAME = { description: 'Name of the hauler', max: 200, example: 'Green Valley Hauling' };
+
+export class CreateHaulerRequest {
+  @UuidField({ description: 'Id of the hauler; generated if absent', optional: true, example: HAULER_ID })
+  id?: string;
+
+  @NameField(HAULER_NAME)
+  name!: string;
+}
+
+/** Without an id, so that the example works more than once. */
+export const HAULER_EXAMPLES = { named: { summary: 'A hauler', value: { name: HAULER_NAME.example } } };
+
+export class Hauler {
+  @UuidField({ description: 'Id of the hauler, the `haulerId` of the Site API', example: HAULER_ID })
+  id!: string;
+
+  @NameField(HAULER_NAME)
+  name!: string;
+
+  @InstantField({ description: 'When it was created', example: '2026-11-20T14:03:27.512Z' })
+  createdAt!: string;
+}
+
 const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
 export class IssueApiKeyRequest {
@@ -76,7 +107,7 @@ export class ApiKeyQuery extends PageQuery {
 
 /** An issued key, without the key. */
 export class ApiKey {
-  @UuidField({ description: 'Id of the key', example: ID })
+  @UuidField({ description: 'Id of the key', example: KEY_ID })
   id!: string;
 
   @TextField({ description: 'First characters of the key', example: 'hb_7Kq2mZ9x', max: 11 })
@@ -129,4 +160,35 @@ export class IssuedApiKey extends ApiKey {
     example: 'hb_7Kq2mZ9xTgV4cW1nB8yLr5dPsJ3fHk6QoUaEiXwMvRt00000',
   })
   key!: string;
+}
+
+const SIDES = ['platform', 'partner'] as const;
+
+const SECRET = { min: 1, max: 1_000, optional: true } as const;
+
+/** Exactly one of the two secrets. */
+export class SignInRequest {
+  @TextField({ ...SECRET, description: 'ADMIN_TOKEN or ADMIN_READ_TOKEN' })
+  token?: string;
+
+  @TextField({ ...SECRET, description: 'API key of a partner' })
+  apiKey?: string;
+}
+
+/** The caller that is signed in to the console. */
+export class SessionView {
+  @EnumField({ description: 'Rights of the session', values: ['admin', 'reader', 'partner'], example: 'admin' })
+  kind!: 'admin' | 'reader' | 'partner';
+
+  @EnumListField({ description: 'Sides that the service has (SIDES)', values: SIDES, max: SIDES.length })
+  sides!: (typeof SIDES)[number][];
+
+  @TextField({ description: 'First characters of the key of a partner', max: 11, optional: true })
+  keyPrefix?: string;
+
+  @TextField({ description: 'Hauler of the key', max: 36, nullable: true, optional: true })
+  haulerId?: string | null;
+
+  @TextField({ description: 'Customer of the key', max: 255, nullable: true, optional: true })
+  customerId?: string | null;
 }
