@@ -5,11 +5,13 @@ import { createHauler, issueKey, type TestKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
 
+let scene: SandboxScene;
 let service: TestApp;
 let own: TestKey;
 let other: TestKey;
 beforeAll(async () => {
-  service = await startTestApp({ env: { SANDBOX: true } });
+  scene = await startSandboxScene();
+  service = scene.service;
   const haulerId = await createHauler(service);
   own = await issueKey(service, ['account', 'scale'], { haulerId, expiresAt: '2099-01-01T00:00:00Z' });
   other = await issueKey(service, ['account'], { haulerId });
@@ -72,14 +74,8 @@ test('no key is 401', async () => {
   for (const path of ['/me', '/exchanges']) expect((await get(path, {})).status).toBe(401);
 });
 
-let scene: SandboxScene;
-beforeAll(async () => {
-  scene = await startSandboxScene();
-});
-afterAll(() => scene.service.close());
-
 const call = (method: string, path: string, headers: Record<string, string>, body?: object) =>
-  scene.service.call<{ data: unknown[]; now: string }>(method, `/partner/v1/sandbox${path}`, { headers, body });
+  service.call<{ data: unknown[]; now: string }>(method, `/partner/v1/sandbox${path}`, { headers, body });
 const platform = () => ({ 'PLATFORM-API-KEY': scene.platformKey });
 const partner = () => ({ 'API-KEY': scene.partnerKey });
 
@@ -114,7 +110,7 @@ test('a scenario of every interface acts on the hauler and on the customer of th
 test('a key reaches only the interfaces that it opens', async () => {
   expect((await call('PUT', '/scenarios/slow-clip', platform(), { times: 1 })).status).toBe(400);
   expect((await call('POST', '/clock', platform(), { advanceSeconds: 1 })).status).toBe(400);
-  const { key } = await issueKey(scene.service, ['vision'], { haulerId: scene.haulerId });
+  const { key } = await issueKey(service, ['vision'], { haulerId: scene.haulerId });
   expect((await call('PUT', '/scenarios/server-error', { 'API-KEY': key }, { times: 1 })).status).toBe(200);
 });
 
@@ -125,7 +121,7 @@ test('the clock of the customer moves', async () => {
 });
 
 test('all of it is 404 where SANDBOX is off', async () => {
-  const plain = await startTestApp({ on: scene.service, env: { SANDBOX: false } });
+  const plain = await startTestApp({ on: service, env: { SANDBOX: false } });
   try {
     const headers = partner();
     const calls = [
