@@ -48,29 +48,6 @@ export function logFailure(
   else logger.error(line, stack);
 }
 
-/** Runs statements that must not end a loop. A failure is logged once until the statement succeeds again. */
-export class LoggedStatements {
-  private readonly failing = new Set<string>();
-
-  constructor(private readonly logger: Logger) {}
-
-  /** `what` follows "cannot" in the log. Returns undefined after a failure. */
-  async attempt<T>(what: string, statement: () => Promise<T>): Promise<T | undefined> {
-    try {
-      const result = await statement();
-      if (this.failing.delete(what)) this.logger.log(`can ${what} again`);
-      return result;
-    } catch (error) {
-      if (!this.failing.has(what)) {
-        if (isDatabaseUnavailable(error)) this.logger.warn(`cannot ${what}: the database is unavailable`);
-        else this.logger.error({ err: error }, `cannot ${what}`);
-      }
-      this.failing.add(what);
-      return undefined;
-    }
-  }
-}
-
 function hasFlag(error: unknown, name: 'expected' | 'isLogged'): boolean {
   return typeof error === 'object' && error !== null && (error as Partial<Record<string, unknown>>)[name] === true;
 }

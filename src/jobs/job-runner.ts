@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { isDatabaseSlow, isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { DEFAULT_BACKOFF, retryDelayMs } from './backoff.js';
 import type { Claimed, DueRows } from './due-rows.repository.js';
-import { failureSentence, LoggedStatements, logFailure } from './failure-sentence.js';
+import { failureSentence, logFailure } from './failure-sentence.js';
 import type { JobKind } from './job-kind.js';
 import { LeaseLostError, Run, StoppingError } from './run.js';
 
@@ -176,6 +176,29 @@ export class JobRunner {
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)));
     await Promise.race([Promise.all([...this.jobs].map((job) => job.ended)), timeout]);
     clearTimeout(timer);
+  }
+}
+
+/** Runs statements that must not end a loop. A failure is logged once until the statement succeeds again. */
+export class LoggedStatements {
+  private readonly failing = new Set<string>();
+
+  constructor(private readonly logger: Logger) {}
+
+  /** `what` follows "cannot" in the log. Returns undefined after a failure. */
+  async attempt<T>(what: string, statement: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await statement();
+      if (this.failing.delete(what)) this.logger.log(`can ${what} again`);
+      return result;
+    } catch (error) {
+      if (!this.failing.has(what)) {
+        if (isDatabaseUnavailable(error)) this.logger.warn(`cannot ${what}: the database is unavailable`);
+        else this.logger.error({ err: error }, `cannot ${what}`);
+      }
+      this.failing.add(what);
+      return undefined;
+    }
   }
 }
 

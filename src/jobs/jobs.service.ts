@@ -10,9 +10,8 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { areDue, DueRows, oldestDue } from './due-rows.repository.js';
-import { LoggedStatements } from './failure-sentence.js';
 import type { JobKind } from './job-kind.js';
-import { JobRunner } from './job-runner.js';
+import { JobRunner, LoggedStatements } from './job-runner.js';
 
 /** Shares of SHUTDOWN_GRACE: for running jobs to end by themselves, then to end after the abort. */
 const GRACE_SHARE = 0.5;
