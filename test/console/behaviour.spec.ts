@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
-import type { Page, Request } from 'playwright-core';
+import type { Request } from 'playwright-core';
 import { DEMO } from '../../src/demo/demo-data.js';
 import { accessibilityFindings, type ConsoleScene, signIn, startConsole } from './console-pages.js';
 import { startTestApp } from '../support/app.js';
@@ -159,42 +159,28 @@ describe('a service with the partner side alone', () => {
 });
 
 describe('a service that does not answer', () => {
-  /** An admin in a browser whose clock the test moves, so that it need not wait until the page loads again. */
-  const visitorWithClock = async () => {
-    const page = await scene.visitor();
-    await page.clock.install();
-    await signIn(page, scene.service.env.ADMIN_TOKEN);
-    return page;
-  };
-  const passTimeUntil = (page: Page, expectation: () => Promise<void>) =>
-    eventually(async () => {
-      await page.clock.fastForward(1_000);
-      await expectation();
-    });
-
   it('is named, while the page keeps what it shows, and the page continues by itself', async () => {
-    const page = await visitorWithClock();
-    await page.goto('/console/connections');
+    const { page, visit } = scene;
+    await visit('connections');
     const row = page.getByRole('link', { name: 'Demo Hauling, site' });
     await row.waitFor();
     await page.route('**/admin/v1/**', (route) => route.abort());
     const alert = page.getByText('The service does not answer.');
-    await passTimeUntil(page, async () => expect(await alert.count()).toBeGreaterThan(0));
+    await alert.first().waitFor({ timeout: 15_000 });
     expect(await row.count()).toBe(1);
     await page.unroute('**/admin/v1/**');
-    await passTimeUntil(page, async () => expect(await alert.count()).toBe(0));
+    await alert.first().waitFor({ state: 'detached', timeout: 15_000 });
     // The browser reports each failed call itself.
     scene.expectErrors('ERR_FAILED');
   }, 60_000);
 
   it('is asked again by itself after a 503 of an overloaded service', async () => {
-    const page = await visitorWithClock();
+    const { page, visit } = scene;
     const json = { error: { code: 'SERVICE_UNAVAILABLE', message: 'too many reads are running; try again shortly' } };
     await page.route('**/admin/v1/haulers?*', (route) => route.fulfill({ status: 503, json }), { times: 1 });
-    await page.goto('/console/connections?new=1');
+    await visit('connections?new=1');
     await page.getByRole('alert').getByText('Too many reads are running').waitFor();
-    const hauler = page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' });
-    await passTimeUntil(page, async () => expect(await hauler.count()).toBe(1));
+    await page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' }).waitFor({ state: 'attached' });
     expect(await page.getByRole('alert').count()).toBe(0);
     scene.expectErrors('503');
   }, 30_000);
