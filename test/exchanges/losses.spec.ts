@@ -97,7 +97,7 @@ test('a log that cannot keep up loses its oldest exchanges and counts them, and 
       expect(waiting.length).toBeGreaterThan(0);
     });
     const filler = 'x'.repeat(900_000);
-    for (let i = 0; i < 28; i++) expect((await account(slow, key, { accountName: i, filler })).status).toBe(400);
+    for (let i = 0; i < 40; i++) expect((await account(slow, key, { accountName: i, filler })).status).toBe(400);
     expect((await account(slow, key, { accountName: 'During the lock' })).status).toBe(200);
     expect(await lostIn(slow, 'queue-full')).toBeGreaterThan(5);
     await lock.rollbackTransaction();
