@@ -1,7 +1,7 @@
 import { ownField } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
-import { GetSitesResponse, isWithoutParent, Kiosk, Material, Site } from '../contracts/site/site.dto.js';
+import { GetSitesResponse, isWithoutParent, Kiosk, Material, missingParent, Site } from '../contracts/site/site.dto.js';
 import { VIDEO_LISTS } from '../contracts/vision/vision.api.js';
 import { Video } from '../contracts/vision/vision.dto.js';
 import { type AnswerRecord, type PartnerAnswer, recordTooLarge, type StreamedAnswer } from './partner-answer.js';
@@ -67,7 +67,7 @@ function linkViolations(record: object, path: string, list: string, ids: Set<str
     return [{ path: `${path}.id`, rule: 'isUnique', message: `${path}.id is the id of an earlier element` }];
   ids.add(key);
   if (list !== 'data.materials' || !isWithoutParent(parents)) return [];
-  return [{ path, rule: 'hasParent', message: `${path} has neither a siteId nor a kioskId` }];
+  return [missingParent(path)];
 }
 
 /**

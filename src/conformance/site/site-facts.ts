@@ -1,7 +1,7 @@
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { isUuid } from '../../contracts/common/text.js';
-import { isWithoutParent, Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
+import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.dto.js';
 import { ownField } from '../../contracts/common/json.js';
 import { valueAt } from '../checks.js';
 import type { Exchange, KitAnswer } from '../exchange.js';
@@ -45,7 +45,7 @@ export class SiteFacts extends RecordFacts {
       list === 'data.materials' &&
       isWithoutParent({ siteId: ownField(value, 'siteId'), kioskId: ownField(value, 'kioskId') })
     ) {
-      this.addFault(`${path}.$parent`, `${path} has neither a siteId nor a kioskId`);
+      this.addFault(`${path}.$parent`, missingParent(path).message);
     }
     this.addFutureFault(path, ownField(value, 'updatedAt'));
     if (list === 'data.sites' || (siteId === undefined && kioskId === undefined)) return;

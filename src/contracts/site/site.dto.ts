@@ -1,6 +1,7 @@
 import { BooleanField, EnumField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import { ArrayField, ObjectField } from '../common/fields/nested-fields.js';
 import type { Instant } from '../common/instant.js';
+import type { Violation } from '../common/violation.js';
 
 export const MEASURE_UNITS = ['Item', 'Ton', 'Pound', 'Kilogram', 'Cubic Yard', 'Cubic Meter'] as const;
 export type MeasureUnit = (typeof MEASURE_UNITS)[number];
@@ -111,6 +112,13 @@ export const isWithoutParent = ({
   readonly siteId?: unknown;
   readonly kioskId?: unknown;
 }): boolean => siteId == null && kioskId == null;
+
+/** The violation of a material of a response that `isWithoutParent`. */
+export const missingParent = (path: string): Violation => ({
+  path,
+  rule: 'hasParent',
+  message: `${path} has neither a siteId nor a kioskId`,
+});
 
 /** Records of a kind whose array is absent do not change (decision 35). */
 export class SiteData {

@@ -6,7 +6,7 @@ import { type Instant, instantOf } from '../../contracts/common/instant.js';
 import { type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
-import { isWithoutParent, Kiosk, Material, Site } from '../../contracts/site/site.dto.js';
+import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.dto.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { type Kind, KINDS } from './kinds.js';
 
@@ -127,7 +127,7 @@ export class RecordStager {
 
   private recordFaults(kind: Kind, record: Site | Kiosk | Material, path: string): Violation[] {
     if (kind === 'materials' && isWithoutParent(record as Material)) {
-      return [{ path, rule: 'hasParent', message: `${path} has neither a siteId nor a kioskId` }];
+      return [missingParent(path)];
     }
     if (record.updatedAt === undefined || record.updatedAt <= this.latest) return [];
     return [{ path: `${path}.updatedAt`, rule: 'isPast', message: `${path}.updatedAt lies in the future` }];
