@@ -37,6 +37,20 @@ export async function connectionViolations(
   return violations;
 }
 
+/**
+ * A key belongs to the origin that it was saved with (decision 56). Otherwise a changed address and one call, such as a
+ * check, send the stored key to another host.
+ */
+export function keyViolations(savedUrl: string, { baseUrl, apiKey }: UpdateConnectionRequest): Violation[] {
+  if (baseUrl === undefined || apiKey !== undefined || !isOtherOrigin(savedUrl, baseUrl)) return [];
+  const message = `apiKey is required with a baseUrl of another scheme, host or port: the stored key belongs to ${new URL(savedUrl).origin}`;
+  return [{ path: 'apiKey', rule: 'isRequired', message }];
+}
+
+/** Compares the origins as a client writes them: lower case, punycode, without the default port. */
+export const isOtherOrigin = (savedUrl: string, baseUrl: string): boolean =>
+  new URL(savedUrl).origin !== new URL(baseUrl).origin;
+
 /** The text is checked, because parsing removes an empty query or fragment. */
 function baseUrlFault(text: string): string | undefined {
   if (text.includes('?') || text.includes('#')) return 'The address must not contain a query or a fragment.';

@@ -17,6 +17,8 @@ export interface ConnectionUpdate {
   readonly baseUrl: string | undefined;
   readonly sealedKey: string | undefined;
   readonly sealedNextKey: string | undefined;
+  /** Deletes the stored next key, unless there is another one. */
+  readonly dropsNextKey: boolean;
   readonly customerId: string | undefined;
   readonly intervalSeconds: number | undefined;
   readonly enabled: boolean | undefined;
@@ -36,7 +38,7 @@ export async function updateConnection(
   await database.query(
     `UPDATE connections SET
        base_url = coalesce($3, base_url), sealed_key = coalesce($4, sealed_key),
-       sealed_next_key = coalesce($5, sealed_next_key), customer_id = coalesce($6, customer_id),
+       sealed_next_key = coalesce($5, CASE WHEN NOT $10 THEN sealed_next_key END), customer_id = coalesce($6, customer_id),
        interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
        due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now()
          WHEN interface = 'site' AND attempts = 0 THEN least(due_at, now() + $7 * interval '1.1 seconds') ELSE due_at END,
@@ -54,6 +56,7 @@ export async function updateConnection(
       update.intervalSeconds,
       update.enabled,
       update.credentialsChanged,
+      update.dropsNextKey,
     ],
   );
 }

@@ -17,8 +17,8 @@ import { apiError, invalid } from '../errors/app-error.js';
 import { OUTBOUND_POLICY, type OutboundPolicy } from '../outbound/address-guard.js';
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionEntity } from './connection.entity.js';
-import { connectionViolations, INTERVALS, normalBaseUrl } from './connection.rules.js';
-import { deleteConnection, updateConnection } from './connections.repository.js';
+import { connectionViolations, INTERVALS, isOtherOrigin, keyViolations, normalBaseUrl } from './connection.rules.js';
+import { type ConnectionUpdate, deleteConnection, updateConnection } from './connections.repository.js';
 
 /** A change of the credentials, or the end of a pause. */
 export interface ConnectionChange {
@@ -107,9 +107,7 @@ export class ConnectionsService {
 
   /** The row. Throws `notFound` for an unknown or deleted connection. */
   async required(id: string): Promise<ConnectionEntity> {
-    const row = await this.dataSource.manager.findOneBy(ConnectionEntity, { id, deletedAt: IsNull() });
-    if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
-    return row;
+    return found(id, await this.dataSource.manager.findOneBy(ConnectionEntity, { id, deletedAt: IsNull() }));
   }
 
   /**
@@ -117,28 +115,21 @@ export class ConnectionsService {
    * A run that uses the former key or address loses its lease.
    */
   async update(id: string, request: UpdateConnectionRequest): Promise<Connection> {
-    const row = await this.required(id);
-    const violations = await connectionViolations(row.interface, request, this.policy);
-    if (violations.length > 0) throw invalid(violations);
-    const seal = (key: string | undefined) => (key === undefined ? undefined : this.keys.seal(id, key));
-    const baseUrl = request.baseUrl === undefined ? undefined : normalBaseUrl(request.baseUrl);
-    const moved = baseUrl !== undefined && baseUrl !== row.baseUrl;
-    const renamed = request.customerId !== undefined && request.customerId !== row.customerId;
-    const credentialsChanged = moved || renamed || request.apiKey !== undefined || request.nextApiKey !== undefined;
-    const changed = {
-      baseUrl,
-      sealedKey: seal(request.apiKey),
-      sealedNextKey: seal(request.nextApiKey),
-      customerId: request.customerId,
-      intervalSeconds: request.intervalSeconds,
-      enabled: request.enabled,
-      credentialsChanged,
-    };
-    const resumed = request.enabled === true && !row.enabled;
-    const works = credentialsChanged || resumed ? this.works : [];
-    await inTransaction(this.dataSource, async (manager) => {
-      await updateConnection(manager, row, changed);
-      for (const work of works) await work.makeDue(manager, { haulerId: row.haulerId, id, credentialsChanged });
+    // Before the transaction, because it resolves names.
+    const violations = await connectionViolations((await this.required(id)).interface, request, this.policy);
+    const works = await inTransaction(this.dataSource, async (manager) => {
+      const row = await locked(manager, id);
+      const refusesUrl = violations.some(({ path }) => path === 'baseUrl');
+      const all = refusesUrl ? violations : [...violations, ...keyViolations(row.baseUrl, request)];
+      if (all.length > 0) throw invalid(all);
+      const change = this.changeOf(row, request);
+      await updateConnection(manager, row, change);
+      const resumed = request.enabled === true && !row.enabled;
+      const { haulerId } = row;
+      const { credentialsChanged } = change;
+      const due = credentialsChanged || resumed ? this.works : [];
+      for (const work of due) await work.makeDue(manager, { haulerId, id, credentialsChanged });
+      return due;
     });
     for (const work of works) work.runDue();
     return this.get(id);
@@ -149,10 +140,39 @@ export class ConnectionsService {
    * connection that is deleted already.
    */
   async remove(id: string): Promise<void> {
-    if (!(await deleteConnection(this.dataSource, id)))
-      throw apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
+    if (!(await deleteConnection(this.dataSource, id))) throw unknownConnection(id);
+  }
+
+  private changeOf(row: ConnectionEntity, request: UpdateConnectionRequest): ConnectionUpdate {
+    const seal = (key: string | undefined) => (key === undefined ? undefined : this.keys.seal(row.id, key));
+    const baseUrl = request.baseUrl === undefined ? undefined : normalBaseUrl(request.baseUrl);
+    const moved = baseUrl !== undefined && baseUrl !== row.baseUrl;
+    const renamed = request.customerId !== undefined && request.customerId !== row.customerId;
+    return {
+      baseUrl,
+      sealedKey: seal(request.apiKey),
+      sealedNextKey: seal(request.nextApiKey),
+      dropsNextKey: moved && isOtherOrigin(row.baseUrl, baseUrl),
+      customerId: request.customerId,
+      intervalSeconds: request.intervalSeconds,
+      enabled: request.enabled,
+      credentialsChanged: moved || renamed || request.apiKey !== undefined || request.nextApiKey !== undefined,
+    };
   }
 }
+
+/** Locked, because two concurrent changes could otherwise join the key of one with the address of the other. */
+async function locked(manager: EntityManager, id: string): Promise<ConnectionEntity> {
+  const where = { id, deletedAt: IsNull() };
+  return found(id, await manager.findOne(ConnectionEntity, { where, lock: { mode: 'pessimistic_write' } }));
+}
+
+function found(id: string, row: ConnectionEntity | null): ConnectionEntity {
+  if (row === null) throw unknownConnection(id);
+  return row;
+}
+
+const unknownConnection = (id: string) => apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
 
 function toConnectionDto(row: ConnectionEntity): Connection {
   return {

@@ -311,6 +311,22 @@ describe('the connections page', () => {
     scene.expectErrors('400');
   }, 30_000);
 
+  it('asks for the key of another host, and sends nothing without it', async () => {
+    const { page, service, visit } = scene;
+    await visit(`connections?id=${connectionId}`);
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await page.getByLabel('Another key').waitFor();
+    await page.getByLabel('Address of the partner').fill('http://127.0.0.1:1/moved');
+    await page.getByRole('button', { name: 'Store', exact: true }).click();
+    // The browser refuses the empty field before a call.
+    const key = page.getByLabel('Key for this address');
+    const isMissing = (input: unknown) => (input as { validity: { valueMissing: boolean } }).validity.valueMissing;
+    expect(await key.evaluate(isMissing)).toBe(true);
+    await page.getByLabel('Address of the partner').fill(`${service.url}/`);
+    await page.getByLabel('Another key').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+  }, 30_000);
+
   it('stores the next key, with the overlap as a picture, and pauses', async () => {
     const { page, service, visit, demo } = scene;
     // The partner accepts its current key: the next key waits.

@@ -49,7 +49,10 @@ test('while the link host of one partner hangs, other partners and the database 
   }, 10_000);
   const storedMs = Math.round(performance.now() - started);
 
-  await app.admin('PATCH', `/connections/${id}`, { baseUrl: withHost(partner.url, 'healthy.example') });
+  await app.admin('PATCH', `/connections/${id}`, {
+    baseUrl: withHost(partner.url, 'healthy.example'),
+    apiKey: 'the-key-of-this-host',
+  });
   const checks = await Promise.all(
     Array.from({ length: 10 }, () => app.admin<ConnectionCheck>('POST', `/connections/${id}/check`)),
   );

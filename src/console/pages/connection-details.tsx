@@ -125,7 +125,10 @@ function RotateForm({ path, onClose }: { path: string; onClose: () => void }) {
   );
 }
 
+/** A key belongs to the origin that it was saved with: another one needs its own key. */
 function EditForm({ connection, path, onClose }: { connection: Connection; path: string; onClose: () => void }) {
+  const [address, setAddress] = useState(connection.baseUrl);
+  const isMoved = originOf(address) !== originOf(connection.baseUrl);
   const store = async (values: FormData) => {
     const apiKey = fieldText(values, 'apiKey');
     const customerId = fieldText(values, 'customerId');
@@ -139,8 +142,21 @@ function EditForm({ connection, path, onClose }: { connection: Connection; path:
   };
   return (
     <Form title="Change the connection" submit="Store" work={store} onCancel={onClose}>
-      <Input name="baseUrl" label="Address of the partner" type="url" isRequired value={connection.baseUrl} />
-      <Input name="apiKey" label="Another key" type="password" hint="empty: the stored key stays" />
+      <Input
+        name="baseUrl"
+        label="Address of the partner"
+        type="url"
+        isRequired
+        value={connection.baseUrl}
+        onInput={setAddress}
+      />
+      <Input
+        name="apiKey"
+        label={isMoved ? 'Key for this address' : 'Another key'}
+        type="password"
+        isRequired={isMoved}
+        hint={isMoved ? 'the stored key belongs to the former address' : 'empty: the stored key stays'}
+      />
       {connection.interface === 'vision' && (
         <Input name="customerId" label="Customer" value={connection.customerId ?? ''} />
       )}
@@ -154,6 +170,8 @@ function EditForm({ connection, path, onClose }: { connection: Connection; path:
     </Form>
   );
 }
+
+const originOf = (address: string): string => (URL.canParse(address) ? new URL(address).origin : address);
 
 /** Three results, the findings for the partner to fix, and the rules. */
 function CheckResult({ check }: { check: ConnectionCheck }) {

@@ -103,9 +103,10 @@ interface InputProps {
   readonly type?: 'text' | 'url' | 'number' | 'password' | 'datetime-local';
   readonly isRequired?: boolean;
   readonly hint?: string;
+  readonly onInput?: (value: string) => void;
 }
 
-export function Input({ name, label, value, type = 'text', isRequired = false, hint }: InputProps) {
+export function Input({ name, label, value, type = 'text', isRequired = false, hint, onInput }: InputProps) {
   // Preact declares each input type with its own roles, so that a union of them does not compile.
   const attributes = { type } as { readonly type: 'text' };
   return (
@@ -118,6 +119,7 @@ export function Input({ name, label, value, type = 'text', isRequired = false, h
         required={isRequired}
         autocomplete="off"
         spellcheck={false}
+        onInput={(event) => onInput?.(event.currentTarget.value)}
       />
       {hint !== undefined && <small class="hint">{hint}</small>}
     </label>

@@ -97,10 +97,18 @@ export const NEW_CONNECTIONS = {
 
 /** Absent fields stay the same. */
 export class UpdateConnectionRequest {
-  @TextField({ ...BASE_URL, optional: true })
+  @TextField({
+    ...BASE_URL,
+    description: `${BASE_URL.description}. Another scheme, host or port needs \`apiKey\`, and deletes the stored next key`,
+    optional: true,
+  })
   baseUrl?: string;
 
-  @TextField({ ...KEY, description: 'Replaces the current key at once', optional: true })
+  @TextField({
+    ...KEY,
+    description: 'Replaces the current key at once. Required with a `baseUrl` of another scheme, host or port',
+    optional: true,
+  })
   apiKey?: string;
 
   @TextField({
@@ -124,6 +132,7 @@ export const CONNECTION_CHANGES = {
   pause: { summary: 'Pause it', value: { enabled: false } },
   resume: { summary: 'Resume it, every half hour', value: { enabled: true, intervalSeconds: 1800 } },
   key: { summary: 'The next key of a rotation', value: { nextApiKey: KEY.example } },
+  move: { summary: 'Another host, with its key', value: { baseUrl: BASE_URL.example, apiKey: KEY.example } },
 };
 
 export class ConnectionQuery extends PageQuery {

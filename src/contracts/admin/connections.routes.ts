@@ -57,7 +57,7 @@ export const CONNECTION_ROUTES = {
     path: '/connections/{id}',
     summary: 'Change a connection',
     description:
-      'Fields that are absent stay the same. `enabled: false` pauses the connection; the service tries a new address, key or customer at once.',
+      'Fields that are absent stay the same. `enabled: false` pauses the connection; the service tries a new address, key or customer at once. A key belongs to the origin that it was saved with: a `baseUrl` of another scheme, host or port needs `apiKey` in the same call.',
     ...ofOne('connection'),
     body: UpdateConnectionRequest,
     examples: CONNECTION_CHANGES,
