@@ -26,6 +26,10 @@ export class DatabaseConnectionError extends Error {
   }
 }
 
+/** What pg threw while it connected, or while a statement ran: without an SQLSTATE the connection failed. */
+export const asDatabaseError = (error: unknown): unknown =>
+  sqlState(error) === undefined ? new DatabaseConnectionError(error) : error;
+
 interface PostgresError {
   readonly code?: string;
   readonly constraint?: string;

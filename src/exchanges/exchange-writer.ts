@@ -4,7 +4,7 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { CONNECT_TIMEOUT_MS } from '../database/pools.js';
-import { sqlState, SQLSTATE } from '../database/postgres-errors.js';
+import { asDatabaseError, DatabaseConnectionError, sqlState, SQLSTATE } from '../database/postgres-errors.js';
 import { withTimeout } from '../errors/app-error.js';
 import { countExchanges } from './exchange-hours.repository.js';
 import { COLUMNS, type ExchangeRow } from './exchange-row.js';
@@ -37,7 +37,9 @@ export class ExchangeWriter implements OnApplicationShutdown {
 
   /** Writes all rows or none. */
   async write(rows: readonly ExchangeRow[]): Promise<void> {
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch((error: unknown) => {
+      throw new DatabaseConnectionError(error);
+    });
     let isBroken = true;
     try {
       await withTimeout(writeOn(client, rows), BATCH_MS, 'the exchanges could not be written in time');
@@ -46,7 +48,7 @@ export class ExchangeWriter implements OnApplicationShutdown {
       // A repeated id was written by an attempt whose commit arrived and whose response was lost.
       isBroken = sqlState(error) === undefined;
       if (!isBroken) await client.query('ROLLBACK').catch(() => (isBroken = true));
-      if (sqlState(error) !== SQLSTATE.uniqueViolation || rows.length > 1) throw error;
+      if (sqlState(error) !== SQLSTATE.uniqueViolation || rows.length > 1) throw asDatabaseError(error);
     } finally {
       client.release(isBroken);
     }

@@ -12,6 +12,8 @@ import {
   isUniqueViolation,
   sqlState,
 } from '../../src/database/postgres-errors.js';
+import type { ExchangeRow } from '../../src/exchanges/exchange-row.js';
+import { ExchangeWriter } from '../../src/exchanges/exchange-writer.js';
 import { held } from '../support/held.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -95,6 +97,15 @@ describe('the database is unavailable or overloaded', () => {
     const port = await listen(server);
     server.close();
     expect(isDatabaseUnavailable(await failureOf(pool(at(port)).initialize()))).toBe(true);
+  });
+
+  test('if nothing listens when exchanges are written', async () => {
+    const server = createServer();
+    const port = await listen(server);
+    server.close();
+    const writer = new ExchangeWriter({ DATABASE_URL: at(port) });
+    expect(isDatabaseUnavailable(await failureOf(writer.write([{ line: '' } as ExchangeRow])))).toBe(true);
+    await writer.onApplicationShutdown();
   });
 
   test('if its name is unknown', async () => {
