@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ResolvedEnv } from './config/env.js';
 import { StartupError } from './config/startup-error.js';
+import { inBackground } from './errors/background.js';
 
 /** Delay before a worker is replaced. It doubles with each failure in a row. */
 const MIN_RESTART_DELAY_MS = 100;
@@ -35,7 +36,7 @@ export async function startWorkers(env: ResolvedEnv, logger: Logger): Promise<Wo
     worker.on('error', (err: Error) => logger.error({ worker: worker.id, err }, 'a worker process failed'));
     const forked = { worker, ended: endOf(worker) };
     running.add(forked);
-    void forked.ended.then(() => running.delete(forked));
+    inBackground(forked.ended.then(() => running.delete(forked)));
     return forked;
   };
   const keepRunning = async ({ worker, ended }: Forked, delayMs: number): Promise<void> => {
@@ -56,7 +57,7 @@ export async function startWorkers(env: ResolvedEnv, logger: Logger): Promise<Wo
   const first = Array.from({ length: env.WEB_CONCURRENCY }, fork);
   try {
     const [port = 0] = await Promise.all(first.map(listening));
-    for (const forked of first) void keepRunning(forked, MIN_RESTART_DELAY_MS);
+    for (const forked of first) inBackground(keepRunning(forked, MIN_RESTART_DELAY_MS));
     return { port, stop };
   } catch (error) {
     await stop();
@@ -89,8 +90,8 @@ function endOf(worker: Worker): Forked['ended'] {
 function listening({ worker, ended }: Forked): Promise<number> {
   return new Promise((resolve, reject) => {
     worker.once('listening', ({ port }: AddressInfo) => resolve(port));
-    void ended.then(({ code, signal }) =>
-      reject(new StartupError(`a worker ended with ${signal ?? code} before it listened`)),
-    );
+    ended
+      .then(({ code, signal }) => reject(new StartupError(`a worker ended with ${signal ?? code} before it listened`)))
+      .catch(reject);
   });
 }

@@ -12,6 +12,7 @@ import { StartupError } from './config/startup-error.js';
 import { migrate, pendingMigrations } from './database/migrate.js';
 import { reasonOf } from './database/reason.js';
 import { embeddedNotice, resolveEnv } from './embedded-postgres/resolve-env.js';
+import { inBackground } from './errors/background.js';
 import type { HttpAdapter } from './http/express.adapter.js';
 import { urlHost } from './http/url.js';
 import { createLogger, outputOf } from './observability/logger.js';
@@ -54,13 +55,13 @@ async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
     await app.close();
     throw error;
   }
-  void warnOfMissingParts(app, env, logger);
+  inBackground(warnOfMissingParts(app, env, logger));
   const server = app.getHttpServer();
   const { port } = server.address() as AddressInfo;
   const stop = async () => {
     setTimeout(() => server.closeAllConnections(), env.SHUTDOWN_GRACE * 0.8).unref();
     // Nest would stop accepting only after the jobs have ended.
-    void (app.getHttpAdapter() as HttpAdapter).stopAccepting();
+    inBackground((app.getHttpAdapter() as HttpAdapter).stopAccepting());
     await app.close();
   };
   return { port, stop };
@@ -130,16 +131,17 @@ function publicUrl(text: string): string {
 }
 
 /**
- * Stops accepting, finishes open requests, releases leased work, and exits 0. The process exits in any case at the end of
- * SHUTDOWN_GRACE.
+ * Stops accepting, finishes open requests, releases leased work, and exits. The process exits in any case at the end of
+ * SHUTDOWN_GRACE. An unexpected error stops it the same way and exits 1; an unhandled rejection does so in production
+ * only, because its cause is one piece of work and not the state of the process.
  */
 function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDatabase: () => Promise<void>): void {
   let isStopping = false;
-  const stop = async (signal: NodeJS.Signals) => {
+  const stop = async (exitCode: number, reason: object) => {
     if (isStopping) return;
     isStopping = true;
-    if (cluster.isPrimary) logger.info({ signal }, 'stopping');
-    const timer = setTimeout(() => process.exit(0), env.SHUTDOWN_GRACE);
+    if (cluster.isPrimary || exitCode !== 0) logger.info(reason, 'stopping');
+    const timer = setTimeout(() => process.exit(exitCode), env.SHUTDOWN_GRACE);
     try {
       await serving.stop();
     } finally {
@@ -148,9 +150,17 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
     clearTimeout(timer);
     if (cluster.isPrimary) logger.info('stopped');
     await outputOf(env).drain();
-    process.exit(0);
+    process.exit(exitCode);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0, { signal }).catch(fail));
+  process.on('uncaughtException', (err) => {
+    logger.fatal({ err }, 'an unexpected error ends the process');
+    stop(1, { cause: 'uncaughtException' }).catch(fail);
+  });
+  process.on('unhandledRejection', (err) => {
+    logger.error({ err }, 'a rejection without a handler');
+    if (env.IN_PRODUCTION) stop(1, { cause: 'unhandledRejection' }).catch(fail);
+  });
 }
 
 function fail(error: unknown): void {

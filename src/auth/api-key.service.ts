@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { inBackground } from '../errors/background.js';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import type { Request } from 'express';
@@ -32,7 +33,7 @@ export class LastUse implements OnApplicationShutdown {
     if (now - Math.max(key.lastUsedAt, this.recorded.get(keyId) ?? 0) < PRECISION_MS) return;
     this.recorded.set(keyId, now);
     this.pending.set(keyId, new Date(now));
-    this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
+    this.timer ??= setTimeout(() => inBackground(this.write()), GATHER_MS).unref();
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { ApiContract } from '../contracts/common/api-contract.js';
 import { HotPathPool } from '../database/pools.js';
+import { inBackground } from '../errors/background.js';
 import { findValidKeys, type KnownKeyRow } from './api-key.repository.js';
 import { keyPrincipal } from './api-key-row.js';
 import type { KeyPrincipal } from './principal.js';
@@ -113,7 +114,7 @@ export class KeyLookup {
       waiting = Promise.withResolvers();
       this.waiting.set(hash, waiting);
     }
-    if (!this.running) void this.run();
+    if (!this.running) inBackground(this.run());
     return waiting.promise;
   }
 

@@ -65,13 +65,13 @@ function App() {
     return (
       <main class="centre">
         <h1 class="hidden">haulbridge console</h1>
-        <ErrorBox error={state} onRetry={() => void load()} />
+        <ErrorBox error={state} onRetry={() => void load().catch(reportError)} />
       </main>
     );
   }
   return (
     <SessionContext.Provider value={state}>
-      <Layout session={state} onSignOut={() => void signOut()} />
+      <Layout session={state} onSignOut={() => void signOut().catch(reportError)} />
       {isExpired && <SignInDialog onSignIn={apply} />}
     </SessionContext.Provider>
   );

@@ -1,4 +1,5 @@
 import { type AppError, type Overload, unavailable } from '../errors/app-error.js';
+import { inBackground } from '../errors/background.js';
 
 /** One value of a batch. The batch must resolve or reject it once. */
 export interface Entry<Value, Result> {
@@ -118,7 +119,7 @@ export class Batcher<Value, Result> {
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;
-      void this.runNext();
+      inBackground(this.runNext());
     });
   }
 

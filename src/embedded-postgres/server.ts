@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { inBackground } from '../errors/background.js';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clusterName, readPostmaster, STOP_SIGNALS } from './postmaster.js';
@@ -85,7 +86,7 @@ export class Server {
       throw error;
     }
     child.once('exit', (code, signal) => {
-      if (!this.stopping) void this.restart(`ended with ${signal ?? code}`);
+      if (!this.stopping) inBackground(this.restart(`ended with ${signal ?? code}`));
     });
   }
 

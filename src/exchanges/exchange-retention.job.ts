@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { inBackground } from '../errors/background.js';
 import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangesRepository } from './exchanges.repository.js';
 
@@ -19,7 +20,7 @@ export class ExchangeRetention implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    void this.maintain();
+    inBackground(this.maintain());
   }
 
   /** Another attempt follows in an hour, and the partitions are some days ahead: a failure is logged only. */

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { inBackground } from '../errors/background.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { DEFAULT_BACKOFF, retryDelayMs } from './backoff.js';
 import type { Claimed, DueRows } from './due-rows.repository.js';
@@ -121,7 +122,7 @@ export class JobRunner {
   private claimSoon(): void {
     this.claimTimer ??= setTimeout(() => {
       this.claimTimer = undefined;
-      void this.tick();
+      inBackground(this.tick());
     }, GATHER_MS);
   }
 

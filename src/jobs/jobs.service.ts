@@ -9,6 +9,7 @@ import {
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { inBackground } from '../errors/background.js';
 import { areDue, DueRows, oldestDue } from './due-rows.repository.js';
 import type { JobKind } from './job-kind.js';
 import { JobRunner, LoggedStatements } from './job-runner.js';
@@ -51,7 +52,7 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
    */
   runDue(name: string): void {
     const runner = this.runners.get(name);
-    if (this.started) void runner?.tick();
+    if (this.started && runner !== undefined) inBackground(runner.tick());
   }
 
   /** The number of rows that this instance is processing, by kind. */
@@ -70,12 +71,12 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
     this.started = true;
     this.schedule.addInterval(
       TICK,
-      setInterval(() => void this.tick(), TICK_MS),
+      setInterval(() => inBackground(this.tick()), TICK_MS),
     );
     for (const runner of this.runners.values()) {
       // Not in the registry, which Nest clears before the last runs have ended.
-      this.heartbeats.push(setInterval(() => void runner.heartbeat(), runner.heartbeatMs));
-      void runner.tick();
+      this.heartbeats.push(setInterval(() => inBackground(runner.heartbeat()), runner.heartbeatMs));
+      inBackground(runner.tick());
     }
   }
 
@@ -101,7 +102,7 @@ export class JobsService implements OnApplicationBootstrap, OnModuleDestroy, Bef
     this.isTicking = true;
     const due = await this.statements.attempt('find due rows', () => areDue(this.dataSource, this.kinds()));
     [...this.runners.values()].forEach((runner, i) => {
-      if (due?.[i] === true) void runner.tick();
+      if (due?.[i] === true) inBackground(runner.tick());
     });
     this.isTicking = false;
   }

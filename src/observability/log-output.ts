@@ -1,6 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { inBackground } from '../errors/background.js';
 
 const STDOUT = 1;
 
@@ -35,7 +36,7 @@ export class LogOutput {
       this.droppedLines += 1;
       return;
     }
-    if (this.pendingBytes + bytes > this.chunkBytes) void this.flush();
+    if (this.pendingBytes + bytes > this.chunkBytes) inBackground(this.flush());
     this.lines.push(line);
     this.pendingBytes += bytes;
   }
@@ -109,7 +110,7 @@ export function standardOutput(chunkBytes: number): LogOutput {
   if (shared === undefined) {
     const output = new LogOutput(openSink(), chunkBytes);
     shared = output;
-    setInterval(() => void output.flush(), FLUSH_MS).unref();
+    setInterval(() => inBackground(output.flush()), FLUSH_MS).unref();
     process.once('exit', () => output.flushSync());
   }
   return shared;

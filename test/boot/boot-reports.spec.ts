@@ -252,3 +252,29 @@ test.each([
   },
   60_000,
 );
+
+describe('a rejection that nothing handles', () => {
+  // The signal drops a promise, as a fault of the service would.
+  const drop = encodeURIComponent(`process.on('SIGUSR2', () => Promise.reject(new Error('dropped')))`);
+  const variables = { LOG_LEVEL: 'info', NODE_OPTIONS: `--import=data:text/javascript,${drop}` };
+  const dropped = (output: string) =>
+    linesOf(output).filter(({ msg }) => msg === 'a rejection without a handler').length;
+
+  test('is logged, and the service goes on', async () => {
+    const { child, url, output, ended } = await startServiceProcess(service.env, variables);
+    child.kill('SIGUSR2');
+    await eventually(() => expect(dropped(output())).toBe(1));
+    expect((await fetch(`${url}/health/live`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  }, 60_000);
+
+  test('is logged, and in production the service stops as after SIGTERM, with the exit code 1', async () => {
+    const production = { ...variables, NODE_ENV: 'production', PUBLIC_URL: 'https://haulbridge.example' };
+    const { child, output, ended } = await startServiceProcess(service.env, production);
+    child.kill('SIGUSR2');
+    expect(await ended).toBe(1);
+    expect(dropped(output())).toBe(1);
+    expect(linesOf(output()).map(({ msg }) => msg)).toEqual(expect.arrayContaining(['stopping', 'stopped']));
+  }, 60_000);
+});

@@ -29,16 +29,18 @@ export async function recordCalls(peerOf: (url: string) => Peer, options: Listen
   const peer = peerOf(url);
   let totalBytes = 0;
   let timer: NodeJS.Timeout | undefined;
-  const ended = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve, reject) => {
     timer = setTimeout(resolve, options.idleMs);
     options.stop?.addEventListener('abort', () => resolve(), { once: true });
     server.on('request', (incoming, response) => {
       clearTimeout(timer);
       timer = setTimeout(resolve, options.idleMs);
-      void handle(peer, calls, incoming, response).then((bytes) => {
-        totalBytes += bytes;
-        if (calls.length >= MAX_CALLS || totalBytes >= MAX_TOTAL_BYTES) resolve();
-      });
+      handle(peer, calls, incoming, response)
+        .then((bytes) => {
+          totalBytes += bytes;
+          if (calls.length >= MAX_CALLS || totalBytes >= MAX_TOTAL_BYTES) resolve();
+        })
+        .catch(reject);
     });
   });
   options.onListening(url);

@@ -49,7 +49,7 @@ export function useLoad<T>(path: string | undefined, query: Change = {}, everyMs
       const next = await answerOf<T>(url, latest.current, abort.signal);
       if (!abort.signal.aborted && next !== latest.current) setState(next);
     };
-    void load();
+    load().catch(reportError);
     return () => abort.abort();
   }, [url, loads]);
   useEffect(() => {

@@ -39,7 +39,7 @@ export function useSessionState() {
   };
   useLayoutEffect(() => {
     configure({ onSessionEnded: () => setExpired(true) });
-    void load();
+    load().catch(reportError);
   }, []);
   const signOut = async () => {
     await send('DELETE', SESSION).catch(() => undefined);

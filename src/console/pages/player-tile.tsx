@@ -98,7 +98,7 @@ function Picture(props: TileProps & { chunk: Chunk }) {
       preload="auto"
       onLoadedMetadata={() => setReady(true)}
       onEnded={() => isLeading && onTime(chunk.end)}
-      onError={() => void fail()}
+      onError={() => void fail().catch(reportError)}
     />
   );
 }

@@ -50,7 +50,7 @@ export function ScenarioRow({ scenario, active, path, onChange }: RowProps) {
           aria-checked={isOn}
           aria-labelledby={id}
           disabled={!canWrite || action.isRunning}
-          onClick={() => void action.run(!isOn)}
+          onClick={() => void action.run(!isOn).catch(reportError)}
         />
         <div>
           <strong id={id}>{scenario.name}</strong> <span class="hint">{[scenario.interface].flat().join(', ')}</span>

@@ -33,7 +33,7 @@ export function ActionButton(props: ActionButtonProps) {
           class="danger"
           onClick={() => {
             setAsking(false);
-            void action.run(undefined);
+            action.run(undefined).catch(reportError);
           }}
         >
           {label}
@@ -74,7 +74,7 @@ export function Form({ title, submit, work, onCancel, children }: FormProps) {
   const action = useAction<FormData>(work);
   const send = (event: SubmitEvent) => {
     event.preventDefault();
-    void action.run(new FormData(event.currentTarget as HTMLFormElement));
+    action.run(new FormData(event.currentTarget as HTMLFormElement)).catch(reportError);
   };
   return (
     <form class="card form" aria-label={title} onSubmit={send}>

@@ -13,7 +13,7 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
   );
   const submit = (event: Event) => {
     event.preventDefault();
-    void action.run(undefined);
+    action.run(undefined).catch(reportError);
   };
   return (
     <form class="sign-in card" onSubmit={submit}>

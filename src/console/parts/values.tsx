@@ -83,7 +83,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   };
   return (
     <>
-      <button type="button" class="small" onClick={() => void copy()}>
+      <button type="button" class="small" onClick={() => void copy().catch(reportError)}>
         {label}
       </button>
       <span class="copied" role="status">

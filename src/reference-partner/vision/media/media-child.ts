@@ -85,9 +85,12 @@ new Worker(WATCHDOG, { eval: true, execArgv: [], workerData: { maxRssBytes, pare
 // The parent disconnects when it has the reply, or when it ends.
 process.once('disconnect', () => process.exit());
 process.once('message', (task: CutTask) => {
-  void perform(task).then((reply) => {
-    // The task may have ended before the next check of the watchdog.
-    if (process.memoryUsage.rss() > maxRssBytes) process.kill(process.pid, 'SIGTERM');
-    else process.send?.(reply);
-  });
+  perform(task)
+    .then((reply) => {
+      // The task may have ended before the next check of the watchdog.
+      if (process.memoryUsage.rss() > maxRssBytes) process.kill(process.pid, 'SIGTERM');
+      else process.send?.(reply);
+    })
+    // The parent reports the end of this process.
+    .catch(() => process.exit(1));
 });
