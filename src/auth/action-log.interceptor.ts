@@ -1,27 +1,33 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { mergeMap, type Observable } from 'rxjs';
+import { catchError, mergeMap, type Observable, throwError } from 'rxjs';
+import { KIND_STATUS } from '../contracts/common/api-contract.js';
+import { AppError } from '../errors/app-error.js';
 import type { BodyRequest } from '../http/json-body.js';
-import { changesOf, resourceOf } from './action.rules.js';
+import { type ActionRoute, changesOf, isDryRun, resourceOf } from './action.rules.js';
 import { ActionLog } from './action-log.repository.js';
 import type { AuthenticatedRequest } from './principal.js';
 
 const ROUTE = Symbol('route of an action');
 
-interface ActionRoute {
+interface NamedRoute {
   /** The operation id. */
   readonly name: string;
-  /** Below the prefix of the API. */
-  readonly path: string;
+  readonly route: ActionRoute;
 }
 
+type Call = AuthenticatedRequest & BodyRequest;
+
 /** Names the route of a handler for the action log. */
-export const ActionOf = (route: ActionRoute): MethodDecorator => SetMetadata(ROUTE, route);
+export const ActionOf = (route: NamedRoute): MethodDecorator => SetMetadata(ROUTE, route);
 
 /** Checks of a connection change nothing. */
 const READS = new Set(['checkConnection']);
 
-/** Stores each successful change in the action log before the response is sent. */
+/**
+ * Stores each successful change in the action log before the response is sent. A call that failed with 5xx may have
+ * changed something: it is stored with its error. A refused call changed nothing.
+ */
 @Injectable()
 export class ActionLogInterceptor implements NestInterceptor {
   constructor(
@@ -30,32 +36,43 @@ export class ActionLogInterceptor implements NestInterceptor {
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const request = context.switchToHttp().getRequest<AuthenticatedRequest & BodyRequest>();
-    const route = this.reflector.get<ActionRoute | undefined>(ROUTE, context.getHandler());
-    if (route === undefined || request.method === 'GET' || request.method === 'HEAD' || READS.has(route.name)) {
+    const request = context.switchToHttp().getRequest<Call>();
+    const named = this.reflector.get<NamedRoute | undefined>(ROUTE, context.getHandler());
+    if (named === undefined || request.method === 'GET' || request.method === 'HEAD' || READS.has(named.name)) {
       return next.handle();
     }
     return next.handle().pipe(
       mergeMap(async (response: unknown) => {
-        const changes = changesOf(request.parsedBody);
-        if (changes?.['dryRun'] !== true) await this.record(request, route, changes, response);
+        await this.record(request, named, response);
         return response;
+      }),
+      catchError((error: unknown) => {
+        // The response does not wait: the reason for the failure may be the database that stores the action.
+        if (!isRefusal(error)) this.record(request, named, undefined, messageOf(error)).catch(() => undefined);
+        return throwError(() => error);
       }),
     );
   }
 
-  private async record(
-    request: AuthenticatedRequest,
-    { name, path }: ActionRoute,
-    changes: Record<string, unknown> | undefined,
-    response: unknown,
-  ): Promise<void> {
-    const { params, principal } = request;
-    const resource = resourceOf({ path, params: params as Record<string, string>, response, principal });
-    const entry = { actor: actorOf(request), action: name, resource };
-    await this.actions.record(changes === undefined ? entry : { ...entry, changes });
+  private async record(request: Call, { name, route }: NamedRoute, response: unknown, error?: string): Promise<void> {
+    const { params, query, parsedBody: body, principal } = request;
+    const call = { route, params, query, body, response, principal };
+    if (isDryRun(call)) return;
+    const changes = changesOf(call);
+    await this.actions.record({
+      actor: actorOf(request),
+      action: name,
+      resource: resourceOf(call),
+      ...(changes === undefined ? {} : { changes }),
+      ...(error === undefined ? {} : { error }),
+    });
   }
 }
+
+const isRefusal = (error: unknown): boolean => error instanceof AppError && KIND_STATUS[error.kind] < 500;
+
+/** The message of an unexpected error may contain anything, and is in the service log. */
+const messageOf = (error: unknown): string => (error instanceof AppError ? error.message : 'unexpected error');
 
 function actorOf({ principal, headers }: AuthenticatedRequest): string {
   if (principal !== undefined) return `partner:${principal.keyPrefix}`;

@@ -6,16 +6,18 @@ import type { List } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
 import { countRows } from '../database/count.js';
+import { deleteInSteps } from '../database/delete-in-steps.js';
 import { uuidv7 } from '../database/uuid.js';
 
 const RETENTION = '400 days';
 const RETENTION_INTERVAL_MS = 3_600_000;
 
-export type NewAction = Pick<Action, 'actor' | 'action' | 'resource' | 'changes'>;
+export type NewAction = Omit<Action, 'id' | 'at'>;
 
-interface ActionRow extends Omit<Action, 'at' | 'changes'> {
+interface ActionRow extends Omit<Action, 'at' | 'changes' | 'error'> {
   readonly at: Date;
   readonly changes: string | null;
+  readonly error: string | null;
 }
 
 /** The action log: each change by a call of the admin API, the console or the partner API. */
@@ -26,14 +28,15 @@ export class ActionLog {
   constructor(private readonly dataSource: DataSource) {}
 
   /** The action has been done: if it cannot be stored, the service log keeps it, and the call succeeds. */
-  async record({ actor, action, resource, changes }: NewAction): Promise<void> {
+  async record(entry: NewAction): Promise<void> {
+    const { actor, action, resource, changes, error = null } = entry;
     try {
       await this.dataSource.query(
-        'INSERT INTO actions (id, actor, action, resource, changes) VALUES ($1, $2, $3, $4, $5)',
-        [uuidv7(), actor, action, resource, changes === undefined ? null : JSON.stringify(changes)],
+        'INSERT INTO actions (id, actor, action, resource, changes, error) VALUES ($1, $2, $3, $4, $5, $6)',
+        [uuidv7(), actor, action, resource, changes === undefined ? null : JSON.stringify(changes), error],
       );
     } catch (err) {
-      this.logger.error({ err, actor, action, resource, changes }, 'an action could not be stored');
+      this.logger.error({ err, ...entry }, 'an action could not be stored');
     }
   }
 
@@ -51,7 +54,7 @@ export class ActionLog {
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
     const total = await countRows(this.dataSource, `SELECT FROM actions ${where}`, parameters);
     const rows = await this.dataSource.query<ActionRow[]>(
-      `SELECT id, at, actor, action, resource, changes FROM actions ${where}
+      `SELECT id, at, actor, action, resource, changes, error FROM actions ${where}
        ORDER BY at DESC, id DESC LIMIT ${page.pageSize} OFFSET ${page.offset}`,
       parameters,
     );
@@ -60,11 +63,19 @@ export class ActionLog {
 
   @Interval('actions', RETENTION_INTERVAL_MS)
   async deleteOld(): Promise<void> {
-    await this.dataSource.query(`DELETE FROM actions WHERE at < now() - interval '${RETENTION}'`);
+    await deleteInSteps(
+      this.dataSource,
+      `DELETE FROM actions WHERE id = ANY (ARRAY(
+         SELECT id FROM actions WHERE at < now() - interval '${RETENTION}' ORDER BY at LIMIT $1))`,
+    );
   }
 }
 
-function toActionDto({ changes, at, ...row }: ActionRow): Action {
-  const dto = { ...row, at: formatInstant(at) };
-  return changes === null ? dto : { ...dto, changes: JSON.parse(changes) as Record<string, unknown> };
+function toActionDto({ changes, error, at, ...row }: ActionRow): Action {
+  return {
+    ...row,
+    at: formatInstant(at),
+    ...(changes === null ? {} : { changes: JSON.parse(changes) as Record<string, unknown> }),
+    ...(error === null ? {} : { error }),
+  };
 }

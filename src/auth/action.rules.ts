@@ -1,58 +1,96 @@
+import type { AdminRoute } from '../contracts/admin/admin-route.js';
+import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import { isJsonObject } from '../contracts/common/json.js';
 import { redactUrls } from '../outbound/redaction.js';
 import type { Principal } from './principal.js';
 
 const REDACTED = '[redacted]';
-const SECRET_MEMBERS = new Set(['apiKey', 'nextApiKey', 'key', 'token', 'secret', 'password']);
+const SECRET_MEMBERS = new Set(['apikey', 'nextapikey', 'platformapikey', 'key', 'token', 'secret', 'password']);
 
-/** Limits of the fields that are stored of one body. */
-const MAX_MEMBERS = 50;
-const MAX_MEMBER_LENGTH = 1_000;
+/** Limits of one value of a change. The DTO limits how many values there are. */
+const MAX_CHARACTERS = 1_000;
+const MAX_ELEMENTS = 50;
 
-/** The fields that a call sent, without secrets; undefined without a JSON object. */
-export function changesOf(body: unknown): Record<string, unknown> | undefined {
-  if (!isJsonObject(body)) return undefined;
-  const members = Object.entries(body).slice(0, MAX_MEMBERS);
-  if (members.length === 0) return undefined;
-  return Object.fromEntries(members.map(([name, value]) => [name.slice(0, 255), shown(name, value)]));
+/** The part of a route that names and validates its input. */
+export type ActionRoute = Pick<AdminRoute, 'path' | 'params' | 'query' | 'body' | 'upload'>;
+
+export interface ChangingCall {
+  readonly route: ActionRoute;
+  readonly params: unknown;
+  readonly query: unknown;
+  /** The parsed JSON body; undefined if none was sent. */
+  readonly body: unknown;
+  /** Undefined for a call that failed. */
+  readonly response: unknown;
+  /** The caller of the partner API. */
+  readonly principal?: Principal | undefined;
 }
 
-function shown(name: string, value: unknown): unknown {
-  const safe = withoutSecrets(name, value);
-  const { length } = JSON.stringify(safe) ?? '';
-  return length > MAX_MEMBER_LENGTH ? `[${length} characters]` : safe;
+type Values = Readonly<Record<string, unknown>>;
+
+/** Whether the call asked for a dry run, on a route that has one. */
+export function isDryRun({ route, body }: Pick<ChangingCall, 'route' | 'body'>): boolean {
+  return valuesOf(route.body, body)['dryRun'] === true;
+}
+
+/**
+ * The changes of a call, as the route read them: without unknown fields, and with secrets redacted. The body of an
+ * upload is too large for the log: the response says what was stored. Undefined without any value.
+ */
+export function changesOf({ route, params, query, body, response }: ChangingCall): Values | undefined {
+  const { name } = valuesOf(route.params, params);
+  const changes = {
+    ...(name === undefined ? {} : { name }),
+    ...valuesOf(route.query, query),
+    ...valuesOf(route.body, body),
+    ...(route.upload === undefined || !isJsonObject(response) ? {} : response),
+  };
+  const shown = Object.entries(changes).map(([field, value]) => [field, cut(withoutSecrets(field, value))] as const);
+  return shown.length === 0 ? undefined : Object.fromEntries(shown);
+}
+
+/** The input as the validation pipe has read it. The route has accepted it, so there are no violations. */
+function valuesOf(type: DtoClass | undefined, input: unknown): Values {
+  if (type === undefined || !isJsonObject(input)) return {};
+  return readerOf(type)(input, '', []) as Values;
 }
 
 function withoutSecrets(name: string, value: unknown): unknown {
-  if (SECRET_MEMBERS.has(name)) return REDACTED;
+  if (SECRET_MEMBERS.has(name.toLowerCase().replace(/[-_]/g, ''))) return REDACTED;
   if (typeof value === 'string') return redactUrls(value);
   if (Array.isArray(value)) return value.map((element) => withoutSecrets('', element));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutSecrets(key, each)]));
 }
 
-export interface ChangingCall {
-  /** Below the prefix of the API. */
-  readonly path: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly response: unknown;
-  /** The caller of the partner API. */
-  readonly principal?: Principal | undefined;
+/** Shortens texts and lists, and says by how much. */
+function cut(value: unknown): unknown {
+  if (typeof value === 'string') {
+    if (value.length <= MAX_CHARACTERS) return value;
+    return `${value.slice(0, MAX_CHARACTERS).toWellFormed()}… [${value.length} characters]`;
+  }
+  if (Array.isArray(value)) {
+    const first = value.slice(0, MAX_ELEMENTS).map(cut);
+    return value.length <= MAX_ELEMENTS ? first : [...first, `… [${value.length} elements]`];
+  }
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cut(each)]));
 }
 
 /** The changed resource, as `connection:<id>`. */
-export function resourceOf({ path, params, response, principal }: ChangingCall): string {
+export function resourceOf({ route, params, response, principal }: ChangingCall): string {
   if (principal !== undefined) {
     const { haulerId, customerId } = principal;
     return haulerId === null ? `customer:${customerId ?? ''}` : `hauler:${haulerId}`;
   }
-  if (params['subject'] !== undefined) return `${singular(params['subject'])}:${params['subjectId'] ?? ''}`;
-  if (params['customerId'] !== undefined) return `customer:${params['customerId']}`;
-  if (params['haulerId'] !== undefined) return `hauler:${params['haulerId']}`;
-  const kind = singular(path.split('/')[1] ?? '');
-  const id =
-    params['id'] ?? (isJsonObject(response) && typeof response['id'] === 'string' ? response['id'] : undefined);
-  return id === undefined ? kind : `${kind}:${id}`;
+  const { subject, subjectId, customerId, haulerId, id } = valuesOf(route.params, params) as Record<string, string>;
+  if (subject !== undefined) return `${singular(subject)}:${subjectId ?? ''}`;
+  if (customerId !== undefined) return `customer:${customerId}`;
+  if (haulerId !== undefined) return `hauler:${haulerId}`;
+  const kind = singular(route.path.split('/')[1] ?? '');
+  const created = isJsonObject(response) && typeof response['id'] === 'string' ? response['id'] : undefined;
+  const of = id ?? created;
+  return of === undefined ? kind : `${kind}:${of}`;
 }
 
 const singular = (noun: string): string => noun.replace(/s$/, '');

@@ -126,7 +126,7 @@ export function routeDecorators(name: string, route: Route): MethodDecorator[] {
   return [
     RequestMapping({ path: path.replace(/\{(\w+)\}/g, ':$1'), method: RequestMethod[method] }),
     HttpCode(status),
-    ActionOf({ name, path }),
+    ActionOf({ name, route }),
     ApiOperation({ operationId: name, summary, description }),
     ...bodyOf(route),
     ...responseOf(route),

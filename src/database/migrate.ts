@@ -12,6 +12,7 @@ import { CreateReferenceVision1795570090000 } from '../../migrations/17955700900
 import { CreateStorage1795570100000 } from '../../migrations/1795570100000-create-storage.js';
 import { CreateSandbox1795570250000 } from '../../migrations/1795570250000-create-sandbox.js';
 import { CreateExchanges1795570305000 } from '../../migrations/1795570305000-create-exchanges.js';
+import { AddActionErrors1795570410000 } from '../../migrations/1795570410000-add-action-errors.js';
 import { StartupError } from '../config/startup-error.js';
 import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
 import type { Querying } from './sql.js';
@@ -30,6 +31,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateStorage1795570100000,
   CreateSandbox1795570250000,
   CreateExchanges1795570305000,
+  AddActionErrors1795570410000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

@@ -43,7 +43,7 @@ export function serveDocuments(
     customSiteTitle: 'haulbridge interfaces',
     swaggerOptions: {
       urls: publications.map(({ api }) => ({ name: `${api.title} ${api.version}`, url: `/docs/${api.name}.json` })),
-      persistAuthorization: true,
+      persistAuthorization: false,
       displayRequestDuration: true,
     },
   });

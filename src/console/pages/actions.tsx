@@ -38,7 +38,15 @@ export function ActionsPage({ query }: PageProps) {
 const COLUMNS: readonly Column<Action>[] = [
   { title: 'Time', cell: ({ at }) => <Time value={at} /> },
   { title: 'Actor', cell: ({ actor }) => actor },
-  { title: 'Action', cell: ({ action }) => action },
+  {
+    title: 'Action',
+    cell: ({ action, error }) => (
+      <>
+        {action}
+        {error !== undefined && <div class="hint">failed: {error}</div>}
+      </>
+    ),
+  },
   {
     title: 'Resource',
     cell: ({ resource }) => {
@@ -60,7 +68,7 @@ const COLUMNS: readonly Column<Action>[] = [
   {
     title: 'Fields',
     cell: ({ changes }) =>
-      changes === undefined || Object.keys(changes).length === 0 ? (
+      changes === undefined ? (
         <span class="muted">none</span>
       ) : (
         <details>

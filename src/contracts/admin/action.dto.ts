@@ -40,7 +40,8 @@ export class Action {
 
   @field(
     {
-      description: 'The fields that the call sent; secrets are `[redacted]`',
+      description:
+        'The validated input of the call, for an upload also what was stored. Secrets are `[redacted]`; long values are cut.',
       optional: true,
       example: { enabled: false },
     },
@@ -48,4 +49,12 @@ export class Action {
     { rule: { name: 'isObject', validate: isJsonObject, must: 'must be an object' } },
   )
   changes?: Readonly<Record<string, unknown>>;
+
+  @TextField({
+    description: 'Why the call failed; it may have changed something all the same. Absent for a call that succeeded',
+    max: 4_000,
+    optional: true,
+    example: 'unexpected error',
+  })
+  error?: string;
 }

@@ -20,7 +20,7 @@ export const OPERATION_ROUTES = {
     path: '/actions',
     summary: 'List the actions of admins and partners',
     description:
-      'Every change by the admin API, the console or the partner API, newest first, for 400 days. Failed calls are not listed.',
+      'Every change by the admin API, the console or the partner API, newest first, for 400 days. Refused calls (4xx) and dry runs are not listed; a call that failed (5xx) is, with its `error`.',
     query: ActionQuery,
   },
   checkStorage: {
