@@ -2,7 +2,8 @@ import { identifier, type JobKind } from './job-kind.js';
 
 /**
  * One statement that leases due rows and skips rows that another claim has locked.
- * $1 limit, $2 lease in milliseconds, $3 lease token; for a kind with a group $4, a random value of its column.
+ * $1 limit, $2 lease in milliseconds, $3 lease token; for a kind with a group $4, the group at which the last walk ended,
+ * or null. Returns at least one row, for `walked_to`; without a claimed row its other columns are null.
  */
 export function claimSql(kind: JobKind): string {
   const keys = Object.keys(kind.key);
@@ -15,7 +16,9 @@ export function claimSql(kind: JobKind): string {
         attempts = t.attempts + 1${changes.join('')}
       FROM due WHERE ${equal(keys, 't', 'due')}
       RETURNING ${list(readColumns(kind), 'due')}, t.attempts AS due_row_attempts)
-    SELECT ${list(rowColumns(kind))}, due_row_attempts FROM claimed ORDER BY ${list(orderOf(kind))}`;
+    SELECT ${list(rowColumns(kind))}, due_row_attempts,
+      ${kind.group ? `(SELECT ${identifier(kind.group.by)} FROM groups ORDER BY steps DESC LIMIT 1)` : 'NULL'} AS walked_to
+    FROM (SELECT) AS one LEFT JOIN claimed ON true ORDER BY ${list(orderOf(kind))}`;
 }
 
 /** Rows at the head of the order that a claim of a kind with a group reads before it looks at single groups. */
@@ -62,8 +65,9 @@ function dueSql(kind: JobKind): string {
 /**
  * The first due rows of groups that have room. The cost does not depend on the number of groups or rows:
  * - `head`: the first rows of the order. They are enough unless most of them belong to groups without room.
- * - `walk`: if the head is not enough, the first rows of the next `MAX_GROUPS` groups from the one of $4 on, by the index
- *   of groups. $4 is random, so every group has its turn, and a group with a million rows delays no other.
+ * - `walk`: if the head is not enough, the first rows of the next `MAX_GROUPS` groups after $4, by the index of groups.
+ *   Each walk continues where the last one ended, so every group has its turn, and a group with a million rows delays no
+ *   other. A random $4 would not do: ids begin with their time, so most random ones are greater than all of them.
  *
  * Each part matches the predicate of one index only. Otherwise PostgreSQL preferred another index of due rows if its
  * statistics were from a time without due rows, and read all of them. Therefore `due` locks the rows by their key.
@@ -89,7 +93,7 @@ function groupedDueSql(kind: JobKind, group: { readonly by: string; readonly con
     near AS (SELECT * FROM head WHERE due_at <= now() UNION ALL SELECT * FROM expired WHERE due_at <= now()),
     groups (${by}, start, steps) AS (
       SELECT first.${by}, first.${by}, 1
-      FROM (SELECT coalesce(${firstGroup(` AND t.${by} >= $4`)}, ${firstGroup('')}) AS ${by}) AS first
+      FROM (SELECT coalesce(${firstGroup(` AND t.${by} > $4`)}, ${firstGroup('')}) AS ${by}) AS first
       WHERE (SELECT count(*) FROM head) = ${HEAD_ROWS} AND (SELECT count(*) FROM (${fitting('SELECT * FROM near')}) AS f) < $1
       UNION ALL
       SELECT next.${by}, groups.start, groups.steps + 1 FROM groups

@@ -57,6 +57,8 @@ export class DueRows {
   private readonly renewStatement: string;
   private readonly failStatement: string;
   private readonly releaseStatement: string;
+  /** The group at which the last walk over groups ended (`claimSql`). */
+  private walkedTo: string | null = null;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -83,8 +85,11 @@ export class DueRows {
     const rows =
       this.kind.group === undefined
         ? await this.query<ClaimedRow[]>(this.claimStatement, parameters)
-        : await this.claimUnderLock([...parameters, randomUUID()]);
-    return rows.map(({ due_row_attempts, ...row }) => ({ row, leaseToken, attempt: due_row_attempts }));
+        : await this.claimUnderLock([...parameters, this.walkedTo]);
+    this.walkedTo = rows[0]?.walked_to ?? this.walkedTo;
+    return rows.flatMap(({ due_row_attempts: attempt, walked_to: _, ...row }) =>
+      attempt === null ? [] : [{ row, leaseToken, attempt }],
+    );
   }
 
   /** Renews the leases that this process still holds and returns them. A lease that is not returned was lost. */
@@ -233,7 +238,7 @@ export class DueRows {
 
 const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 
-type ClaimedRow = object & { due_row_attempts: number };
+type ClaimedRow = object & { readonly due_row_attempts: number | null; readonly walked_to: string | null };
 
 /** $1 an instant, or $2 a delay in milliseconds, or neither. */
 const NEXT_DUE = `coalesce($1::timestamptz, clock_timestamp() + $2::float8 * interval '1 ms')`;

@@ -7,6 +7,7 @@ import { areDue, type Claimed, DueRows, oldestDue } from '../../src/jobs/due-row
 import { LeaseLostError } from '../../src/jobs/run.js';
 import type { JobKind } from '../../src/jobs/job-kind.js';
 import { addParcels, createParcels, HAULER, parcel, PARCELS, type Parcel } from './due-table.js';
+import { uuidv7 } from '../../src/database/uuid.js';
 import { eventually } from '../support/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -161,16 +162,28 @@ describe('groups', () => {
 
   test('are all claimed in the end, also if there are more than a claim looks at behind a full one', async () => {
     await addParcels(first, 300, { connection: 'full' });
-    for (let i = 0; i < 40; i++) await addParcels(first, 1, { connection: randomUUID(), weight: 1_000 });
+    // The ids of connections begin with their time.
+    for (let i = 0; i < 40; i++) await addParcels(first, 1, { connection: uuidv7(), weight: 1_000 });
     const rows = dueRows(first, grouped);
     expect(await rows.claim(2)).toHaveLength(2);
     const groups = new Set<string>();
-    // Each claim begins at a random group.
-    for (let claims = 0; claims < 200 && groups.size < 40; claims++) {
+    for (let claims = 0; claims < 12; claims++) {
       for (const id of ids(await rows.claim(5))) groups.add((await parcel(first, id)).connection_id);
     }
     expect(groups.size).toBe(40);
     expect(groups).not.toContain('full');
+  });
+
+  test('behind the first 32 are claimed although the head of the queue is not due, by each instance', async () => {
+    for (let i = 0; i < 32; i++) await addParcels(first, 4, { connection: uuidv7(), dueInMs: 60_000 });
+    const late: string[] = [];
+    for (let i = 0; i < 8; i++) late.push(...(await addParcels(first, 1, { connection: uuidv7(), weight: 1_000 })));
+    const instances = [dueRows(first, grouped), dueRows(second, grouped)];
+    const claimed: string[] = [];
+    for (let claims = 0; claims < 4; claims++) {
+      for (const rows of instances) claimed.push(...ids(await rows.claim(5)));
+    }
+    expect(claimed.sort()).toEqual(late.sort());
   });
 
   test('are claimed in order of time, also if most groups have no due row', async () => {
