@@ -73,15 +73,20 @@ export class ScenarioSelection {
   private choose(route: ScenarioRoute, request: IdentifiedRequest, input: Input) {
     const name = magicScenario(route, input);
     if (name !== undefined) return { name, parameters: {} };
-    const active = this.activeNow();
-    if (Array.isArray(active) && active.length === 0) return undefined;
     const subject = subjectOf(route, request, input);
-    return subject === undefined ? undefined : this.take(route, subject, input);
+    if (subject === undefined) return undefined;
+    // Only now, because a read that fails and that no caller awaits ends the process.
+    const all = this.activeNow();
+    return Array.isArray(all) && all.length === 0 ? undefined : this.take(route, subject, input, all);
   }
 
-  private async take(route: ScenarioRoute, of: ScenarioSubject, input: Input): Promise<ActiveScenario | undefined> {
-    const { subject, subjectId } = of;
-    for (const active of await this.activeNow()) {
+  private async take(
+    route: ScenarioRoute,
+    { subject, subjectId }: ScenarioSubject,
+    input: Input,
+    all: ReturnType<ScenarioSelection['activeNow']>,
+  ): Promise<ActiveScenario | undefined> {
+    for (const active of await all) {
       if (active.subject !== subject || active.subjectId !== subjectId || !actsOn(active, route, input)) continue;
       if (await this.scenarios.take(active)) return active;
     }
