@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
@@ -8,15 +8,17 @@ import type { Principal, ReplayedRequest } from '../auth/principal.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ReplayExchangesRequest } from '../contracts/admin/exchange.dto.js';
 import {
+  MAX_FAILURE_LENGTH,
   MAX_REPLAYS,
   type ReplayAnswer,
   type ReplayedExchange,
   type ReplayedExchanges,
 } from '../contracts/admin/replay.dto.js';
 import { apiError, AppError, invalid } from '../errors/app-error.js';
+import { errorReply } from '../errors/error-body.js';
 import { ExchangeLog } from '../exchanges/exchange-log.service.js';
 import { ExchangeQueries, headersIn } from '../exchanges/exchange-queries.service.js';
-import type { FullExchangeRow } from '../exchanges/exchanges.repository.js';
+import type { ExchangeListRow, FullExchangeRow } from '../exchanges/exchanges.repository.js';
 import { replayHeaders, replayRefusal } from '../exchanges/replay.rules.js';
 import { InnerServer } from '../http/inner-server.js';
 import type { RecordedRequest } from '../http/recorded-request.js';
@@ -37,6 +39,7 @@ export type ReplayOutbound = (row: FullExchangeRow) => Promise<Replayed>;
 /** Sends the requests of earlier exchanges again. */
 @Injectable()
 export class ExchangeReplay {
+  private readonly logger = new Logger('ExchangeReplay');
   private sendOutbound: ReplayOutbound | undefined;
 
   constructor(
@@ -74,19 +77,26 @@ export class ExchangeReplay {
     if (found.length > MAX_REPLAYS) {
       throw tooMany('matchesFew', `more than ${MAX_REPLAYS} exchanges match: narrow the filter with from and to`);
     }
-    const result = { matched: found.length, replayed: 0, skipped: [] as ReplayedExchanges['skipped'] };
-    for (const { id, replay_of: replayOf } of found.toReversed()) {
+    const result: ReplayedExchanges = { matched: found.length, replayed: 0, skipped: [], failed: [] };
+    for (const row of found.toReversed()) await this.replayInto(result, row, dryRun);
+    return result;
+  }
+
+  /** An exchange that cannot be sent does not stop the others: the caller learns what was sent. */
+  private async replayInto(result: ReplayedExchanges, { id, replay_of: of }: ExchangeListRow, dryRun: boolean) {
+    try {
       const row = await this.exchanges.row(id);
       const body = await this.exchanges.wholeRequest(row);
-      const reason = replayOf === null ? this.refusal(row, body) : `it is a replay of ${replayOf}`;
+      const reason = of === null ? this.refusal(row, body) : `it is a replay of ${of}`;
       if (reason !== undefined) result.skipped.push({ exchangeId: id, reason });
       else if (!dryRun) {
-        const refusal = await this.send(row, body).then(() => undefined, messageOf);
-        if (refusal === undefined) result.replayed++;
-        else result.skipped.push({ exchangeId: id, reason: refusal });
+        await this.send(row, body);
+        result.replayed++;
       }
+    } catch (error) {
+      if (!(error instanceof AppError)) this.logger.error({ err: error, exchangeId: id }, 'replay failed');
+      result.failed.push({ exchangeId: id, ...failureOf(error) });
     }
-    return result;
   }
 
   private assertLogged(): void {
@@ -151,10 +161,12 @@ export class ExchangeReplay {
   }
 }
 
-/** One exchange that cannot be sent must not stop the others. */
-function messageOf(error: unknown): string {
-  if (error instanceof AppError) return error.message;
-  throw error;
+/** As the error body of a single replay would have them. */
+function failureOf(error: unknown): { code: string; message: string } {
+  const expected =
+    error instanceof AppError ? error : new AppError('internal', 'an error in this service, see its log');
+  const { code, message } = errorReply(expected, ADMIN_API.prefix).body.error;
+  return { code, message: message.slice(0, MAX_FAILURE_LENGTH) };
 }
 
 const refused = (message: string) => apiError(ADMIN_API, 'conflict', message);

@@ -7,6 +7,7 @@ import { apiError } from '../errors/app-error.js';
 import { referencesIn } from '../exchanges/exchange-queries.service.js';
 import type { FullExchangeRow } from '../exchanges/exchanges.repository.js';
 import { inCallContext } from '../outbound/outbound-log.js';
+import { SealBrokenError } from '../partner-client/connection-keys.service.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
 import { PartnerClient } from '../partner-client/partner-client.js';
 import { PartnerFailure } from '../partner-client/partner-failure.js';
@@ -25,7 +26,7 @@ export class OutboundReplay implements OnModuleInit {
     this.replays.useOutbound((row) => this.send(row));
   }
 
-  /** With several keys of a connection, the last call counts. A failure of the partner is a result. */
+  /** With several keys of a connection, the last call counts. A failure of the partner is a result; a call that could not be made is 409. */
   private async send(row: FullExchangeRow): Promise<Replayed> {
     const connection = await this.connections.required(row.connection_id ?? '');
     const api: ApiContract = row.interface === 'site' ? SITE_API : VISION_API;
@@ -41,7 +42,9 @@ export class OutboundReplay implements OnModuleInit {
         this.client.stream(connection, { api, route, query, once: true, breaker: false }, (answer) => answer.discard()),
       );
     } catch (error) {
-      if (!(error instanceof PartnerFailure)) throw error;
+      const isExpected = error instanceof PartnerFailure || error instanceof SealBrokenError;
+      if (!isExpected) throw error;
+      if (last === undefined) throw apiError(ADMIN_API, 'conflict', error.message, { cause: error });
     }
     if (last === undefined) throw new Error(`the replay of ${row.id} was not sent`);
     return last;

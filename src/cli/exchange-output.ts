@@ -76,13 +76,20 @@ function answerLines(title: string, { status, failure, response }: ReplayAnswer)
   return response === null ? ['', `${title}: ${outcome}`] : messageLines(`${title}: ${outcome}`, response);
 }
 
-export function renderReplays({ matched, replayed, skipped }: ReplayedExchanges): string {
-  const reasons = skipped.flatMap(({ exchangeId, reason }) => [
-    `skipped ${exchangeId}`,
-    ...wrapped(printable(reason), WIDTH - 2).map((line) => `  ${line}`),
-  ]);
-  return `${[...reasons, `${matched} matched, ${replayed} replayed, ${skipped.length} skipped`].join('\n')}\n`;
+export function renderReplays({ matched, replayed, skipped, failed }: ReplayedExchanges): string {
+  const reasons = [
+    ...skipped.flatMap(({ exchangeId, reason }) => reasonLines('skipped', exchangeId, reason)),
+    ...failed.flatMap(({ exchangeId, message }) => reasonLines('failed', exchangeId, message)),
+  ];
+  const counts = [`${matched} matched`, `${replayed} replayed`, `${skipped.length} skipped`];
+  if (failed.length > 0) counts.push(`${failed.length} failed`);
+  return `${[...reasons, counts.join(', ')].join('\n')}\n`;
 }
+
+const reasonLines = (outcome: string, exchangeId: string, reason: string): string[] => [
+  `${outcome} ${exchangeId}`,
+  ...wrapped(printable(reason), WIDTH - 2).map((line) => `  ${line}`),
+];
 
 function messageLines(title: string, { headers, body }: ExchangeMessage): string[] {
   const shown = Object.entries(headers).map(([name, value]) => `  ${name}: ${printable(value)}`);

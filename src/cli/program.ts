@@ -175,6 +175,8 @@ function addReplay(command: Command, streams: Streams, local: LocalService): voi
     if (json) streams.out(render(exactValue(response), true));
     else if (id === undefined) streams.out(renderReplays(JSON.parse(response) as ReplayedExchanges));
     else streams.out(renderReplay(JSON.parse(response) as ReplayedExchange));
+    const { failed = [] } = JSON.parse(response) as Partial<ReplayedExchanges>;
+    if (failed.length > 0) throw new CommandError(`${failed.length} requests could not be sent`, FAILURE);
   });
 }
 

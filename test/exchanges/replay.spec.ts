@@ -4,6 +4,7 @@ import type { ExchangeDetail } from '../../src/contracts/admin/exchange.dto.js';
 import type { ReplayedExchange, ReplayedExchanges } from '../../src/contracts/admin/replay.dto.js';
 import { DEMO } from '../../src/demo/demo-data.js';
 import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
+import { sealKey } from '../../src/partner-client/connection-keys.service.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { CatalogFixture } from '../support/catalog.js';
@@ -301,5 +302,39 @@ describe('an outbound call', () => {
     await scene.service.admin('DELETE', `/connections/${scene.connectionId}`);
     expect((await replayOn(scene.service, id)).status).toBe(404);
     expect((await replayOn(scene.service, id, { haulerId: scene.haulerId })).status).toBe(400);
+  });
+
+  test('by filter, one key that cannot be decrypted does not stop the others, and is named', async () => {
+    const { haulerId } = scene;
+    const connections = [scene.connectionId, await scene.connect(), await scene.connect()];
+    scene.partner.on(SITES_ROUTE, refuses(503, 'INTERNAL_ERROR', 'maintenance'));
+    for (const id of connections) await scene.service.admin('POST', `/connections/${id}/check`);
+    const exchanges = [];
+    for (const connectionId of connections) exchanges.push(await newestExchange(scene.service, { connectionId }));
+    const sealed = sealKey(Buffer.alloc(32, 7), connections[1] ?? '', PARTNER_KEY);
+    const seal = 'UPDATE connections SET sealed_key = $2 WHERE id = $1';
+    await scene.service.dataSource.query(seal, [connections[1], sealed]);
+    const before = scene.partner.asked.length;
+    const bulk = await scene.service.admin<ReplayedExchanges>('POST', '/exchanges/replay', {
+      haulerId,
+      direction: 'outbound',
+    });
+    expect(bulk.status).toBe(200);
+    const message = expect.stringContaining('save the key of the connection again');
+    expect(bulk.body).toEqual({
+      matched: 3,
+      replayed: 2,
+      skipped: [],
+      failed: [{ exchangeId: exchanges[1]?.id, code: 'CONFLICT', message }],
+    });
+    expect(scene.partner.asked).toHaveLength(before + 2);
+    const single = await replayOn(scene.service, exchanges[1]?.id ?? '');
+    expect([single.status, single.body]).toMatchObject([409, { error: { code: 'CONFLICT', message } }]);
+    await scene.service.admin('DELETE', `/connections/${connections[0]}`);
+    const rest = await scene.service.admin<ReplayedExchanges>('POST', '/exchanges/replay', {
+      haulerId,
+      direction: 'outbound',
+    });
+    expect(rest.body.failed.map(({ code }) => code).sort()).toEqual(['CONFLICT', 'NOT_FOUND']);
   });
 });

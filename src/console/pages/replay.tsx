@@ -57,9 +57,16 @@ export function ReplayAll({ filters }: { filters: Change }) {
   const [done, setDone] = useState<ReplayedExchanges>();
   const call = (dryRun: boolean) => send<ReplayedExchanges>('POST', '/exchanges/replay', { ...filters, dryRun });
   if (done !== undefined) {
+    const failures = [...new Set(done.failed.map(({ message }) => message))];
     return (
       <span role="status">
         {formatCount(done.replayed)} of {formatCount(done.matched)} exchanges were replayed.
+        {failures.length > 0 && (
+          <span class="hint">
+            {' '}
+            {formatCount(done.failed.length)} could not be sent: {failures.slice(0, 3).join('; ')}
+          </span>
+        )}
       </span>
     );
   }

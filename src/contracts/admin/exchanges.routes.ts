@@ -45,7 +45,7 @@ export const EXCHANGE_ROUTES = {
     path: '/exchanges/replay',
     summary: 'Send the requests of many exchanges again',
     description:
-      'Of all exchanges that match the filter, the oldest first, at most 1,000. An exchange that is itself a replay, or cannot be replayed, is skipped with the reason. At least one filter is needed, except in a dry run.',
+      'Of all exchanges that match the filter, the oldest first, at most 1,000. An exchange that is itself a replay, or cannot be replayed, is skipped with the reason. One that cannot be sent is listed in `failed`, and the others are sent. At least one filter is needed, except in a dry run.',
     body: ReplayExchangesRequest,
     examples: REPLAY_EXAMPLES,
     status: 200,

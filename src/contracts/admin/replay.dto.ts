@@ -70,6 +70,24 @@ export class SkippedExchange {
   reason!: string;
 }
 
+export const MAX_FAILURE_LENGTH = 2_000;
+
+/** An exchange that a replay by filter tried to send, and could not. */
+export class FailedReplay {
+  @UuidField({ description: 'The exchange', example: ID })
+  exchangeId!: string;
+
+  @TextField({ description: 'Error code', max: 64, example: 'CONFLICT' })
+  code!: string;
+
+  @TextField({
+    description: 'Why it was not sent',
+    max: MAX_FAILURE_LENGTH,
+    example: 'The stored API key cannot be decrypted with this SECRETS_KEY; save the key of the connection again.',
+  })
+  message!: string;
+}
+
 const count = (description: string) => IntegerField({ description, min: 0, max: MAX_REPLAYS, example: 12 });
 
 export class ReplayedExchanges {
@@ -85,4 +103,11 @@ export class ReplayedExchanges {
     example: [],
   })
   skipped!: SkippedExchange[];
+
+  @ArrayField(() => FailedReplay, {
+    description: 'Matching exchanges whose request could not be sent; the others were tried all the same',
+    max: MAX_REPLAYS,
+    example: [],
+  })
+  failed!: FailedReplay[];
 }
