@@ -42,6 +42,7 @@ export async function createApp(
   const express = app.getHttpAdapter().getInstance() as Application;
   // Routes that support entity tags set their own.
   app.set('etag', false).set('query parser', parseQuery).disable('x-powered-by');
+  if (env.TRUST_PROXY !== undefined) app.set('trust proxy', env.TRUST_PROXY);
   setBodyLimits(express, { maxBytes: env.HTTP_BODY_LIMIT, timeouts: limits });
   setFileLimits(express, limits);
   app.use(

@@ -41,8 +41,8 @@ export class ConsoleSessionController {
       throw new AppError('unauthorized', 'this is neither the admin token nor the read-only token');
     const session: ConsoleSession = { kind, expiresAt: Date.now() + SESSION_MS, apiKey };
     const view = await this.viewOf(session, request);
-    const isSecure = request.secure || request.headers['x-forwarded-proto'] === 'https';
-    response.cookie(SESSION_COOKIE, this.sessions.seal(session), { ...COOKIE, secure: isSecure, maxAge: SESSION_MS });
+    const { secure } = request;
+    response.cookie(SESSION_COOKIE, this.sessions.seal(session), { ...COOKIE, secure, maxAge: SESSION_MS });
     return view;
   }
 

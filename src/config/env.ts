@@ -14,6 +14,7 @@ import {
   setOf,
   size,
   string,
+  trustedProxies,
 } from './parse.js';
 import { StartupError } from './startup-error.js';
 import { storageUrl } from './storage-url.js';
@@ -32,6 +33,9 @@ const declare = <T, D extends T | undefined>(
   meaning: string,
   shownDefault = String(fallback),
 ): Variable<T, D> => ({ parse, fallback, meaning, shownDefault });
+
+/** The default of SHUTDOWN_DRAIN in production: load balancers need two or three of their health checks. */
+const DRAIN_MS = 5_000;
 
 /** The only list of variables. `readEnv` computes the defaults that depend on other variables. */
 export const VARIABLES = {
@@ -101,7 +105,24 @@ export const VARIABLES = {
   EXCHANGE_BODY_LIMIT: declare(size('0b', '1mb'), 16_384, 'how much of each body of an exchange is stored', '16kb'),
   EXCHANGE_RETENTION_DAYS: declare(integer(1, 3650), 14, 'how many days exchanges are stored'),
   SANDBOX: declare(boolean, undefined, 'scenarios and clock of the sandbox; without it their paths are 404', 'as DEMO'),
-  PUBLIC_URL: declare(baseUrl, undefined, 'the address in download links', 'the host of the request'),
+  PUBLIC_URL: declare(
+    baseUrl,
+    undefined,
+    'the address in download links and documents',
+    'the host of the request; required in production with the partner side, unless HOST is a loopback address',
+  ),
+  TRUST_PROXY: declare(
+    trustedProxies,
+    undefined,
+    'whose `X-Forwarded-*` headers count: a number of proxies, or their addresses and networks, separated by commas',
+    'none',
+  ),
+  HTTP_KEEP_ALIVE: declare(
+    duration('1s', '1d'),
+    620_000,
+    'time that an idle connection stays open: longer than the same time of a load balancer in front',
+    '620s',
+  ),
   HTTP_BODY_LIMIT: declare(
     size('1b', '2gb'),
     1_048_576,
@@ -133,10 +154,16 @@ export const VARIABLES = {
   VIDEO_RETENTION_DAYS: declare(integer(0, 36_500), 0, 'delete stored video older than this (0: never)'),
   DOWNLOAD_CONCURRENCY: declare(integer(1, 256), 16, 'concurrent downloads of this instance'),
   DOWNLOAD_CONCURRENCY_PER_CONNECTION: declare(integer(1, 64), 4, 'concurrent downloads of one connection'),
+  SHUTDOWN_DRAIN: declare(
+    duration('0ms', '1d'),
+    undefined,
+    'time that a stop still serves requests while `/health/ready` is 503',
+    '5s in production, else 0',
+  ),
   SHUTDOWN_GRACE: declare(
     duration('0ms', '1d'),
     10_000,
-    'time that a stop waits for requests and work in progress',
+    'time that a stop then waits for requests and work in progress',
     '10s',
   ),
   LOG_LEVEL: declare(
@@ -152,11 +179,15 @@ type Parsed = { [K in keyof Declared]: Declared[K] extends Variable<infer T, inf
 export type Side = 'platform' | 'partner';
 
 /** The configuration. All parts of the service read it instead of the environment. */
-export interface Env extends Omit<Parsed, 'STORAGE_URL' | 'DEMO' | 'SANDBOX' | 'OUTBOUND_ALLOW_PRIVATE'> {
+export interface Env extends Omit<
+  Parsed,
+  'STORAGE_URL' | 'DEMO' | 'SANDBOX' | 'OUTBOUND_ALLOW_PRIVATE' | 'SHUTDOWN_DRAIN'
+> {
   readonly STORAGE_URL: string;
   readonly DEMO: boolean;
   readonly SANDBOX: boolean;
   readonly OUTBOUND_ALLOW_PRIVATE: boolean;
+  readonly SHUTDOWN_DRAIN: number;
   /** No DATABASE_URL: this process runs a PostgreSQL of its own under DATA_DIR. */
   readonly EMBEDDED: boolean;
   /** Started by `npm run start:prod` or with NODE_ENV=production. */
@@ -216,9 +247,12 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
       'DATABASE_URL is required with NODE_ENV=production; set EMBEDDED_DATABASE=true to use the embedded database on purpose',
     );
   }
+  const inProduction = isNodeProduction || source['npm_lifecycle_event'] === 'start:prod';
+  if (inProduction && values.SIDES.has('partner') && !isLoopback(values.HOST) && !source['PUBLIC_URL']?.trim()) {
+    faults.push('PUBLIC_URL is required in production with the partner side, unless HOST is a loopback address');
+  }
   if (faults.length > 0) throw new InvalidEnvironmentError(faults);
   const dataDir = resolve(values.DATA_DIR);
-  const inProduction = isNodeProduction || source['npm_lifecycle_event'] === 'start:prod';
   const demo = values.DEMO ?? (embedded && !inProduction);
   return {
     ...values,
@@ -229,5 +263,9 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
     DEMO: demo,
     SANDBOX: values.SANDBOX ?? demo,
     OUTBOUND_ALLOW_PRIVATE: values.OUTBOUND_ALLOW_PRIVATE ?? (demo && !inProduction),
+    SHUTDOWN_DRAIN: values.SHUTDOWN_DRAIN ?? (inProduction ? DRAIN_MS : 0),
   };
 }
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns';
+import { isIP } from 'node:net';
 import bytes from 'bytes';
 import ms, { type StringValue } from 'ms';
 
@@ -97,6 +98,22 @@ export const nameServers: Parse<readonly string[]> = (text) => {
   }
   return servers;
 };
+
+/** A number of proxies before the service, or their IP addresses and networks, separated by commas: Express's `trust proxy`. */
+export const trustedProxies: Parse<number | readonly string[]> = (text) => {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  const proxies = text.split(',').map((proxy) => proxy.trim());
+  if (proxies.every(isNetwork)) return proxies;
+  throw new EnvError(
+    'must be a number of proxies, or name IP addresses and networks such as 10.0.0.0/8, separated by commas',
+  );
+};
+
+function isNetwork(text: string): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const family = isIP(address);
+  return family !== 0 && (bits === undefined || Number(bits) <= (family === 4 ? 32 : 128));
+}
 
 /** A text that callers send in a header. Only ASCII characters have the same bytes in every encoding. */
 export const secret: Parse<string> = (text) => {

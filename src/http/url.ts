@@ -10,9 +10,13 @@ const INVALID_TEXT = '\0';
 /** A name or address as a host in a URL: IPv6 in brackets. */
 export const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
-/** The origin that a request names in its `Host` header; the local address if the header is not a host. */
+/**
+ * The origin that a request names in its `Host` header, or behind a trusted proxy in `X-Forwarded-Host` and
+ * `X-Forwarded-Proto`; the local address if the header is not a host.
+ */
 export function requestedOrigin(request: Request): string {
-  const host = request.headers.host ?? '';
+  // Undefined without a Host header, in spite of its type.
+  const host = (request.host as string | undefined) ?? '';
   const { localAddress = '', localPort } = request.socket;
   const known = /^[\w.:[\]-]{1,255}$/.test(host) ? host : `${urlHost(localAddress)}:${localPort}`;
   return `${request.protocol}://${known}`;

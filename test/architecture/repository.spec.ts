@@ -13,10 +13,10 @@ const [, service = ''] = read('docker-compose.yml').split(/^ {2}haulbridge:\n/m)
 const under = (key: string): string[] =>
   new RegExp(`^ {4}${key}:\\n((?: {6}.*\\n)+)`, 'm').exec(service)?.[1]?.trimEnd().split('\n') ?? [];
 
-test('docker-compose.yml passes .env to the service, and sets six variables itself', () => {
+test('docker-compose.yml passes .env to the service, and sets seven variables itself', () => {
   expect(under('env_file').map((line) => line.trim())).toEqual(['- path: .env', 'required: false']);
   const fixed = under('environment').map((line) => line.trim().split(':')[0] ?? '');
-  expect(fixed).toEqual(['DATABASE_URL', 'ADMIN_TOKEN', 'SECRETS_KEY', 'HOST', 'PORT', 'DATA_DIR']);
+  expect(fixed).toEqual(['DATABASE_URL', 'ADMIN_TOKEN', 'SECRETS_KEY', 'PUBLIC_URL', 'HOST', 'PORT', 'DATA_DIR']);
   expect(Object.keys(VARIABLES)).toEqual(expect.arrayContaining(fixed));
 });
 

@@ -34,9 +34,15 @@ describe('a sign-in to the console', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('marks the cookie as secure behind https', async () => {
-    const { headers } = await signIn({ token: service.env.ADMIN_TOKEN }, { 'X-Forwarded-Proto': 'https' });
-    expect(headers.get('set-cookie')).toContain('Secure');
+  it('marks the cookie as secure behind a trusted proxy that received https', async () => {
+    const behindProxy = await startTestApp({ on: service, env: { TRUST_PROXY: ['127.0.0.1'] } });
+    const headers = { 'X-Console': '1', 'X-Forwarded-Proto': 'https' };
+    const options = { headers, body: { token: service.env.ADMIN_TOKEN } };
+    const trusted = await behindProxy.call('POST', PATH, options);
+    const untrusted = await service.call('POST', PATH, options);
+    expect(trusted.headers.get('set-cookie')).toContain('Secure');
+    expect(untrusted.headers.get('set-cookie')).not.toContain('Secure');
+    await behindProxy.close();
   });
 
   it('shows who is signed in, and ends at the sign-out', async () => {

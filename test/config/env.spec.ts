@@ -166,6 +166,47 @@ describe('configuration', () => {
     );
   });
 
+  it.each([
+    ['1', 1],
+    ['10.0.0.1', ['10.0.0.1']],
+    ['10.0.0.0/8, ::1 , fd00::/8', ['10.0.0.0/8', '::1', 'fd00::/8']],
+  ])('reads the trusted proxies %s', (text, proxies) =>
+    expect(readEnv({ TRUST_PROXY: text }).TRUST_PROXY).toEqual(proxies),
+  );
+
+  describe('PUBLIC_URL in production (decision 63)', () => {
+    const source = { ...production, NODE_ENV: 'production' };
+    const fault = 'PUBLIC_URL is required in production with the partner side, unless HOST is a loopback address';
+
+    it.each([
+      { HOST: '0.0.0.0' },
+      { HOST: '::' },
+      { HOST: '10.0.0.1', SIDES: 'partner' },
+      { HOST: '0.0.0.0', PUBLIC_URL: ' ' },
+      { HOST: '0.0.0.0', NODE_ENV: '', npm_lifecycle_event: 'start:prod' },
+    ])('is required: %j', (given) => expect(faultsOf({ ...source, ...given })).toEqual([fault]));
+
+    it.each([
+      {},
+      { HOST: '127.0.0.5' },
+      { HOST: '::1' },
+      { HOST: 'localhost' },
+      { HOST: '0.0.0.0', SIDES: 'platform' },
+      { HOST: '0.0.0.0', PUBLIC_URL: 'https://video.example.com' },
+      { HOST: '0.0.0.0', NODE_ENV: '' },
+    ])('is not required: %j', (given) => expect(faultsOf({ ...source, ...given })).toEqual([]));
+  });
+
+  it.each<[NodeJS.ProcessEnv, number]>([
+    [{}, 0],
+    [{ npm_lifecycle_event: 'start:prod' }, 5_000],
+    [{ ...production, NODE_ENV: 'production' }, 5_000],
+    [{ ...production, NODE_ENV: 'production', SHUTDOWN_DRAIN: '0' }, 0],
+    [{ SHUTDOWN_DRAIN: '2s' }, 2_000],
+  ])('%#: has a SHUTDOWN_DRAIN of 5 s in production, else none', (source, milliseconds) =>
+    expect(readEnv(source).SHUTDOWN_DRAIN).toBe(milliseconds),
+  );
+
   it.each(Object.entries(VARIABLES).filter(([, { fallback }]) => fallback !== undefined))(
     'has for %s the documented default',
     (_name, { parse, fallback, shownDefault }) => expect(parse(shownDefault.split(' ')[0] as string)).toEqual(fallback),
@@ -202,6 +243,12 @@ describe('configuration', () => {
     ['PUBLIC_URL', 'https://example.com/?a=b'],
     ['PUBLIC_URL', 'https://example.com?'],
     ['PUBLIC_URL', 'https://example.com/#'],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '-1'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', '::1/129'],
+    ['TRUST_PROXY', '10.0.0.1, proxy.example'],
+    ['TRUST_PROXY', '10.0.0.1,'],
     ['HTTP_BODY_LIMIT', '1 tb'],
     // The package would accept each of these, the last two as one byte.
     ['HTTP_BODY_LIMIT', '+1mb'],
@@ -248,6 +295,8 @@ describe('configuration', () => {
     ['PORT', '-1', '0', '65535', '65536'],
     ['WEB_CONCURRENCY', '0', '1', '64', '65'],
     ['DATABASE_POOL', '1', '2', '200', '201'],
+    ['TRUST_PROXY', '-1', '0', '99', '100'],
+    ['HTTP_KEEP_ALIVE', '999ms', '1s', '1d', '86400001ms'],
     ['HTTP_BODY_LIMIT', '0b', '1b', '2gb', '2147483649'],
     ['RATE_LIMIT_PER_MINUTE', '-1', '0', '1000000', '1000001'],
     ['PARTNER_CONNECT_TIMEOUT', '0ms', '1ms', '1d', '86400001ms'],
@@ -259,6 +308,7 @@ describe('configuration', () => {
     ['VIDEO_RETENTION_DAYS', '-1', '0', '36500', '36501'],
     ['DOWNLOAD_CONCURRENCY', '0', '1', '256', '257'],
     ['DOWNLOAD_CONCURRENCY_PER_CONNECTION', '0', '1', '64', '65'],
+    ['SHUTDOWN_DRAIN', '-1ms', '0ms', '1d', '86400001ms'],
     ['SHUTDOWN_GRACE', '-1ms', '0ms', '1d', '86400001ms'],
   ])('limits %s: refuses %s, accepts %s and %s, refuses %s', (name, less, lowest, highest, more) => {
     const taken = [less, lowest, highest, more].filter((value) => faultsOf({ [name]: value }).length === 0);
