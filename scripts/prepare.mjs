@@ -6,14 +6,12 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
-  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -38,9 +36,6 @@ const SOURCES = ['src', 'migrations'];
 /** Lock file: two commands may start at the same time, and only one installs or builds. */
 const LOCK = '.prepare.lock';
 const MIN_NODE = 24;
-/** Node.js 26 needs this library, which minimal Linux systems lack. The substitute Node.js does not need it. */
-const LIBRARY = 'libatomic.so.1';
-const STAND_IN = 'scripts/stand-in-node';
 const MAX_WAIT_MS = 15 * 60_000;
 
 /** True if the packages are missing, come from another lock file, or are older than the lock file. */
@@ -109,33 +104,9 @@ function install(root) {
     '--no-update-notifier',
     '--loglevel=error',
   ];
-  const npm = (folder, ...words) => run(folder, 'npm', [...words, ...flags], path.join(delimiter));
-  const code = lacksLibrary() ? installWithStandIn(root, npm) : npm(root, 'ci');
+  const code = run(root, 'npm', ['ci', ...flags], path.join(delimiter));
   if (code === 0) copyFileSync(join(root, LOCK_FILE), join(root, INSTALLED_FROM));
   return code;
-}
-
-/** False if `ldconfig` is not available. */
-function lacksLibrary() {
-  const path = [process.env.PATH ?? '', '/sbin', '/usr/sbin'].join(delimiter);
-  const { status, stdout } = spawnSync('ldconfig', ['-p'], { env: { ...process.env, PATH: path }, encoding: 'utf8' });
-  return status === 0 && !stdout.includes(LIBRARY);
-}
-
-/**
- * Install scripts of packages run on the linked Node.js, so the substitute is linked before they run. It is installed
- * first: otherwise npm would run this file on a Node.js that does not start.
- */
-function installWithStandIn(root, npm) {
-  say(`this system has no ${LIBRARY}, which Node.js 26 needs: Node.js 24 stands in for it`);
-  const code = npm(join(root, STAND_IN), 'ci') || npm(root, 'ci', '--ignore-scripts');
-  if (code !== 0) return code;
-  const link = 'node_modules/.bin/node';
-  remove(root, link);
-  symlinkSync(join('..', '..', STAND_IN, link), join(root, link));
-  // npm considers the installation complete, but the install scripts have not run yet.
-  writeFileSync(join(root, INSTALLED_FROM), '');
-  return npm(root, 'rebuild', '--no-bin-links');
 }
 
 /** The packages contain Node.js for the common platforms; other platforms use the Node.js of the machine. */
@@ -212,7 +183,6 @@ function run(root, command, parameters, path) {
     cwd: root,
     env: { ...process.env, PATH: path },
     stdio: 'inherit',
-    shell: process.platform === 'win32',
   });
   if (error !== undefined) say(`cannot run ${command}: ${error.message}`);
   else if (status !== 0) say(`${command} ${parameters[0]} failed${signal ? ` (${signal})` : ''}`);
@@ -231,39 +201,20 @@ function stateOf(root, paths) {
   return lines.join('\n');
 }
 
-/** Waits until no other process prepares this clone. Ignores the lock of a process that has ended. */
+/** Waits until no other process prepares this clone. Removes the lock of a process that has ended. */
 function acquireLock(root) {
   const lock = join(root, LOCK);
-  const ticket = `${lock}.${process.pid}`;
-  writeFileSync(ticket, String(process.pid));
-  try {
-    for (const start = Date.now(); ; sleep(100)) {
-      try {
-        // A hard link appears together with its content.
-        linkSync(ticket, lock);
-        return () => rmSync(lock, { force: true });
-      } catch (error) {
-        if (error.code !== 'EEXIST') throw error;
-      }
-      const holder = Number(read(lock));
-      if (holder > 0 && !alive(holder)) discard(lock, holder);
-      if (Date.now() - start > MAX_WAIT_MS)
-        throw new Error(`process ${holder} does not finish; if it is not a process of haulbridge, remove ${lock}`);
+  for (const start = Date.now(); ; sleep(100)) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      return () => rmSync(lock, { force: true });
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
     }
-  } finally {
-    rmSync(ticket, { force: true });
-  }
-}
-
-/** Moves the lock file of an ended process aside. If another process has just taken the lock, moves it back. */
-function discard(lock, holder) {
-  const aside = `${lock}.${holder}.ended`;
-  try {
-    renameSync(lock, aside);
-    if (Number(read(aside)) !== holder) renameSync(aside, lock);
-    else rmSync(aside);
-  } catch (error) {
-    if (error.code !== 'ENOENT') throw error;
+    const holder = Number(read(lock));
+    if (holder > 0 && !alive(holder)) rmSync(lock, { force: true });
+    if (Date.now() - start > MAX_WAIT_MS)
+      throw new Error(`process ${holder} does not finish; if it is not a process of haulbridge, remove ${lock}`);
   }
 }
 

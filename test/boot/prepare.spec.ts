@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -129,59 +128,6 @@ describe('npm start installs packages', () => {
     // This project has no compiler.
     expect(status).toBe(1);
     expect(existsSync(join(root, '.prepare.lock'))).toBe(false);
-  });
-
-  /** A package with a `node` that only prints its name. */
-  function nodePackage(folder: string, name: string, scripts: object = {}): void {
-    write(
-      `${folder}/${name}/package.json`,
-      JSON.stringify({ name, version: '1.0.0', bin: { node: 'node.sh' }, scripts }),
-    );
-    write(`${folder}/${name}/node.sh`, `#!/bin/sh\necho ${name}\n`);
-    chmodSync(join(root, folder, name, 'node.sh'), 0o755);
-    const of = { name: `with-${name}`, version: '1.0.0', dependencies: { [name]: `file:${name}` } };
-    const packages = {
-      '': of,
-      [name]: { version: '1.0.0', bin: { node: 'node.sh' } },
-      [`node_modules/${name}`]: { resolved: name, link: true },
-    };
-    write(`${folder}/package.json`, JSON.stringify(of));
-    write(`${folder}/package-lock.json`, JSON.stringify({ ...of, lockfileVersion: 3, packages }));
-  }
-
-  /** Runs the preparation on a system whose linker lists these libraries. */
-  function prepareWith(libraries: string) {
-    write('bin/ldconfig', `#!/bin/sh\necho '${libraries}'\n`);
-    chmodSync(join(root, 'bin/ldconfig'), 0o755);
-    const path = `PATH=${join(root, 'bin')}:${process.env['PATH']}`;
-    return run('env', path, process.execPath, 'scripts/prepare.mjs');
-  }
-
-  test.each([
-    ['the Node.js of the project', 'libatomic.so.1 (libc6,x86-64) => /lib/libatomic.so.1', 'new-node'],
-    ['the replacement of Node.js if the system lacks a library', 'libc.so.6', 'old-node'],
-  ])('with %s', (_, libraries, expected) => {
-    nodePackage('.', 'new-node');
-    nodePackage('scripts/stand-in-node', 'old-node');
-    rmSync(join(root, 'node_modules'), { recursive: true });
-    const { text } = prepareWith(libraries);
-    expect(text.includes('stands in')).toBe(expected === 'old-node');
-    expect(run('node_modules/.bin/node').text).toBe(`${expected}\n`);
-    expect(mustInstall(root)).toBe(false);
-  });
-
-  test.each([
-    ['the replacement could not be installed', undefined],
-    ['a script of a package failed', 'old-node'],
-  ])('again if %s', (_, linked) => {
-    nodePackage('.', 'new-node', linked === undefined ? {} : { install: 'exit 1' });
-    if (linked !== undefined) nodePackage('scripts/stand-in-node', linked);
-    rmSync(join(root, 'node_modules'), { recursive: true });
-    expect(prepareWith('libc.so.6').status).not.toBe(0);
-    expect(mustInstall(root)).toBe(true);
-    // Otherwise npm would run the next preparation with it.
-    const node = join(root, 'node_modules/.bin/node');
-    expect(existsSync(node) ? run(node).text : undefined).toBe(linked === undefined ? undefined : `${linked}\n`);
   });
 
   test('and ends with the exit code of npm if that fails', () => {
