@@ -5,7 +5,7 @@ import type { ApiContract, ApiRoute, InterfaceName } from '../contracts/common/a
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import { Metrics } from '../observability/metrics.js';
 import { OUTBOUND_POLICY, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
-import { CircuitBreakers } from './circuit-breakers.js';
+import { Outages } from '../outbound/outages.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
 import type { PartnerConnection } from './connections.repository.js';
 import { type ExchangeLimits, type PartnerRequest, type PartnerResponse, PartnerTransport } from './http-exchange.js';
@@ -59,7 +59,7 @@ const MAX_ERROR_BYTES = 65_536;
 @Injectable()
 export class PartnerClient {
   private readonly logger = new Logger('PartnerClient');
-  private readonly breakers: CircuitBreakers;
+  private readonly outages: Outages;
 
   constructor(
     private readonly transport: PartnerTransport,
@@ -68,7 +68,8 @@ export class PartnerClient {
     @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
     private readonly metrics: Metrics,
   ) {
-    this.breakers = new CircuitBreakers(settings);
+    const { breakAfter: failures, breakMs: pauseMs, retryBaseMs: trialMs } = settings;
+    this.outages = new Outages({ failures, pauseMs, maxPauseMs: pauseMs, trialMs });
   }
 
   /** The answer with its body of at most 4 MiB. Every expected failure is a `PartnerFailure`. */
@@ -109,8 +110,32 @@ export class PartnerClient {
     }
     const attempt = async () => this.tryKeys(connection, await this.keys.slots(connection), call, url, use);
     return this.retrying(connection, call, () =>
-      call.breaker === false ? attempt() : this.breakers.run(connection, new URL(url).host, attempt),
+      call.breaker === false ? attempt() : this.unlessOut(connection, new URL(url).host, attempt),
     );
+  }
+
+  /** Runs one attempt of a call, or throws `PartnerFailure` of kind `circuitOpen` during an outage of the partner. */
+  private async unlessOut<T>({ id, baseUrl }: PartnerConnection, host: string, run: () => Promise<T>): Promise<T> {
+    // A connection with another address has no failures yet.
+    const name = `${id} ${baseUrl}`;
+    const until = this.outages.refusedUntil(name);
+    if (until !== undefined) {
+      throw new PartnerFailure('circuitOpen', SENTENCES.circuitOpen(host, until), { retryAt: until });
+    }
+    try {
+      const result = await run();
+      this.outages.answered(name);
+      return result;
+    } catch (error) {
+      const reachable = error instanceof PartnerFailure ? error.provesReachable : undefined;
+      if (reachable === undefined) this.outages.undecided(name);
+      else if (reachable) this.outages.answered(name);
+      else if (this.outages.failed(name)) {
+        // Logged once for each outage: callers that are refused because of it do not log again.
+        this.logger.warn(`${id} failed ${this.settings.breakAfter} times in a row: ${(error as Error).message}`);
+      }
+      throw error;
+    }
   }
 
   private async retrying<T>(connection: PartnerConnection, call: PartnerCall, run: () => Promise<T>): Promise<T> {

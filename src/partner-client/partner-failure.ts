@@ -4,8 +4,8 @@ import { summarise, type Violation } from '../contracts/common/violation.js';
 import { retryAfterMs } from '../outbound/retry-after.js';
 
 interface FailureRule {
-  /** The partner is down: the failure counts for the circuit breaker. */
-  readonly trips?: true;
+  /** Whether the partner answered (`true`), or is down or broken (`false`). Absent if the failure says neither. */
+  readonly provesReachable?: boolean;
   /** A GET is sent again (decision 36). */
   readonly isRetried?: true;
 }
@@ -14,25 +14,25 @@ const RULES = {
   /** The address is not a public one. */
   addressRefused: {},
   /** No connection could be made. */
-  unreachable: { trips: true, isRetried: true },
+  unreachable: { provesReachable: false, isRetried: true },
   /** The connection broke during the response. */
-  broken: { trips: true, isRetried: true },
-  timedOut: { trips: true },
-  tooLarge: {},
+  broken: { provesReachable: false, isRetried: true },
+  timedOut: { provesReachable: false },
+  tooLarge: { provesReachable: true },
   /** 401 with every key of the connection. */
-  unauthorized: {},
-  redirected: {},
-  notJson: {},
+  unauthorized: { provesReachable: true },
+  redirected: { provesReachable: true },
+  notJson: { provesReachable: true },
   /** JSON that does not conform to the contract. */
-  breach: {},
+  breach: { provesReachable: true },
   /** Another 4xx. */
-  rejected: {},
+  rejected: { provesReachable: true },
   /** 429 */
-  rateLimited: { isRetried: true },
+  rateLimited: { provesReachable: true, isRetried: true },
   /** 502, 503, 504 */
-  unavailable: { trips: true, isRetried: true },
+  unavailable: { provesReachable: false, isRetried: true },
   /** Another 5xx. */
-  failed: { trips: true },
+  failed: { provesReachable: false },
   /** The partner was not called, because it failed several times in a row. */
   circuitOpen: {},
   /** The partner was not called, because an admin deleted the connection or changed its address. */
@@ -45,7 +45,7 @@ export type FailureKind = keyof typeof RULES;
 export interface FailureFacts {
   readonly status?: number;
   readonly violations?: readonly Violation[];
-  /** Do not call before this time, as asked by the partner or the circuit breaker. */
+  /** Do not call before this time, as asked by the partner or because of its outage. */
   readonly retryAt?: Date;
   /** Never an error of axios, which carries the headers that were sent. */
   readonly cause?: unknown;
@@ -71,14 +71,14 @@ export class PartnerFailure extends Error {
     this.retryAt = facts.retryAt;
   }
 
-  /** The circuit breaker logs its opening once; the rows that wait for it need not log it again. */
+  /** The beginning of an outage is logged once; the rows that wait for its end need not log it again. */
   get isLogged(): boolean {
     return this.kind === 'circuitOpen';
   }
 
-  /** Whether it counts for the circuit breaker. */
-  get trips(): boolean {
-    return (RULES[this.kind] as FailureRule).trips === true;
+  /** Undefined if the failure does not show whether the partner can be reached. */
+  get provesReachable(): boolean | undefined {
+    return (RULES[this.kind] as FailureRule).provesReachable;
   }
 }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import type { PartnerConnection } from '../../src/partner-client/connections.repository.js';
+import type { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
 import { held } from '../support/held.js';
 import {
@@ -359,5 +360,27 @@ describe('a partner that is down', () => {
     const connection = await connect();
     for (let i = 0; i < 4; i++)
       expect((await failureOf(client.call(connection, getSites))).kind).not.toBe('circuitOpen');
+  });
+
+  test.each<[string, ScriptedReply]>([
+    ['401', partnerDoes.refuses(401, 'UNAUTHORIZED')],
+    ['404', partnerDoes.refuses(404, 'NOT_FOUND')],
+    ['429', partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '900' })],
+    ['a redirect', partnerDoes.redirects('https://elsewhere.example')],
+    ['an HTML page', partnerDoes.html()],
+    ['a list', partnerDoes.json(EMPTY)],
+  ])('is reachable again once it answers: %s between failures ends the count', async (_, reply) => {
+    const client = partnerClient(scene.dataSource, { breakAfter: 3, breakMs: 60_000 });
+    const connection = await connect();
+    for (let round = 0; round < 3; round++) {
+      for (const answer of [partnerDoes.html(500), partnerDoes.html(500), reply]) {
+        scene.partner.on(SITES, answer);
+        const kind = await client.call(connection, getSites).then(
+          () => 'ok',
+          (error: PartnerFailure) => error.kind,
+        );
+        expect(kind).not.toBe('circuitOpen');
+      }
+    }
   });
 });
