@@ -20,18 +20,34 @@ function needsHauler({ interfaces }: Pick<IssueApiKeyRequest, 'interfaces'>): bo
   return interfaces.includes('scale') || interfaces.includes('account');
 }
 
+type Refuse = (path: string, rule: string, must: string) => void;
+
+/** A vision key names its customer, or says that it reads every customer. */
+function refuseCustomers({ interfaces, customerId, allCustomers = false }: IssueApiKeyRequest, refuse: Refuse): void {
+  if (!interfaces.includes('vision')) {
+    // The key would look limited, although it would not be.
+    const must = 'applies to vision only, which is not among the interfaces';
+    if (customerId !== undefined) refuse('customerId', 'isForVision', must);
+    if (allCustomers) refuse('allCustomers', 'isForVision', must);
+  } else if (allCustomers && customerId !== undefined) {
+    refuse('allCustomers', 'isOneOf', 'and customerId exclude each other: send one of them');
+  } else if (!allCustomers && customerId === undefined) {
+    refuse(
+      'customerId',
+      'isDefined',
+      'is required for vision; for a key that reads every customer send allCustomers: true',
+    );
+  }
+}
+
 /** The violations of a request for a key that concern more than one field, or the time. */
 export function issueViolations(request: IssueApiKeyRequest, now: number): Violation[] {
   const violations: Violation[] = [];
-  const refuse = (path: string, rule: string, must: string) =>
-    violations.push({ path, rule, message: `${path} ${must}` });
+  const refuse: Refuse = (path, rule, must) => violations.push({ path, rule, message: `${path} ${must}` });
   if (needsHauler(request) && request.haulerId === undefined) {
     refuse('haulerId', 'isDefined', 'is required for scale and account');
   }
-  if (request.customerId !== undefined && !request.interfaces.includes('vision')) {
-    // The key would look limited, although it would not be.
-    refuse('customerId', 'isForVision', 'limits vision only, which is not among the interfaces');
-  }
+  refuseCustomers(request, refuse);
   if (request.expiresAt !== undefined && epochMillis(request.expiresAt) <= now) {
     refuse('expiresAt', 'isFuture', 'must be in the future');
   }
@@ -58,6 +74,7 @@ export class ApiKeyAdmin {
     const row = newKeyRow(created, {
       haulerId: request.haulerId ?? null,
       customerId: request.customerId ?? null,
+      allCustomers: request.allCustomers ?? false,
       interfaces: [...new Set(request.interfaces)],
       name: request.name ?? null,
       expiresAt: request.expiresAt === undefined ? null : new Date(epochMillis(request.expiresAt)),

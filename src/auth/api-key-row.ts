@@ -6,7 +6,7 @@ import type { ApiKeyEntity } from './auth.entity.js';
 import type { KeyPrincipal } from './principal.js';
 
 /** The fields that the issuer sets. A successor inherits them from the key before it. */
-type KeyTerms = Pick<ApiKeyEntity, 'haulerId' | 'customerId' | 'interfaces' | 'name' | 'expiresAt'>;
+type KeyTerms = Pick<ApiKeyEntity, 'haulerId' | 'customerId' | 'allCustomers' | 'interfaces' | 'name' | 'expiresAt'>;
 
 /** The row of a key that is issued now and has never been used. */
 export function newKeyRow({ hash, prefix }: NewKey, terms: KeyTerms): ApiKeyEntity {
@@ -49,6 +49,7 @@ export function toApiKeyDto(row: ApiKeyEntity): ApiKey {
     prefix: row.prefix,
     haulerId: row.haulerId,
     customerId: row.customerId,
+    allCustomers: row.allCustomers,
     interfaces: row.interfaces,
     name: row.name,
     createdAt: formatInstant(row.createdAt),

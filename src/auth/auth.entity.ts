@@ -32,6 +32,10 @@ export class ApiKeyEntity {
   @Column('text', { name: 'customer_id', nullable: true })
   customerId!: string | null;
 
+  /** Whether a vision key reads every customer: always set by the admin, and only without a customer. */
+  @Column('boolean', { name: 'all_customers' })
+  allCustomers!: boolean;
+
   @Column('text', { array: true })
   interfaces!: InterfaceName[];
 

@@ -69,7 +69,8 @@ role the kit listens, acts as the other side, injects faults, and checks the cal
   --url URL            for a server role: base address of the server; a path in it precedes the path of the interface
   --api-key KEY        the key that the server accepts, or that the client must send
   --hauler-id UUID     the hauler whose data the kit requests (site-server)
-  --customer-id TEXT   the customer (vision-server); default: the hauler
+  --customer-id TEXT   the customer (vision-server), which the key must open: a key of haulbridge opens this one, or was
+                       issued with allCustomers; default: the hauler
   --truck-id TEXT      a truck with recordings; default: the truck of the first clip
   --camera-id TEXT     a camera of that truck; default: the camera of the first recording
   --from, --to TIME    a range with recordings; default: the last 30 days

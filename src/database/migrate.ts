@@ -13,6 +13,7 @@ import { CreateStorage1795570100000 } from '../../migrations/1795570100000-creat
 import { CreateSandbox1795570250000 } from '../../migrations/1795570250000-create-sandbox.js';
 import { CreateExchanges1795570305000 } from '../../migrations/1795570305000-create-exchanges.js';
 import { AddActionErrors1795570410000 } from '../../migrations/1795570410000-add-action-errors.js';
+import { NameKeysOfAllCustomers1795570420000 } from '../../migrations/1795570420000-name-keys-of-all-customers.js';
 import { StartupError } from '../config/startup-error.js';
 import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
 import type { Querying } from './sql.js';
@@ -32,6 +33,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateSandbox1795570250000,
   CreateExchanges1795570305000,
   AddActionErrors1795570410000,
+  NameKeysOfAllCustomers1795570420000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

@@ -26,7 +26,7 @@ export async function demoKeys(admin: AdminClient, dataDir: string): Promise<Dem
   try {
     const keys = {
       platform: await issue({ interfaces: ['scale', 'account'], name: 'Demo: platform', haulerId: DEMO.haulerId }),
-      partner: await issue({ interfaces: ['site', 'vision'], name: 'Demo: partner' }),
+      partner: await issue({ interfaces: ['site', 'vision'], allCustomers: true, name: 'Demo: partner' }),
     };
     writeFileSync(file, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
     return keys;

@@ -24,6 +24,7 @@ export class PartnerExchangesController {
       interfaces: [...interfaces],
       ...(haulerId === null ? {} : { haulerId }),
       ...(customerId === null ? {} : { customerId }),
+      ...(customerId === null && interfaces.has('vision') ? { allCustomers: true } : {}),
       keyPrefix,
       expiresAt: endsAt === Infinity ? null : formatInstant(new Date(endsAt)),
       sandbox: this.env.SANDBOX,

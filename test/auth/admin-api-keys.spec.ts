@@ -7,6 +7,7 @@ import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import type { IssueApiKeyRequest } from '../../src/contracts/admin/access.dto.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import type { ErrorAnswer } from '../shared/post-endpoint.js';
+import { NameKeysOfAllCustomers1795570420000 } from '../../migrations/1795570420000-name-keys-of-all-customers.js';
 import { createHauler, issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
@@ -22,6 +23,7 @@ const FIELDS = [
   'prefix',
   'haulerId',
   'customerId',
+  'allCustomers',
   'interfaces',
   'name',
   'createdAt',
@@ -92,11 +94,30 @@ describe('POST /admin/v1/api-keys', () => {
     expect(body).toMatchObject({ haulerId: null, customerId: null, name: null, expiresAt: null });
   });
 
+  test('a vision key reads one customer, or every customer with allCustomers; so does its successor', async () => {
+    for (const [terms, shown] of [
+      [{ customerId: 'c' }, { customerId: 'c', allCustomers: false }],
+      [
+        { customerId: 'c', allCustomers: false },
+        { customerId: 'c', allCustomers: false },
+      ],
+      [{ allCustomers: true }, { customerId: null, allCustomers: true }],
+    ] as const) {
+      const { status, body } = await service.admin<Key>('POST', '/api-keys', { interfaces: ['vision'], ...terms });
+      expect([status, body]).toEqual([201, expect.objectContaining(shown)]);
+      const rotated = await service.admin<Key>('POST', `/api-keys/${body.id}/rotate`);
+      expect(rotated.body).toMatchObject(shown);
+      const me = await service.call('GET', '/partner/v1/me', { headers: { 'API-KEY': rotated.body.key } });
+      expect(me.body).toMatchObject(shown.allCustomers ? { allCustomers: true } : { customerId: 'c' });
+    }
+  });
+
   test('accepts for a site key a hauler that only the partner side knows', async () => {
     const partnerHauler = randomUUID();
     const { status, body } = await service.admin<Key>('POST', '/api-keys', {
       interfaces: ['site', 'vision'],
       haulerId: partnerHauler,
+      allCustomers: true,
     });
     expect(status).toBe(201);
     expect(body['haulerId']).toBe(partnerHauler);
@@ -118,6 +139,12 @@ describe('POST /admin/v1/api-keys', () => {
     ['a hauler that is no uuid', { haulerId: 'x', interfaces: ['site'] }, ['haulerId']],
     ['a customer without vision', { customerId: 'c', interfaces: ['site'] }, ['customerId']],
     ['an empty customer', { customerId: '', interfaces: ['vision'] }, ['customerId']],
+    ['vision without a customer', { interfaces: ['vision'] }, ['customerId']],
+    ['vision for a hauler without a customer', { haulerId: 'H', interfaces: ['scale', 'vision'] }, ['customerId']],
+    ['vision not for all customers', { interfaces: ['site', 'vision'], allCustomers: false }, ['customerId']],
+    ['one customer and all', { interfaces: ['vision'], customerId: 'c', allCustomers: true }, ['allCustomers']],
+    ['all customers without vision', { interfaces: ['site'], allCustomers: true }, ['allCustomers']],
+    ['all customers as text', { interfaces: ['vision'], allCustomers: 'true' }, ['allCustomers']],
     ['an expiry in the past', { expiresAt: '2020-01-01T00:00:00Z', interfaces: ['site'] }, ['expiresAt']],
     ['an expiry that is no date', { expiresAt: '2030-02-30T00:00:00Z', interfaces: ['site'] }, ['expiresAt']],
     ['an expiry without an offset', { expiresAt: '2030-01-01T00:00:00', interfaces: ['site'] }, ['expiresAt']],
@@ -159,6 +186,20 @@ describe('POST /admin/v1/api-keys', () => {
     expect(await messageOf([])).toBe('interfaces must be an array of at least 1 of scale, account, site, vision');
     expect(await messageOf(['scale', 'x'])).toBe('interfaces[1] must be one of scale, account, site, vision');
   });
+});
+
+test('the migration keeps vision keys of before, and marks those without a customer', async () => {
+  const all = await issueKey(service, ['vision', 'account'], { haulerId });
+  const one = await issueKey(service, ['vision'], { haulerId, customerId: 'c' });
+  const none = await issueKey(service, ['account'], { haulerId });
+  const runner = service.dataSource.createQueryRunner();
+  await new NameKeysOfAllCustomers1795570420000().down(runner);
+  await new NameKeysOfAllCustomers1795570420000().up(runner);
+  await runner.release();
+  const { body } = await service.admin<KeyList>('GET', `/api-keys?haulerId=${haulerId}&pageSize=100`);
+  const marked = [all, one, none].map(({ id }) => body.data.find((key) => key['id'] === id)?.['allCustomers']);
+  expect(marked).toEqual([true, false, false]);
+  expect((await service.admin('POST', `/api-keys/${all.id}/rotate`)).status).toBe(201);
 });
 
 describe('GET /admin/v1/api-keys', () => {

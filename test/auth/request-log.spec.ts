@@ -43,7 +43,7 @@ test('a request is logged with its id, the shown prefix of its key, and the haul
     ['vision', '/video-platform/v1/videos', undefined],
     ['site', '/scale-platform/v1/sites', randomUUID()],
   ] as const) {
-    const request = { interfaces: [name], haulerId };
+    const request = { interfaces: [name], haulerId, allCustomers: name === 'vision' };
     const issued = await first.admin<{ key: string; prefix: string }>('POST', '/api-keys', request);
     const { key, prefix } = issued.body;
     const ask = (sent: string) => fetch(url + path, { headers: { 'API-KEY': sent } });

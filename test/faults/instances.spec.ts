@@ -158,7 +158,11 @@ async function open(service: BuiltService, fetched: Map<string, number>, gate: P
       async (name) => (await created<{ id: string }>(service, '/haulers', { name })).id,
     ),
   );
-  const { key } = await created<{ key: string }>(service, '/api-keys', { haulerId, interfaces: ['scale', 'vision'] });
+  const { key } = await created<{ key: string }>(service, '/api-keys', {
+    haulerId,
+    interfaces: ['scale', 'vision'],
+    allCustomers: true,
+  });
   const catalog = new CatalogFixture(db);
   const siteId = await catalog.site(haulerId ?? '');
   const material = await catalog.material(haulerId ?? '', { siteId });

@@ -54,7 +54,7 @@ beforeAll(async () => {
   await boot();
   const interfaces = ['scale', 'account', 'vision'];
   haulerId = (await created<{ id: string }>('/haulers', { name: 'Killed Hauling' })).id;
-  key = (await created<{ key: string }>('/api-keys', { haulerId, interfaces })).key;
+  key = (await created<{ key: string }>('/api-keys', { haulerId, interfaces, allCustomers: true })).key;
   const catalog = new CatalogFixture(db);
   const ticketSite = await catalog.site(haulerId);
   const material = await catalog.material(haulerId, { siteId: ticketSite });

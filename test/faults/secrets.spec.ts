@@ -73,7 +73,11 @@ const admin = async <T>(method: string, path: string, body?: unknown): Promise<T
 async function busyRun(): Promise<string[]> {
   const { id: haulerId } = await admin<{ id: string }>('POST', '/haulers', { name: 'Secretive Hauling' });
   const interfaces = ['scale', 'account', 'site', 'vision'];
-  const issued = await service.admin<{ id: string; key: string }>('POST', '/api-keys', { haulerId, interfaces });
+  const issued = await service.admin<{ id: string; key: string }>('POST', '/api-keys', {
+    haulerId,
+    interfaces,
+    allCustomers: true,
+  });
   const rotated = await service.admin<{ key: string }>('POST', `/api-keys/${issued.body.id}/rotate`, {});
   const keys = [issued.body.key, rotated.body.key];
   const siteId = await new CatalogFixture(db).site(haulerId);

@@ -43,7 +43,10 @@ async function storedVideo(bytes: Buffer): Promise<string> {
     body: new Uint8Array(bytes),
   });
   expect(uploaded.status).toBe(201);
-  const { body: issued } = await service.admin<{ key: string }>('POST', '/api-keys', { interfaces: ['vision'] });
+  const { body: issued } = await service.admin<{ key: string }>('POST', '/api-keys', {
+    interfaces: ['vision'],
+    allCustomers: true,
+  });
   const listed = await fetch(`${service.url}/video-platform/v1/videos/continuous?${query}`, {
     headers: { 'API-KEY': issued.key },
   });

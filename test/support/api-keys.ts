@@ -13,6 +13,7 @@ export interface TestKey {
 export interface TestKeyOptions {
   readonly haulerId?: string;
   readonly customerId?: string;
+  readonly allCustomers?: boolean;
   readonly name?: string;
   readonly expiresAt?: string;
 }
@@ -23,14 +24,16 @@ export async function createHauler(service: TestApp, name = 'Test Hauling'): Pro
   return body.id;
 }
 
-/** A key as an admin issues it, of a new hauler unless one is named. */
+/** A key as an admin issues it, of a new hauler unless one is named, and for all customers unless one is named. */
 export async function issueKey(
   service: TestApp,
   interfaces: readonly InterfaceName[],
   options: TestKeyOptions = {},
 ): Promise<TestKey> {
   const haulerId = options.haulerId ?? (await createHauler(service));
-  const { status, body } = await service.admin<TestKey>('POST', '/api-keys', { ...options, haulerId, interfaces });
+  const allCustomers = interfaces.includes('vision') && options.customerId === undefined;
+  const request = { allCustomers, ...options, haulerId, interfaces };
+  const { status, body } = await service.admin<TestKey>('POST', '/api-keys', request);
   if (status !== 201) throw new Error(`no key: ${status} ${JSON.stringify(body)}`);
   return body;
 }

@@ -67,10 +67,13 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
   const columns: readonly Column<ApiKey>[] = [
     {
       title: 'Key',
-      cell: ({ prefix, name, interfaces }) => (
+      cell: ({ prefix, name, interfaces, customerId, allCustomers }) => (
         <>
           <KeyPrefix value={prefix} /> {name}
-          <div class="hint">{interfaces.join(', ')}</div>
+          <div class="hint">
+            {interfaces.join(', ')}
+            {allCustomers ? ', all customers' : customerId !== null && `, customer ${customerId}`}
+          </div>
         </>
       ),
     },
@@ -181,6 +184,7 @@ function IssueForm({ onIssued }: { onIssued: (key: IssuedApiKey) => void }) {
       ...optional('haulerId', fieldText(values, 'haulerId')),
       ...optional('customerId', fieldText(values, 'customerId')),
       ...optional('name', fieldText(values, 'name')),
+      ...(values.has('allCustomers') ? { allCustomers: true } : {}),
       interfaces: INTERFACES.filter((each) => values.getAll('interfaces').includes(each)),
       expiresAt: expires === undefined ? undefined : new Date(expires).toISOString(),
     };
@@ -198,7 +202,10 @@ function IssueForm({ onIssued }: { onIssued: (key: IssuedApiKey) => void }) {
         ))}
       </fieldset>
       <Select name="haulerId" label="Hauler" choices={[ALL_HAULERS, ...choices]} />
-      <Input name="customerId" label="Customer (limits a vision key)" />
+      <Input name="customerId" label="Customer" hint="the only one that a vision key reads" />
+      <label class="field">
+        <input type="checkbox" name="allCustomers" value="true" /> A vision key for all customers
+      </label>
       <Input name="expiresAt" label="Expires" type="datetime-local" hint="empty: never" />
     </Form>
   );

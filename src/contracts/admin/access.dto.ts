@@ -1,6 +1,7 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
 import { EnumListField } from '../common/fields/nested-fields.js';
 import {
+  BooleanField,
   EnumField,
   InstantField,
   IntegerField,
@@ -42,19 +43,26 @@ const MAX_OVERLAP_SECONDS = 7 * 86_400;
 export class IssueApiKeyRequest {
   @UuidField({
     description:
-      'Hauler that owns the key; required for scale and account. A site key may read this hauler only. Only `customerId` limits a vision key.',
+      'Hauler that owns the key; required for scale and account. A site key may read this hauler only; it does not limit a vision key.',
     optional: true,
     example: HAULER_ID,
   })
   haulerId?: string;
 
   @NameField({
-    description: 'The only customer that a vision key may read; all customers if absent',
+    description: 'The only customer that a vision key may read. A vision key needs this or `allCustomers`',
     max: 255,
     optional: true,
     example: 'green-valley',
   })
   customerId?: string;
+
+  @BooleanField({
+    description: 'Whether a vision key reads every customer, with `customerId` absent',
+    optional: true,
+    example: true,
+  })
+  allCustomers?: boolean;
 
   @EnumListField({
     description: 'Interfaces that the key may call',
@@ -76,7 +84,7 @@ export class IssueApiKeyRequest {
   expiresAt?: Instant;
 }
 
-/** A request with all fields is invalid, because `customerId` is for vision only. */
+/** A request with all fields is invalid: `customerId` and `allCustomers` exclude each other. */
 export const API_KEY_EXAMPLES = {
   platform: {
     summary: 'A key for tickets and accounts',
@@ -85,6 +93,10 @@ export const API_KEY_EXAMPLES = {
   partner: {
     summary: "A key for one hauler's sites and one customer's videos",
     value: { haulerId: HAULER_ID, customerId: HAULER_ID, interfaces: ['site', 'vision'], name: 'Sandbox' },
+  },
+  allCustomers: {
+    summary: "A key for every customer's videos",
+    value: { interfaces: ['vision'], allCustomers: true, name: 'Archive' },
   },
 };
 
@@ -123,6 +135,9 @@ export class ApiKey {
     example: 'green-valley',
   })
   customerId!: string | null;
+
+  @BooleanField({ description: 'Whether it reads every customer in Vision', example: false })
+  allCustomers!: boolean;
 
   @EnumListField({
     description: 'Interfaces that the key may call',

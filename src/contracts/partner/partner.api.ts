@@ -23,6 +23,9 @@ export class KeyDescription {
   @TextField({ description: 'The only customer that it may read in Vision', max: 255, optional: true })
   customerId?: string;
 
+  @BooleanField({ description: 'True if it may read every customer in Vision', optional: true, example: true })
+  allCustomers?: boolean;
+
   @TextField({ description: 'First characters of the key', example: 'hb_7Kq2mZ9x', max: 11 })
   keyPrefix!: string;
 
