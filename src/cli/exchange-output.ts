@@ -1,10 +1,10 @@
 import type { Exchange, ExchangeDetail, ExchangeMessage } from '../contracts/admin/exchange.dto.js';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
+import { visibleText } from '../contracts/common/visible-text.js';
 import type { ReplayAnswer, ReplayedExchange, ReplayedExchanges } from '../contracts/admin/replay.dto.js';
 
 const WIDTH = 100;
-const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu;
 
 /** One exchange in a line of at most 100 columns. */
 export function exchangeLine({ at, direction, interface: name, route, status, failure, result, id }: Exchange): string {
@@ -14,7 +14,7 @@ export function exchangeLine({ at, direction, interface: name, route, status, fa
     direction === 'inbound' ? 'in ' : 'out',
     (route ?? `${name} ?`).slice(0, 14).padEnd(14),
     String(status ?? '-').padEnd(3),
-    printable(outcome).slice(0, 20).padEnd(20),
+    visibleText(outcome).slice(0, 20).padEnd(20),
     id,
   ];
   return `${cells.join('  ')}\n`;
@@ -22,16 +22,18 @@ export function exchangeLine({ at, direction, interface: name, route, status, fa
 
 /** The page, newest first, and how to read the next one. */
 export function renderExchanges({ data, next }: { data: readonly Exchange[]; next: string | null }): string {
-  return data.map(exchangeLine).join('') + (next === null ? '' : `more: --cursor ${next}\n`);
+  return data.map(exchangeLine).join('') + (next === null ? '' : `more: --cursor ${visibleText(next)}\n`);
 }
 
 /** One exchange in full, with lines of at most 100 columns where the content allows it. */
 export function renderExchange(exchange: ExchangeDetail): string {
   const { request, response, explanation, references, ...fields } = exchange;
-  const lines = Object.entries(fields).map(([name, value]) => `${name.padEnd(15)} ${printable(String(value ?? '-'))}`);
-  const named = references.map(({ kind, value }) => `${kind}:${printable(value)}`);
+  const lines = Object.entries(fields).map(
+    ([name, value]) => `${name.padEnd(15)} ${visibleText(String(value ?? '-'))}`,
+  );
+  const named = references.map(({ kind, value }) => `${kind}:${visibleText(value)}`);
   return [
-    ...wrapped(printable(explanation)),
+    ...wrapped(visibleText(explanation)),
     '',
     ...lines,
     ...(named.length === 0 ? [] : [`${'references'.padEnd(15)} ${named.join(' ')}`]),
@@ -47,10 +49,10 @@ export function renderHistory({ data, pagination: { page, totalPages, totalItems
     const difference = changes.length === 0 ? '' : ` Changed: ${changes.join(', ')}.`;
     const { requestId, keyPrefix, exchangeId } = facts;
     const ids = Object.entries({ key: keyPrefix, request: requestId, exchange: exchangeId });
-    const named = ids.flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${printable(id)}`]));
+    const named = ids.flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${visibleText(id)}`]));
     return [
       `${shortTime(at)}  ${event}`,
-      ...wrapped(printable(text + difference), WIDTH - 2).map((line) => `  ${line}`),
+      ...wrapped(visibleText(text + difference), WIDTH - 2).map((line) => `  ${line}`),
       ...named.map((id) => `  ${id}`),
     ];
   });
@@ -88,11 +90,11 @@ export function renderReplays({ matched, replayed, skipped, failed }: ReplayedEx
 
 const reasonLines = (outcome: string, exchangeId: string, reason: string): string[] => [
   `${outcome} ${exchangeId}`,
-  ...wrapped(printable(reason), WIDTH - 2).map((line) => `  ${line}`),
+  ...wrapped(visibleText(reason), WIDTH - 2).map((line) => `  ${line}`),
 ];
 
 function messageLines(title: string, { headers, body }: ExchangeMessage): string[] {
-  const shown = Object.entries(headers).map(([name, value]) => `  ${name}: ${printable(value)}`);
+  const shown = Object.entries(headers).map(([name, value]) => `  ${visibleText(`${name}: ${value}`)}`);
   if (body === undefined) return ['', title, ...shown];
   const { text, base64 = '', sizeBytes, sha256, truncated, redacted } = body;
   const notes = [`${sizeBytes} bytes`, ...(truncated ? ['truncated'] : []), ...(redacted === true ? ['redacted'] : [])];
@@ -103,7 +105,7 @@ function messageLines(title: string, { headers, body }: ExchangeMessage): string
     `  sha256: ${sha256}`,
     ...shown,
     '',
-    ...content.split('\n').map(printable),
+    ...content.split(/\r?\n/).map((line) => visibleText(line.replaceAll('\t', '    '))),
   ];
 }
 
@@ -127,6 +129,3 @@ function wrapped(text: string, width = WIDTH): string[] {
   }
   return lines;
 }
-
-/** Control characters of a partner's text must not reach the terminal. */
-const printable = (text: string): string => text.replace(CONTROLS, ' ');

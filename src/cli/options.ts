@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AdminRoute } from '../contracts/admin/admin-route.js';
 import { fieldsOf } from '../contracts/common/fields/documented.js';
-
-const STDIN = 0;
+import { readSecret, SecretInputError } from '../contracts/common/secret-input.js';
 
 /** The part of a field's OpenAPI schema that the command line reads. */
 interface Field {
@@ -47,13 +45,13 @@ function optionOf(name: string, field: Field, inBody: boolean): Option {
   const description = [
     field.description?.replaceAll('`', ''),
     field.enum && `: ${field.enum.join(', ')}`,
-    isSecret && '; - reads it from standard input',
+    isSecret && '; - reads it from standard input, @FILE from a file',
     field.default !== undefined && ` (default: ${field.default})`,
   ];
   const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const option = new Option(`--${flag} ${placeholderOf(field)}`, description.filter(Boolean).join(''));
   option.makeOptionMandatory(field.required === true);
-  if (isSecret) return option.argParser(readSecret);
+  if (isSecret) return option.argParser(readSecretOption);
   if (field.isArray === true) return option.argParser(commaSeparated);
   if (field.type === 'array') return option.argParser(appendName);
   return inBody ? option.argParser((text) => jsonValue(text, field)) : option;
@@ -89,12 +87,12 @@ function jsonObject(text: string): unknown {
   }
 }
 
-/** `-` stands for standard input, because every user of the machine can read a command line. */
-function readSecret(text: string): string {
-  if (text !== '-') return text;
-  const secret = readFileSync(STDIN, 'utf8').trim();
-  if (secret === '') throw new InvalidArgumentError('Standard input is empty: pipe the key into the command.');
-  return secret;
+export function readSecretOption(text: string): string {
+  try {
+    return readSecret(text);
+  } catch (error) {
+    throw error instanceof SecretInputError ? new InvalidArgumentError(error.message) : error;
+  }
 }
 
 function commaSeparated(text: string): string[] {

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../contracts/common/json.js';
+import { visibleText } from '../contracts/common/visible-text.js';
 
 /** The result of a command as text: JSON as the admin API returns it, or a table for people. */
 export function render(result: unknown, asJson: boolean): string {
@@ -30,7 +31,7 @@ function isList(result: unknown): result is List {
 }
 
 function renderFields(result: object): string {
-  const entries = Object.entries(result);
+  const entries = Object.entries(result).map(([name, value]) => [visibleText(name), value] as const);
   const width = Math.max(...entries.map(([name]) => name.length));
   return entries.map(([name, value]) => `${name.padEnd(width)}  ${cellOf(value)}\n`).join('');
 }
@@ -45,7 +46,10 @@ function renderList({ data, pagination }: List): string {
 }
 
 function renderTable(columns: readonly string[], data: readonly object[]): string {
-  const rows = [columns, ...data.map((row) => columns.map((name) => cellOf((row as Record<string, unknown>)[name])))];
+  const rows = [
+    columns.map(visibleText),
+    ...data.map((row) => columns.map((name) => cellOf((row as Record<string, unknown>)[name]))),
+  ];
   const widths = columns.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
   const lineOf = (row: readonly string[]) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
   return rows.map((row) => `${lineOf(row).trimEnd()}\n`).join('');
@@ -55,8 +59,7 @@ function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (Array.isArray(value)) return value.map(cellOf).join(',');
   const text = typeof value === 'string' ? value : (countsIn(value) ?? JSON.stringify(value));
-  // Control characters of a name must not reach the terminal; JSON escapes only some of them.
-  return text.replace(/\p{Cc}/gu, ' ');
+  return visibleText(text);
 }
 
 /** `sites: received 2, created 2; kiosks: received 3, unchanged 3` for the counts of a run; undefined for other values. */

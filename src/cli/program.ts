@@ -2,12 +2,13 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type AddHelpTextContext, Command, CommanderError } from 'commander';
 import { findLocalService, type LocalService } from '../config/local-service.js';
-import { AdminCallError, type AdminCall, AdminClient } from '../contracts/admin/admin.client.js';
+import { AdminCallError, type AdminCall, type AdminClient } from '../contracts/admin/admin.client.js';
 import type { AdminRoute } from '../contracts/admin/admin-route.js';
 import { ADMIN_ROUTES, type AdminRouteName } from '../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import type { StorageCheck } from '../contracts/admin/storage.dto.js';
+import { visibleOutput, visibleText } from '../contracts/common/visible-text.js';
 import { summarise } from '../contracts/common/violation.js';
 import type { Exchange, ExchangeDetail, ExchangeList } from '../contracts/admin/exchange.dto.js';
 import type { ReplayedExchange, ReplayedExchanges } from '../contracts/admin/replay.dto.js';
@@ -25,6 +26,7 @@ import { COMMAND_GROUPS } from './commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { exactValue, render } from './output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
+import { addTargetOptions, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
 export interface Streams {
@@ -32,18 +34,21 @@ export interface Streams {
   readonly err: (text: string) => void;
 }
 
-interface GlobalOptions {
+interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;
-  readonly url?: string;
-  readonly token?: string;
 }
 
 /** Runs one command line and returns its exit code: 0 done, 1 refused or failed, 2 wrong call. */
 export async function runCommandLine(
   words: readonly string[],
-  streams: Streams,
+  { out, err }: Streams,
   local: LocalService = findLocalService(),
 ): Promise<number> {
+  // Texts of partners must not control the terminal, whichever command prints them.
+  const streams = {
+    out: (text: string) => out(visibleOutput(text)),
+    err: (text: string) => err(visibleOutput(text)),
+  };
   try {
     await createProgram(streams, local).parseAsync(words, { from: 'user' });
     return SUCCESS;
@@ -51,7 +56,7 @@ export async function runCommandLine(
     // Commander printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE;
     const isExpected = error instanceof CommandError;
-    streams.err(`error: ${isExpected ? error.message : ((error as Error).stack ?? String(error))}\n`);
+    streams.err(`error: ${isExpected ? visibleText(error.message) : ((error as Error).stack ?? String(error))}\n`);
     return isExpected ? error.exitCode : FAILURE;
   }
 }
@@ -59,9 +64,8 @@ export async function runCommandLine(
 function createProgram(streams: Streams, local: LocalService): Command {
   const program = new Command('npm run cli --')
     .description('Administers haulbridge through its admin API.')
-    .option('--json', 'print the JSON of the admin API')
-    .option('--url <url>', 'address of the service (HAULBRIDGE_URL)')
-    .option('--token <text>', 'admin token (HAULBRIDGE_TOKEN)');
+    .option('--json', 'print the JSON of the admin API');
+  addTargetOptions(program);
   for (const [name, { description, commands }] of Object.entries(COMMAND_GROUPS)) {
     const group = program.command(name).description(description);
     for (const [word, route] of Object.entries(commands)) addCommand(group.command(word), route, streams, local);
@@ -122,11 +126,12 @@ function onAction(
   work: (client: AdminClient, json: boolean) => Promise<void>,
 ): void {
   command.action(async () => {
-    const { json = false, ...target } = command.optsWithGlobals<GlobalOptions>();
+    const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
+    const { client, advice } = targetOf(options, local);
     try {
-      await work(clientFor(target, local), json);
+      await work(client, json);
     } catch (error) {
-      throw error instanceof AdminCallError ? commandError(error, command) : error;
+      throw error instanceof AdminCallError ? commandError(error, command, advice) : error;
     }
   });
 }
@@ -180,14 +185,6 @@ function addReplay(command: Command, streams: Streams, local: LocalService): voi
   });
 }
 
-function clientFor({ url, token }: GlobalOptions, local: LocalService): AdminClient {
-  const address = url ?? local.url;
-  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
-    throw new CommandError(`--url must be an http or https address: ${address}`, USAGE);
-  }
-  return new AdminClient({ url: new URL(address), token: token ?? local.token });
-}
-
 async function callOf(route: AdminRoute, command: Command): Promise<AdminCall> {
   const options = { ...command.opts<Record<string, unknown>>() };
   const params: Record<string, string> = {};
@@ -222,9 +219,10 @@ function reportDifferences({ examined, data }: StorageCheck, json: boolean, stre
   if (!json) streams.out(`storage and database agree: examined ${examined} rows and files\n`);
 }
 
-function commandError({ status, message, violations }: AdminCallError, command: Command): CommandError {
+function commandError(error: AdminCallError, command: Command, advice: string): CommandError {
+  const { status, message, violations } = error;
   if (status === undefined) return new CommandError(`${message}: start the service or pass --url`, FAILURE);
-  if (status === 401) return new CommandError(`${message}: pass --token or set HAULBRIDGE_TOKEN`, FAILURE);
+  if (status === 401) return new CommandError(`${message}: ${advice}`, FAILURE);
   const named = violations.map((each) => ({ ...each, message: inCommandWords(each.message, command) }));
   const sentence = named.length > 0 ? summarise(named) : inCommandWords(message, command);
   return new CommandError(sentence, status === 400 ? USAGE : FAILURE);

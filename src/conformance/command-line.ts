@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { parseInstant } from '../contracts/common/instant.js';
+import { readSecret, SecretInputError } from '../contracts/common/secret-input.js';
 import { isUuid, withoutFinalSlashes } from '../contracts/common/text.js';
 import { checkWritable, quoted, readBaseline, readFixtureFile, readReport, UsageError } from './command-files.js';
 import type { Report } from './report/report.js';
@@ -67,7 +68,8 @@ role the kit listens, acts as the other side, injects faults, and checks the cal
   --role ROLE          ${ROLE_NAMES.join(', ')}
   --listen [HOST:]PORT for a client role: where the kit listens; default host: 127.0.0.1
   --url URL            for a server role: base address of the server; a path in it precedes the path of the interface
-  --api-key KEY        the key that the server accepts, or that the client must send
+  --api-key KEY        the key that the server accepts, or that the client must send; - reads it from standard input,
+                       @FILE from a file
   --hauler-id UUID     the hauler whose data the kit requests (site-server)
   --customer-id TEXT   the customer (vision-server), which the key must open: a key of haulbridge opens this one, or was
                        issued with allCustomers; default: the hauler
@@ -144,12 +146,21 @@ function readUrl(value: string | undefined): string {
   return withoutFinalSlashes(`${url.origin}${url.pathname}`);
 }
 
-function readKey(value: string | undefined): string {
-  if (value === undefined)
+function readKey(text: string | undefined): string {
+  if (text === undefined)
     throw new UsageError('--api-key is required: the key that the server accepts, or that the client must send');
+  const value = readSecretOption(text);
   if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value))
     throw new UsageError('--api-key must be visible ASCII text');
   return value;
+}
+
+function readSecretOption(text: string): string {
+  try {
+    return readSecret(text);
+  } catch (error) {
+    throw error instanceof SecretInputError ? new UsageError(`--api-key: ${error.message}`) : error;
+  }
 }
 
 function readFixtures(values: Values): Fixtures {

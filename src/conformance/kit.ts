@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { visibleOutput, visibleText } from '../contracts/common/visible-text.js';
 import { UsageError } from './command-files.js';
 import { FORMATS, type Format, type Options, readOptions, USAGE } from './command-line.js';
 import { httpTransport } from './http-transport.js';
@@ -24,7 +25,7 @@ const WRONG_CALL = 2;
 
 const RENDERERS: Readonly<Record<Format, (report: Report) => string>> = {
   text: textReport,
-  json: (report) => `${JSON.stringify(report, undefined, 2)}\n`,
+  json: (report) => visibleOutput(`${JSON.stringify(report, undefined, 2)}\n`),
   junit: junitReport,
   html: htmlReport,
 };
@@ -40,7 +41,7 @@ export async function runKit(words: readonly string[], streams: Streams): Promis
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    err(`error: ${error.message}\n(--help shows the usage)\n`);
+    err(`error: ${visibleText(error.message)}\n(--help shows the usage)\n`);
     return WRONG_CALL;
   }
 }

@@ -1,3 +1,4 @@
+import { visibleText } from '../../contracts/common/visible-text.js';
 import type { Outcome } from '../rule.js';
 import { type Report, type ReportedRule, withOperation } from './report.js';
 
@@ -53,8 +54,5 @@ function linesOf(rule: ReportedRule, isKnown: boolean): string[] {
   ];
 }
 
-/** Control characters of a server must not reach the terminal. */
-export const visible = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
-    character === '\n' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+/** A text of a server in one line. */
+export const visible = (text: string): string => visibleText(text.replaceAll('\n', ' '));
