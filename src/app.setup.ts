@@ -4,6 +4,7 @@ import type { Application } from 'express';
 import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import type { ResolvedEnv } from './config/env.js';
+import { secretTexts } from './config/secret-texts.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from './database/postgres-errors.js';
 import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
@@ -18,6 +19,7 @@ import { inSequence, refuseInvalidHost, setRequestId, setSecurityHeaders } from 
 import { SERVER_LIMITS } from './http/http-server.js';
 import { setFileLimits } from './http/send-file.js';
 import { decodePathLiterally, parseQuery } from './http/url.js';
+import { protectSecrets } from './observability/known-secrets.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { observeRequests } from './observability/request-observer.js';
@@ -32,6 +34,7 @@ export async function createApp(
   logger = createLogger(env),
   limits = SERVER_LIMITS,
 ): Promise<NestExpressApplication> {
+  protectSecrets(secretTexts(env));
   const adapter = new HttpAdapter(limits);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env), adapter, {
     // `@JsonBody()` reads bodies, after the guards.

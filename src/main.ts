@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import { readEnv, type ResolvedEnv } from './config/env.js';
 import { storeServiceAddress } from './config/local-service.js';
+import { secretTexts } from './config/secret-texts.js';
 import { StartupError } from './config/startup-error.js';
 import { migrate, pendingMigrations } from './database/migrate.js';
 import { reasonOf } from './database/reason.js';
@@ -15,6 +16,7 @@ import { embeddedNotice, resolveEnv } from './embedded-postgres/resolve-env.js';
 import { inBackground } from './errors/background.js';
 import type { HttpAdapter } from './http/express.adapter.js';
 import { urlHost } from './http/url.js';
+import { protectSecrets } from './observability/known-secrets.js';
 import { createLogger, outputOf } from './observability/logger.js';
 import { STORAGE, type Storage } from './storage/storage.js';
 
@@ -30,6 +32,7 @@ async function main(): Promise<void> {
   const logger = createLogger(declared);
   if (declared.EMBEDDED && declared.IN_PRODUCTION) logger.warn(embeddedNotice(declared));
   const { env, stop: stopDatabase } = await resolveEnv(declared, logger);
+  protectSecrets(secretTexts(env));
   try {
     if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL);
     const isSupervisor = cluster.isPrimary && env.WEB_CONCURRENCY > 1;

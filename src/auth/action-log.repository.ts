@@ -8,6 +8,7 @@ import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js
 import { countRows } from '../database/count.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import { uuidv7 } from '../database/uuid.js';
+import { redactText } from '../observability/redaction.js';
 
 const RETENTION = '400 days';
 const RETENTION_INTERVAL_MS = 3_600_000;
@@ -29,7 +30,9 @@ export class ActionLog {
 
   /** The action has been done: if it cannot be stored, the service log keeps it, and the call succeeds. */
   async record(entry: NewAction): Promise<void> {
-    const { actor, action, resource, changes, error = null } = entry;
+    const { actor, action, changes } = entry;
+    const resource = redactText(entry.resource);
+    const error = entry.error === undefined ? null : redactText(entry.error);
     try {
       await this.dataSource.query(
         'INSERT INTO actions (id, actor, action, resource, changes, error) VALUES ($1, $2, $3, $4, $5, $6)',

@@ -1,11 +1,8 @@
 import type { AdminRoute } from '../contracts/admin/admin-route.js';
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import { isJsonObject } from '../contracts/common/json.js';
-import { redactUrls } from '../outbound/redaction.js';
+import { redacted } from '../observability/redaction.js';
 import type { Principal } from './principal.js';
-
-const REDACTED = '[redacted]';
-const SECRET_MEMBERS = new Set(['apikey', 'nextapikey', 'platformapikey', 'key', 'token', 'secret', 'password']);
 
 /** Limits of one value of a change. The DTO limits how many values there are. */
 const MAX_CHARACTERS = 1_000;
@@ -45,22 +42,13 @@ export function changesOf({ route, params, query, body, response }: ChangingCall
     ...valuesOf(route.body, body),
     ...(route.upload === undefined || !isJsonObject(response) ? {} : response),
   };
-  const shown = Object.entries(changes).map(([field, value]) => [field, cut(withoutSecrets(field, value))] as const);
-  return shown.length === 0 ? undefined : Object.fromEntries(shown);
+  return Object.keys(changes).length === 0 ? undefined : (cut(redacted(changes)) as Values);
 }
 
 /** The input as the validation pipe has read it. The route has accepted it, so there are no violations. */
 function valuesOf(type: DtoClass | undefined, input: unknown): Values {
   if (type === undefined || !isJsonObject(input)) return {};
   return readerOf(type)(input, '', []) as Values;
-}
-
-function withoutSecrets(name: string, value: unknown): unknown {
-  if (SECRET_MEMBERS.has(name.toLowerCase().replace(/[-_]/g, ''))) return REDACTED;
-  if (typeof value === 'string') return redactUrls(value);
-  if (Array.isArray(value)) return value.map((element) => withoutSecrets('', element));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutSecrets(key, each)]));
 }
 
 /** Shortens texts and lists, and says by how much. */

@@ -1,6 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { KeptBody } from './exchange-record.js';
 
+/** Redaction must see more of a body than is stored: a secret may stand across the place of the cut. */
+const MARGIN_BYTES = 65_536;
+
+/** How much of a body is collected where `maxBytes` of it are stored. */
+export const collectedBytes = (maxBytes: number): number => (maxBytes === 0 ? 0 : maxBytes + MARGIN_BYTES);
+
 /** Collects a body while it passes: the beginning up to a limit, and size and SHA-256 of the whole. */
 export class BodyCapture {
   sizeBytes = 0;
@@ -84,7 +90,7 @@ const encodingOf = (encoding: unknown): BufferEncoding =>
   typeof encoding === 'string' && Buffer.isEncoding(encoding) ? encoding : 'utf8';
 
 /** Without the beginning of a UTF-8 character at the end. */
-function withoutPartialCharacter(bytes: Buffer): Buffer {
+export function withoutPartialCharacter(bytes: Buffer): Buffer {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (byte < 0x80) break;

@@ -71,7 +71,7 @@ export class ExchangeLog implements BeforeApplicationShutdown {
     const isFailure = record.status === 0 || record.status >= 400 || record.failure !== undefined;
     if (this.env.EXCHANGE_LOG === 'failures' && !isFailure && record.replayOf === undefined) return;
     // Text waits, because thousands of waiting records would keep the garbage collector busy.
-    const row = toRow(record);
+    const row = toRow(record, this.maxBodyBytes);
     const dropped = this.queue.push(row, row.line.length + ROW_BYTES);
     if (dropped > 0) this.lost.inc({ reason: 'queue-full' }, dropped);
     this.writing ??= this.writeAll().finally(() => (this.writing = undefined));

@@ -18,7 +18,7 @@ import { isUuid } from '../contracts/common/text.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { ExchangeLog } from './exchange-log.service.js';
-import { BASE64, REDACTED_FORM, TRUNCATED } from './exchange-row.js';
+import { BASE64, REDACTED_FORM, TRUNCATED } from './body-cells.js';
 import { type ExchangeListRow, ExchangesRepository, type FullExchangeRow } from './exchanges.repository.js';
 import type { ExchangeFilter } from './exchange-list.sql.js';
 import { explain } from './explanation.rules.js';

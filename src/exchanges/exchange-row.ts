@@ -1,18 +1,13 @@
-import { createHash } from 'node:crypto';
-import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../contracts/common/json.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isStorableText, storableText } from '../contracts/common/text.js';
+import { maskSecrets } from '../observability/known-secrets.js';
+import { bodyCells, type BodyCells, NO_BODY } from './body-cells.js';
 import { tallyOf } from './exchange-hours.repository.js';
 import { keysOf } from './exchange-keys.rules.js';
-import type { ExchangeRecord, Headers, KeptBody } from './exchange-record.js';
-import { jsonString, type LinkRule, redactBody, redactHeaders, redactKnown, redactQuery } from './redaction.rules.js';
+import type { ExchangeRecord } from './exchange-record.js';
+import { jsonString, type LinkRule, redactHeaders, redactPath } from './redaction.rules.js';
 import { referencesOf } from './references.rules.js';
-
-/** Bits of `request_form` and `response_form`. */
-export const BASE64 = 1;
-export const REDACTED_FORM = 2;
-export const TRUNCATED = 4;
 
 type Cell = string | number | boolean | null | undefined;
 
@@ -61,15 +56,15 @@ export interface ExchangeRow {
   readonly line: string;
 }
 
-export function toRow(record: ExchangeRecord): ExchangeRow {
+/** `maxBytes` is `EXCHANGE_BODY_LIMIT`: bodies are cut after they are redacted. */
+export function toRow(record: ExchangeRecord, maxBytes: number): ExchangeRow {
   const { id, direction, secrets } = record;
   const rule: LinkRule = direction === 'outbound' ? 'every value' : 'signature';
-  const output = parsedResponse(record);
+  const request = record.inRevision ? NO_BODY : bodyCells(record.requestBody, { rule, secrets, maxBytes });
+  const response = bodyCells(record.responseBody, { rule, secrets, maxBytes });
+  const output = parsed(response);
   const references = referenceCells(record, output);
-  const request = record.inRevision ? NO_BODY : bodyCells(record.requestBody, rule, secrets);
-  const response = bodyCells(record.responseBody, rule, secrets);
   const decision = decisionOf(record, output);
-  const headers = (all: Headers) => redactKnown(redactHeaders(all), secrets);
   const line = copyLine([
     id,
     record.haulerId,
@@ -87,20 +82,20 @@ export function toRow(record: ExchangeRecord): ExchangeRow {
     record.interface,
     record.route,
     record.method,
-    redactKnown(redactQuery(record.path, record.isLink === true ? 'every value' : 'signature'), secrets),
+    redactPath(record.path, record.isLink === true ? 'every value' : 'signature', secrets),
     record.keyPrefix,
-    record.requestId === null ? null : redactKnown(record.requestId, secrets),
+    record.requestId === null ? null : maskSecrets(record.requestId, secrets),
     record.failure,
     decision.errorCode,
     decision.result,
     record.scenario,
-    record.ignoredFields === undefined ? null : redactKnown(record.ignoredFields, secrets),
+    record.ignoredFields === undefined ? null : maskSecrets(record.ignoredFields, secrets),
     references.json,
     references.keys,
-    headers(record.requestHeaders),
+    redactHeaders(record.requestHeaders, secrets),
     request.text,
     request.sha256,
-    record.responseHeaders === undefined ? null : headers(record.responseHeaders),
+    record.responseHeaders === undefined ? null : redactHeaders(record.responseHeaders, secrets),
     response.text,
     response.sha256,
   ]);
@@ -117,8 +112,8 @@ function referenceCells({ id, haulerId, input, references, secrets }: ExchangeRe
   let found = referencesOf(input, output, references);
   if (found.length === 0) return { json: null, keys: null };
   let json = jsonOf(found);
-  if (redactKnown(json, secrets) !== json) {
-    found = found.map(({ kind, value }) => ({ kind, value: redactKnown(value, secrets) }));
+  if (maskSecrets(json, secrets) !== json) {
+    found = found.map(({ kind, value }) => ({ kind, value: maskSecrets(value, secrets) }));
     json = jsonOf(found);
   }
   return { json, keys: `{${keysOf(id, haulerId, found).join(',')}}` };
@@ -128,33 +123,11 @@ function referenceCells({ id, haulerId, input, references, secrets }: ExchangeRe
 const jsonOf = (references: readonly Reference[]): string =>
   `[${references.map(({ kind, value }) => `{"kind":"${kind}","value":${jsonString(value)}}`).join(',')}]`;
 
-interface BodyCells {
-  readonly text: string | null;
-  readonly form: number;
-  readonly sha256: string | null;
-}
-
-const NO_BODY: BodyCells = { text: null, form: 0, sha256: null };
-
-/** Bytes that are not UTF-8 are redacted byte by byte: the names of JSON members are ASCII. */
-function bodyCells(body: KeptBody | undefined, rule: LinkRule, secrets: readonly string[]): BodyCells {
-  if (body === undefined) return NO_BODY;
-  const { content, truncated } = body;
-  const isText = typeof content === 'string' ? isStorableText(content) : isUtf8(content) && !content.includes(0);
-  const encoding = isText ? 'utf8' : 'latin1';
-  const bytes = () => (typeof content === 'string' ? Buffer.from(content) : content);
-  const original = isText && typeof content === 'string' ? content : bytes().toString(encoding);
-  const { text, isRedacted } = redactBody(original, rule, secrets);
-  const form = (isText ? 0 : BASE64) + (isRedacted ? REDACTED_FORM : 0) + (truncated ? TRUNCATED : 0);
-  // Otherwise the reader computes it from the text.
-  const sha256 = body.sha256 ?? (isRedacted ? createHash('sha256').update(bytes()).digest('hex') : null);
-  return { text: isText ? text : Buffer.from(text, encoding).toString('base64'), form, sha256 };
-}
-
-function parsedResponse({ responseBody }: ExchangeRecord): unknown {
-  if (responseBody === undefined || responseBody.truncated) return undefined;
+/** A response that is whole. */
+function parsed({ whole }: BodyCells): unknown {
+  if (whole === undefined) return undefined;
   try {
-    return JSON.parse(responseBody.content.toString()) as unknown;
+    return JSON.parse(whole) as unknown;
   } catch {
     return undefined;
   }

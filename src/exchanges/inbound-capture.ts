@@ -11,8 +11,9 @@ import { uuidv7 } from '../database/uuid.js';
 import type { FaultedRequest, RecordedRequest } from '../http/recorded-request.js';
 import type { EncodedRequest } from '../http/body-reader.js';
 import { type BodyRequest, IGNORED_FIELDS_HEADER } from '../http/json-body.js';
+import { maskSecrets } from '../observability/known-secrets.js';
 import { isComplete } from '../observability/request-observer.js';
-import { BodyCapture, keptBody } from './body-capture.js';
+import { BodyCapture, collectedBytes, keptBody } from './body-capture.js';
 import type { ExchangeLog } from './exchange-log.service.js';
 import type { KeptBody } from './exchange-record.js';
 
@@ -76,7 +77,7 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
   const started = performance.now();
   const bytesBefore = request.socket.bytesWritten;
   const path = request.originalUrl;
-  const body = new BodyCapture(operation.isFile ? 0 : log.maxBodyBytes);
+  const body = new BodyCapture(operation.isFile ? 0 : collectedBytes(log.maxBodyBytes));
   request.exchangeId = id;
   observeBody(response, body);
   // A file that is sent adds listeners beyond Node's default of 10.
@@ -94,7 +95,7 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
       (result === 'created' || result === 'updated' || result === 'stale');
     // The text of an accepted push is not held until the exchange is written.
     const hasBody = principal !== undefined && !inRevision;
-    const requestBody = hasBody ? receivedBody(request, log.maxBodyBytes) : undefined;
+    const requestBody = hasBody ? receivedBody(request, collectedBytes(log.maxBodyBytes)) : undefined;
     log.add({
       id,
       direction: 'inbound',
@@ -173,10 +174,10 @@ function keyReference({ headers, principal }: CapturedRequest): Reference[] {
   return typeof value === 'string' && principal !== undefined ? [{ kind: 'idempotencyKey', value }] : [];
 }
 
-/** A caller may repeat its key in a body or a path. */
+/** A caller may repeat its key in a body or a path. Keys of ours are recognised everywhere. */
 function keysIn({ headers }: CapturedRequest): string[] {
   const keys = [headers['platform-api-key'], headers['api-key']];
-  return keys.filter((key) => typeof key === 'string' && key.length >= 8) as string[];
+  return keys.filter((key) => typeof key === 'string' && key.length >= 8 && maskSecrets(key) === key) as string[];
 }
 
 const textOf = (header: number | string | readonly string[] | undefined): string | undefined =>

@@ -8,7 +8,7 @@ import {
   type OutboundCall,
   type OutboundLog,
 } from '../outbound/outbound-log.js';
-import { BodyCapture, keptBody } from './body-capture.js';
+import { BodyCapture, collectedBytes, keptBody } from './body-capture.js';
 import type { Headers } from './exchange-record.js';
 import { ExchangeLog } from './exchange-log.service.js';
 
@@ -25,7 +25,7 @@ export class OutboundCapture implements OutboundLog {
     const id = uuidv7();
     const started = performance.now();
     const context = callContext();
-    const body = new BodyCapture(call.isFile === true ? 0 : this.log.maxBodyBytes);
+    const body = new BodyCapture(call.isFile === true ? 0 : collectedBytes(this.log.maxBodyBytes));
     let status = 0;
     let headers: Headers | undefined;
     let isEnded = false;
@@ -34,7 +34,8 @@ export class OutboundCapture implements OutboundLog {
       isEnded = true;
       context?.onEnd?.({ id, status, failure });
       const { host, path, query } = addressOf(call.url);
-      const requestBody = call.body === undefined ? undefined : keptBody(call.body, this.log.maxBodyBytes);
+      const requestBody =
+        call.body === undefined ? undefined : keptBody(call.body, collectedBytes(this.log.maxBodyBytes));
       this.log.add({
         id,
         direction: 'outbound',

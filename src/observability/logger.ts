@@ -1,7 +1,10 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Level, type Logger, pino } from 'pino';
 import type { Env } from '../config/env.js';
+import { secretTexts } from '../config/secret-texts.js';
+import { protectSecrets } from './known-secrets.js';
 import { type LogOutput, standardOutput } from './log-output.js';
+import { redactText } from './redaction.js';
 
 /** Chunks of up to 4 KiB are atomic in a pipe: the lines of several processes do not mix. */
 const CHUNK_BYTES = { oneProcess: 65_536, severalProcesses: 4_096 };
@@ -10,10 +13,11 @@ export function outputOf({ WEB_CONCURRENCY }: Pick<Env, 'WEB_CONCURRENCY'>): Log
   return standardOutput(WEB_CONCURRENCY > 1 ? CHUNK_BYTES.severalProcesses : CHUNK_BYTES.oneProcess);
 }
 
-/** Structured logs on standard output. */
-export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'WEB_CONCURRENCY'>): Logger {
+/** Structured logs on standard output, without secrets. */
+export function createLogger(env: Env): Logger {
+  protectSecrets(secretTexts(env));
   if (env.LOG_LEVEL === 'silent') return pino({ enabled: false });
-  const hooks = { streamWrite: escapeControls };
+  const hooks = { streamWrite: (line: string) => escapeControls(redactText(line)) };
   return pino({ level: env.LOG_LEVEL, base: null, timestamp: isoTime, hooks }, outputOf(env));
 }
 

@@ -3,7 +3,8 @@ import { MAX_JSON_DEPTH, withoutByteOrderMark } from '../contracts/common/json.j
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { type JsonRecord, JsonRecordStream, JsonStreamError, MAX_RECORD_BYTES } from '../json/json-record-stream.js';
-import { redactSecrets, redactUrls, secretForms } from '../outbound/redaction.js';
+import { matcherWith, type SecretMatcher } from '../observability/known-secrets.js';
+import { redactText } from '../observability/redaction.js';
 import { errorDetail, PartnerFailure, SENTENCES } from './partner-failure.js';
 
 /** Limit of a body that is parsed as a whole: 4 MiB take about 20 ms. */
@@ -197,54 +198,40 @@ const MIN_KEY_LENGTH_IN_DATA = 8;
 
 /** Removes our keys from everything that leaves this folder, because a partner may echo them (decision 18). */
 export class KeyScrubber {
-  private readonly dataKeys: readonly string[];
-  private readonly forms: readonly string[];
+  private readonly inData: SecretMatcher;
 
   constructor(private readonly keys: readonly string[]) {
-    this.dataKeys = keys.filter((key) => key.length >= MIN_KEY_LENGTH_IN_DATA);
-    this.forms = secretForms(this.dataKeys);
+    this.inData = matcherWith(keys.filter((key) => key.length >= MIN_KEY_LENGTH_IN_DATA));
   }
 
   /** For messages and logs; the query of a link is removed as well, because it may be a signature. */
   sentence(text: string): string {
-    return redactUrls(redactSecrets(text, this.keys));
+    return redactText(text, this.keys);
   }
 
   /** `JSON.parse` without our keys in names and values, and with 0 for a value that is nested deeper than 32. */
   parse(json: string): unknown {
     const value: unknown = JSON.parse(json);
-    return this.mayHaveKey(json) || isDeeper(value, MAX_JSON_DEPTH) ? this.clean(value, MAX_JSON_DEPTH) : value;
+    return this.inData.has(json) || isDeeper(value, MAX_JSON_DEPTH) ? this.clean(value, MAX_JSON_DEPTH) : value;
   }
 
   /** The same for one record, with its JSON text. The depth is not checked, because readers visit only known fields. */
   parseRecord(json: string): { readonly value: unknown; readonly text: string } {
     const value: unknown = JSON.parse(json);
-    if (!this.mayHaveKey(json)) return { value, text: json };
+    // Searching the text is far cheaper than walking through the values.
+    if (!this.inData.has(json)) return { value, text: json };
     const clean = this.clean(value, MAX_JSON_DEPTH);
     return { value: clean, text: JSON.stringify(clean) };
   }
 
-  /** Searching the text is far cheaper than walking through the values. An escape can hide any character. */
-  private mayHaveKey(json: string): boolean {
-    return this.forms.length > 0 && (json.includes('\\') || this.hasKey(json));
-  }
-
   private clean(value: unknown, levels: number): unknown {
-    if (typeof value === 'string') return this.cleanText(value);
+    if (typeof value === 'string') return this.inData.mask(value);
     if (typeof value !== 'object' || value === null) return value;
     if (levels === 0) return 0;
     if (Array.isArray(value)) return value.map((element) => this.clean(element, levels - 1));
     return Object.fromEntries(
-      Object.entries(value).map(([name, entry]) => [this.cleanText(name), this.clean(entry, levels - 1)]),
+      Object.entries(value).map(([name, entry]) => [this.inData.mask(name), this.clean(entry, levels - 1)]),
     );
-  }
-
-  private cleanText(text: string): string {
-    return text.length >= MIN_KEY_LENGTH_IN_DATA && this.hasKey(text) ? redactSecrets(text, this.dataKeys) : text;
-  }
-
-  private hasKey(text: string): boolean {
-    return this.forms.some((form) => text.includes(form));
   }
 }
 

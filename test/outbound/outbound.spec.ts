@@ -6,9 +6,10 @@ import { request } from 'node:https';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { maskSecrets } from '../../src/observability/known-secrets.js';
 import { guardedAgents, isPublicAddress, resolvedUrlFault, urlFault } from '../../src/outbound/address-guard.js';
 import { NameResolver, readHosts } from '../../src/outbound/name-resolver.js';
-import { redactSecrets, redactUrl, redactUrls } from '../../src/outbound/redaction.js';
+import { redactUrl, redactUrls } from '../../src/outbound/redaction.js';
 import { retryAfterMs } from '../../src/outbound/retry-after.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 
@@ -30,9 +31,9 @@ test.each([
   ['Is it https://h.example/a?', 'Is it https://h.example/a?'],
   ['See https://h.example/a.', 'See https://h.example/a.'],
   ['(see https://h.example/a/b.mp4), or later', '(see https://h.example/a/b.mp4), or later'],
-  ['https://h.example: no answer', 'https://h.example/: no answer'],
+  ['https://h.example: no answer', 'https://h.example: no answer'],
   ['https://u:p@h.example:8443, it failed', 'https://h.example:8443/, it failed'],
-  ['http://[::1]:8080/a; http://[::1].', 'http://[::1]:8080/a; http://[::1]/.'],
+  ['http://[::1]:8080/a; http://[::1].', 'http://[::1]:8080/a; http://[::1].'],
   ['https://127.0.0.1/a?sig=a.b!', 'https://127.0.0.1/a?[redacted]'],
   ['https://h.example/a#sig=a.', 'https://h.example/a'],
   // Nothing of a URL with an invalid host may be shown.
@@ -42,7 +43,7 @@ test.each([
   ['https://u:p@h.example:99999/a.', '[redacted].'],
 ])('redactUrls keeps the text around a URL: %s', (text, shown) => expect(redactUrls(text)).toBe(shown));
 
-describe('redactSecrets removes a secret in each form it may be echoed in', () => {
+describe('maskSecrets removes a secret in each form it may be echoed in', () => {
   const secret = 'k/y+"1"=>??';
   const base64 = Buffer.from(secret).toString('base64');
 
@@ -56,11 +57,11 @@ describe('redactSecrets removes a secret in each form it may be echoed in', () =
     ['in base64, percent-encoded', encodeURIComponent(base64)],
     ['in base64, percent-encoded in lower case', 'ay95KyIxIj0%2bPz8%3d'],
   ])('%s', (_, form) => {
-    expect(redactSecrets(`key ${form}, key ${form}.`, [secret, ''])).toBe('key [redacted], key [redacted].');
+    expect(maskSecrets(`key ${form}, key ${form}.`, [secret, ''])).toBe('key [redacted], key [redacted].');
   });
 
   test('as a whole if it contains another one', () => {
-    expect(redactSecrets('abcdef abc', ['abc', 'abcdef'])).toBe('[redacted] [redacted]');
+    expect(maskSecrets('abcdef abc', ['abc', 'abcdef'])).toBe('[redacted] [redacted]');
   });
 });
 

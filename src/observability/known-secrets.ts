@@ -1,0 +1,166 @@
+import { REDACTED } from '../contracts/common/secret-names.js';
+
+/**
+ * A key that this service issued (decision 17), in any case, beyond its public prefix of 11 characters; also in hex. A part
+ * of a key counts as well.
+ */
+const OWN_KEY = 'hb_[0-9a-z]{12,}|68625f(?:[3-7][0-9a-f]){12,}';
+
+/** The beginning of such a key in base64, at each of the three offsets. */
+const OWN_KEY_BASE64 = 'aGJf|[GWm2]hiX|oYl[89]';
+
+/** Characters that may hide others: `\u0068`, `%68`, `&#104;`, and the zero bytes of UTF-16. */
+const ESCAPE = /[\\%\0]|&#/;
+
+/** Rounds of decoding: JSON in JSON in a query is three. */
+const MAX_ROUNDS = 4;
+
+/** Parts of a text that are replaced as a whole if they hide a secret, from small to large. An escape is never cut. */
+const PARTS = [/(?:\\(?:u[0-9a-f]{4}|[^u])|[^\s"'<>/?=,:()[\]{}\\])+/gi, /(?:\\(?:u[0-9a-f]{4}|[^u])|[^\s"<>\\])+/gi];
+
+/** Base64 of a secret needs at least these characters besides the ones at its edges, which depend on its neighbours. */
+const MIN_BASE64 = 6;
+const BASE64_RUN = /[A-Za-z0-9+/_-]{8,}={0,2}/g;
+
+/** What a sentence puts behind a secret stays. */
+const PUNCTUATION = /[.,;:!?]*$/;
+
+/** Finds secrets in texts: plain in any case, escaped, percent-encoded, in hex and in base64. */
+export class SecretMatcher {
+  private readonly plain: RegExp | undefined;
+  private readonly base64: RegExp | undefined;
+
+  constructor(secrets: readonly string[], patterns: { readonly plain: string; readonly base64: string } | null = null) {
+    const texts = [...new Set(secrets.filter((secret) => secret !== ''))];
+    this.plain = anyOf(texts.flatMap(plainForms), 'gi', patterns?.plain);
+    this.base64 = anyOf(texts.flatMap(base64Cores), '', patterns?.base64);
+  }
+
+  has(text: string): boolean {
+    return this.matches(text) || (ESCAPE.test(text) && this.isHidden(text));
+  }
+
+  mask(text: string): string {
+    if (this.plain === undefined) return text;
+    let result = text.replace(this.plain, REDACTED);
+    if (this.base64?.test(result) === true) result = result.replace(BASE64_RUN, (run) => this.withoutBase64(run));
+    return ESCAPE.test(result) ? this.withoutEscaped(result) : result;
+  }
+
+  private withoutBase64(run: string): string {
+    for (let offset = 0; offset < 4; offset++) {
+      if (this.isPlain(Buffer.from(run.slice(offset), 'base64').toString('latin1'))) return REDACTED;
+    }
+    return run;
+  }
+
+  private withoutEscaped(text: string): string {
+    let result = text;
+    for (const part of PARTS) {
+      if (!this.isHidden(result)) return result;
+      result = result.replace(part, (each) => (this.isHidden(each) ? REDACTED + PUNCTUATION.exec(each)?.[0] : each));
+    }
+    return this.isHidden(result) ? REDACTED : result;
+  }
+
+  private isHidden(text: string): boolean {
+    let decoded = text;
+    for (let round = 0; round < MAX_ROUNDS && ESCAPE.test(decoded); round++) {
+      const next = decodedOnce(decoded);
+      if (next === decoded) return false;
+      if (this.matches(next)) return true;
+      decoded = next;
+    }
+    return false;
+  }
+
+  private matches(text: string): boolean {
+    if (this.isPlain(text)) return true;
+    if (this.base64?.test(text) !== true) return false;
+    return text.replace(BASE64_RUN, (run) => this.withoutBase64(run)) !== text;
+  }
+
+  private isPlain(text: string): boolean {
+    return this.plain !== undefined && text.search(this.plain) >= 0;
+  }
+}
+
+/** Other spellings are found by decoding. These are found in a text without touching what stands around them. */
+function plainForms(text: string): string[] {
+  const forms = [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed())];
+  return text.length < MIN_BASE64 ? forms : [...forms, Buffer.from(text).toString('hex')];
+}
+
+function anyOf(texts: readonly string[], flags: string, pattern?: string): RegExp | undefined {
+  // The longest first, because one may contain another.
+  const sorted = [...new Set(texts)].sort((a, b) => b.length - a.length);
+  const alternatives = [...(pattern === undefined ? [] : [pattern]), ...sorted.map((text) => RegExp.escape(text))];
+  return alternatives.length === 0 ? undefined : new RegExp(alternatives.join('|'), flags);
+}
+
+/** The characters of base64 that do not depend on what stands before and after the text. */
+function base64Cores(text: string): string[] {
+  const cores = [0, 1, 2].map((offset) => {
+    const encoded = Buffer.from(' '.repeat(offset) + text).toString('base64');
+    const first = [0, 2, 3][offset] ?? 0;
+    const bits = (offset + Buffer.byteLength(text)) * 8;
+    return encoded.slice(first, Math.floor(bits / 6));
+  });
+  const urlSafe = cores.map((core) => core.replaceAll('+', '-').replaceAll('/', '_'));
+  return [...new Set([...cores, ...urlSafe])].filter(({ length }) => length >= MIN_BASE64);
+}
+
+const ENCODED = /%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|&#x([0-9a-f]{1,6});|&#(\d{1,7});|\\(["'/\\])|\0/gi;
+
+function decodedOnce(text: string): string {
+  return text.replace(ENCODED, (_all, ...groups: (string | undefined)[]) => {
+    const [percent, unicode, byte, hexEntity, entity, literal] = groups;
+    if (literal !== undefined) return literal;
+    const hex = percent ?? unicode ?? byte ?? hexEntity;
+    if (hex !== undefined) return character(parseInt(hex, 16));
+    return entity === undefined ? '' : character(Number(entity));
+  });
+}
+
+const character = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '');
+
+const OWN_PATTERNS = { plain: OWN_KEY, base64: OWN_KEY_BASE64 };
+
+/** Of all services in this process. */
+const protectedSecrets = new Set<string>();
+let own = new SecretMatcher([], OWN_PATTERNS);
+
+/** From now on these texts, such as the admin token, are removed wherever `maskSecrets` is applied. */
+export function protectSecrets(secrets: readonly string[]): void {
+  const before = protectedSecrets.size;
+  for (const secret of secrets) protectedSecrets.add(secret);
+  if (protectedSecrets.size > before) own = new SecretMatcher([...protectedSecrets], OWN_PATTERNS);
+}
+
+const MAX_MATCHERS = 1_000;
+const matchers = new Map<string, SecretMatcher>();
+
+/** Computing the forms of secrets takes longer than looking for them, and most calls have the same few. */
+function matcherOf(secrets: readonly string[]): SecretMatcher {
+  const id = secrets.join('\0');
+  let matcher = matchers.get(id);
+  if (matcher === undefined) {
+    if (matchers.size >= MAX_MATCHERS) matchers.clear();
+    matcher = new SecretMatcher(secrets);
+    matchers.set(id, matcher);
+  }
+  return matcher;
+}
+
+/** A matcher of all that `maskSecrets` removes now, and of further secrets. */
+export const matcherWith = (secrets: readonly string[]): SecretMatcher =>
+  new SecretMatcher([...protectedSecrets, ...secrets], OWN_PATTERNS);
+
+/**
+ * Replaces secrets of ours in a text: every key that this service issued, the protected secrets, and the given ones, such as
+ * the key of a connection.
+ */
+export function maskSecrets(text: string, secrets: readonly string[] = []): string {
+  const result = own.mask(text);
+  return secrets.length === 0 ? result : matcherOf(secrets).mask(result);
+}
