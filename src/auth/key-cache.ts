@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { ApiContract } from '../contracts/common/api-contract.js';
-import { HotPathPool } from '../database/pools.js';
+import { Database } from '../database/database.js';
 import { inBackground } from '../errors/background.js';
 import { findValidKeys, type KnownKeyRow } from './api-key.repository.js';
 import { keyPrincipal } from './api-key-row.js';
@@ -106,7 +106,7 @@ export class KeyLookup {
   private waiting: Waiting = new Map();
   private running = false;
 
-  constructor(private readonly hotPath: HotPathPool) {}
+  constructor(private readonly database: Database) {}
 
   find(hash: string): Promise<KnownKey | undefined> {
     let waiting = this.waiting.get(hash);
@@ -139,7 +139,7 @@ export class KeyLookup {
 
   private async select(hashes: string[]): Promise<Map<string, KnownKey>> {
     const bytes = hashes.map((hash) => Buffer.from(hash, 'base64url'));
-    const rows = await this.hotPath.use((connection) => findValidKeys(connection, bytes));
+    const rows = await this.database.hot.use((session) => findValidKeys(session, bytes));
     return new Map(rows.map(knownKey).map((key) => [key.hash, key]));
   }
 }

@@ -61,7 +61,7 @@ export const VARIABLES = {
   DATABASE_POOL: declare(
     integer(2, 200),
     10,
-    'database connections of one instance, and up to five more for ticket pushes',
+    'database connections of one instance; up to nine more for pushes, synchronisations and the exchange log',
   ),
   DATA_DIR: declare(string, './data', 'embedded database, video files, generated secrets'),
   STORAGE_URL: declare(storageUrl, undefined, 'where videos are stored', 'file:DATA_DIR/videos'),

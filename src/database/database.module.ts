@@ -1,31 +1,23 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ENV, type ResolvedEnv } from '../config/env.js';
 import { createDataSourceOptions } from './data-source.js';
-import { DatabasePool, HotPathPool } from './pools.js';
+import { Database } from './database.js';
 
-@Module({ providers: [DatabasePool], exports: [DatabasePool] })
-class DatabasePoolModule {}
+@Module({ providers: [Database], exports: [Database] })
+class ConnectionsModule {}
 
-/**
- * The only `DataSource` of the process, injected by its class, and the connections of the hot path. Nest closes both
- * after all other modules.
- */
+/** The connections of the process, and the only `DataSource`, which uses them. Nest closes both after all other modules. */
 @Global()
 @Module({
   imports: [
-    DatabasePoolModule,
+    ConnectionsModule,
     TypeOrmModule.forRootAsync({
-      imports: [DatabasePoolModule],
-      inject: [ENV, DatabasePool],
+      imports: [ConnectionsModule],
+      inject: [Database],
       // Without retries: an unavailable database ends the start with its reason, and the process manager starts it again.
-      useFactory: (env: ResolvedEnv, pool: DatabasePool) => ({
-        ...createDataSourceOptions(env, pool.observe),
-        retryAttempts: 0,
-      }),
+      useFactory: (database: Database) => ({ ...createDataSourceOptions(database), retryAttempts: 0 }),
     }),
   ],
-  providers: [HotPathPool],
-  exports: [HotPathPool, DatabasePoolModule],
+  exports: [ConnectionsModule],
 })
 export class DatabaseModule {}

@@ -15,8 +15,10 @@ import { CreateExchanges1795570305000 } from '../../migrations/1795570305000-cre
 import { AddActionErrors1795570410000 } from '../../migrations/1795570410000-add-action-errors.js';
 import { NameKeysOfAllCustomers1795570420000 } from '../../migrations/1795570420000-name-keys-of-all-customers.js';
 import { StartupError } from '../config/startup-error.js';
-import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
+import { Lane } from './lane.js';
+import { SQLSTATE, sqlState } from './postgres-errors.js';
 import type { Querying } from './sql.js';
+import { TypeOrmDriver } from './typeorm-driver.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -41,6 +43,9 @@ const MIGRATION_LOCK = 4_867_391_202;
 
 const LOCK_RETRY_MS = 100;
 
+/** An index may take long. */
+const STATEMENT_TIMEOUT_MS = 24 * 3_600_000;
+
 /**
  * Applies the pending migrations and returns their names. Each one runs in its own transaction, or outside of one if it
  * declares `transaction = false` (for `CREATE INDEX CONCURRENTLY`); migrations before a failed one stay applied.
@@ -52,17 +57,12 @@ const LOCK_RETRY_MS = 100;
 export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Promise<string[]> {
   const dataSource = new DataSource({
     type: 'postgres',
-    url: databaseUrl,
+    driver: new TypeOrmDriver(migrationLane(databaseUrl)),
     migrations,
     installExtensions: false,
     logger: new SilentLogger(),
-    poolSize: 2,
-    connectTimeoutMS: 10_000,
-    applicationName: 'haulbridge migrate',
   });
-  await dataSource.initialize().catch((error: unknown) => {
-    throw new DatabaseConnectionError(error);
-  });
+  await dataSource.initialize();
   try {
     const applied = await appliedMigrations(dataSource);
     assertNotFromDevelopmentBuild(applied, migrations);
@@ -78,6 +78,20 @@ export async function migrate(databaseUrl: string, migrations = MIGRATIONS): Pro
     await dataSource.destroy();
   }
 }
+
+/** One connection for the lock, one for the migrations. */
+const migrationLane = (databaseUrl: string): Lane =>
+  new Lane({
+    databaseUrl,
+    applicationName: 'haulbridge migrate',
+    connections: 2,
+    connectTimeoutMs: 10_000,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    transactionIdleMs: STATEMENT_TIMEOUT_MS,
+    isPipelined: false,
+    isForMigrations: true,
+    idleMs: 0,
+  });
 
 /** Names of the migrations that are not applied yet. Applied migrations of a newer version are ignored. */
 export async function pendingMigrations(database: Querying, migrations = MIGRATIONS): Promise<string[]> {
@@ -104,8 +118,6 @@ async function applyPending(dataSource: DataSource): Promise<string[]> {
 async function inOwnTransaction(runner: QueryRunner, work: () => Promise<unknown>): Promise<void> {
   await runner.startTransaction();
   try {
-    // The timeout of the role is for the service: an index may take longer.
-    await runner.query('SET LOCAL statement_timeout = 0');
     await work();
     await runner.commitTransaction();
   } catch (error) {
@@ -134,7 +146,6 @@ async function withMigrationLock<T>(dataSource: DataSource, work: () => Promise<
 
 async function tryLock(runner: QueryRunner): Promise<boolean> {
   await runner.startTransaction('READ COMMITTED');
-  await runner.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   // Without a parameter: a parameter makes pg open a portal, which keeps its snapshot until the transaction ends.
   const rows = (await runner.query(`SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS locked`)) as {
     locked: boolean;

@@ -4,6 +4,7 @@ import { QueryFailedError } from 'typeorm';
 export const SQLSTATE = {
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',
+  protocolViolation: '08P01',
   readOnlyTransaction: '25006',
   idleInTransaction: '25P03',
   invalidStatementName: '26000',
@@ -26,9 +27,17 @@ export class DatabaseConnectionError extends Error {
   }
 }
 
-/** What pg threw while it connected, or while a statement ran: without an SQLSTATE the connection failed. */
-export const asDatabaseError = (error: unknown): unknown =>
-  sqlState(error) === undefined ? new DatabaseConnectionError(error) : error;
+/** Mistakes of our own, such as a parameter that pg cannot write. */
+const OWN_ERRORS = new Set(['TypeError', 'RangeError', 'SyntaxError']);
+
+/**
+ * What pg threw while a statement ran. Errors of the server have an SQLSTATE. Without one the connection failed, or the server did
+ * not answer in time: pg has no class for that.
+ */
+export function asDatabaseError(error: unknown): unknown {
+  const isOwn = error instanceof Error && OWN_ERRORS.has(error.name);
+  return isOwn || sqlState(error) !== undefined ? error : new DatabaseConnectionError(error);
+}
 
 interface PostgresError {
   readonly code?: string;
@@ -79,16 +88,26 @@ const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
 /** Connection exceptions, insufficient resources (too many connections), operator intervention (shutdown, starting up). */
 const UNAVAILABLE_CLASSES = /^(08|53|57P)/;
 
-/** Messages of pg and its pool, whose errors have no code. */
-const UNAVAILABLE_MESSAGES =
-  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Driver not Connected)/;
+/** The server closes these connections, or they lead to a server that takes no writes, or have lost their statements. */
+const ENDING_STATES: ReadonlySet<string> = new Set([
+  SQLSTATE.readOnlyTransaction,
+  SQLSTATE.idleInTransaction,
+  SQLSTATE.invalidStatementName,
+  SQLSTATE.duplicatePreparedStatement,
+]);
 
-const SOCKET_CODES = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/;
+/** Connection exceptions and operator intervention; a cancelled statement does not belong to it. */
+const ENDING_CLASSES = /^(08|57P)/;
 
-/** Whether a connection failed, to the database or to any other server. */
-export function isSocketFailure(error: unknown): boolean {
-  return SOCKET_CODES.test(driverError(error)?.code ?? '');
+/** True if the connection of this statement must not be used again. */
+export function endsConnection(error: unknown): boolean {
+  if (error instanceof DatabaseConnectionError) return true;
+  const state = sqlState(error);
+  return state !== undefined && (ENDING_STATES.has(state) || ENDING_CLASSES.test(state));
 }
+
+/** True for a write that a standby or a read-only database refused. */
+export const isReadOnlyServer = (error: unknown): boolean => sqlState(error) === SQLSTATE.readOnlyTransaction;
 
 /**
  * True if the database is unavailable or overloaded (decision 13, answered with 503): refused, lost or timed-out
@@ -96,19 +115,15 @@ export function isSocketFailure(error: unknown): boolean {
  * False for a connection that a partner refused.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  const cause = driverError(error);
-  if (cause instanceof DatabaseConnectionError) return true;
+  if (driverError(error) instanceof DatabaseConnectionError) return true;
   const state = sqlState(error);
-  if (state !== undefined) return UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.test(state);
-  if (UNAVAILABLE_MESSAGES.test(cause?.message ?? '')) return true;
-  return error instanceof QueryFailedError && isSocketFailure(error);
+  return state !== undefined && (UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.test(state));
 }
 
 /** True if the database is available, but a statement took too long or waited too long for a lock. */
 export function isDatabaseSlow(error: unknown): boolean {
   const state = sqlState(error);
-  if (state !== undefined) return state === SQLSTATE.queryCanceled || state === SQLSTATE.lockNotAvailable;
-  return driverError(error)?.message?.startsWith('Query read timeout') ?? false;
+  return state === SQLSTATE.queryCanceled || state === SQLSTATE.lockNotAvailable;
 }
 
 /** Checks the properties instead of the class, because errors of sockets may come from another realm, as in Jest. */

@@ -1,22 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type DataSource,
-  type EntityManager,
-  type QueryRunner,
-  QueryRunnerAlreadyReleasedError,
-  QueryRunnerProviderAlreadyReleasedError,
-} from 'typeorm';
-import { PoolClient } from './pools.js';
-import { DatabaseConnectionError, isTransient } from './postgres-errors.js';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import type { Lane } from './lane.js';
+import { isLostStatement, isTransient } from './postgres-errors.js';
+import type { Session, SessionOptions, TransactionSettings } from './session.js';
+import type { TypeOrmConnection, TypeOrmDriver } from './typeorm-driver.js';
 
 /** Maximum number of attempts after deadlocks and serialization failures. */
 const MAX_ATTEMPTS = 5;
 
-export interface TransactionOptions {
-  /** Milliseconds that each statement may take; for work without a waiting caller. */
-  readonly statementTimeoutMs?: number;
-  /** 1 for work that cannot run again, because it reads a stream. */
-  readonly attempts?: number;
+export interface TransactionOptions extends TransactionSettings {
+  /** Where the connection comes from; the general lane by default. */
+  readonly lane?: Lane;
 }
 
 /**
@@ -33,10 +27,26 @@ export async function inTransaction<T>(
     try {
       return await runOnce(dataSource, work, options);
     } catch (error) {
-      if (!isTransient(error) || attempt >= (options.attempts ?? MAX_ATTEMPTS)) throw error;
+      const canRetry = isTransient(error) || isLostStatement(error);
+      if (!canRetry || attempt >= (options.attempts ?? MAX_ATTEMPTS)) throw error;
       await delay(Math.random() * 10 * 2 ** attempt);
     }
   }
+}
+
+/** Runs `work` on one connection of the general lane. */
+export function onConnection<T>(
+  dataSource: DataSource,
+  work: (session: Session) => Promise<T>,
+  options?: SessionOptions,
+): Promise<T> {
+  return driverOf(dataSource).lane.use(work, options);
+}
+
+/** Sends rows to a statement `COPY … FROM STDIN`, in the transaction of `manager` on a lane that is not pipelined. */
+export async function copyRows(manager: EntityManager, sql: string, rows: AsyncIterable<string>): Promise<void> {
+  const connection = (await manager.queryRunner?.connect()) as TypeOrmConnection;
+  await connection.session.copy(sql, rows);
 }
 
 async function runOnce<T>(
@@ -46,26 +56,25 @@ async function runOnce<T>(
 ): Promise<T> {
   const runner = dataSource.createQueryRunner();
   try {
-    const client: unknown = await runner.connect();
+    const connection = await connect(dataSource, runner, options.lane);
+    connection.beginWith(options);
     await runner.startTransaction();
-    if (options.statementTimeoutMs !== undefined) await allow(runner, client, options.statementTimeoutMs);
     const result = await work(runner.manager);
     await runner.commitTransaction();
     return result;
   } catch (error) {
-    // The first error is the one to report. A lost connection has nothing to roll back.
+    // The first error is the one to report.
     if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-    throw isOfReleased(error) ? new DatabaseConnectionError(error) : error;
+    throw error;
   } finally {
     await runner.release();
   }
 }
 
-/** The message of TypeORM for the next statement when a connection was lost between two statements. */
-const isOfReleased = (error: unknown): boolean =>
-  error instanceof QueryRunnerAlreadyReleasedError || error instanceof QueryRunnerProviderAlreadyReleasedError;
-
-async function allow(runner: QueryRunner, client: unknown, milliseconds: number): Promise<void> {
-  await runner.query(`SET LOCAL statement_timeout = ${Math.round(milliseconds)}`);
-  if (client instanceof PoolClient) client.allow(milliseconds);
+async function connect(dataSource: DataSource, runner: QueryRunner, lane?: Lane): Promise<TypeOrmConnection> {
+  const take = () => runner.connect();
+  return (await (lane === undefined ? take() : driverOf(dataSource).from(lane, take))) as TypeOrmConnection;
 }
+
+const driverOf = (dataSource: DataSource): TypeOrmDriver =>
+  (dataSource.options as unknown as { readonly driver: TypeOrmDriver }).driver;

@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { ENV, type ResolvedEnv } from '../config/env.js';
-import { CONNECT_TIMEOUT_MS } from '../database/pools.js';
+import { CONNECT_TIMEOUT_MS } from '../database/lane.js';
 import { asDatabaseError, DatabaseConnectionError, sqlState, SQLSTATE } from '../database/postgres-errors.js';
 import { withTimeout } from '../errors/app-error.js';
 import { countExchanges } from './exchange-hours.repository.js';

@@ -3,7 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
-import { DatabasePool, HotPathPool } from '../database/pools.js';
+import { Database } from '../database/database.js';
+import type { ConnectionCounts } from '../database/lane.js';
 import { receivingBytes } from '../http/body-reader.js';
 import { JobsService } from '../jobs/jobs.service.js';
 import { Metrics } from '../observability/metrics.js';
@@ -15,14 +16,13 @@ const OLDEST_DUE_TIMEOUT_MS = 3_000;
 @Injectable()
 export class InstanceMetrics {
   constructor(
-    pool: DatabasePool,
-    hotPath: HotPathPool,
+    { general, hot, bulk }: Database,
     jobs: JobsService,
     { registry }: Metrics,
     { httpAdapter }: HttpAdapterHost,
   ) {
     const registers = [registry];
-    const connections = (name: string, help: string, counts: () => ReturnType<DatabasePool['counts']>) =>
+    const connections = (name: string, help: string, counts: () => ConnectionCounts) =>
       new Gauge({
         name,
         help,
@@ -35,13 +35,14 @@ export class InstanceMetrics {
     connections(
       'database_pool_connections',
       'Database connections of this instance by state; waiting are requests without one',
-      () => pool.counts(),
+      () => general.counts(),
     );
     connections(
       'hot_path_pool_connections',
       'Database connections of ticket pushes, key look-up and readiness by state; waiting are those without one',
-      () => hotPath.counts(),
+      () => hot.counts(),
     );
+    connections('bulk_pool_connections', 'Database connections of synchronisations by state', () => bulk.counts());
     new Gauge({
       name: 'request_bodies_receiving_bytes',
       help: 'Bytes that are reserved for request bodies that have not arrived yet',

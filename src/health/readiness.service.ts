@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { HotPathPool } from '../database/pools.js';
+import { Database } from '../database/database.js';
 import { pendingMigrations } from '../database/migrate.js';
 import { unavailable, withTimeout } from '../errors/app-error.js';
 
@@ -12,7 +12,7 @@ export class ReadinessService implements BeforeApplicationShutdown {
   private isMigrated = false;
   private check: Promise<void> | undefined;
 
-  constructor(private readonly hotPath: HotPathPool) {}
+  constructor(private readonly database: Database) {}
 
   beforeApplicationShutdown(): void {
     this.isStopping = true;
@@ -28,15 +28,16 @@ export class ReadinessService implements BeforeApplicationShutdown {
   }
 
   private async checkDatabase(): Promise<void> {
+    const { hot, general } = this.database;
+    let takesWrites: boolean[];
     try {
-      // On the hot path: admin lists that use the whole pool do not make the instance unready.
-      await this.hotPath.use(async (connection) => {
-        await connection.query('SELECT 1', []);
-        this.isMigrated ||= (await pendingMigrations(connection)).length === 0;
-      });
+      // Admin lists that use all general connections do not make the instance unready.
+      takesWrites = await Promise.all([hot, general].map(async (lane) => lane.isBusy || (await lane.takesWrites())));
+      this.isMigrated ||= (await hot.use(pendingMigrations)).length === 0;
     } catch (error) {
       throw unavailable('the database is unavailable', { cause: error });
     }
+    if (takesWrites.includes(false)) throw unavailable('the database is read-only: it may be a standby');
     if (!this.isMigrated) throw unavailable('migrations are missing: run npm run migrate');
   }
 }

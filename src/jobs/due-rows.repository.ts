@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
-import { type Connection, type ConnectionOptions, onConnection } from '../database/sql.js';
-import { isLostStatement, isTransient } from '../database/postgres-errors.js';
+import type { Session } from '../database/session.js';
+import { onConnection } from '../database/transaction.js';
 import { claimSql, equal, isAnyDueSql, list, oldestSql } from './claim.sql.js';
 import { DEFAULT_LEASE_MS, identifier, type JobKind } from './job-kind.js';
 import { type Changes, LeaseLostError, type Next } from './run.js';
@@ -139,7 +139,9 @@ export class DueRows {
   /** The claim is a statement of its own, so that its snapshot is taken after the wait for the lock. */
   private claimUnderLock(parameters: unknown[]): Promise<ClaimedRow[]> {
     const lock = [`due rows: ${this.kind.name}`];
-    return this.connected((connection) => connection.inSequence([LOCK, lock], [this.claimStatement, parameters]));
+    return onConnection(this.dataSource, (session) =>
+      session.inSequence([LOCK, lock], [this.claimStatement, parameters]),
+    );
   }
 
   private async write(
@@ -163,8 +165,8 @@ export class DueRows {
   private async affectedRows(sql: string, parameters: unknown[], manager?: EntityManager): Promise<number> {
     if (manager === undefined) {
       // Prepared, as each download ends with it: the database spends 15 % less per download.
-      const write = (connection: Connection) => connection.query<unknown[]>(`${sql} RETURNING 1`, parameters);
-      return (await this.connected(write, { prepared: true })).length;
+      const write = (session: Session) => session.query<unknown[]>(`${sql} RETURNING 1`, parameters);
+      return (await onConnection(this.dataSource, write, { prepared: true })).length;
     }
     const [, affected] = await manager.query<[unknown[], number]>(sql, parameters);
     return affected;
@@ -172,20 +174,7 @@ export class DueRows {
 
   /** Not prepared: the plan of a claim made while the table was nearly empty would read all of it later. */
   private query<Rows>(sql: string, parameters: unknown[]): Promise<Rows> {
-    return this.connected((connection) => connection.query<Rows>(sql, parameters));
-  }
-
-  /** Retries once after an error that proves that nothing was written: a deadlock, or a prepared statement lost by a pooler. */
-  private async connected<T>(
-    work: (connection: Connection) => Promise<T>,
-    options: ConnectionOptions = {},
-  ): Promise<T> {
-    try {
-      return await onConnection(this.dataSource, work, options);
-    } catch (error) {
-      if (!isTransient(error) && !isLostStatement(error)) throw error;
-      return onConnection(this.dataSource, work, options);
-    }
+    return onConnection(this.dataSource, (session) => session.query<Rows>(sql, parameters));
   }
 
   /** The condition under which this process may write a row. */

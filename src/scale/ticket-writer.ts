@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { type CreateScaleTicketResponse, RESULT_HEADER, type TicketResult } from '../contracts/scale/scale.dto.js';
-import type { Connection } from '../database/sql.js';
-import { HotPathPool } from '../database/pools.js';
+import { Database } from '../database/database.js';
+import type { Session } from '../database/session.js';
 import { AppError, violated } from '../errors/app-error.js';
 import { errorReply } from '../errors/error-body.js';
 import type { Answer } from '../http/answer.js';
@@ -31,7 +31,7 @@ export type Outcomes = (Outcome | undefined)[];
 /** Decides on a batch of submissions and writes its changes, all or none. */
 @Injectable()
 export class TicketWriter {
-  constructor(private readonly hotPath: HotPathPool) {}
+  constructor(private readonly database: Database) {}
 
   /**
    * Most pushes create a ticket and violate no rule. Inserts them in one statement. The others have no outcome: they need
@@ -41,13 +41,13 @@ export class TicketWriter {
     const pushes = submissions.map(({ push }) => push);
     // Pushes of one flow must be applied one after the other.
     if (haveCommonFlow(pushes)) return pushes.map(() => undefined);
-    const inserted = await this.hotPath.use((connection) => insertNewTickets(connection, pushes));
+    const inserted = await this.database.hot.use((session) => insertNewTickets(session, pushes));
     return pushes.map(({ id }) => (inserted.has(id) ? stored(id, 'created') : undefined));
   }
 
   /** Every submission gets an outcome. */
   write(submissions: readonly Submission[]): Promise<Outcome[]> {
-    return this.hotPath.use((connection) => writeOn(connection, submissions));
+    return this.database.hot.use((session) => writeOn(session, submissions));
   }
 
   /**
@@ -55,16 +55,16 @@ export class TicketWriter {
    * that is a duplicate in the batch has no outcome: it needs another call after this one, to find the answer of the first.
    */
   writeOncePerKey(submissions: readonly Submission[]): Promise<Outcomes> {
-    return this.hotPath.use((connection) =>
-      connection.transaction(async () => {
+    return this.database.hot.use((session) =>
+      session.transaction(async () => {
         const states = await claim(
-          connection,
+          session,
           submissions.flatMap((submission) => submission.claim ?? []),
         );
         const claimed = submissions.filter((_, i) => states[i]?.state === 'claimed');
-        const outcomes = await writeOn(connection, claimed);
+        const outcomes = await writeOn(session, claimed);
         await keep(
-          connection,
+          session,
           claimed.flatMap((submission, i) => toKeptAnswer(submission, outcomes[i])),
         );
         const written = new Map(claimed.map((submission, i) => [submission, outcomes[i]]));
@@ -74,16 +74,16 @@ export class TicketWriter {
   }
 }
 
-async function writeOn(connection: Connection, submissions: readonly Submission[]): Promise<Outcome[]> {
+async function writeOn(session: Session, submissions: readonly Submission[]): Promise<Outcome[]> {
   if (submissions.length === 0) return [];
   const pushes = submissions.map(({ push }) => push);
-  const [catalog, tickets] = await Promise.all([findReferences(connection, pushes), findTickets(connection, pushes)]);
+  const [catalog, tickets] = await Promise.all([findReferences(session, pushes), findTickets(session, pushes)]);
   const state = new BatchState(tickets);
   const outcomes = pushes.map((push) => {
     const violations = catalogViolations(push, catalog);
     return violations.length > 0 ? violated(SCALE_API, 'ruleViolated', violations) : toOutcome(state.apply(push));
   });
-  await writeChanges(connection, state.changes());
+  await writeChanges(session, state.changes());
   return outcomes;
 }
 

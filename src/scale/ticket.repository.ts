@@ -1,4 +1,5 @@
-import { type Columns, type Connection, instantSql, rowArrays, rowsSql, type Statement } from '../database/sql.js';
+import { type Columns, instantSql, rowArrays, rowsSql } from '../database/sql.js';
+import type { Session, Statement } from '../database/session.js';
 import { isLostStatement, isTransient, isUniqueViolation } from '../database/postgres-errors.js';
 import {
   allReferencesExist,
@@ -124,17 +125,17 @@ const FREE_NUMBERS = `
    WHERE (t.hauler_id, t.id) = (renamed.hauler_id, renamed.id)`;
 
 /** Returns every ticket that a flow of these pushes matches (decision 20). A ticket that two flows match may come twice. */
-export async function findTickets(connection: Connection, pushes: readonly Push[]): Promise<Ticket[]> {
+export async function findTickets(session: Session, pushes: readonly Push[]): Promise<Ticket[]> {
   const parameters = [...rowArrays(flowKey('inbound'), pushes), ...rowArrays(flowKey('outbound'), pushes)];
-  return (await connection.query<TicketRow[]>(FIND, parameters)).map(toTicket);
+  return (await session.query<TicketRow[]>(FIND, parameters)).map(toTicket);
 }
 
 /**
  * Creates a ticket for each push whose flows are not stored yet, with its first revision, and returns their ids. No two pushes
  * may have a flow in common. Inserts nothing if a site or material of any push is unknown (decision 24).
  */
-export async function insertNewTickets(connection: Connection, pushes: readonly Push[]): Promise<ReadonlySet<string>> {
-  const inserted = await connection.query<Pick<Ticket, 'id'>[]>(INSERT_NEW, [
+export async function insertNewTickets(session: Session, pushes: readonly Push[]): Promise<ReadonlySet<string>> {
+  const inserted = await session.query<Pick<Ticket, 'id'>[]>(INSERT_NEW, [
     ...rowArrays(MATERIAL_REFERENCE, pushes.flatMap(toMaterialReferences)),
     ...rowArrays(NEW_TICKET, pushes.toSorted(byFlows)),
   ]);
@@ -145,16 +146,16 @@ export async function insertNewTickets(connection: Connection, pushes: readonly 
  * Writes all changes of a batch or none. No row was locked before: if another instance has changed one of the tickets
  * since it was read, a unique constraint of a flow or of a revision's number fails (decision 26), see `canRetry`.
  */
-export async function writeChanges(connection: Connection, changes: BatchChanges): Promise<void> {
+export async function writeChanges(session: Session, changes: BatchChanges): Promise<void> {
   const { created, updated, renamed, revisions } = changes;
   if (revisions.length === 0) return;
   const write: Statement = [
     WRITE,
     [...rowArrays(REVISION, revisions), ...rowArrays(TICKET, created), ...rowArrays(TICKET, updated)],
   ];
-  if (renamed.length === 0) await connection.query(...write);
+  if (renamed.length === 0) await session.query(...write);
   // A number may move from one ticket of the batch to another, and constraints are checked row by row.
-  else await connection.inSequence([FREE_NUMBERS, rowArrays(TICKET_KEY, renamed)], write);
+  else await session.inSequence([FREE_NUMBERS, rowArrays(TICKET_KEY, renamed)], write);
 }
 
 const RACE_CONSTRAINTS = ['tickets_inbound_key', 'tickets_outbound_key', 'ticket_revisions_pkey'];

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { ADMIN_API } from '../../src/contracts/admin/admin.api.js';
 import { migrate } from '../../src/database/migrate.js';
-import { HotPathPool } from '../../src/database/pools.js';
+import { Database } from '../../src/database/database.js';
 import { AppError, invalid } from '../../src/errors/app-error.js';
 import { errorReply } from '../../src/errors/error-body.js';
 import { CommonErrorFilter } from '../../src/errors/exception.filter.js';
@@ -231,7 +231,7 @@ describe('health', () => {
 
   it('asks the database once for concurrent requests, and again for a later one', async () => {
     const readiness = service.app.get(ReadinessService);
-    const use = jest.spyOn(service.app.get(HotPathPool), 'use');
+    const use = jest.spyOn(service.app.get(Database).general, 'use');
     const asked = () => use.mock.calls.length;
     try {
       await Promise.all([1, 2, 3].map(() => readiness.assertReady()));
@@ -245,8 +245,8 @@ describe('health', () => {
 
   it('is ready after the last migration, as long as the database is available and the instance is not stopping', async () => {
     const database = await createTestDatabase({ migrated: false });
-    const hotPath = new HotPathPool(testEnv({ DATABASE_URL: database.url }));
-    const readiness = new ReadinessService(hotPath);
+    const connections = new Database(testEnv({ DATABASE_URL: database.url }));
+    const readiness = new ReadinessService(connections);
     const expectRefused = (why: string) =>
       expect(readiness.assertReady()).rejects.toMatchObject({
         kind: 'unavailable',
@@ -255,7 +255,7 @@ describe('health', () => {
     await expectRefused('migrations are missing');
     await migrate(database.url);
     await readiness.assertReady();
-    await hotPath.onApplicationShutdown();
+    await connections.onApplicationShutdown();
     await expectRefused('the database is unavailable');
     readiness.beforeApplicationShutdown();
     await expectRefused('this instance is stopping');

@@ -5,6 +5,7 @@ import { AccountEntity } from '../../src/accounts/account.entity.js';
 import { newAccountRow } from '../../src/accounts/account-row.js';
 import type { CreateAccountRequest } from '../../src/contracts/account/account.dto.js';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { Database } from '../../src/database/database.js';
 import type { BenchDatabase } from './database.js';
 import type { Asked } from './load.js';
 
@@ -30,7 +31,7 @@ export function accountOf(series: string, n: number): CreateAccountRequest {
 /** The accounts that are there from the first, the same on both sides. */
 export async function stock({ url, client }: BenchDatabase, haulerId: string, count: number): Promise<void> {
   const dataSource = await new DataSource(
-    createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: 1 }),
+    createDataSourceOptions(new Database({ DATABASE_URL: url, DATABASE_POOL: 1 })),
   ).initialize();
   for (let from = 0; from < count; from += PORTION) {
     const accounts = Array.from({ length: Math.min(PORTION, count - from) }, (_, i) => accountOf('s', from + i));

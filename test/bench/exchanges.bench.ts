@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { Database } from '../../src/database/database.js';
 import { atEnd } from './cleanup.js';
 import { copyExchanges, exchangeId, numberedId } from './copied-exchanges.js';
 import { collectGarbage, push } from './load.js';
@@ -220,7 +221,7 @@ async function measureStored({ client, url }: BenchDatabase, { haulerId }: Scale
     'one hour': { from: midnight, to: midnight + 3_600_000 },
   };
   const dataSource = await new DataSource(
-    createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: 2 }),
+    createDataSourceOptions(new Database({ DATABASE_URL: url, DATABASE_POOL: 2 })),
   ).initialize();
   atEnd(() => dataSource.destroy());
   const exchanges = new ExchangesRepository(dataSource);

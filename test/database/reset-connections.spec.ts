@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { type Connection, onConnection } from '../../src/database/sql.js';
-import { HotPathPool } from '../../src/database/pools.js';
+import { Database } from '../../src/database/database.js';
+import type { Session } from '../../src/database/session.js';
+import { onConnection } from '../../src/database/transaction.js';
 import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
 import { TicketService } from '../../src/scale/ticket.service.js';
 import { STORAGE, type Storage } from '../../src/storage/storage.js';
@@ -59,13 +60,13 @@ function expectUnavailable({ status, headers, body }: Reply<{ readonly error?: u
 
 describe('a connection that is reset during a statement', () => {
   const SLEEP = 'SELECT pg_sleep($1)';
-  const sleep = (connection: Pick<Connection, 'query'>) => connection.query(SLEEP, [3]);
+  const sleep = (connection: Pick<Session, 'query'>) => connection.query(SLEEP, [3]);
   const ASLEEP = 'FROM pg_stat_activity WHERE query = $1 AND datname = current_database()';
 
   test.each<[string, () => Promise<unknown>]>([
     ['of the ordinary pool', () => onConnection(stage.service.dataSource, sleep)],
     ['of TypeORM', () => stage.service.dataSource.query(SLEEP, [3])],
-    ['of the hot path', () => stage.service.app.get(HotPathPool).use(sleep)],
+    ['of the hot path', () => stage.service.app.get(Database).hot.use(sleep)],
   ])('%s: the database is unavailable', async (_, work) => {
     const failure = work().then(
       () => undefined,

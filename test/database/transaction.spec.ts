@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { DataSource, EntityManager } from 'typeorm';
 import { isDatabaseUnavailable, SQLSTATE, sqlState } from '../../src/database/postgres-errors.js';
 import { inTransaction } from '../../src/database/transaction.js';
-import { eventually } from '../support/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let database: TestDatabase;
@@ -124,8 +123,7 @@ describe('inTransaction', () => {
     const work = inTransaction(dataSource, async (manager) => {
       await add(manager, 1);
       const [{ pid }] = await manager.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid');
-      await dataSource.query('SELECT pg_terminate_backend($1)', [pid]);
-      await eventually(() => expect(manager.queryRunner?.isReleased).toBe(true));
+      await dataSource.query('SELECT pg_terminate_backend($1, 5000)', [pid]);
       await goOn(manager);
     });
     const error: unknown = await work.catch((reason: unknown) => reason);

@@ -17,6 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { Database } from '../../src/database/database.js';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
 import { type EmbeddedProcess, isAlive, runEmbedded, serverPid } from '../support/embedded-process.js';
@@ -234,7 +235,7 @@ describe('a server that is killed', () => {
   test('is started again, and the pool recovers; until then the database is reported as unavailable', async () => {
     const { url, output } = await startAgain();
     await keep(url);
-    const pool = new DataSource(createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: 2 }));
+    const pool = new DataSource(createDataSourceOptions(new Database({ DATABASE_URL: url, DATABASE_POOL: 2 })));
     await pool.initialize();
     const killed = serverPid(dataDir);
     process.kill(killed, 'SIGKILL');

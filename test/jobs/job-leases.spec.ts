@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigModule } from '../../src/config/config.module.js';
 import { DatabaseModule } from '../../src/database/database.module.js';
+import { DatabaseConnectionError } from '../../src/database/postgres-errors.js';
 import type { JobKind } from '../../src/jobs/job-kind.js';
 import { JobsModule } from '../../src/jobs/jobs.module.js';
 import { JobsService, TICK } from '../../src/jobs/jobs.service.js';
@@ -208,7 +209,7 @@ describe('a statement that fails', () => {
   test.each([
     [
       'the database is unavailable',
-      new Error('Connection terminated unexpectedly'),
+      new DatabaseConnectionError(new Error('Connection terminated unexpectedly')),
       'warn',
       ['cannot claim: the database is unavailable'],
     ],

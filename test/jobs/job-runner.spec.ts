@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JobRunner } from '../../src/jobs/job-runner.js';
 import type { Run } from '../../src/jobs/run.js';
+import { DatabaseConnectionError } from '../../src/database/postgres-errors.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { addParcels, HAULER, parcel, type Parcel } from './due-table.js';
 import { eventually } from '../support/eventually.js';
@@ -72,8 +73,8 @@ describe('a runner of due rows', () => {
     ],
     [
       'an unavailable database',
-      new Error('Connection terminated due to connection timeout'),
-      'The database was unavailable: Connection terminated due to connection timeout',
+      new DatabaseConnectionError(new Error('Connection terminated due to connection timeout')),
+      'The database was unavailable: no connection to the database: Connection terminated due to connection timeout',
       60_000,
     ],
     [
@@ -223,7 +224,10 @@ describe('the cap on attempts (decision 54)', () => {
   });
 
   test.each([
-    ['our database was unavailable', new Error('Connection terminated due to connection timeout')],
+    [
+      'our database was unavailable',
+      new DatabaseConnectionError(new Error('Connection terminated due to connection timeout')),
+    ],
     ['the error does not concern the row', Object.assign(new Error('Wait.'), { expected: true, isAttempt: false })],
   ])('an attempt does not count if %s', async (_, error) => {
     const [id = ''] = await addParcels(jobs.first, 1);
@@ -248,7 +252,8 @@ describe('the cap on attempts (decision 54)', () => {
       attempts: {
         max: 1,
         giveUp: async (run, reason) => {
-          if (reasons.push(reason) === 1) throw new Error('Connection terminated unexpectedly');
+          if (reasons.push(reason) === 1)
+            throw new DatabaseConnectionError(new Error('Connection terminated unexpectedly'));
           await run.finish('done', { weight: 99 });
         },
       },

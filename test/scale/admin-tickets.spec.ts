@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { Database } from '../../src/database/database.js';
 import { chunksOf, MAX_CHUNK_BYTES, TicketQueries } from '../../src/scale/ticket-queries.js';
 import { filterSql } from '../../src/scale/ticket-list.repository.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -388,7 +389,7 @@ describe('a large page', () => {
       [id],
     );
     const env = { DATABASE_URL: service.env.DATABASE_URL, DATABASE_POOL: 1 };
-    const own = await new DataSource(createDataSourceOptions(env)).initialize();
+    const own = await new DataSource(createDataSourceOptions(new Database(env))).initialize();
     try {
       for (const scan of ['indexscan', 'indexonlyscan', 'bitmapscan']) await own.query(`SET enable_${scan} = off`);
       const { data } = await new TicketQueries(own).revisions(id, {});

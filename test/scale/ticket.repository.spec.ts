@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { HotPathPool } from '../../src/database/pools.js';
+import { Database } from '../../src/database/database.js';
+import type { Lane } from '../../src/database/lane.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { type Direction, DIRECTIONS, type Push, type Revision, type Ticket } from '../../src/scale/ticket.js';
 import { canRetry, findTickets, insertNewTickets, writeChanges } from '../../src/scale/ticket.repository.js';
@@ -11,13 +12,13 @@ import { anyPushes, at, flow, push, type PushParts } from './pushes.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let database: TestDatabase;
-let pool: HotPathPool;
+let pool: Lane;
 let catalog: CatalogFixture;
 let hauler: string;
 let site: string;
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = new HotPathPool(testEnv({ DATABASE_URL: database.url }));
+  pool = new Database(testEnv({ DATABASE_URL: database.url })).hot;
   catalog = new CatalogFixture(await database.connect());
 });
 beforeEach(() => {
@@ -25,7 +26,7 @@ beforeEach(() => {
   site = uuidv7();
 });
 afterAll(async () => {
-  await pool.onApplicationShutdown();
+  await pool.close();
   await database.drop();
 });
 
@@ -35,7 +36,7 @@ const find = (pushes: readonly Push[]) => pool.use((connection) => findTickets(c
 /** One batch, as the service writes it. */
 const writeBatch = (...pushes: Push[]) => writeBatchOn(pool, ...pushes);
 
-function writeBatchOn(on: HotPathPool, ...pushes: Push[]): Promise<Ticket[]> {
+function writeBatchOn(on: Lane, ...pushes: Push[]): Promise<Ticket[]> {
   return on.use(async (connection) => {
     const state = new BatchState(await findTickets(connection, pushes));
     for (const one of pushes) state.apply(one);
@@ -224,9 +225,9 @@ describe('insertNewTickets', () => {
 });
 
 test('batches of the same tickets in opposite orders do not deadlock', async () => {
-  const pools = Array.from({ length: 3 }, () => new HotPathPool(testEnv({ DATABASE_URL: database.url })));
+  const pools = Array.from({ length: 3 }, () => new Database(testEnv({ DATABASE_URL: database.url })).hot);
   const codes = new Set<unknown>();
-  const until = async (one: HotPathPool, pushes: Push[]) => {
+  const until = async (one: Lane, pushes: Push[]) => {
     for (;;) {
       try {
         return await writeBatchOn(one, ...pushes);
@@ -251,7 +252,7 @@ test('batches of the same tickets in opposite orders do not deadlock', async () 
     }
   }
   expect([...codes]).toEqual(['23505']);
-  for (const one of pools) await one.onApplicationShutdown();
+  for (const one of pools) await one.close();
 });
 
 /** Stores tickets as a database does, and searches them one by one. */

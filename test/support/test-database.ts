@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
+import { Database } from '../../src/database/database.js';
 import { held } from './held.js';
 import { databaseUrl, onServer, TEST_SERVER_VARIABLE, type TestServer } from './test-server.js';
 
@@ -44,7 +45,9 @@ export async function createTestDatabase({ migrated = true } = {}): Promise<Test
   return {
     url,
     async connect(poolSize = 10) {
-      const pool = new DataSource(createDataSourceOptions({ DATABASE_URL: url, DATABASE_POOL: poolSize }));
+      const pool = new DataSource(
+        createDataSourceOptions(new Database({ DATABASE_URL: url, DATABASE_POOL: poolSize })),
+      );
       pools.push(pool);
       return pool.initialize();
     },

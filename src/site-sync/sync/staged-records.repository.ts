@@ -1,11 +1,9 @@
-import { pipeline } from 'node:stream/promises';
-import type { ClientBase } from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
 import type { EntityManager } from 'typeorm';
 import { type Instant, instantOf } from '../../contracts/common/instant.js';
 import { type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
+import { copyRows } from '../../database/transaction.js';
 import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.dto.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { type Kind, KINDS } from './kinds.js';
@@ -156,9 +154,7 @@ function copyRow(cells: readonly Cell[]): string {
 export async function stageRecords(manager: EntityManager, rows: AsyncIterable<string>): Promise<void> {
   const columns = Object.entries(STAGED_COLUMNS).map(([name, type]) => `${name} ${type}`);
   await manager.query(`CREATE TEMP TABLE staged (${columns.join(', ')}, flagged_reason text) ON COMMIT DROP`);
-  const client = (await manager.queryRunner?.connect()) as ClientBase;
-  const copy = client.query(copyFrom(`COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`));
-  await pipeline(rows, copy);
+  await copyRows(manager, `COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`, rows);
   // The first record with an id counts (decision 33).
   await manager.query(`
     UPDATE staged given SET fault_path = ${pathOf('.id')}, fault = ${pathOf('.id is the id of an earlier element')}

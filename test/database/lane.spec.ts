@@ -3,8 +3,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { onConnection } from '../../src/database/sql.js';
-import { HOT_PATH_CONNECTIONS, HotPathPool } from '../../src/database/pools.js';
+import { Database, HOT_CONNECTIONS } from '../../src/database/database.js';
+import type { Lane } from '../../src/database/lane.js';
+import { onConnection } from '../../src/database/transaction.js';
 import type { ExchangeRow } from '../../src/exchanges/exchange-row.js';
 import { ExchangeWriter } from '../../src/exchanges/exchange-writer.js';
 import { testEnv } from '../support/env.js';
@@ -17,26 +18,26 @@ const INSERT = 'INSERT INTO things VALUES ($1)';
 
 let database: TestDatabase;
 let dataSource: DataSource;
-let pool: HotPathPool;
+let pool: Lane;
 beforeAll(async () => {
   database = await createTestDatabase();
   dataSource = await database.connect();
   await dataSource.query('CREATE TABLE things (n int PRIMARY KEY)');
   await dataSource.query('INSERT INTO things VALUES (1)');
-  pool = new HotPathPool(testEnv({ DATABASE_URL: database.url }));
+  pool = new Database(testEnv({ DATABASE_URL: database.url })).hot;
 });
 afterAll(async () => {
-  await pool.onApplicationShutdown();
+  await pool.close();
   await database.drop();
 });
 
 const find = (...numbers: number[]) => findBy(pool, ...numbers);
-const findBy = (of: HotPathPool, ...numbers: number[]) =>
+const findBy = (of: Lane, ...numbers: number[]) =>
   of.use((connection) => connection.query<{ n: number }[]>(FIND, [numbers]));
 
-describe('HotPathPool', () => {
+describe('a lane', () => {
   test('prepares a statement once per connection', async () => {
-    const other = new HotPathPool(testEnv({ DATABASE_URL: database.url }));
+    const other = new Database(testEnv({ DATABASE_URL: database.url })).hot;
     for (let i = 0; i < 3; i++) expect(await findBy(other, 1, 2)).toEqual([{ n: 1 }]);
     const prepared = await other.use((connection) =>
       connection.query<{ uses: number }[]>(
@@ -45,12 +46,12 @@ describe('HotPathPool', () => {
       ),
     );
     expect(prepared).toEqual([{ uses: 3 }]);
-    await other.onApplicationShutdown();
+    await other.close();
   });
 
   test('makes a caller wait when all connections are in use', async () => {
     const started: number[] = [];
-    const holds = Array.from({ length: HOT_PATH_CONNECTIONS + 1 }, (_, n) => {
+    const holds = Array.from({ length: HOT_CONNECTIONS + 1 }, (_, n) => {
       const finish = Promise.withResolvers<void>();
       const done = pool.use(() => {
         started.push(n);
@@ -58,11 +59,11 @@ describe('HotPathPool', () => {
       });
       return { finish: () => finish.resolve(), done };
     });
-    await eventually(() => expect(started).toHaveLength(HOT_PATH_CONNECTIONS));
+    await eventually(() => expect(started).toHaveLength(HOT_CONNECTIONS));
     await delay(30);
-    expect(started).toHaveLength(HOT_PATH_CONNECTIONS);
+    expect(started).toHaveLength(HOT_CONNECTIONS);
     holds[started[0] ?? 0]?.finish();
-    await eventually(() => expect(started).toHaveLength(HOT_PATH_CONNECTIONS + 1));
+    await eventually(() => expect(started).toHaveLength(HOT_CONNECTIONS + 1));
     for (const { finish } of holds) finish();
     await Promise.all(holds.map(({ done }) => done));
   });
@@ -124,34 +125,47 @@ describe('HotPathPool', () => {
     const url = new URL(database.url);
     const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
     url.port = String(proxy.port);
-    const other = new HotPathPool(testEnv({ DATABASE_URL: url.href }));
+    const other = new Database(testEnv({ DATABASE_URL: url.href })).hot;
     proxy.cut();
     await expect(findBy(other, 1)).rejects.toMatchObject({ name: 'DatabaseConnectionError' });
     proxy.pass();
     expect(await findBy(other, 1)).toEqual([{ n: 1 }]);
-    await other.onApplicationShutdown();
+    await other.close();
     await proxy.close();
   });
 
   test('shutdown waits for work that has started', async () => {
-    const other = new HotPathPool(testEnv({ DATABASE_URL: database.url }));
+    const other = new Database(testEnv({ DATABASE_URL: database.url })).hot;
     const answer = other.use((connection) => connection.query('SELECT 1 AS n FROM pg_sleep($1)', [0.1]));
     await delay(50);
-    await other.onApplicationShutdown();
+    await other.close();
     expect(await answer).toEqual([{ n: 1 }]);
     await expect(findBy(other, 1)).rejects.toThrow(/pool/);
   });
 
-  test('stops preparing statements behind a pooler that switches server connections', async () => {
-    // The setting belongs to the module, so the test needs its own copy.
-    jest.resetModules();
-    const own = await import('../../src/database/pools.js');
-    const other = new own.HotPathPool(testEnv({ DATABASE_URL: database.url }));
+  test('runs a statement without preparing it if a pooler has lost it, and prepares again later', async () => {
+    const other = new Database(testEnv({ DATABASE_URL: database.url })).hot;
+    const preparedBy = () =>
+      other.use((session) => session.query('SELECT 1 AS n FROM pg_prepared_statements WHERE statement = $1', [FIND]));
     await findBy(other, 1);
-    await other.use((connection) => connection.query('DEALLOCATE ALL', []));
-    await expect(findBy(other, 1)).rejects.toMatchObject({ code: '26000' });
+    expect(await preparedBy()).toEqual([{ n: 1 }]);
+    await other.use((session) => session.query('DEALLOCATE ALL', []));
     expect(await findBy(other, 1)).toEqual([{ n: 1 }]);
-    await other.onApplicationShutdown();
+    expect(await findBy(other, 1)).toEqual([{ n: 1 }]);
+    expect(await preparedBy()).toEqual([]);
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
+    await findBy(other, 1);
+    clock.mockRestore();
+    expect(await preparedBy()).toEqual([{ n: 1 }]);
+    await other.close();
+  });
+
+  test('runs a transaction again if a pooler has lost one of its prepared statements', async () => {
+    const other = new Database(testEnv({ DATABASE_URL: database.url })).hot;
+    await findBy(other, 1);
+    await other.use((session) => session.query('DEALLOCATE ALL', []));
+    expect(await other.use((session) => session.inSequence([INSERT, [30]], [FIND, [[30]]]))).toEqual([{ n: 30 }]);
+    await other.close();
   });
 });
 
@@ -194,13 +208,13 @@ describe('a server that stops in the moment in which it accepts a connection', (
     ],
     [
       'the hot path',
-      () => new HotPathPool(env as ConstructorParameters<typeof HotPathPool>[0]),
-      (pool: HotPathPool) => pool.use((connection) => connection.query('SELECT 1', [])),
+      () => new Database({ DATABASE_POOL: 1, ...env }).hot,
+      (pool: Lane) => pool.use((connection) => connection.query('SELECT 1', [])),
     ],
   ])('does not end %s', async (_, create, use) => {
     const pool = create();
     for (let i = 0; i < 3; i++) await expect((use as (on: unknown) => Promise<unknown>)(pool)).rejects.toThrow();
     expect(connections).toBeGreaterThanOrEqual(3);
-    await pool.onApplicationShutdown();
+    await (pool instanceof ExchangeWriter ? pool.onApplicationShutdown() : pool.close());
   });
 });

@@ -1,0 +1,69 @@
+import type { QueryResult } from 'pg';
+import type { Lane } from './lane.js';
+import type { Session, TransactionSettings } from './session.js';
+
+type Connected = (error: unknown, connection?: TypeOrmConnection, release?: (error?: unknown) => void) => void;
+
+/** What TypeORM needs of pg: a pool. Its connections are sessions of a lane, so that every statement has the same rules. */
+export class TypeOrmDriver {
+  readonly Pool: new () => object;
+  private current: Lane;
+
+  constructor(readonly lane: Lane) {
+    this.current = lane;
+    const connect = (connected: Connected) => this.connect(connected);
+    this.Pool = class {
+      on(): void {}
+
+      connect(connected: Connected): void {
+        connect(connected);
+      }
+
+      end(ended: (error?: unknown) => void): void {
+        lane.close().then(() => ended(), ended);
+      }
+    };
+  }
+
+  /** Calls `connect`, which asks TypeORM for a connection, and answers it with one of `lane`. */
+  from<T>(lane: Lane, connect: () => T): T {
+    this.current = lane;
+    try {
+      // TypeORM asks its pool before it returns the promise.
+      return connect();
+    } finally {
+      this.current = this.lane;
+    }
+  }
+
+  private connect(connected: Connected): void {
+    this.current.connect().then((session) => {
+      connected(undefined, new TypeOrmConnection(session), () => session.release());
+    }, connected);
+  }
+}
+
+/** A connection as TypeORM sees it. */
+export class TypeOrmConnection {
+  /** For the next transaction. */
+  private settings: TransactionSettings | undefined;
+
+  constructor(readonly session: Session) {}
+
+  /** TypeORM begins and ends a transaction by statements. */
+  async query(text: string, values?: unknown[]): Promise<QueryResult | undefined> {
+    if (text === 'START TRANSACTION') await this.session.begin(this.settings);
+    else if (text === 'COMMIT') await this.session.commit();
+    else if (text === 'ROLLBACK') await this.session.rollback();
+    else return this.session.execute(text, values);
+    return undefined;
+  }
+
+  beginWith(settings: TransactionSettings): void {
+    this.settings = settings;
+  }
+
+  /** The next statement on a lost connection fails, so that nobody needs to listen. */
+  on(): void {}
+  removeListener(): void {}
+}
