@@ -2,12 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { epochMillis, formatInstant, instantOf } from '../../src/contracts/common/instant.js';
 import type { Video } from '../../src/contracts/vision/vision.dto.js';
-import { ClipMatcher, covers, type WantedPart } from '../../src/vision/clips/clip-matching.rules.js';
+import { type CameraNames, ClipMatcher, covers, type WantedPart } from '../../src/vision/clips/clip-matching.rules.js';
 import {
   comparableName,
   isSameCamera,
   mayBeAliases,
   mayBeOneTruck,
+  type NamePair,
 } from '../../src/vision/recordings/camera-names.rules.js';
 import { MAX_CLIPS_PER_PART } from '../../src/vision/recordings/recording.rules.js';
 
@@ -15,11 +16,15 @@ function matchingOf<P extends WantedPart>(
   wanted: readonly P[],
   videos: readonly Video[],
   otherRequests?: ReadonlySet<string>,
+  names?: CameraNames,
 ): ClipMatcher<P> {
-  const matcher = new ClipMatcher(wanted);
+  const matcher = new ClipMatcher(wanted, names);
   for (const video of videos) matcher.add(video, otherRequests);
   return matcher;
 }
+
+/** What the partner of truck T1 said: its camera 1 is the front one. */
+const ONE_IS_FRONT: CameraNames = new Map([['t1', [{ requested: 'front', returned: '1' }]]]);
 
 describe('recognising clips (decision 38)', () => {
   const wanted = (fields: Partial<WantedPart> = {}): WantedPart => ({
@@ -107,21 +112,46 @@ describe('recognising clips (decision 38)', () => {
     ['not by such a truck alone', { truckId: 'T7' }, { truckId: 'T-0007' }, false],
     ['by truck, camera and range', {}, {}, true],
     ['by names in other letter case', { truckId: 't1 ' }, { cameraId: 'Front' }, true],
-    ['by an alias of the camera', {}, { cameraId: '1' }, true],
-    ['not by a name that starts like a number', {}, { cameraId: '1b' }, false],
-    ['not by a name that ends like one', {}, { cameraId: '#1' }, false],
-    ['not by a name that starts like a placement', { cameraId: '1' }, { cameraId: 'front!' }, false],
-    ['not by a name that ends like one', { cameraId: '1' }, { cameraId: '(front' }, false],
-    ['not by another kind of name', { cameraId: '1' }, { cameraId: 'cam-17' }, false],
+    ['not by a number that nobody said is the placement', {}, { cameraId: '1' }, false],
+    ['nor the reverse', { cameraId: '1' }, {}, false],
     ['not by another placement', {}, { cameraId: 'rear' }, false],
     ['by a range cut at key frames', {}, { startTime: '2026-01-31T07:59:55.000000Z' }, true],
     ['not by another range', {}, { startTime: '2026-01-31T08:20:00.000000Z' }, false],
     ['by range where the partner gave no id', { partnerRequestId: null }, {}, true],
   ])('%s', (_, part, clip, expected) => expect(matches(part, clip)).toBe(expected));
 
+  test.each<[string, NamePair[], string, boolean]>([
+    ['as it was returned for it', [{ requested: 'front', returned: '1' }], '1', true],
+    ['as it was requested by it', [{ requested: '1', returned: 'front' }], '1', true],
+    ['not by the number of another camera', [{ requested: 'front', returned: '1' }], '2', false],
+    [
+      'not where the partner returns two for one',
+      [
+        { requested: 'front', returned: '1' },
+        { requested: 'front', returned: '2' },
+      ],
+      '1',
+      false,
+    ],
+  ])('by a number that the partner said is the camera: %s', (_, pairs, cameraId, expected) => {
+    const names = new Map([['t1', pairs]]);
+    expect(matchingOf([wanted()], [video({ cameraId })], new Set(), names).found.size).toBe(expected ? 1 : 0);
+  });
+
+  test('a clip of a number is reported, and lands under no camera by a guess', () => {
+    const [front, rear] = [wanted({ id: 'front' }), wanted({ id: 'rear', cameraId: 'rear' })];
+    const matcher = matchingOf([front, rear], [video({ id: 'x', cameraId: '1' }), video({ id: 'y', cameraId: '2' })]);
+    expect(matcher.found.size).toBe(0);
+    expect(matcher.findings().map(({ path, reason }) => `${path} ${reason}`)).toEqual([
+      'data.videos[].cameraId The clip x has no requestId, and nothing says that camera 1 is camera front.',
+      'data.videos[].cameraId The clip y has no requestId, and nothing says that camera 2 is camera front.',
+    ]);
+  });
+
   test('an exact camera is better than an alias', () => {
     const [front, one] = [wanted({ id: 'a' }), wanted({ id: 'b', cameraId: '1' })];
-    const { found } = matchingOf([front, one], [video({ id: 'x', cameraId: '1' }), video({ id: 'y' })]);
+    const clips = [video({ id: 'x', cameraId: '1' }), video({ id: 'y' })];
+    const { found } = matchingOf([front, one], clips, new Set(), ONE_IS_FRONT);
     expect(found.get(front)?.map(({ id }) => id)).toEqual(['y']);
     expect(found.get(one)?.map(({ id }) => id)).toEqual(['x']);
   });
@@ -269,8 +299,17 @@ function naive(wanted: readonly WantedPart[], videos: readonly Video[], taken: R
     const named = wanted.filter((part) => part.partnerRequestId === video.requestId);
     const [only] = named;
     let part: WantedPart | undefined;
-    if (video.requestId === undefined) part = closestOf(wanted, video);
-    else if (only === undefined) {
+    if (video.requestId === undefined) {
+      part = closestOf(wanted, video);
+      const other = wanted.find(
+        (each) =>
+          mayBeAliases(each.cameraId, video.cameraId) && closestOf([each], { ...video, cameraId: each.cameraId }),
+      );
+      if (part === undefined && other !== undefined)
+        mismatches.push(
+          `The clip ${video.id} has no requestId, and nothing says that camera ${video.cameraId} is camera ${other.cameraId}.`,
+        );
+    } else if (only === undefined) {
       const withoutId = wanted.filter(({ partnerRequestId }) => partnerRequestId === null);
       part = taken.has(video.requestId) ? undefined : closestOf(withoutId, video);
     } else if (named.length > 1) part = closestOf(named, video);
@@ -302,13 +341,12 @@ function closestOf(candidates: readonly WantedPart[], video: Video): WantedPart 
 }
 
 function distanceOf(part: WantedPart, video: Video): number | undefined {
-  const alias = mayBeAliases(part.cameraId, video.cameraId);
-  if (!alias && !isSameCamera(part.cameraId, video.cameraId)) return undefined;
+  if (!isSameCamera(part.cameraId, video.cameraId)) return undefined;
   const [start, end] = [epochMillis(part.startTime), epochMillis(part.endTime)];
   const [before, behind] = [epochMillis(video.startTime) - start, epochMillis(video.endTime) - end].map(Math.abs);
   const tolerance = Math.min(10_000, (end - start) * 0.25);
   if (before === undefined || behind === undefined || before > tolerance || behind > tolerance) return undefined;
-  return (alias ? 1_000_000 : 0) + before + behind;
+  return before + behind;
 }
 
 const describeRange = ({

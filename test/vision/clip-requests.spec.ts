@@ -204,7 +204,7 @@ describe('the POST to the partner', () => {
 
   test('is accepted by a 202 with an unreadable body: the clip is recognised by truck, camera and range', async () => {
     vision.partner.on(POST, raw('ok', { status: 202 }));
-    vision.listVideos(() => [clip({ cameraId: '1' })]);
+    vision.listVideos(() => [clip()]);
     await becomes(await order(await vision.connect()), { status: 'stored' });
     expect(vision.partner.askedOf(POST)).toHaveLength(1);
   });

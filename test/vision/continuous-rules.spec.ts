@@ -9,6 +9,7 @@ import {
   knownByCamera,
   type KnownChunk,
 } from '../../src/vision/recordings/recording.rules.js';
+import type { NamePair } from '../../src/vision/recordings/camera-names.rules.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -161,38 +162,34 @@ describe('a chunk that is listed again (decision 48)', () => {
     covered: true,
     ...fields,
   });
-  const known = (cameras: readonly string[], rows: readonly KnownChunk[]) =>
+  const known = (cameras: readonly string[], rows: readonly KnownChunk[], names: readonly NamePair[] = []) =>
     [
       ...knownByCamera(
         cameras.map((cameraId) => chunk({ cameraId })),
         rows,
+        new Map([[chunk().truckId, names]]),
       ),
     ].map(([place, { id }]) => [place, id]);
 
-  test.each<[string, string[], KnownChunk[], [number, string][]]>([
-    ['by its camera', ['front'], [row({})], [[0, 'r1']]],
-    ['the first of several', ['front'], [row({}), row({ id: 'r2' })], [[0, 'r1']]],
-    ['not by another placement', ['front'], [row({ camera: 'rear' })], []],
-    ['by another name of its camera', ['front'], [row({ camera: '1' })], [[0, 'r1']]],
-    ['not by a name that is neither placement nor number', ['front'], [row({ camera: 'cam-17' })], []],
-    ['not under such a name', ['cam-17'], [row({ camera: '1' })], []],
-    ['by its own name before another', ['front'], [row({ camera: '1' }), row({ id: 'r2' })], [[0, 'r2']]],
+  const one: NamePair[] = [{ requested: 'front', returned: '1' }];
+  const two: NamePair[] = [...one, { requested: 'front', returned: '2' }];
+
+  test.each<[string, string[], KnownChunk[], [number, string][], NamePair[]]>([
+    ['by its camera', ['front'], [row({})], [[0, 'r1']], []],
+    ['the first of several', ['front'], [row({}), row({ id: 'r2' })], [[0, 'r1']], []],
+    ['not by another placement', ['front'], [row({ camera: 'rear' })], [], []],
+    ['by another name of its camera', ['front'], [row({ camera: '1' })], [[0, 'r1']], one],
+    ['not by a name that nobody said is its camera', ['front'], [row({ camera: '1' })], [], []],
+    ['not by a name of which two are said', ['front'], [row({ camera: '1' })], [], two],
+    ['by its own name before another', ['front'], [row({ camera: '1' }), row({ id: 'r2' })], [[0, 'r2']], one],
     [
       'by another name only where no chunk has that name',
       ['front', '1'],
       [row({ camera: '1' }), row({ place: 1, camera: '1' })],
       [[1, 'r1']],
+      one,
     ],
-    [
-      'by another name one each',
-      ['1', '2'],
-      [row({}), row({ place: 1 }), row({ place: 1, id: 'r2' })],
-      [
-        [0, 'r1'],
-        [1, 'r2'],
-      ],
-    ],
-  ])('recognised %s', (_, cameras, rows, expected) => expect(known(cameras, rows)).toEqual(expected));
+  ])('recognised %s', (_, cameras, rows, expected, names) => expect(known(cameras, rows, names)).toEqual(expected));
 
   test.each([
     ['stored', true],

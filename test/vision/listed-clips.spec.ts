@@ -395,3 +395,31 @@ describe('clips that arrive while the partner prepares the request', () => {
     expect(reported).toEqual(['Request req-many has more than 1000 clips; only the first ones are fetched.']);
   });
 });
+
+describe('clips of cameras by number, for requests by placement', () => {
+  const numbered = (fields: Element) => clip({ requestId: undefined, ...fields });
+
+  test('are not assigned by a guess where they carry no id; the finding names both', async () => {
+    const front = await twoOpen();
+    clips = [numbered({ cameraId: '1' }), numbered({ cameraId: '2' })];
+    await rounds(2);
+    expect(await read(front)).toMatchObject({ status: 'processing', recordingIds: [] });
+    expect(await vision.query('SELECT FROM recordings')).toEqual([]);
+    const findings = await vision.query<{ reason: string }>('SELECT reason FROM vision_findings ORDER BY reason');
+    expect(findings.map(({ reason }) => reason)).toContainEqual(
+      expect.stringContaining('nothing says that camera 1 is camera front'),
+    );
+  });
+
+  test('are assigned once the partner has answered a request for the placement with the number', async () => {
+    const front = await twoOpen();
+    clips = [clip({ cameraId: '1' })];
+    expect((await becomes(front, { status: 'stored' })).recordingIds).toHaveLength(1);
+    const later = { startTime: '2026-01-31T09:30:00Z', endTime: '2026-01-31T09:35:00Z' };
+    const again = await order(vision.connectionId, later);
+    await becomes(again, { status: 'processing' });
+    clips = [numbered({ ...later, cameraId: '1' }), numbered({ cameraId: '2' })];
+    expect((await becomes(again, { status: 'stored' })).recordingIds).toHaveLength(1);
+    expect(await vision.query("SELECT FROM recordings WHERE camera_id = '2'")).toEqual([]);
+  });
+});

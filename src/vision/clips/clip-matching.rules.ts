@@ -1,7 +1,13 @@
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Video } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from '../client/read-list.rules.js';
-import { cameraKind, comparableName, mayBeOneTruck } from '../recordings/camera-names.rules.js';
+import {
+  comparableName,
+  mayBeAliases,
+  mayBeOneTruck,
+  type NamePair,
+  namesOf,
+} from '../recordings/camera-names.rules.js';
 import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';
 import type { Range } from './clip-requests.rules.js';
 
@@ -19,8 +25,8 @@ export interface WantedPart extends CameraRange {
 
 /**
  * Assigns listed clips to parts, clip by clip: by `requestId`, or by truck, camera and range where the partner sends no id
- * or the same id for several requests. An id that no request has may belong to a part whose 202 carried no id. A
- * placement and a number may be one camera; such a match counts only where no exact match exists.
+ * or the same id for several requests. An id that no request has may belong to a part whose 202 carried no id.
+ * Another name of a camera counts only where the partner itself returned it for that camera, and no exact match exists.
  */
 export class ClipMatcher<P extends WantedPart> {
   /** The first clips of each part. */
@@ -32,10 +38,14 @@ export class ClipMatcher<P extends WantedPart> {
   private readonly tooMany = new Set<P>();
   private readonly mismatches: Finding[] = [];
 
-  constructor(parts: readonly P[]) {
+  /** `names` are the known names of each truck's cameras. */
+  constructor(
+    parts: readonly P[],
+    private readonly names: CameraNames = new Map(),
+  ) {
     this.byRequest = Map.groupBy(parts, ({ partnerRequestId }) => partnerRequestId ?? undefined);
-    this.all = new PartIndex(parts);
-    this.withoutId = new PartIndex(this.byRequest.get(undefined) ?? []);
+    this.all = new PartIndex(parts, names);
+    this.withoutId = new PartIndex(this.byRequest.get(undefined) ?? [], names);
   }
 
   /** `otherRequests` are the ids of our requests that are not in `parts`. */
@@ -55,17 +65,25 @@ export class ClipMatcher<P extends WantedPart> {
 
   private partOf(video: Video, otherRequests: ReadonlySet<string>): P | undefined {
     const { requestId } = video;
-    if (requestId === undefined) return this.all.closestTo(video);
+    if (requestId === undefined) return this.all.closestTo(video) ?? this.unknownName(video);
     const parts = this.byRequest.get(requestId) ?? [];
     const [part] = parts;
     if (part === undefined) return otherRequests.has(requestId) ? undefined : this.withoutId.closestTo(video);
-    const index = this.indexOfRequest.get(requestId) ?? new PartIndex(parts);
+    const index = this.indexOfRequest.get(requestId) ?? new PartIndex(parts, this.names);
     this.indexOfRequest.set(requestId, index);
     if (parts.length > 1) return index.closestTo(video);
     if (isPlausible(part, video, index)) return part;
     const reason = `The clip ${video.id} under request ${requestId} shows ${describe(video)}, not ${describe(part)}.`;
     this.mismatches.push({ path: 'data.videos[].requestId', reason, raw: video });
     return undefined;
+  }
+
+  /** Reports a clip without an id that would match if its camera's name were known, and assigns it to no part. */
+  private unknownName(video: Video): undefined {
+    const part = this.all.inRange(video).find(({ cameraId }) => mayBeAliases(cameraId, video.cameraId));
+    if (part === undefined) return;
+    const reason = `The clip ${video.id} has no requestId, and nothing says that camera ${video.cameraId} is camera ${part.cameraId}.`;
+    this.mismatches.push({ path: 'data.videos[].cameraId', reason, raw: video });
   }
 }
 
@@ -104,39 +122,46 @@ interface TimedPart<P> extends Times {
   readonly position: number;
 }
 
-/** The parts of one truck, each list sorted by start. */
-interface TruckParts<P> {
-  readonly byCamera: ReadonlyMap<string, readonly TimedPart<P>[]>;
-  readonly byKind: ReadonlyMap<string | undefined, readonly TimedPart<P>[]>;
-}
+/** The parts of one truck by camera, each list sorted by start. */
+type TruckParts<P> = ReadonlyMap<string, readonly TimedPart<P>[]>;
+
+/** By the comparable name of the truck. */
+export type CameraNames = ReadonlyMap<string, readonly NamePair[]>;
 
 /** Finds parts by truck, camera and range. Sorted, because comparing 25,000 clips with 1,000 parts each took 30 s. */
 class PartIndex<P extends CameraRange> {
   private readonly trucks = new Map<string, TruckParts<P>>();
 
-  constructor(parts: readonly P[]) {
+  constructor(
+    parts: readonly P[],
+    private readonly names: CameraNames,
+  ) {
     const timed = parts.map((part, position) => ({ part, ...timesOf(part), position }));
     for (const [truck, own] of Map.groupBy(timed, ({ part }) => comparableName(part.truckId))) {
-      this.trucks.set(truck, {
-        byCamera: sortedByStart(Map.groupBy(own, ({ part }) => comparableName(part.cameraId))),
-        byKind: sortedByStart(Map.groupBy(own, ({ part }) => cameraKind(part.cameraId))),
-      });
+      this.trucks.set(truck, sortedByStart(Map.groupBy(own, ({ part }) => comparableName(part.cameraId))));
     }
   }
 
-  /** The closest part of the same camera, or else of a possible alias. The first one where several are equally close. */
-  closestTo(clip: CameraRange): P | undefined {
-    const truck = this.trucks.get(comparableName(clip.truckId));
-    if (truck === undefined) return undefined;
+  /** The closest part of the same camera, by its name or else by another known one. The first of several equally close ones. */
+  closestTo({ cameraId, ...clip }: CameraRange): P | undefined {
+    const truck = comparableName(clip.truckId);
+    const parts = this.trucks.get(truck);
+    if (parts === undefined) return undefined;
     const times = timesOf(clip);
-    const own = closest(truck.byCamera.get(comparableName(clip.cameraId)), times);
-    if (own !== undefined) return own;
-    const kind = cameraKind(clip.cameraId);
-    return kind === undefined ? undefined : closest(truck.byKind.get(OTHER_KIND[kind]), times);
+    const names = [cameraId, ...namesOf(cameraId, this.names.get(truck) ?? [])].map(comparableName);
+    for (const name of new Set(names)) {
+      const part = closest(parts.get(name), times);
+      if (part !== undefined) return part;
+    }
+    return undefined;
+  }
+
+  /** The closest part of each camera of the truck. */
+  inRange(clip: CameraRange): P[] {
+    const parts = [...(this.trucks.get(comparableName(clip.truckId))?.values() ?? [])];
+    return parts.map((each) => closest(each, timesOf(clip))).filter((part) => part !== undefined);
   }
 }
-
-const OTHER_KIND = { placement: 'number', number: 'placement' } as const;
 
 const timesOf = ({ startTime, endTime }: Range): Times => ({
   start: epochMillis(startTime),

@@ -97,8 +97,10 @@ export class ClipPollClient {
     context: PollContext,
   ): Promise<{ result: PollResult | undefined; failure: PartList['failure'] }> {
     const list = await this.readPart(part, context);
-    const matcher = new ClipMatcher([part]);
-    for (const video of list.videos) matcher.add(video);
+    const matcher = new ClipMatcher([part], await this.clips.cameraNames([part]));
+    // A list that names the request has the clips of that request, also where they carry no id.
+    const listed = list.request === undefined ? {} : { requestId: list.request.requestId };
+    for (const video of list.videos) matcher.add({ ...listed, ...video });
     const mismatches = matcher.findings();
     await this.findings.record(context.connection, [...list.findings, ...mismatches]);
     const clips = matcher.found.get(part);
@@ -133,7 +135,7 @@ export class ClipPollClient {
   }
 
   private async pollList(parts: readonly Part[], context: PollContext): Promise<BatchPoll> {
-    const matcher = new ClipMatcher(parts);
+    const matcher = new ClipMatcher(parts, await this.clips.cameraNames(parts));
     const findings: Finding[] = [];
     const { pages, nextPage, failure } = await this.readList(parts, context, matcher, findings);
     if (pages === 0 && failure !== undefined && isUnknown(failure)) {

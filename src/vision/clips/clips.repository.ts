@@ -3,7 +3,9 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { instantSql } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import type { CameraRange } from './clip-matching.rules.js';
+import { namePairsOf } from '../recordings/camera-names.repository.js';
+import { comparableName } from '../recordings/camera-names.rules.js';
+import type { CameraNames, CameraRange } from './clip-matching.rules.js';
 import {
   type ClipState,
   type PartState,
@@ -105,6 +107,16 @@ export class ClipsRepository {
       [haulerId, connectionId, ids],
     );
     return rows.map(({ id }) => id);
+  }
+
+  /** The names that the partner returned for the cameras of these parts' trucks. */
+  async cameraNames(parts: readonly Part[]): Promise<CameraNames> {
+    const trucks = [...new Map(parts.map((part) => [comparableName(part.truckId), part])).entries()];
+    const pairs = await namePairsOf(
+      this.dataSource,
+      trucks.map(([, part]) => part),
+    );
+    return new Map(trucks.map(([truck], i) => [truck, pairs[i] ?? []]));
   }
 
   /**

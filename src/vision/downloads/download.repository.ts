@@ -5,6 +5,8 @@ import { inTransaction } from '../../database/transaction.js';
 import type { Changes, Next, Run } from '../../jobs/run.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';
+import { namePairsOf } from '../recordings/camera-names.repository.js';
+import type { NamePair } from '../recordings/camera-names.rules.js';
 import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
 import type { ResumePoint } from './downloader.js';
 
@@ -92,6 +94,12 @@ export class DownloadRepository {
     set: Changes = {},
   ): Promise<void> {
     await this.write(row, status, set, (changes, manager) => run.finish(next, changes, manager));
+  }
+
+  /** The names that the partner returned for the cameras of the recording's truck. */
+  async cameraNames({ connection_id: connectionId, truck_id: truckId }: RecordingRow): Promise<NamePair[]> {
+    const [pairs = []] = await namePairsOf(this.dataSource, [{ connectionId, truckId }]);
+    return pairs;
   }
 
   /** The time range of the recording, extended by the waiting recordings of its truck within six hours. */

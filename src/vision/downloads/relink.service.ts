@@ -7,7 +7,7 @@ import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { ListedPage } from '../client/read-list.rules.js';
 import { readAllPages } from '../client/read-pages.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
-import { isSameCamera, mayBeAliases } from '../recordings/camera-names.rules.js';
+import { isNameOf, isSameCamera, type NamePair } from '../recordings/camera-names.rules.js';
 import { type VisionCall, VisionClient } from '../client/vision.client.js';
 import { VisionConnections } from '../client/vision-connections.repository.js';
 import { DownloadRepository, type RecordingRow } from './download.repository.js';
@@ -60,11 +60,12 @@ export class RelinkService {
   async find(row: RecordingRow, signal: AbortSignal): Promise<Recording | string> {
     const connection = await this.connections.find(row.connection_id);
     if (connection === undefined) return 'The link expired, and the connection was deleted.';
+    const names = await this.recordings.cameraNames(row);
     const shared = await this.sharedListing(row);
-    const kept = shared && recordingIn(shared, row);
+    const kept = shared && recordingIn(shared, row, names);
     if (kept !== undefined) return kept;
     const listing = await this.begin(row, { connection, signal });
-    const found = recordingIn(listing, row);
+    const found = recordingIn(listing, row, names);
     // A failure after the recording was found does not matter.
     if (found !== undefined) return found;
     const { failure } = listing;
@@ -134,12 +135,12 @@ const listingName = ({ connection_id, truck_id, part_id, id }: RecordingRow): st
 const covers = ({ range }: Listing, { start_time, end_time }: RecordingRow): boolean =>
   range === undefined || (range.start <= start_time && range.end >= end_time);
 
-/** The recording under its own camera's name, or else under a possible alias of it. */
-function recordingIn({ items }: Listing, row: RecordingRow): Recording | undefined {
+/** The recording under its own camera's name, or else under another known name of it. */
+function recordingIn({ items }: Listing, row: RecordingRow, names: readonly NamePair[]): Recording | undefined {
   const found = items.filter((item) => isSame(row, item));
   return (
     found.findLast(({ cameraId }) => isSameCamera(cameraId, row.camera_id)) ??
-    found.findLast(({ cameraId }) => mayBeAliases(cameraId, row.camera_id))
+    found.findLast(({ cameraId }) => isNameOf(row.camera_id, cameraId, names))
   );
 }
 

@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import type { Querying } from '../../database/sql.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { isSameCamera, mayBeAliases, type NamePair, namesOf } from './camera-names.rules.js';
 
@@ -9,7 +10,10 @@ export interface RequestedCamera {
   readonly cameraId: string;
 }
 
-/** Stores the other names that the partner returned for a requested camera. */
+/**
+ * Stores the other names that the partner returned for a requested camera: of clips under the id of the request, and of
+ * recordings in a list that was filtered by the camera.
+ */
 export async function storeCameraNames(
   manager: EntityManager,
   { haulerId, connectionId, truckId, cameraId }: RequestedCamera,
@@ -34,14 +38,28 @@ export interface Truck {
 }
 
 /** The name pairs of each truck. */
-export async function namePairsOf(dataSource: DataSource, trucks: readonly Truck[]): Promise<NamePair[][]> {
-  const rows = await dataSource.query<(NamePair & { readonly place: number })[]>(
+export async function namePairsOf(database: Querying, trucks: readonly Truck[]): Promise<NamePair[][]> {
+  const rows = await database.query<(NamePair & { readonly place: number })[]>(
     `SELECT place::integer AS place, requested_name AS requested, returned_name AS returned
      FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
      JOIN partner_camera_names USING (connection_id, truck_id) ORDER BY 2, 3`,
     [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId)],
   );
   return trucks.map((_, i) => rows.filter(({ place }) => place === i + 1));
+}
+
+/** The name pairs of the trucks of these recordings, by truck. */
+export async function namesByTruck(
+  database: Querying,
+  connectionId: string,
+  recordings: readonly Recording[],
+): Promise<Map<string, NamePair[]>> {
+  const trucks = [...new Set(recordings.map(({ truckId }) => truckId))];
+  const pairs = await namePairsOf(
+    database,
+    trucks.map((truckId) => ({ connectionId, truckId })),
+  );
+  return new Map(trucks.map((truckId, i) => [truckId, pairs[i] ?? []]));
 }
 
 export type NamedCamera = readonly [connectionId: string, truckId: string, cameraId: string];

@@ -8,13 +8,16 @@ export const comparableName = (text: string): string => text.trim().toLowerCase(
 export const isSameCamera = (one: string, other: string): boolean => comparableName(one) === comparableName(other);
 
 /** The contract names a camera by its placement or by a number (2.5a). */
-export function cameraKind(camera: string): 'placement' | 'number' | undefined {
+function cameraKind(camera: string): 'placement' | 'number' | undefined {
   const name = comparableName(camera);
   if (NUMBER.test(name)) return 'number';
   return PLACEMENT.test(name) ? 'placement' : undefined;
 }
 
-/** Whether one name is a placement and the other a number, which may be names of one camera (2.5a). */
+/**
+ * Whether one name is a placement and the other a number. These may be names of one camera (2.5a), but are so only where
+ * the partner says it: `namesOf`.
+ */
 export function mayBeAliases(one: string, other: string): boolean {
   const [a, b] = [cameraKind(one), cameraKind(other)];
   return a !== undefined && b !== undefined && a !== b;
@@ -34,7 +37,7 @@ const numberIn = (name: string): string =>
 
 const lettersIn = (name: string): string => comparableName(name).replace(/[^\p{L}]/gu, '');
 
-/** The name that a camera was requested by, and a name that the partner returned for it. */
+/** The name that a camera was requested by, and a name that the partner returned in its answer to that request. */
 export interface NamePair {
   readonly requested: string;
   readonly returned: string;
@@ -50,6 +53,10 @@ export function namesOf(camera: string, pairs: readonly NamePair[]): string[] {
   const known = pairs.flatMap(({ requested, returned }) => [requested, returned]);
   return [...new Set([camera, ...known.filter((name) => [own, alias].includes(comparableName(name)))])];
 }
+
+/** Whether a camera has this name, by its own spelling or by what the partner returned. */
+export const isNameOf = (camera: string, name: string, pairs: readonly NamePair[]): boolean =>
+  isSameCamera(camera, name) || namesOf(camera, pairs).some((known) => isSameCamera(known, name));
 
 function aliasOf(own: string, pairs: readonly NamePair[]): string | undefined {
   const [other, ...more] = counterparts(own, pairs);

@@ -1,7 +1,7 @@
 import { epochMillis, type Instant, instantOf } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { defineStates, type StateOf } from '../../jobs/states.js';
-import { isSameCamera, mayBeAliases } from './camera-names.rules.js';
+import { isNameOf, isSameCamera, type NamePair } from './camera-names.rules.js';
 import { storageName } from '../../storage/storage.js';
 
 /** Maximum number of clips that the platform fetches for one part. An hour in pieces of four seconds has 900. */
@@ -71,8 +71,19 @@ export interface KnownChunk {
 export const hasGrown = ({ status, covered }: KnownChunk): boolean =>
   !covered && (status === 'stored' || status === 'failed');
 
-/** The first row of each chunk. An alias of the camera counts where no listed chunk has that row's own camera. */
-export function knownByCamera(chunks: readonly Recording[], rows: readonly KnownChunk[]): Map<number, KnownChunk> {
+/** Whether any row needs the other names of its camera to be recognised. */
+export const hasOtherNames = (chunks: readonly Recording[], rows: readonly KnownChunk[]): boolean =>
+  rows.some(({ place, camera }) => !isSameCamera(camera, chunks[place]?.cameraId ?? ''));
+
+/**
+ * The first row of each chunk. Another name of the camera counts where no listed chunk has that row's own camera. `pairs`
+ * are the known names of each truck's cameras.
+ */
+export function knownByCamera(
+  chunks: readonly Recording[],
+  rows: readonly KnownChunk[],
+  pairs: ReadonlyMap<string, readonly NamePair[]> = new Map(),
+): Map<number, KnownChunk> {
   const known = new Map<number, KnownChunk>();
   const assigned = new Set<string>();
   const assign = (row: KnownChunk): void => {
@@ -85,7 +96,8 @@ export function knownByCamera(chunks: readonly Recording[], rows: readonly Known
   }
   for (const row of rows) {
     const isFree = !known.has(row.place) && !assigned.has(row.id);
-    if (isFree && mayBeAliases(row.camera, listedCamera(row))) assign(row);
+    const names = pairs.get(chunks[row.place]?.truckId ?? '') ?? [];
+    if (isFree && isNameOf(row.camera, listedCamera(row), names)) assign(row);
   }
   return known;
 }

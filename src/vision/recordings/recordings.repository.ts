@@ -6,13 +6,14 @@ import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
-import { type RequestedCamera, storeCameraNames } from './camera-names.repository.js';
+import { namesByTruck, type RequestedCamera, storeCameraNames } from './camera-names.repository.js';
 import { comparableName } from './camera-names.rules.js';
 import {
   distinctChunks,
   fetchBy,
   gapsOf,
   hasGrown,
+  hasOtherNames,
   knownByCamera,
   type KnownChunk,
   MAX_CLIPS_PER_PART,
@@ -27,7 +28,7 @@ const TOLERANCE = "interval '1 second'";
 const MAX_CANDIDATES = 20;
 
 /** The part of a request that the clips belong to. */
-type ClipPart = RequestedCamera & { readonly id: string };
+type ClipPart = RequestedCamera & { readonly id: string; readonly partnerRequestId: string | null };
 
 type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
 
@@ -45,7 +46,9 @@ export class RecordingsRepository {
     clips: readonly Video[],
   ): Promise<{ readonly added: number; readonly isWithinLimit: boolean }> {
     const distinct = new Map(clips.map((clip) => [clipKey(clip), clip]));
-    await storeCameraNames(manager, part, [...distinct.values()]);
+    const { partnerRequestId: requestId } = part;
+    const answered = [...distinct.values()].filter((clip) => requestId !== null && clip.requestId === requestId);
+    await storeCameraNames(manager, part, answered);
     const stored = await manager.query<ClipRow[]>(
       `SELECT camera_id AS "cameraId", ${instantSql('start_time')} AS "startTime", ${instantSql('end_time')} AS "endTime"
        FROM recordings WHERE hauler_id = $1 AND part_id = $2`,
@@ -111,7 +114,8 @@ export class RecordingsRepository {
        ORDER BY found.same_range DESC, found.covered DESC`,
       [haulerId, connectionId, ...columnsOf(chunks)],
     );
-    return knownByCamera(chunks, rows);
+    const names = hasOtherNames(chunks, rows) ? await namesByTruck(manager, connectionId, chunks) : undefined;
+    return knownByCamera(chunks, rows, names);
   }
 
   private async relist(

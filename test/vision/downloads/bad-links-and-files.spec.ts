@@ -76,6 +76,11 @@ describe('a link', () => {
     const body = sampleVideo();
     const refused = partner.link(body, (_, res) => res.writeHead(403).end());
     const id = await scene.follow(app, () => []);
+    await app.dataSource.query(
+      `INSERT INTO partner_camera_names (hauler_id, connection_id, truck_id, requested_name, returned_name)
+       SELECT hauler_id, id, 'TRUCK-7', 'front', '1' FROM connections WHERE id = $1`,
+      [id],
+    );
     const own = chunk(1, partner.link(body), fields);
     const wrong = partner.link(sampleVideo(300));
     const others = [
@@ -192,9 +197,10 @@ describe('a link', () => {
     // The recording is listed until its link was tried.
     const tried = () => partner.fetched.some((path) => refused.endsWith(path));
     const id = await scene.follow(app, () => []);
-    // Under another id, the number may mean another camera.
+    // The number may be another camera: the partner has not said that it is the front one.
     const another = lists('recordings', () => [
       chunk(1, partner.link(sampleVideo()), { id: 'of a number', cameraId: '1' }),
+      chunk(1, partner.link(sampleVideo()), { cameraId: '1' }),
     ]);
     const follows = lists('recordings', () => (tried() ? [] : [chunk(1, refused)]));
     partner.on(CONTINUOUS, (response, request) => (isRelink(request) ? another : follows)(response, request));
