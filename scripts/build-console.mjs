@@ -1,9 +1,8 @@
 // Builds the admin console into static files: `build-console.mjs FOLDER`. The names of scripts and styles contain a hash of
-// their content, so that browsers may cache them without a limit. Each file is also stored compressed.
+// their content, so that browsers may cache them without a limit.
 import { build } from 'esbuild';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { constants, gzipSync } from 'node:zlib';
 
 const SOURCE = 'src/console';
 const folder = process.argv[2];
@@ -31,6 +30,3 @@ const page = readFileSync(join(SOURCE, 'index.html'), 'utf8').replace(/\{\{(\.\w
   addressOf(ending),
 );
 writeFileSync(join(folder, 'index.html'), page);
-for (const path of [join(folder, 'index.html'), ...names.map((name) => join(assets, name))]) {
-  writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: constants.Z_BEST_COMPRESSION }));
-}

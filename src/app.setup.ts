@@ -15,7 +15,7 @@ import { discardUnreadBody, setBodyLimits } from './http/body-reader.js';
 import { ExchangeLog } from './exchanges/exchange-log.service.js';
 import { captureInbound } from './exchanges/inbound-capture.js';
 import { HttpAdapter } from './http/express.adapter.js';
-import { inSequence, refuseInvalidHost, setRequestId, setSecurityHeaders } from './http/headers.js';
+import { inSequence, refuseInvalidHost, setRequestId, setCommonHeaders } from './http/headers.js';
 import { SERVER_LIMITS } from './http/http-server.js';
 import { setFileLimits } from './http/send-file.js';
 import { decodePathLiterally, parseQuery } from './http/url.js';
@@ -52,7 +52,7 @@ export async function createApp(
     inSequence(
       setRequestId,
       observeRequests(logger, app.get(Metrics)),
-      setSecurityHeaders,
+      setCommonHeaders,
       captureInbound(app.get(ExchangeLog)),
       discardUnreadBody,
       refuseInvalidHost,

@@ -1160,7 +1160,7 @@ class Client:
         response = send(self._http, self._config, op, url, method=op["method"], headers={**auth_headers, **(headers or {})}, params=params, timeout=timeout, retry=retry, idempotency_key=idempotency_key)
         if not response.is_success:
             raise ApiError(url, response.status_code, response.reason_phrase, _safe_json(response))
-        return Envelope(data=cast(GetSitesResponse, decode(GetSitesResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string"), ("etag", "etag", "string"), ("cache-control", "cache_control", "string"), ("vary", "vary", "string"), ("content-encoding", "content_encoding", "string")]), response=response)
+        return Envelope(data=cast(GetSitesResponse, decode(GetSitesResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string"), ("etag", "etag", "string"), ("vary", "vary", "string"), ("content-encoding", "content_encoding", "string")]), response=response)
 
 
 class AsyncClient:
@@ -1201,6 +1201,6 @@ class AsyncClient:
         response = await send_async(self._http, self._config, op, url, method=op["method"], headers={**auth_headers, **(headers or {})}, params=params, timeout=timeout, retry=retry, idempotency_key=idempotency_key)
         if not response.is_success:
             raise ApiError(url, response.status_code, response.reason_phrase, _safe_json(response))
-        return Envelope(data=cast(GetSitesResponse, decode(GetSitesResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string"), ("etag", "etag", "string"), ("cache-control", "cache_control", "string"), ("vary", "vary", "string"), ("content-encoding", "content_encoding", "string")]), response=response)
+        return Envelope(data=cast(GetSitesResponse, decode(GetSitesResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string"), ("etag", "etag", "string"), ("vary", "vary", "string"), ("content-encoding", "content_encoding", "string")]), response=response)
 
 

@@ -287,7 +287,6 @@ export type GetSitesResponseHeaders = {
     ratelimit?: string;
     ratelimitPolicy?: string;
     etag?: string;
-    cacheControl?: string;
     vary?: string;
     contentEncoding?: string;
 };
@@ -313,7 +312,6 @@ export type Ops = {
             ratelimit?: string;
             ratelimitPolicy?: string;
             etag?: string;
-            cacheControl?: string;
             vary?: string;
             contentEncoding?: string;
         };
@@ -326,7 +324,7 @@ export type Ops = {
  * tags) for cache keys, tracing span names, and request logging.
  */
 export const OPERATIONS = {
-    getSites: { id: "getSites", method: "GET", path: "/scale-platform/v1/sites", tags: ["Site API"], params: [{ name: "haulerId", in: "query" }, { name: "If-None-Match", in: "header" }], security: [[{ scheme: "API_KEY", kind: "apiKey", name: "API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "etag", key: "etag", type: "string" }, { name: "cache-control", key: "cacheControl", type: "string" }, { name: "vary", key: "vary", type: "string" }, { name: "content-encoding", key: "contentEncoding", type: "string" }] }
+    getSites: { id: "getSites", method: "GET", path: "/scale-platform/v1/sites", tags: ["Site API"], params: [{ name: "haulerId", in: "query" }, { name: "If-None-Match", in: "header" }], security: [[{ scheme: "API_KEY", kind: "apiKey", name: "API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "etag", key: "etag", type: "string" }, { name: "vary", key: "vary", type: "string" }, { name: "content-encoding", key: "contentEncoding", type: "string" }] }
 } as const satisfies Record<string, OperationDescriptor>;
 
 export type OperationId = (typeof OPERATIONS)[keyof typeof OPERATIONS]["id"];

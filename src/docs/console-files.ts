@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
-import { dirname, extname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { HttpServer } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
-import { matchesEtag } from '../http/conditional-requests.js';
+import { sendStatic, type StaticFile, staticFile } from '../http/static-files.js';
 
 /** The pages of the admin console below `/console`. All have the same file, whose script reads the address. */
 const CONSOLE_PAGES = [
@@ -40,23 +39,8 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
-
-/** A file as it is and compressed, each with its entity tag. */
-interface StaticFile {
-  readonly plain: Variant;
-  readonly gzip: Variant;
-}
-
-interface Variant {
-  readonly bytes: Buffer;
-  readonly etag: string;
-}
+const PAGE = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Cache-Control': 'no-cache' };
+const ASSET = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /** Serves the built admin console at `/console`. The files, under 1 MB, are read at the first request. */
 export function serveConsole(app: NestExpressApplication): void {
@@ -66,16 +50,14 @@ export function serveConsole(app: NestExpressApplication): void {
   const page = async (request: Request, response: Response) => {
     const file = await open('index.html');
     if (file === undefined) throw new AppError('notFound', 'the console is not built: run npm run build');
-    response.set({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Cache-Control': 'no-cache' });
-    sendStatic(request, response, file, '.html');
+    sendStatic(request, response, file);
   };
   for (const path of ['', ...CONSOLE_PAGES.map((name) => `/${name}`)]) adapter.get(`/console${path}`, page);
   adapter.get('/console/assets/:name', async (request: Request, response: Response) => {
     const name = String(request.params['name']);
     const file = await open(`assets/${name}`);
     if (file === undefined) throw new AppError('notFound', `the console has no file ${name}`);
-    response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
-    sendStatic(request, response, file, extname(name));
+    sendStatic(request, response, file);
   });
 }
 
@@ -84,27 +66,7 @@ async function readStaticFiles(): Promise<ReadonlyMap<string, StaticFile>> {
   const root = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'dist/console');
   const names = await readdir(join(root, 'assets')).catch(() => []);
   const paths = names.length === 0 ? [] : ['index.html', ...names.map((name) => `assets/${name}`)];
-  const plain = paths.filter((path) => !path.endsWith('.gz'));
-  const read = async (path: string): Promise<Variant> => {
-    const bytes = await readFile(join(root, path));
-    return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
-  };
-  return new Map(
-    await Promise.all(
-      plain.map(async (path) => [path, { plain: await read(path), gzip: await read(`${path}.gz`) }] as const),
-    ),
-  );
-}
-
-function sendStatic(request: Request, response: Response, file: StaticFile, type: string): void {
-  const isCompressed = request.acceptsEncodings('gzip') === 'gzip';
-  const { bytes, etag } = isCompressed ? file.gzip : file.plain;
-  response.set({ ETag: etag, Vary: 'Accept-Encoding' });
-  if (matchesEtag(request.headers['if-none-match'], etag)) {
-    response.status(304).end();
-    return;
-  }
-  if (isCompressed) response.setHeader('Content-Encoding', 'gzip');
-  response.set({ 'Content-Type': TYPES[type] ?? 'application/octet-stream', 'Content-Length': String(bytes.length) });
-  response.end(bytes);
+  const read = async (path: string) =>
+    staticFile(path, await readFile(join(root, path)), path === 'index.html' ? PAGE : ASSET);
+  return new Map(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
 }

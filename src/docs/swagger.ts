@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { HttpServer } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Application, Request, RequestHandler, Response } from 'express';
 import type { Env } from '../config/env.js';
-import { matchesEtag } from '../http/conditional-requests.js';
+import { etagOf, sendShared, sendStatic } from '../http/static-files.js';
 import { requestedOrigin } from '../http/url.js';
+import { readSwaggerPage, SWAGGER_FILES } from './swagger-page.js';
 import { documentOf, type Publication, publicationsOf, SERVER_PLACEHOLDER, wholeDocument } from './documents.js';
 
 /**
@@ -37,44 +37,48 @@ export function serveDocuments(
       yamlDocumentUrl: `${path}.yaml`,
     });
   }
-  SwaggerModule.setup('docs', app, () => documentFor(publications[0]!), {
-    explorer: true,
-    raw: false,
-    customSiteTitle: 'haulbridge interfaces',
-    swaggerOptions: {
-      urls: publications.map(({ api }) => ({ name: `${api.title} ${api.version}`, url: `/docs/${api.name}.json` })),
-      persistAuthorization: false,
-      displayRequestDuration: true,
-    },
-  });
+  serveSwaggerPage(app, publications);
   // The adapter knows the methods of its routes, for a 405.
   const adapter: HttpServer = app.getHttpAdapter();
   adapter.get('/', (_request: unknown, response: Response) => response.redirect('/docs'));
 }
 
+/** Swagger UI. The files are read at the first request. */
+function serveSwaggerPage(app: NestExpressApplication, publications: readonly Publication[]): void {
+  const adapter: HttpServer = app.getHttpAdapter();
+  const urls = publications.map(({ api }) => ({
+    name: `${api.title} ${api.version}`,
+    url: `/docs/${api.name}.json`,
+  }));
+  let files: ReturnType<typeof readSwaggerPage> | undefined;
+  for (const name of SWAGGER_FILES) {
+    const send = async (request: Request, response: Response) => {
+      sendStatic(request, response, (await (files ??= readSwaggerPage(urls))).get(name)!);
+    };
+    adapter.get(`/docs/${name}`, send);
+    if (name === 'index.html') adapter.get('/docs', send);
+  }
+}
+
 /**
  * Caches the document that the next handler sends, because writing the YAML of the largest one takes 100 ms and callers
- * need no key. Each response has the address at which the caller reaches the service, and an entity tag.
+ * need no key. All responses share its bytes, around the address at which the caller reaches the service. Each address has
+ * an entity tag of its own.
  */
-export function cacheText(addressOf: (request: Request) => string): RequestHandler {
-  let cached: { readonly type: string; readonly text: string } | undefined;
+function cacheText(addressOf: (request: Request) => string): RequestHandler {
+  let cached: { readonly type: string; readonly parts: readonly Buffer[]; readonly digest: string } | undefined;
   return (request, response, next) => {
-    const send = ({ type, text }: NonNullable<typeof cached>) => {
-      const bytes = Buffer.from(text.replace(SERVER_PLACEHOLDER, () => addressOf(request)));
-      const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
-      response.setHeader('ETag', etag);
-      if (matchesEtag(request.headers['if-none-match'], etag)) {
-        response.removeHeader('Content-Type');
-        response.status(304).end();
-        return;
-      }
-      response.setHeader('Content-Type', type);
-      response.setHeader('Content-Length', bytes.length);
-      response.end(bytes);
+    const send = ({ type, parts, digest }: NonNullable<typeof cached>) => {
+      const address = addressOf(request);
+      const [before = Buffer.alloc(0), ...after] = parts;
+      const etag = etagOf(digest + address);
+      sendShared(request, response, { parts: [before, Buffer.from(address), ...after], etag }, type);
     };
     if (cached !== undefined) return send(cached);
     response.send = (text: string) => {
-      cached = { type: String(response.getHeader('Content-Type')), text };
+      const [before = '', ...after] = text.split(SERVER_PLACEHOLDER);
+      const parts = [before, after.join(SERVER_PLACEHOLDER)].map((part) => Buffer.from(part));
+      cached = { type: String(response.getHeader('Content-Type')), parts, digest: etagOf(text) };
       send(cached);
       return response;
     };

@@ -18,7 +18,7 @@ export type Translate = (error: unknown, request: Request) => AppError | undefin
 export type AllowedMethods = (request: Request, response: Response) => readonly string[];
 
 /** Headers of a file that a lower layer may have set before it failed. */
-const CONTENT_HEADERS = ['Content-Type', 'Content-Length', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Cache-Control'];
+const CONTENT_HEADERS = ['Content-Type', 'Content-Length', 'ETag', 'Accept-Ranges'];
 
 /** If the rest of a body has at most this size, it is discarded, and the connection stays open. */
 const MAX_DISCARDED_BYTES = 65_536;
@@ -52,7 +52,7 @@ export class CommonErrorFilter implements ExceptionFilter {
     }
     const { status, headers, body } = errorReply(error, request.path);
     for (const name of CONTENT_HEADERS) response.removeHeader(name);
-    response.status(status).set(headers);
+    response.status(status).set({ 'Cache-Control': 'no-store', ...headers });
     if (canDiscardBody(request, error.kind)) response.json(body);
     else sendAndClose(request, response, JSON.stringify(body));
   }

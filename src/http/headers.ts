@@ -15,7 +15,29 @@ export const setRequestId: RequestHandler = (request, response, next) => {
   next();
 };
 
-/** Helmet's headers. Swagger UI must also work over plain HTTP in a closed network. */
+const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
+  ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'],
+  ['X-Content-Type-Options', 'nosniff'],
+];
+
+const securityNames = new Set(SECURITY_HEADERS.map(([name]) => name.toLowerCase()));
+
+/** Whether every JSON response has this security header. The name is in lower case. */
+export const isSecurityHeader = (name: string): boolean => securityNames.has(name);
+
+/** The headers of every response (decision 14). A file or a page replaces those that do not fit it. */
+export const COMMON_HEADERS: ReadonlyMap<string, string> = new Map([
+  ['Cache-Control', 'no-store'],
+  ...SECURITY_HEADERS,
+]);
+
+export const setCommonHeaders: RequestHandler = (_request, response, next) => {
+  response.setHeaders(COMMON_HEADERS as Map<string, string>);
+  next();
+};
+
+/** Helmet's headers, for pages. Swagger UI must also work over plain HTTP in a closed network. */
 const helmetHeaders = helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } });
 
 class HeaderRecorder extends ServerResponse {
@@ -27,20 +49,12 @@ class HeaderRecorder extends ServerResponse {
   }
 }
 
-/** Recorded once: helmet builds the content security policy for every response again, a tenth of the time of a ticket. */
+/** Recorded once: helmet would build the content security policy for every response again. */
 const recorder = new HeaderRecorder(new IncomingMessage(new Socket()));
 helmetHeaders(recorder.req, recorder, () => undefined);
 
-/** Whether every response has this header. The name is in lower case. */
-export const isSecurityHeader = (name: string): boolean => securityHeaders.has(name);
-
-const securityHeaders = new Set([...recorder.headers.keys()].map((name) => name.toLowerCase()));
-
-/** The security headers of every response (decision 14). */
-export const setSecurityHeaders: RequestHandler = (_request, response, next) => {
-  response.setHeaders(recorder.headers);
-  next();
-};
+/** The headers of the pages under `/docs` and `/console`, and of their files. */
+export const PAGE_HEADERS: ReadonlyMap<string, string> = recorder.headers;
 
 /**
  * Refuses a request of HTTP/1.1 without `Host`, and any with several (RFC 9112, section 3.2). Node would use the first of

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { JSON_TYPE } from './answer.js';
+import { COMMON_HEADERS } from './headers.js';
 
 /** Limits of the connections. Times are in milliseconds. A slow client is disconnected: it holds resources that others need. */
 export interface ServerLimits {
@@ -163,6 +164,7 @@ function writeRefusal({ code }: NodeJS.ErrnoException, socket: Socket): void {
     `HTTP/1.1 ${status}`,
     `Content-Type: ${JSON_TYPE}`,
     `X-Request-Id: ${randomUUID()}`,
+    ...[...COMMON_HEADERS].map(([name, value]) => `${name}: ${value}`),
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ];

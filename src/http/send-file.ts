@@ -12,6 +12,8 @@ export interface FileToSend {
   /** A strong entity tag, with its quotes. */
   readonly etag: string;
   readonly contentType: string;
+  /** Replace those of every response. */
+  readonly headers?: Readonly<Record<string, string>>;
   open(range: ByteRange): Promise<Readable>;
 }
 
@@ -33,7 +35,7 @@ export function setFileLimits(application: Application, limits: FileLimits): voi
  */
 export async function sendFile(request: Request, response: Response, file: FileToSend): Promise<void> {
   if (matchesEtag(request.headers['if-none-match'], file.etag)) {
-    response.status(304).set(headersOf(file)).end();
+    response.status(304).set(headersOf(file)).set(CACHING).end();
     return;
   }
   const range = rangeOf(request, file);
@@ -48,6 +50,8 @@ export async function sendFile(request: Request, response: Response, file: FileT
   // Set only now: the error of a file that cannot be opened must not carry the headers of the file.
   response.status(range === undefined ? 200 : 206).set({
     ...headersOf(file),
+    ...CACHING,
+    ...file.headers,
     'Content-Type': file.contentType,
     'Content-Length': String(end - start + 1),
     ...(range === undefined ? {} : { 'Content-Range': `bytes ${start}-${end}/${file.size}` }),
@@ -56,11 +60,9 @@ export async function sendFile(request: Request, response: Response, file: FileT
   else await send(bytes, response);
 }
 
-const headersOf = ({ etag }: FileToSend) => ({
-  ETag: etag,
-  'Accept-Ranges': 'bytes',
-  'Cache-Control': 'private, no-transform',
-});
+const headersOf = ({ etag }: FileToSend) => ({ ETag: etag, 'Accept-Ranges': 'bytes' });
+
+const CACHING = { 'Cache-Control': 'private, no-transform' };
 
 /** Counts the answer until it is closed. Throws `unavailable` if too many files are being sent. */
 function limitReader(request: Request, response: Response): void {

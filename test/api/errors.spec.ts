@@ -73,22 +73,21 @@ describe('a request without a route (decisions 3, 10)', () => {
   });
 });
 
-describe('a request that cannot be served', () => {
-  it.each([
-    [416, 'a range beyond the end', { Range: 'bytes=99999999-' }],
-    // No error kind has the status 412.
-    [400, 'a condition that does not hold', { 'If-Match': '"x"' }],
-  ])('%i: %s of a file of Swagger UI is refused, without an unexpected error', async (refused, _what, sent) => {
-    const logged = jest.spyOn(Logger.prototype, 'error');
-    const { status, headers, body } = await service.call<ErrorAnswer>('GET', '/docs/swagger-ui.css', { headers: sent });
-    expect(status).toBe(refused);
-    expect(body).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
-    const names = ['etag', 'last-modified', 'cache-control', 'accept-ranges'];
-    expect(names.filter((name) => headers.has(name))).toEqual([]);
-    expect(logged).not.toHaveBeenCalled();
-    logged.mockRestore();
-  });
+/** The headers of decision 14, and others of their kind. */
+function securityHeadersOf(headers: Headers): Record<string, string> {
+  const kind =
+    /^(cache-control|content-security|strict-transport|cross-origin|origin-agent|referrer|permissions|x-(?!request-id))/;
+  return Object.fromEntries([...headers].filter(([name]) => kind.test(name)));
+}
 
+const JSON_SECURITY = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+};
+
+describe('a request that cannot be served', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
     'with the wrong method %s: 405 with the right ones in Allow',
     async (method) => {
@@ -98,12 +97,6 @@ describe('a request that cannot be served', () => {
       expect(body).toMatchObject({ success: false, error: { code: 'INVALID_PAYLOAD' } });
     },
   );
-
-  it('with a wrong method of a route that always returns 404: 405 as well', async () => {
-    const { status, headers } = await service.call('POST', '/docs/LICENSE');
-    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expect((await service.call('HEAD', '/docs/LICENSE')).status).toBe(404);
-  });
 
   it('that is not HTTP: 400 in the common error body', async () => {
     const answer = await sendBytes('\x00\x01garbage\r\n\r\n');
@@ -209,18 +202,33 @@ describe('every response (decision 14)', () => {
     else expect(answered).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('has the security headers and no X-Powered-By, errors included', async () => {
-    for (const path of ['/health/live', '/nope', '/platform-api/v1/tickets', '/docs/scale']) {
-      const { headers } = await service.call('GET', path);
-      // A header that was sent twice would read "nosniff, nosniff".
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');
-      expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d+; includeSubDomains$/);
-      expect(headers.get('content-security-policy')).toContain("default-src 'self'");
-      expect(headers.get('x-powered-by')).toBeNull();
+  it('has exactly four security headers and is not cached if it is JSON, errors included', async () => {
+    const paths = ['/health/live', '/nope', '/platform-api/v1/tickets', '/docs/scale', '/docs/scale.json'];
+    const authorized = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` };
+    const answers = await Promise.all(paths.map((path) => service.call('GET', path)));
+    answers.push(await service.call('GET', '/admin/v1/haulers', { headers: authorized }));
+    answers.push(await service.call('GET', '/partner/v1/me'));
+    for (const { headers } of answers) {
+      expect(securityHeadersOf(headers)).toEqual(JSON_SECURITY);
       expect(headers.get('x-request-id')).not.toBeNull();
     }
+    const invalid = await sendBytes('\x00\x01garbage\r\n\r\n');
+    for (const [name, value] of Object.entries(JSON_SECURITY))
+      expect(invalid.toLowerCase()).toContain(`${name}: ${value.toLowerCase()}\r\n`);
   });
+
+  it.each(['/docs', '/docs/index.html', '/docs/swagger-ui.css', '/console', '/console/keys'])(
+    'has the headers of pages: %s',
+    async (path) => {
+      const { status, headers } = await service.call('GET', path);
+      expect(status).toBe(200);
+      expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');
+      expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+      expect(headers.get('content-security-policy')).toContain("script-src 'self'");
+      expect(headers.get('cache-control')).toBe('no-cache');
+      expect(headers.get('x-powered-by')).toBeNull();
+    },
+  );
 });
 
 describe('health', () => {

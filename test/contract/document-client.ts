@@ -21,9 +21,7 @@ export interface Sent {
 /** Of HTTP itself, or the same on every answer of the service whatever is asked (decision 14). */
 const OF_ALL = new Set([
   ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
-  ...['content-security-policy', 'cross-origin-opener-policy', 'cross-origin-resource-policy', 'origin-agent-cluster'],
-  ...['referrer-policy', 'strict-transport-security', 'x-content-type-options', 'x-dns-prefetch-control'],
-  ...['x-download-options', 'x-frame-options', 'x-permitted-cross-domain-policies', 'x-xss-protection'],
+  ...['cache-control', 'content-security-policy', 'strict-transport-security', 'x-content-type-options'],
 ]);
 
 /** Calls the service as its documents say, and holds every answer to what they say of it. */

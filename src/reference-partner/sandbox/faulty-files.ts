@@ -46,7 +46,8 @@ export class FaultyFiles {
   }
 }
 
-const headersOf = ({ size, etag, contentType }: FileToSend) => ({
+const headersOf = ({ size, etag, contentType, headers }: FileToSend) => ({
+  ...headers,
   ETag: etag,
   'Content-Type': contentType,
   'Content-Length': String(size),

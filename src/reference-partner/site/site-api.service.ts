@@ -32,7 +32,7 @@ export class ReferenceSiteApi {
     if (changesSites(scenario)) return this.changed(stored, scenario);
     // The tag is weak, because the compressed and the uncompressed body share it.
     const etag = `W/"${stored.digest}"`;
-    const headers = { ETag: etag, 'Cache-Control': 'private, no-cache', Vary: 'Accept-Encoding' };
+    const headers = { ETag: etag, Vary: 'Accept-Encoding' };
     if (matchesEtag(call.headers['if-none-match'], etag)) return { status: 304, headers, body: undefined };
     const isCompressed = call.acceptsEncodings(['gzip', 'identity']) === 'gzip';
     return {
@@ -51,7 +51,7 @@ export class ReferenceSiteApi {
   private async changed(stored: StoredAnswer, scenario: ScenarioName): Promise<Answer<Readable>> {
     const response = (await json(await this.body(stored, false))) as GetSitesResponse;
     const body = Buffer.from(JSON.stringify(changeSites(scenario, response)));
-    const headers = { 'Content-Type': JSON_TYPE, 'Content-Length': String(body.length), 'Cache-Control': 'no-store' };
+    const headers = { 'Content-Type': JSON_TYPE, 'Content-Length': String(body.length) };
     return { status: 200, headers, body: Readable.from([body]) };
   }
 

@@ -21,10 +21,6 @@ const ETAG_HEADERS = {
     description: 'Identifies this state of the data',
     schema: { type: 'string' as const, maxLength: 128, example: 'W/"2c26b46b68ffc68ff99b453c1d304134"' },
   },
-  'Cache-Control': {
-    description: 'Only the caller may cache the response, and must revalidate it with its `ETag`',
-    schema: { type: 'string' as const, maxLength: 255 },
-  },
   Vary: {
     description: 'The request header that decides whether the response is compressed',
     schema: { type: 'string' as const, enum: ['Accept-Encoding'] },

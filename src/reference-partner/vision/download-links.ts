@@ -19,6 +19,12 @@ import { findVideo, videoFileName, type VideoKind } from './stored-videos.reposi
 
 export const FILES_PREFIX = '/media/v1';
 
+/** The link is the permission: any page may embed the file, in a frame as well. */
+const EMBEDDABLE = {
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Content-Security-Policy': "default-src 'none'; media-src 'self'",
+};
+
 export interface DownloadLink {
   readonly downloadUrl: string;
   readonly expiresAt: string;
@@ -105,6 +111,7 @@ export class VideoFiles {
       size: video.sizeBytes,
       etag: `"${video.sha256}"`,
       contentType: 'video/mp4',
+      headers: EMBEDDABLE,
       open: (range: ByteRange) => this.storage.read(videoFileName(kind, id), range),
     };
     await this.files.send(request, response, file, link);

@@ -307,10 +307,10 @@ beforeAll(async () => {
   recording = await list(service.url);
 });
 
-async function list(url: string): Promise<Recording> {
+async function list(url: string, headers: Record<string, string> = {}): Promise<Recording> {
   const query = new URLSearchParams({ customerId: CUSTOMER, truckId: TRUCK, startTime: at(0), endTime: at(1) });
   const response = await fetch(`${url}/video-platform/v1/videos/continuous?${query.toString()}`, {
-    headers: { 'API-KEY': key },
+    headers: { 'API-KEY': key, ...headers },
   });
   const { data } = (await response.json()) as ContinuousResponse;
   return data.recordings![0]!;
@@ -338,6 +338,7 @@ describe('a download link (decision 46)', () => {
       'content-length': String(bytes.length),
       'accept-ranges': 'bytes',
       'cache-control': 'private, no-transform',
+      'cross-origin-resource-policy': 'cross-origin',
       etag,
     });
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
@@ -465,9 +466,17 @@ describe('a download link (decision 46)', () => {
     ['example com', '2001:db8::5', 'http://[2001:db8::5]:3000'],
   ])('begins with the host of the request, else with our address: %s at %s', (host, localAddress, base) => {
     const socket = { localAddress, localPort: 3000 } as Socket;
-    const request: Partial<Request> = { protocol: 'http', headers: { host }, socket };
-    expect(service.app.get(DownloadLinks, { strict: false }).originOf(request as Request)).toBe(base);
+    const request = { protocol: 'http', host, socket } as Request;
+    expect(service.app.get(DownloadLinks, { strict: false }).originOf(request)).toBe(base);
     expect(new URL(base).origin).toBe(base);
+  });
+
+  it('begins with the forwarded host behind a trusted proxy only', async () => {
+    const behindProxy = await startTestApp({ on: service, env: { TRUST_PROXY: ['127.0.0.1'] } });
+    const forwarded = { 'X-Forwarded-Host': 'video.example.com', 'X-Forwarded-Proto': 'https' };
+    expect((await list(service.url, forwarded)).downloadUrl).toMatch(`${service.url}/media/`);
+    expect((await list(behindProxy.url, forwarded)).downloadUrl).toMatch('https://video.example.com/media/');
+    await behindProxy.close();
   });
 
   it('begins with PUBLIC_URL if it is set', async () => {
