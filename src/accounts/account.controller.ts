@@ -46,6 +46,7 @@ export class AccountController implements AccountApi<ServedCall, string> {
   ) {
     const { caller, response } = callContextOf(call);
     const claim = claimOf(call, ACCOUNT_API, path, caller.haulerId);
-    return send(response, await this.accounts.create(body, caller.haulerId, claim, rawBodyOf(call).length));
+    const origin = { keyId: caller.keyId, bodyBytes: rawBodyOf(call).length };
+    return send(response, await this.accounts.create(body, caller.haulerId, claim, origin));
   }
 }

@@ -22,6 +22,12 @@ interface Creation {
   readonly haulerId: string;
 }
 
+/** The key that the caller sent, and the size of the body. */
+export interface CreationOrigin {
+  readonly keyId?: string | null;
+  readonly bodyBytes?: number;
+}
+
 type AccountEntry = Entry<Creation, CreateAccountResponse>;
 type AccountAnswer = Answer<CreateAccountResponse | string>;
 type Result = CreateAccountResponse | AppError;
@@ -42,11 +48,15 @@ export class AccountService {
     request: CreateAccountRequest,
     haulerId: string,
     claim: Claim | undefined,
-    bodyBytes = 0,
+    { keyId = '', bodyBytes = 0 }: CreationOrigin = {},
   ): Promise<AccountAnswer> {
     const creation = { request, haulerId };
     if (claim === undefined) {
-      return { status: 200, headers: {}, body: await this.batcher.submit(creation, bodyBytes) };
+      return {
+        status: 200,
+        headers: {},
+        body: await this.batcher.submit(creation, bodyBytes, [haulerId, keyId ?? '']),
+      };
     }
     return answerOnce(
       this.dataSource,

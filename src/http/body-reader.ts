@@ -3,8 +3,11 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
-import { AppError, invalid, unavailable } from '../errors/app-error.js';
+import { AppError, invalid } from '../errors/app-error.js';
+import type { Lane } from '../database/fair-queue.js';
+import { BodyTurns, MAX_UNQUEUED_BYTES } from './body-turns.js';
 import { hasBody, type ServerLimits } from './http-server.js';
+import { ReceivingBudget, type Release } from './receiving-budget.js';
 
 /** Limits of request bodies. */
 export interface BodyLimits {
@@ -16,44 +19,16 @@ export interface BodyLimits {
 /** Keys of the settings of the Express application. */
 const LIMITS = 'haulbridge body limits';
 const BUDGET = 'haulbridge body budget';
-
-/** Bytes of all bodies that are being received, and of those with one API key. */
-const MAX_RECEIVING_BYTES = 64 * 1024 * 1024;
-const MAX_RECEIVING_BYTES_PER_KEY = MAX_RECEIVING_BYTES / 4;
-
-/** Bounds the memory of unfinished bodies, so that one caller with many slow bodies does not stop the others. */
-class ReceivingBudget {
-  private bytes = 0;
-  private readonly bytesByKey = new Map<string, number>();
-
-  /** Returns the function that releases the bytes. Throws `unavailable` if the budget is used up. */
-  reserve(key: string, size: number): () => void {
-    // A larger body is possible on admin routes only: one at a time.
-    const bytes = Math.min(size, MAX_RECEIVING_BYTES_PER_KEY);
-    const ofKey = this.bytesByKey.get(key) ?? 0;
-    if (this.bytes + bytes > MAX_RECEIVING_BYTES || ofKey + bytes > MAX_RECEIVING_BYTES_PER_KEY) {
-      throw unavailable('too many unfinished request bodies; try again shortly', { overload: 'bodies' });
-    }
-    this.add(key, bytes);
-    return () => this.add(key, -bytes);
-  }
-
-  /** Reserved for all bodies that are being received. */
-  get total(): number {
-    return this.bytes;
-  }
-
-  private add(key: string, bytes: number): void {
-    this.bytes += bytes;
-    const ofKey = (this.bytesByKey.get(key) ?? 0) + bytes;
-    if (ofKey === 0) this.bytesByKey.delete(key);
-    else this.bytesByKey.set(key, ofKey);
-  }
-}
+const TURNS = 'haulbridge body turns';
 
 /** A request whose caller a guard has identified. The admin API has no key. */
 interface KeyedRequest extends Request {
-  principal?: { readonly keyPrefix: string };
+  principal?: { readonly keyPrefix: string; readonly haulerId: string | null };
+}
+
+/** The hauler of a request, or the key that belongs to none, and the key. */
+function laneOf({ principal }: KeyedRequest): Lane {
+  return [principal?.haulerId ?? principal?.keyPrefix ?? 'admin', principal?.keyPrefix ?? ''];
 }
 
 /** A request whose body had a content coding: size and SHA-256 (hex) of the body as it was sent. */
@@ -62,7 +37,7 @@ export interface EncodedRequest extends Request {
 }
 
 export function setBodyLimits(application: Application, limits: BodyLimits): void {
-  application.set(LIMITS, limits).set(BUDGET, new ReceivingBudget());
+  application.set(LIMITS, limits).set(BUDGET, new ReceivingBudget()).set(TURNS, new BodyTurns());
 }
 
 export const receivingBytes = (application: Application): number => (application.get(BUDGET) as ReceivingBudget).total;
@@ -82,16 +57,31 @@ export const discardUnreadBody: RequestHandler = (request, response, next) => {
   next();
 };
 
-/** Reads and decompresses a body of at most `maxBytes`. Returns a promise only if the body has not arrived yet. */
+/**
+ * Reads and decompresses a body of at most `maxBytes`, and waits until it may be processed. Returns a promise only if the
+ * body has not arrived yet, or is not small.
+ */
 export function readBytes(request: Request, response: Response, maxBytes: number): Buffer | Promise<Buffer> {
   // Express would refuse it only after it has received, and discarded, all of it.
   if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
   const received = receivedBytes(request, maxBytes);
-  if (received !== undefined) return received;
-  const budget = request.app.get(BUDGET) as ReceivingBudget;
-  const release = budget.reserve((request as KeyedRequest).principal?.keyPrefix ?? 'admin', maxSize(request, maxBytes));
-  grantContinue(request);
-  return awaitBytes(request, response, maxBytes).finally(release);
+  if (received !== undefined && received.length <= MAX_UNQUEUED_BYTES) return received;
+  return readInTurn(request, response, maxBytes, received);
+}
+
+const budgetOf = (request: Request) => request.app.get(BUDGET) as ReceivingBudget;
+
+async function readInTurn(request: Request, response: Response, maxBytes: number, received: Buffer | undefined) {
+  const lane = laneOf(request);
+  const release: Release = await budgetOf(request).acquire(lane, received?.length ?? maxSize(request, maxBytes));
+  try {
+    if (received === undefined) grantContinue(request);
+    const bytes = received ?? (await awaitBytes(request, response, maxBytes));
+    if (bytes.length > MAX_UNQUEUED_BYTES) await (request.app.get(TURNS) as BodyTurns).wait(bytes.length, lane);
+    return bytes;
+  } finally {
+    release();
+  }
 }
 
 /** Maximum memory of a body. A small compressed body may decompress to `maxBytes`. */
@@ -180,8 +170,7 @@ export async function* readChunks(request: Request, maxBytes: number): AsyncGene
   const coding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
   const decoder = DECODERS[coding];
   if (decoder === undefined && coding !== 'identity') throw bodyError({ type: 'encoding.unsupported' }, maxBytes);
-  const budget = request.app.get(BUDGET) as ReceivingBudget;
-  const release = budget.reserve((request as KeyedRequest).principal?.keyPrefix ?? 'admin', maxSize(request, maxBytes));
+  const release = budgetOf(request).reserve(laneOf(request)[0], maxSize(request, maxBytes));
   try {
     grantContinue(request);
     const timeoutMs = bodyLimits(request).timeouts.jsonBody;

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, HttpCode, Injectable, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import type { Request } from 'express';
+import type { AuthenticatedRequest } from '../auth/principal.js';
 import { ServedApi, type ServedCall, callContextOf } from '../auth/served-api.js';
 import { SCALE_API, type ScaleApi } from '../contracts/scale/scale.api.js';
 import {
@@ -13,7 +13,7 @@ import { violated } from '../errors/app-error.js';
 import { send } from '../http/answer.js';
 import { JsonBody, rawBodyOf } from '../http/json-body.js';
 import { exampleOf, FailsWith, type Failure, TakesJson } from '../http/route-documentation.js';
-import { IDEMPOTENCY_HEADER, REPLAYED_HEADER, claimOf, keyReused } from '../idempotency/idempotency-key.js';
+import { IDEMPOTENCY_HEADER, KEY_HEADER, REPLAYED_HEADER, claimOf, keyReused } from '../idempotency/idempotency-key.js';
 import { TicketService } from './ticket.service.js';
 import { catalogViolations, flowConflict } from './ticket.rules.js';
 
@@ -58,9 +58,12 @@ export class TicketRoomGuard implements CanActivate {
   constructor(private readonly tickets: TicketService) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const { complete, headers } = context.switchToHttp().getRequest<Request>();
+    const { complete, headers, principal } = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const bytes = Number(headers['content-length'] ?? 0);
-    if (!complete && bytes > MAX_SMALL_BYTES) this.tickets.expectRoom(bytes);
+    if (!complete && bytes > MAX_SMALL_BYTES) {
+      const lane = [principal?.haulerId ?? '', principal?.keyId ?? ''] as const;
+      this.tickets.expectRoom(bytes, lane, headers[KEY_HEADER.toLowerCase()] !== undefined);
+    }
     return true;
   }
 }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { type CreateScaleTicketRequest, RESULT_HEADER } from '../contracts/scale/scale.dto.js';
 import { BATCH_LIMITS, Batcher, type BatchLimits, type Entry } from '../database/batcher.js';
+import type { Lane } from '../database/fair-queue.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { AppError, unavailable } from '../errors/app-error.js';
 import { type Claim, REPLAYED_MARK } from '../idempotency/idempotency.repository.js';
@@ -56,13 +57,17 @@ export class TicketService {
     claim: Claim | undefined,
     origin?: PushOrigin,
   ): Promise<TicketAnswer> {
-    const batcher = claim === undefined ? this.batcher : this.keyedBatcher;
-    return batcher.submit({ push: toPush(request, haulerId, body, origin), claim }, body.length);
+    const submission = { push: toPush(request, haulerId, body, origin), claim };
+    return this.batcherOf(claim !== undefined).submit(submission, body.length, [haulerId, origin?.apiKeyId ?? '']);
   }
 
   /** Throws `unavailable` if a push of this size would be refused. */
-  expectRoom(bytes: number): void {
-    this.batcher.expectRoom(bytes);
+  expectRoom(bytes: number, lane: Lane, isKeyed: boolean): void {
+    this.batcherOf(isKeyed).expectRoom(bytes, lane);
+  }
+
+  private batcherOf(isKeyed: boolean): Batcher<Submission, TicketAnswer> {
+    return isKeyed ? this.keyedBatcher : this.batcher;
   }
 
   private async ingest(entries: readonly TicketEntry[]): Promise<void> {
