@@ -28,6 +28,7 @@ export interface DraftFolder {
 export class Draft {
   #writing: Promise<void> = Promise.resolve();
   #handle: FileHandle | undefined;
+  #isWhole = false;
   /** Bytes written so far, including those of earlier attempts. */
   length: number;
 
@@ -86,8 +87,14 @@ export class Draft {
       // A killed attempt may have written more than it reported.
       if (this.resumedFrom !== undefined) await handle.truncate(this.length);
       await handle.datasync();
+      this.#isWhole = true;
       await Promise.all([this.close(), this.drafts.publish(this.#path, this.name)]);
     });
+  }
+
+  /** Every byte is durable. If the publication failed, `openDraft` with all bytes repeats it without another download. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** Keeps the bytes for `openDraft`. */

@@ -192,21 +192,63 @@ describe('a storage that is unavailable', () => {
     await draft.discard().catch(() => undefined);
   });
 
-  test('keeps the bytes of a download that cannot be published', async () => {
-    const root = await mkdtemp(join(folder, 'blocked-'));
-    const storage = await openStorage(`file:${root}`);
-    const [name, body] = [newName(), sampleVideo(3 * MIB)];
-    const file = new ResumedDownloads(storage, name);
-    const download = () => file.download({ url: host.link });
-    host.answer(serveFile(body, { etag: '"v"', breakAfter: 2 * MIB }));
-    await expect(download()).rejects.toMatchObject({ kind: 'retryable' });
-    host.answer(serveFile(body, { etag: '"v"' }));
-    await writeFile(join(root, 'recordings'), '');
-    await expect(download()).rejects.toMatchObject({ trouble: 'failed' });
-    await rm(join(root, 'recordings'));
-    const { resumedFrom, sha256 } = await download();
-    expect(resumedFrom).toBeGreaterThan(MIB);
-    expect(sha256).toBe(sha256Of(body));
+  /** Two ways in which files cannot be published, and the end of each. */
+  const outages: Record<string, () => Promise<{ storage: Storage; begin(): unknown; end(): unknown }>> = {
+    'in files': async () => {
+      const root = await mkdtemp(join(folder, 'blocked-'));
+      const inTheWay = join(root, 'recordings');
+      const storage = await openStorage(`file:${root}`);
+      return { storage, begin: () => writeFile(inTheWay, ''), end: () => rm(inTheWay) };
+    },
+    'in S3': async () => {
+      const { directory, storageUrl } = server;
+      const storage = await openStorage(storageUrl('outage'), { spool: await mkdtemp(join(folder, 'spool-')) });
+      const begin = () => rename(directory, `${directory}.aside`);
+      return { storage, begin, end: () => rename(`${directory}.aside`, directory) };
+    },
+  };
+  const large = sampleVideo(3 * MIB);
+  const answers: [string, Parameters<typeof serveFile>][] = [
+    ['a file that could be resumed', [large, { etag: '"v"' }]],
+    ['a small file without a validator', [sampleVideo(20_000)]],
+    ['a file without its length', [large, { length: false }]],
+    ['a file of which an earlier attempt has a part', [large, { etag: '"v"', breakAfter: 2 * MIB }]],
+  ];
+
+  test.each(Object.keys(outages).flatMap((where) => answers.map(([what, answer]) => ({ where, what, answer }))))(
+    'is published $where without another download: $what',
+    async ({ where, answer: [body, options = {}] }) => {
+      const outage = await (outages[where]?.() ?? Promise.reject(new Error(where)));
+      const file = new ResumedDownloads(outage.storage, newName());
+      const download = (url: string | undefined = host.link) => file.download({ url });
+      host.answer(serveFile(body, options));
+      if (options.breakAfter !== undefined) await expect(download()).rejects.toMatchObject({ kind: 'retryable' });
+      host.answer(serveFile(body, { ...options, breakAfter: undefined }));
+      await outage.begin();
+      await expect(download()).rejects.toMatchObject({ trouble: 'failed' });
+      const asked = host.asked.length;
+      // The link may have expired meanwhile.
+      await expect(file.download({ url: undefined })).rejects.toMatchObject({ trouble: 'failed' });
+      await outage.end();
+      expect(await file.download({ url: undefined })).toMatchObject({
+        size: body.length,
+        sha256: sha256Of(body),
+        resumedFrom: body.length,
+      });
+      expect(host.asked).toHaveLength(asked);
+      expect((await contentOf(outage.storage, file.name)).equals(body)).toBe(true);
+      outage.storage.close();
+    },
+  );
+
+  test('has lost the bytes of a received file: it is downloaded again', async () => {
+    const root = await mkdtemp(join(folder, 'lost-'));
+    const file = new ResumedDownloads(await openStorage(`file:${root}`), newName());
+    file.point = { id: 'gone.part', bytes: 9, total: 9, validator: '' };
+    await expect(file.download({ url: undefined })).rejects.toMatchObject({ kind: 'link-refused' });
+    expect(file.point).toBeUndefined();
+    host.answer(serveFile(large));
+    expect(await file.download({ url: host.link })).toMatchObject({ resumedFrom: 0, sha256: sha256Of(large) });
   });
 
   test('reports a missing bucket, and refused credentials', async () => {

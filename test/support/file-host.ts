@@ -50,7 +50,7 @@ export interface FileAnswer {
   /** Sends Content-Length; default true. */
   readonly length?: boolean;
   /** Breaks the connection after so many bytes of the body. */
-  readonly breakAfter?: number;
+  readonly breakAfter?: number | undefined;
 }
 
 /** An honest file server, but for what is asked of it. */

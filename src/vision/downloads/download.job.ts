@@ -131,16 +131,16 @@ export class DownloadJob implements OnModuleInit {
       await this.recordings.move(run, row, 'available');
       throw paused;
     }
+    if (row.link !== null && !isExpired(row)) return this.download(run, row.link);
+    if (isReceived(row)) return this.download(run, undefined);
     if (row.link === null) return this.relink(run);
-    if (row.expires_at !== null && row.expires_at.getTime() <= Date.now())
-      return this.apply(run, row, relinkOrEnd(row), 'The link had expired before the file could be fetched.');
-    return this.download(run, row.link);
+    return this.apply(run, row, relinkOrEnd(row), 'The link had expired before the file could be fetched.');
   }
 
-  /** An interrupted attempt may have published the file without finishing the row. */
+  /** An interrupted or failed attempt may have published the file without finishing the row. */
   private async storePublished(run: DownloadRun): Promise<boolean> {
     const { row } = run;
-    if (!wasInterrupted(row)) return false;
+    if (!wasInterrupted(row) && !isReceived(row)) return false;
     const startedAt = Date.now();
     const published = await this.pauseOnStorageError(() => this.published(recordingFile(row.id)));
     if (published === undefined) return false;
@@ -148,7 +148,7 @@ export class DownloadJob implements OnModuleInit {
     return true;
   }
 
-  private async download(run: DownloadRun, url: string): Promise<Next> {
+  private async download(run: DownloadRun, url: string | undefined): Promise<Next> {
     const { row } = run;
     const startedAt = Date.now();
     if (row.part_id !== null && !wasInterrupted(row)) await this.recordings.move(run, row, 'downloading');
@@ -273,6 +273,12 @@ export class DownloadJob implements OnModuleInit {
     }
   }
 }
+
+const isExpired = ({ expires_at }: RecordingRow): boolean => expires_at !== null && expires_at.getTime() <= Date.now();
+
+/** The whole file was received, and only its publication failed. */
+const isReceived = ({ draft_bytes, draft_total }: RecordingRow): boolean =>
+  draft_bytes !== null && draft_bytes === draft_total;
 
 /** The run's row has the status before the claim, which may have changed it (`ON_CLAIM`). */
 const wasInterrupted = ({ status }: RecordingRow): boolean => status === 'downloading';

@@ -38,8 +38,8 @@ const CHECKPOINT = { ms: 1_000, bytes: 1024 * 1024 };
 export type ResumePoint = DraftPoint & FileIdentity;
 
 export interface DownloadOrder {
-  /** A secret, because it may be signed. No error contains it. */
-  readonly url: string;
+  /** A secret, because it may be signed. No error contains it. Not needed to publish a file that was received earlier. */
+  readonly url: string | undefined;
   /** The name in the storage, from `storageName`. */
   readonly name: string;
   /** From an earlier attempt. The download starts from zero without it, or if the host has another file by now. */
@@ -119,7 +119,7 @@ class Transfer {
 
   async #fetch(): Promise<Draft> {
     const resumed = await this.#reopen();
-    // The process was killed between the last byte and the publication, so no byte is missing.
+    // The publication failed, or the process was killed before it, so no byte is missing.
     if (resumed !== undefined && this.#length === this.#total) return resumed;
     const answer = await this.#open();
     this.#response = answer;
@@ -138,7 +138,10 @@ class Transfer {
     const { resume, name } = this.order;
     if (resume === undefined) return undefined;
     const draft = await this.storage.openDraft(name, resume);
-    if (draft === undefined) return undefined;
+    if (draft === undefined) {
+      await this.order.onCheckpoint?.(undefined);
+      return undefined;
+    }
     this.#draft = draft;
     this.#identity = { validator: resume.validator, total: resume.total };
     this.#total = resume.total;
@@ -150,6 +153,8 @@ class Transfer {
   /** A 206 carries exactly the missing bytes; with any other response the file starts from zero. */
   async #open(): Promise<LinkResponse> {
     const { url } = this.order;
+    if (url === undefined)
+      throw new DownloadError('link-refused', 'The link expired, and the received bytes are lost.');
     const identity = this.#identity;
     const range = identity && { from: this.#length, validator: identity.validator };
     const answer = await this.openLink({ url, range, signal: this.#signal }, this.#limits);
@@ -256,6 +261,8 @@ class Transfer {
   async #releaseDraft(failure: unknown): Promise<void> {
     const draft = this.#draft;
     await this.#checkpoint.running;
+    if (draft?.isWhole === true && failure instanceof StorageUnavailableError)
+      return this.order.onCheckpoint?.(wholeFile(draft, this.#identity?.validator));
     if (shouldKeepBytes(failure)) {
       if (draft !== undefined && draft.length > 0 && this.#identity !== undefined)
         return this.#saveCheckpoint(draft).finally(() => draft.close());
@@ -268,6 +275,14 @@ class Transfer {
     await this.order.onCheckpoint?.(undefined);
   }
 }
+
+/** No request follows this point, so it needs no validator. */
+const wholeFile = ({ id, length }: Draft, validator = ''): ResumePoint => ({
+  id,
+  bytes: length,
+  total: length,
+  validator,
+});
 
 /** Bytes are kept if another attempt can use them, unless they themselves fill the disk. */
 function shouldKeepBytes(failure: unknown): boolean {
