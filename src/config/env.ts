@@ -103,6 +103,12 @@ export const VARIABLES = {
   ),
   EXCHANGE_LOG: declare(oneOf('all', 'failures', 'off'), 'all', 'which HTTP exchanges are stored'),
   EXCHANGE_BODY_LIMIT: declare(size('0b', '1mb'), 16_384, 'how much of each body of an exchange is stored', '16kb'),
+  EXCHANGE_MAX_BYTES_PER_DAY: declare(
+    size('1kb', '1000gb'),
+    10 * 1024 ** 3,
+    'how much is stored of the exchanges of a day (UTC), by all instances together',
+    '10gb',
+  ),
   EXCHANGE_RETENTION_DAYS: declare(integer(1, 3650), 14, 'how many days exchanges are stored'),
   SANDBOX: declare(boolean, undefined, 'scenarios and clock of the sandbox; without it their paths are 404', 'as DEMO'),
   PUBLIC_URL: declare(

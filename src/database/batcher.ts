@@ -111,11 +111,29 @@ export class Batcher<Value, Result> {
       };
     const since = performance.now();
     const { overload, timeoutMs } = this.limits;
-    const entry = { value, bytes, since, isSettled: false, resolve: settle(resolve), reject: settle(reject) };
-    const timer = setTimeout(
-      () => entry.reject(unavailable('the service could not answer in time; try again shortly', { overload })),
-      timeoutMs,
-    ).unref();
+    /** What becomes of the entry after its caller was answered. */
+    let later: PromiseWithResolvers<Result> | undefined;
+    const entry: QueuedEntry<Value, Result> = {
+      value,
+      bytes,
+      since,
+      isSettled: false,
+      resolve: settle((result: Result) => {
+        resolve(result);
+        later?.resolve(result);
+      }),
+      reject: settle((error: unknown) => {
+        reject(error);
+        later?.reject(error);
+      }),
+    };
+    const timer = setTimeout(() => {
+      entry.isSettled = true;
+      later = Promise.withResolvers();
+      later.promise.catch(() => undefined);
+      const message = 'the service could not answer in time; try again shortly';
+      reject(unavailable(message, { overload, later: later.promise }));
+    }, timeoutMs).unref();
     return entry;
   }
 
@@ -145,7 +163,8 @@ export class Batcher<Value, Result> {
     try {
       await this.run(entries);
     } catch (error) {
-      for (const entry of entries) if (!entry.isSettled) entry.reject(error);
+      // Without effect on those that have their result.
+      for (const entry of entries) entry.reject(error);
     }
     this.running--;
     this.runningEntries -= entries.length;
@@ -159,7 +178,7 @@ export class Batcher<Value, Result> {
     const entries: QueuedEntry<Value, Result>[] = [];
     let bytes = 0;
     for (let entry = this.queue.first(); entry !== undefined; entry = this.queue.first()) {
-      if (!entry.isSettled && entry.since < oldest) entry.reject(this.overloaded());
+      if (entry.isSettled || entry.since < oldest) entry.reject(this.overloaded());
       if (!entry.isSettled) {
         if (entries.length === maxEntries || (entries.length > 0 && bytes + entry.bytes > maxBytes)) break;
         entries.push(entry);

@@ -14,6 +14,7 @@ import { CreateSandbox1795570250000 } from '../../migrations/1795570250000-creat
 import { CreateExchanges1795570305000 } from '../../migrations/1795570305000-create-exchanges.js';
 import { AddActionErrors1795570410000 } from '../../migrations/1795570410000-add-action-errors.js';
 import { NameKeysOfAllCustomers1795570420000 } from '../../migrations/1795570420000-name-keys-of-all-customers.js';
+import { CreateExchangeDays1795570421000 } from '../../migrations/1795570421000-create-exchange-days.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -36,6 +37,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateExchanges1795570305000,
   AddActionErrors1795570410000,
   NameKeysOfAllCustomers1795570420000,
+  CreateExchangeDays1795570421000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

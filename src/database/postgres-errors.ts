@@ -5,6 +5,7 @@ export const SQLSTATE = {
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',
   protocolViolation: '08P01',
+  checkViolation: '23514',
   readOnlyTransaction: '25006',
   idleInTransaction: '25P03',
   invalidStatementName: '26000',

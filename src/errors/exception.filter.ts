@@ -14,6 +14,11 @@ import { errorReply } from './error-body.js';
 /** Translates an error of a lower layer, such as a lost database; `undefined` for an unexpected error. */
 export type Translate = (error: unknown, request: Request) => AppError | undefined;
 
+/** A request whose work goes on after its error was sent: the exchange log waits for it. */
+interface UndecidedRequest extends Request {
+  later?: Promise<unknown>;
+}
+
 /** The methods of a path; none if the method of the request is one of them. */
 export type AllowedMethods = (request: Request, response: Response) => readonly string[];
 
@@ -45,7 +50,8 @@ export class CommonErrorFilter implements ExceptionFilter {
   reply(exception: unknown, request: Request, response: Response): void {
     const error = this.expected(exception, request, response) ?? this.unexpected(exception, request, response);
     if (error.overload !== undefined) this.countOverload(error.overload);
-    if (response.headersSent || response.destroyed) {
+    if (error.later !== undefined) (request as UndecidedRequest).later = error.later;
+    if (response.headersSent) {
       // Closing the connection shows the caller that the response is incomplete.
       response.destroy();
       return;
@@ -53,7 +59,8 @@ export class CommonErrorFilter implements ExceptionFilter {
     const { status, headers, body } = errorReply(error, request.path);
     for (const name of CONTENT_HEADERS) response.removeHeader(name);
     response.status(status).set({ 'Cache-Control': 'no-store', ...headers });
-    if (canDiscardBody(request, error.kind)) response.json(body);
+    // A caller that has left receives nothing, but the exchange log does.
+    if (response.destroyed || canDiscardBody(request, error.kind)) response.json(body);
     else sendAndClose(request, response, JSON.stringify(body));
   }
 

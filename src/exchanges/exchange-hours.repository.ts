@@ -19,7 +19,7 @@ const PUSH = "direction = 'inbound' AND route IN ('createTicket', 'createAccount
  */
 export function tallyOf(
   { id, direction, interface: name, route, status }: ExchangeRecord,
-  { errorCode, result }: { readonly errorCode?: string; readonly result?: string | undefined },
+  { errorCode, result }: { readonly errorCode?: string | undefined; readonly result?: string | undefined },
 ): string {
   const hour = hourOf(id) * HOUR_SECONDS;
   const own = direction === 'inbound' ? `${tallied(errorCode)}\t${tallied(result)}` : '\t';
@@ -134,5 +134,8 @@ export class ExchangeHours {
       `DELETE FROM exchange_hours WHERE hour < date_trunc('day', now(), 'UTC') - make_interval(days => $1::int)`,
       [keptDays],
     );
+    await this.dataSource.query(`DELETE FROM exchange_days WHERE day < (now() AT TIME ZONE 'UTC')::date - $1::int`, [
+      keptDays,
+    ]);
   }
 }

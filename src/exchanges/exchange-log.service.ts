@@ -1,61 +1,56 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Inject, Injectable, Logger } from '@nestjs/common';
-import { Counter } from 'prom-client';
 import { ENV, type ResolvedEnv } from '../config/env.js';
-import { isDatabaseUnavailable } from '../database/postgres-errors.js';
-import { AppError } from '../errors/app-error.js';
 import { Metrics } from '../observability/metrics.js';
+import { ExchangeBudget } from './exchange-budget.js';
+import { ExchangeLanes, type Position } from './exchange-lanes.js';
+import { ExchangeMetrics, type LossReason } from './exchange-metrics.js';
 import type { ExchangeRecord } from './exchange-record.js';
-import { BoundedQueue } from './exchange-queue.js';
 import { type ExchangeRow, toRow } from './exchange-row.js';
-import { ExchangeWriter } from './exchange-writer.js';
+import { ExchangeWriter, isRowError } from './exchange-writer.js';
 
-/** Bounds of the exchanges that wait to be written. */
-const MAX_WAITING = 20_000;
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** Memory of an exchange besides its text. */
-const ROW_BYTES = 256;
-
-/** Exchanges of one transaction. Their bytes are in memory three times until a slow database has received them. */
-const BATCH = 1_000;
-const BATCH_BYTES = 2 * 1024 * 1024;
 const GATHER_MS = 200;
-const RETRY_MS = 1_000;
+const RETRY_MS = 500;
 const SHUTDOWN_MS = 3_000;
 /** How long a reader waits for the exchanges that are not written yet. */
 const READER_WAIT_MS = 500;
 
-type LossReason = 'queue-full' | 'database-unavailable' | 'not-writable';
+interface Reader {
+  readonly position: Position;
+  readonly done: () => void;
+}
 
 /**
- * Accepts exchanges without waiting, and writes them in batches. If the queue is full, the oldest are lost and counted. While the
- * database is unavailable, the batch is retried.
+ * Accepts exchanges without waiting, and writes them in batches. A batch that may not have been stored is written again until it is, or
+ * until the service stops: the database decides by the ids what it has. If a queue is full, its oldest exchanges are lost and counted.
  */
 @Injectable()
 export class ExchangeLog implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Exchanges');
-  private readonly queue = new BoundedQueue<ExchangeRow>(MAX_WAITING, MAX_WAITING_BYTES);
+  private readonly lanes = new ExchangeLanes();
+  private readonly budget: ExchangeBudget;
+  private readonly metrics: ExchangeMetrics;
+  private readonly undecided = new Set<() => void>();
   private writing: Promise<void> | undefined;
+  /** Exchanges that were taken from the queues and are not stored yet. */
+  private beingWritten = 0;
+  private readers: Reader[] = [];
   /** Ends the wait for a full batch. */
   private endGathering: () => void = () => undefined;
   private isStopping = false;
-  private readonly written: Counter;
-  private readonly lost: Counter<'reason'>;
+  private isStopped = false;
 
   constructor(
-    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'EXCHANGE_LOG' | 'EXCHANGE_BODY_LIMIT'>,
+    @Inject(ENV)
+    private readonly env: Pick<ResolvedEnv, 'EXCHANGE_LOG' | 'EXCHANGE_BODY_LIMIT' | 'EXCHANGE_MAX_BYTES_PER_DAY'>,
     private readonly writer: ExchangeWriter,
     { registry }: Metrics,
   ) {
-    const registers = [registry];
-    this.written = new Counter({ name: 'exchanges_written_total', help: 'HTTP exchanges that were stored', registers });
-    this.lost = new Counter({
-      name: 'exchanges_lost_total',
-      help: 'HTTP exchanges that were not stored, by reason: queue-full, database-unavailable, not-writable',
-      labelNames: ['reason'],
-      registers,
+    this.budget = new ExchangeBudget(env.EXCHANGE_MAX_BYTES_PER_DAY);
+    this.metrics = new ExchangeMetrics(registry, env.EXCHANGE_MAX_BYTES_PER_DAY, {
+      storedToday: () => this.budget.storedToday,
+      waiting: () => this.lanes.length + this.beingWritten,
     });
-    for (const reason of ['queue-full', 'database-unavailable', 'not-writable']) this.lost.inc({ reason }, 0);
   }
 
   get isOn(): boolean {
@@ -68,38 +63,59 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   }
 
   add(record: ExchangeRecord): void {
-    const isFailure = record.status === 0 || record.status >= 400 || record.failure !== undefined;
-    if (this.env.EXCHANGE_LOG === 'failures' && !isFailure && record.replayOf === undefined) return;
+    const { status, failure, replayOf, lane } = record;
+    const isFailure = status === 0 || status >= 400 || failure !== undefined;
+    if (this.env.EXCHANGE_LOG === 'failures' && !isFailure && replayOf === undefined) return;
+    const admission = this.budget.admit(lane, record.address);
+    if (admission === 'dropped') return this.lose(lane === 'known' ? 'day-limit' : 'no-key', 1);
+    if (admission === 'line' && lane === 'known') this.metrics.dropBodies();
     // Text waits, because thousands of waiting records would keep the garbage collector busy.
-    const row = toRow(record, this.maxBodyBytes);
-    const dropped = this.queue.push(row, row.line.length + ROW_BYTES);
-    if (dropped > 0) this.lost.inc({ reason: 'queue-full' }, dropped);
+    this.lose(lane === 'known' ? 'queue-full' : 'no-key', this.lanes.push(toRow(record, admission, this.maxBodyBytes)));
     this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
   }
 
-  /** Resolves when every exchange so far is written or lost. */
-  async flush(): Promise<void> {
-    this.endGathering();
-    while (this.writing !== undefined) await this.writing;
+  /** Calls `record` when the service stops. The returned function ends that, and returns false if it had ended. */
+  recordAtStop(record: () => void): () => boolean {
+    this.undecided.add(record);
+    return () => this.undecided.delete(record);
   }
 
-  /** Lets a caller find its last call. On a busy service the call appears a moment later. */
+  /** Resolves when every exchange so far is written or lost. Later ones are not waited for: on a busy service they never end. */
+  async flush(): Promise<void> {
+    if (this.writing === undefined) return;
+    const position = this.lanes.end;
+    await new Promise<void>((done) => {
+      this.readers.push({ position, done });
+      this.endGathering();
+    });
+  }
+
+  /** Lets a caller find its last call. On a service whose database is slow the call appears a moment later. */
   async flushForReader(): Promise<void> {
     await Promise.race([this.flush(), delay(READER_WAIT_MS, undefined, { ref: false })]);
   }
 
   /** Exchanges that are not written within `SHUTDOWN_MS` are lost, and counted. */
   async beforeApplicationShutdown(): Promise<void> {
+    for (const record of this.undecided) record();
     this.isStopping = true;
     await Promise.race([this.flush(), delay(SHUTDOWN_MS, undefined, { ref: false })]);
-    this.lose('database-unavailable', this.queue.shift(this.queue.length).length);
+    this.isStopped = true;
+    const count = this.lanes.takeAll().length + this.beingWritten;
+    if (count === 0) return;
+    this.lose('database-unavailable', count);
+    this.logger.warn(`${count} exchanges were not stored before the stop`);
   }
 
   private async writeAll(): Promise<void> {
-    while (this.queue.length > 0) {
-      // Does not delay a shutdown.
-      if (this.queue.length < BATCH && !this.isStopping) await this.gather();
-      await this.write(this.queue.shift(BATCH, BATCH_BYTES));
+    while (this.lanes.length > 0) {
+      // Delays neither a reader nor a shutdown.
+      if (!this.lanes.hasFullBatch && this.readers.length === 0 && !this.isStopping) await this.gather();
+      const rows = this.lanes.takeBatch();
+      this.beingWritten = rows.length;
+      await this.store(rows);
+      this.beingWritten = 0;
+      this.releaseReaders();
     }
   }
 
@@ -113,31 +129,42 @@ export class ExchangeLog implements BeforeApplicationShutdown {
     });
   }
 
-  private async write(rows: readonly ExchangeRow[]): Promise<void> {
-    try {
-      await this.writer.write(rows);
-      this.written.inc(rows.length);
-    } catch (error) {
-      if (error instanceof AppError || isDatabaseUnavailable(error)) return this.retry(rows);
-      if (rows.length === 1) {
-        this.logger.warn({ err: error }, 'an exchange could not be stored');
-        return this.lose('not-writable', 1);
+  private releaseReaders(): void {
+    const isDone = ({ position }: Reader) => this.lanes.hasPassed(position);
+    const done = this.readers.filter(isDone);
+    this.readers = this.readers.filter((reader) => !isDone(reader));
+    for (const reader of done) reader.done();
+  }
+
+  /** Returns when the rows are stored or lost. */
+  private async store(rows: readonly ExchangeRow[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        this.budget.stored(await this.writer.write(rows, { isRepeated: attempt > 1 }));
+        if (!this.isStopped) this.metrics.store(rows.length);
+        return;
+      } catch (error) {
+        if (isRowError(error)) return this.storeHalves(rows, error);
+        if (attempt === 1) this.logger.warn({ err: error }, 'exchanges wait: the database did not store them');
+        // They have been counted.
+        if (this.isStopped) return;
+        await delay(RETRY_MS);
       }
-      const half = rows.length >> 1;
-      await this.write(rows.slice(0, half));
-      await this.write(rows.slice(half));
     }
   }
 
-  /** Waits for the database while the queue has space. */
-  private async retry(rows: readonly ExchangeRow[]): Promise<void> {
-    const isFull = this.queue.length >= MAX_WAITING - BATCH;
-    if (isFull || this.isStopping) return this.lose('database-unavailable', rows.length);
-    await delay(RETRY_MS);
-    await this.write(rows);
+  /** Finds the row that PostgreSQL refuses: it alone is lost. */
+  private async storeHalves(rows: readonly ExchangeRow[], error: unknown): Promise<void> {
+    if (rows.length === 1) {
+      this.logger.warn({ err: error }, 'an exchange could not be stored');
+      return this.lose('not-writable', 1);
+    }
+    const half = rows.length >> 1;
+    await this.store(rows.slice(0, half));
+    await this.store(rows.slice(half));
   }
 
   private lose(reason: LossReason, count: number): void {
-    if (count > 0) this.lost.inc({ reason }, count);
+    if (count > 0) this.metrics.lose(reason, count);
   }
 }

@@ -3,6 +3,7 @@ export class BoundedQueue<T> {
   private items: { readonly value: T; readonly bytes: number }[] = [];
   private head = 0;
   private bytes = 0;
+  private removedCount = 0;
 
   constructor(
     private readonly maxItems: number,
@@ -13,6 +14,11 @@ export class BoundedQueue<T> {
     return this.items.length - this.head;
   }
 
+  /** How many elements left the queue since the start, taken or dropped: they leave it in the order in which they came. */
+  get removed(): number {
+    return this.removedCount;
+  }
+
   /** Returns the number of dropped elements. */
   push(value: T, bytes: number): number {
     this.items.push({ value, bytes });
@@ -20,17 +26,16 @@ export class BoundedQueue<T> {
     return this.dropExcess();
   }
 
-  /** Removes the oldest elements, at least one: at most `maxItems`, and `maxBytes` in all. */
+  /** Removes the oldest elements: at most `maxItems`, and `maxBytes` in all, but at least one if `maxItems` allows it. */
   shift(maxItems: number, maxBytes = Infinity): T[] {
     const taken: T[] = [];
     let left = maxBytes;
     for (const { value, bytes } of this.items.slice(this.head, this.head + maxItems)) {
       left -= bytes;
       if (left < 0 && taken.length > 0) break;
-      this.bytes -= bytes;
       taken.push(value);
+      this.removeFirst(bytes);
     }
-    this.head += taken.length;
     this.compact();
     return taken;
   }
@@ -38,12 +43,17 @@ export class BoundedQueue<T> {
   private dropExcess(): number {
     let dropped = 0;
     while (this.length > 1 && (this.length > this.maxItems || this.bytes > this.maxBytes)) {
-      this.bytes -= this.items[this.head]?.bytes ?? 0;
-      this.head++;
+      this.removeFirst(this.items[this.head]?.bytes ?? 0);
       dropped++;
     }
     if (dropped > 0) this.compact();
     return dropped;
+  }
+
+  private removeFirst(bytes: number): void {
+    this.bytes -= bytes;
+    this.head++;
+    this.removedCount++;
   }
 
   /** An array whose first elements are removed one by one takes time in proportion to its length. */

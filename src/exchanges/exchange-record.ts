@@ -1,7 +1,16 @@
 import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { Outcome } from './inbound-outcome.js';
 import type { Reference } from '../contracts/common/references.js';
 
 export type Direction = 'inbound' | 'outbound';
+
+/**
+ * Who caused an exchange (decision 58):
+ * - `known`: a caller whose key or link was accepted, or this service itself.
+ * - `unverified`: a caller with the form of a key, which could not be checked because the service was overloaded or its database away.
+ * - `keyless`: any other caller.
+ */
+export type Lane = 'known' | 'unverified' | 'keyless';
 
 /** Headers as Node has them. */
 export type Headers = Readonly<Record<string, string | number | readonly string[] | undefined>>;
@@ -21,6 +30,9 @@ export interface ExchangeRecord {
   /** Contains the time at which the exchange began. */
   readonly id: string;
   readonly direction: Direction;
+  readonly lane: Lane;
+  /** Of the caller; empty for an outbound call. */
+  readonly address: string;
   readonly interface: InterfaceName;
   /** The operation; null for an unknown path. */
   readonly route: string | null;
@@ -52,6 +64,8 @@ export interface ExchangeRecord {
   readonly input: unknown;
   readonly responseHeaders: Headers | undefined;
   readonly responseBody: KeptBody | undefined;
+  /** What the service decided, if that is not what the response says. */
+  readonly outcome?: Pick<Outcome, 'status' | 'body'>;
   /** The request body is stored as a revision of a ticket. */
   readonly inRevision: boolean;
   readonly references: readonly Reference[];

@@ -1,11 +1,11 @@
-import { isJsonObject } from '../contracts/common/json.js';
+import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isStorableText, storableText } from '../contracts/common/text.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import { bodyCells, type BodyCells, NO_BODY } from './body-cells.js';
 import { tallyOf } from './exchange-hours.repository.js';
 import { keysOf } from './exchange-keys.rules.js';
-import type { ExchangeRecord } from './exchange-record.js';
+import type { ExchangeRecord, Headers, Lane } from './exchange-record.js';
 import { jsonString, type LinkRule, redactHeaders, redactPath } from './redaction.rules.js';
 import { referencesOf } from './references.rules.js';
 
@@ -50,21 +50,36 @@ export const COLUMNS = [
 /** A row without secrets. */
 export interface ExchangeRow {
   readonly id: string;
+  readonly lane: Lane;
   /** The row of `exchange_hours` that counts it: `tallyOf`. */
   readonly tally: string;
   /** In the text format of COPY, without the newline. */
   readonly line: string;
 }
 
-/** `maxBytes` is `EXCHANGE_BODY_LIMIT`: bodies are cut after they are redacted. */
-export function toRow(record: ExchangeRecord, maxBytes: number): ExchangeRow {
+/**
+ * `line` leaves out the bodies. What a caller without a key can make long is cut. `maxBytes` is `EXCHANGE_BODY_LIMIT`: bodies are cut
+ * after they are redacted.
+ */
+export function toRow(record: ExchangeRecord, extent: 'whole' | 'line', maxBytes: number): ExchangeRow {
   const { id, direction, secrets } = record;
   const rule: LinkRule = direction === 'outbound' ? 'every value' : 'signature';
-  const request = record.inRevision ? NO_BODY : bodyCells(record.requestBody, { rule, secrets, maxBytes });
-  const response = bodyCells(record.responseBody, { rule, secrets, maxBytes });
-  const output = parsed(response);
-  const references = referenceCells(record, output);
-  const decision = decisionOf(record, output);
+  const isWhole = extent === 'whole';
+  const hasRequest = isWhole && !record.inRevision;
+  const request = hasRequest ? bodyCells(record.requestBody, { rule, secrets, maxBytes }) : NO_BODY;
+  const answer = bodyCells(record.responseBody, { rule, secrets, maxBytes });
+  // An answer without a status was not sent.
+  const response = isWhole && (record.status !== 0 || direction === 'outbound') ? answer : NO_BODY;
+  const output = parsed(answer);
+  const decided = record.outcome?.body ?? output;
+  const references = referenceCells(record, decided);
+  const decision = decisionOf(record, output, decided);
+  const isShort = record.lane !== 'known';
+  const headers = (all: Headers) => {
+    const json = redactHeaders(all, secrets);
+    return isShort ? shortHeaders(json) : json;
+  };
+  const path = redactPath(record.path, record.isLink === true ? 'every value' : 'signature', secrets);
   const line = copyLine([
     id,
     record.haulerId,
@@ -82,7 +97,7 @@ export function toRow(record: ExchangeRecord, maxBytes: number): ExchangeRow {
     record.interface,
     record.route,
     record.method,
-    redactPath(record.path, record.isLink === true ? 'every value' : 'signature', secrets),
+    isShort ? path.slice(0, SHORT_PATH) : path,
     record.keyPrefix,
     record.requestId === null ? null : maskSecrets(record.requestId, secrets),
     record.failure,
@@ -92,14 +107,29 @@ export function toRow(record: ExchangeRecord, maxBytes: number): ExchangeRow {
     record.ignoredFields === undefined ? null : maskSecrets(record.ignoredFields, secrets),
     references.json,
     references.keys,
-    redactHeaders(record.requestHeaders, secrets),
+    headers(record.requestHeaders),
     request.text,
     request.sha256,
-    record.responseHeaders === undefined ? null : redactHeaders(record.responseHeaders, secrets),
+    record.responseHeaders === undefined ? null : headers(record.responseHeaders),
     response.text,
     response.sha256,
   ]);
-  return { id, tally: tallyOf(record, decision), line };
+  return { id, lane: record.lane, tally: tallyOf(record, decision), line };
+}
+
+/** Characters of what a caller without a key chooses (decision 58). */
+const SHORT_PATH = 256;
+const SHORT_VALUE = 128;
+const SHORT_HEADERS = 1_024;
+
+/** The first headers, with the beginning of their values. */
+function shortHeaders(json: string): string {
+  if (json.length <= SHORT_HEADERS) return json;
+  let left = SHORT_HEADERS;
+  const short = Object.entries(JSON.parse(json) as Record<string, string>)
+    .map(([name, value]): [string, string] => [name, value.slice(0, SHORT_VALUE)])
+    .filter(([name, value]) => (left -= name.length + value.length) >= 0);
+  return JSON.stringify(Object.fromEntries(short));
 }
 
 interface ReferenceCells {
@@ -133,24 +163,31 @@ function parsed({ whole }: BodyCells): unknown {
   }
 }
 
-/** The code of an error response, and a short form of what the service decided. */
+/** The code of an error response, and a short form of what the service decided, which may not be what it responded. */
 function decisionOf(
-  { result, status }: ExchangeRecord,
+  { result, status, outcome }: ExchangeRecord,
   output: unknown,
-): { readonly errorCode?: string; readonly result?: string | undefined } {
-  const error = isJsonObject(output) ? output['error'] : undefined;
-  if (!isJsonObject(error)) return { result };
-  const errorCode = typeof error['code'] === 'string' ? error['code'].slice(0, 100) : undefined;
+  decided: unknown,
+): { readonly errorCode?: string | undefined; readonly result?: string | undefined } {
+  const errorCode = codeIn(errorIn(output));
+  if (result !== undefined) return { errorCode, result };
+  const error = errorIn(decided);
+  if (error === undefined) return { errorCode };
   const details = isJsonObject(error['details']) ? error['details'] : {};
   const violations = Array.isArray(details['violations']) ? (details['violations'] as unknown[]) : [];
   const rules = violations.map((each) => (isJsonObject(each) ? each['rule'] : undefined));
   const names = [...new Set([details['reason'], ...rules])].filter((name) => typeof name === 'string');
-  const reason = names.slice(0, 5).join(', ') || errorCode;
-  return {
-    ...(errorCode === undefined ? {} : { errorCode }),
-    result: result ?? `${status}${reason === undefined ? '' : ` ${reason}`}`.slice(0, 300),
-  };
+  const reason = names.slice(0, 5).join(', ') || codeIn(error);
+  return { errorCode, result: `${outcome?.status ?? status}${reason === undefined ? '' : ` ${reason}`}`.slice(0, 300) };
 }
+
+function errorIn(output: unknown): JsonObject | undefined {
+  const error = isJsonObject(output) ? output['error'] : undefined;
+  return isJsonObject(error) ? error : undefined;
+}
+
+const codeIn = (error: JsonObject | undefined): string | undefined =>
+  typeof error?.['code'] === 'string' ? error['code'].slice(0, 100) : undefined;
 
 /** Most texts have nothing to escape and nothing that PostgreSQL cannot store. */
 const SPECIAL = /[\\\t\n\r\0\ud800-\udfff]/;

@@ -38,7 +38,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 export function explain(row: ExchangeListRow, response: string | undefined): string {
   const sentences = [
     beginning(row),
-    row.failure === null ? undefined : (FAILURES[row.failure] ?? `It failed: ${row.failure}.`),
+    failure(row),
     row.result === null ? undefined : RESULTS[row.result],
     STATUSES[row.status] ?? statusSentence(row),
     errorMessage(response),
@@ -47,6 +47,14 @@ export function explain(row: ExchangeListRow, response: string | undefined): str
     row.replay_of === null ? undefined : `It repeats exchange ${row.replay_of}.`,
   ];
   return sentences.filter((sentence) => sentence !== undefined).join(' ');
+}
+
+/** A decided call is not repeated for its result. */
+function failure({ failure, result }: ExchangeListRow): string | undefined {
+  if (failure === null) return undefined;
+  if (failure === 'cut-off' && result !== null)
+    return 'The caller left before the answer was complete; the call was decided.';
+  return FAILURES[failure] ?? `It failed: ${failure}.`;
 }
 
 function beginning({ direction, method, path, status }: ExchangeListRow): string {

@@ -1,30 +1,20 @@
 import type { RequestHandler, Response } from 'express';
-import { ACCOUNT_API } from '../contracts/account/account.api.js';
-import type { InterfaceName } from '../contracts/common/api-contract.js';
 import type { Reference } from '../contracts/common/references.js';
-import { isUuid, withoutFinalSlashes } from '../contracts/common/text.js';
-import { SCALE_API } from '../contracts/scale/scale.api.js';
-import { RESULT_HEADER } from '../contracts/scale/scale.dto.js';
-import { SITE_API } from '../contracts/site/site.api.js';
-import { VISION_API } from '../contracts/vision/vision.api.js';
+import { isUuid } from '../contracts/common/text.js';
 import { uuidv7 } from '../database/uuid.js';
-import type { FaultedRequest, RecordedRequest } from '../http/recorded-request.js';
 import type { EncodedRequest } from '../http/body-reader.js';
 import { type BodyRequest, IGNORED_FIELDS_HEADER } from '../http/json-body.js';
+import type { FaultedRequest, RecordedRequest } from '../http/recorded-request.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import { isComplete } from '../observability/request-observer.js';
 import { BodyCapture, collectedBytes, keptBody } from './body-capture.js';
 import type { ExchangeLog } from './exchange-log.service.js';
-import type { KeptBody } from './exchange-record.js';
+import type { KeptBody, Lane } from './exchange-record.js';
+import { lateOutcome, type Outcome, outcomeOf } from './inbound-outcome.js';
+import { type Operation, operationOf } from './inbound-operations.js';
 
-/** Downloads of the reference partner belong to Vision. */
-const FILES_PREFIX = '/media/v1/';
-
-interface Operation {
-  readonly interface: InterfaceName;
-  readonly route: string | null;
-  readonly isFile: boolean;
-}
+/** How long a call without an answer may stay open after its caller left. */
+const UNDECIDED_MS = 300_000;
 
 type CapturedRequest = RecordedRequest &
   FaultedRequest &
@@ -38,29 +28,22 @@ type CapturedRequest = RecordedRequest &
     };
   };
 
-const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
-  [SCALE_API, ACCOUNT_API, SITE_API, VISION_API].flatMap((api) =>
-    Object.entries(api.routes).map(([route, { path }]) => [
-      `${api.prefix}${path}`,
-      { interface: api.name, route, isFile: false },
-    ]),
-  ),
-);
-
-const PREFIXES = [SCALE_API, SITE_API, VISION_API].map(
-  ({ prefix, name }) => [`${prefix}/`, { interface: name, route: null, isFile: false }] as const,
-);
-
-const DOWNLOAD: Operation = { interface: 'vision', route: 'download', isFile: true };
-
-/** The operation of a path; undefined outside the four interfaces. An unknown path below a prefix has no route. */
-export function operationOf(path: string): Operation | undefined {
-  const known = OPERATIONS.get(path);
-  if (known !== undefined) return known;
-  const comparable = withoutFinalSlashes(path.toLowerCase());
-  if (comparable.startsWith(FILES_PREFIX)) return DOWNLOAD;
-  const prefixed = PREFIXES.find(([prefix]) => comparable.startsWith(prefix));
-  return prefixed && (OPERATIONS.get(comparable) ?? prefixed[1]);
+/** A call while it is observed. */
+interface OpenCall {
+  readonly id: string;
+  readonly operation: Operation;
+  readonly request: CapturedRequest;
+  readonly response: Response;
+  readonly path: string;
+  readonly started: number;
+  readonly bytesBefore: number;
+  readonly body: BodyCapture;
+  /** Whether the caller had left before the answer began. */
+  hasLeft: boolean;
+  /** Whether the route has answered, to whomever. */
+  isAnswered: boolean;
+  /** Called at the end of the answer, if its caller has left. */
+  answered: () => void;
 }
 
 /** Records every call of the four interfaces, also refused and interrupted ones. */
@@ -73,68 +56,127 @@ export function captureInbound(log: ExchangeLog): RequestHandler {
 }
 
 function capture(operation: Operation, request: CapturedRequest, response: Response, log: ExchangeLog): void {
-  const id = uuidv7();
-  const started = performance.now();
-  const bytesBefore = request.socket.bytesWritten;
-  const path = request.originalUrl;
-  const body = new BodyCapture(operation.isFile ? 0 : collectedBytes(log.maxBodyBytes));
-  request.exchangeId = id;
-  observeBody(response, body);
+  const call: OpenCall = {
+    id: uuidv7(),
+    operation,
+    request,
+    response,
+    path: request.originalUrl,
+    started: performance.now(),
+    bytesBefore: request.socket.bytesWritten,
+    body: new BodyCapture(operation.isFile ? 0 : collectedBytes(log.maxBodyBytes)),
+    hasLeft: false,
+    isAnswered: false,
+    answered: () => undefined,
+  };
+  request.exchangeId = call.id;
+  observeAnswer(call);
   // A file that is sent adds listeners beyond Node's default of 10.
   if (operation.isFile) response.setMaxListeners(20);
   response.once('close', () => {
-    const isWhole = isComplete(request, response, bytesBefore);
-    const { principal } = request;
-    const status = response.headersSent ? response.statusCode : 0;
-    const result = textOf(response.getHeader(RESULT_HEADER));
-    const isReplay = response.getHeader('Idempotency-Replayed') !== undefined;
-    const inRevision =
-      operation.route === 'createTicket' &&
-      status === 200 &&
-      !isReplay &&
-      (result === 'created' || result === 'updated' || result === 'stale');
-    // The text of an accepted push is not held until the exchange is written.
-    const hasBody = principal !== undefined && !inRevision;
-    const requestBody = hasBody ? receivedBody(request, collectedBytes(log.maxBodyBytes)) : undefined;
-    log.add({
-      id,
-      direction: 'inbound',
-      interface: operation.interface,
-      route: operation.route,
-      method: request.method,
-      path,
-      haulerId: principal?.haulerId ?? haulerIn(request, operation),
-      connectionId: null,
-      apiKeyId: principal?.keyId ?? null,
-      keyPrefix: principal?.keyId == null ? null : principal.keyPrefix,
-      requestId: textOf(response.getHeader('X-Request-Id')) ?? null,
-      status,
-      failure: isWhole ? undefined : 'cut-off',
-      result: resultOf(operation, status, isReplay) ?? result,
-      durationMs: Math.round((performance.now() - started) * 10) / 10,
-      requestBytes:
-        requestBody?.sizeBytes ??
-        (Number(request.headers['content-length']) || (inRevision ? Buffer.byteLength(request.rawBody ?? '') : 0)),
-      responseBytes: body.sizeBytes,
-      scenario: request.scenario?.name,
-      replayOf: request.replay?.of,
-      ignoredFields: textOf(response.getHeader(IGNORED_FIELDS_HEADER)),
-      requestHeaders: request.headers,
-      requestBody,
-      input: principal === undefined ? undefined : (request.parsedBody ?? request.query),
-      responseHeaders: status === 0 ? undefined : response.getHeaders(),
-      responseBody: operation.isFile ? undefined : body.kept(),
-      inRevision,
-      references: keyReference(request),
-      secrets: keysIn(request),
-    });
+    if (request.later !== undefined) recordLater(call, request.later, log);
+    else if (call.isAnswered || response.headersSent || request.hasNoAnswer === true)
+      record(call, log, outcomeOf(call));
+    else recordAnswer(call, log);
   });
+}
+
+/** The caller left. The work goes on, and the exchange has its result (decision 66). */
+function recordAnswer(call: OpenCall, log: ExchangeLog): void {
+  call.hasLeft = true;
+  call.answered = onceUntil(UNDECIDED_MS, log, () => record(call, log, outcomeOf(call)));
+}
+
+/** The answer was that the work takes too long. The work goes on, and the exchange has its result (decision 66). */
+function recordLater(call: OpenCall, later: Promise<unknown>, log: ExchangeLog): void {
+  let outcome: Outcome = outcomeOf(call);
+  const end = onceUntil(UNDECIDED_MS, log, () => record(call, log, outcome));
+  const decide = (decided: Outcome | undefined): void => {
+    outcome = decided ?? outcome;
+    end();
+  };
+  later.then(
+    (value) => decide(lateOutcome(value, call.path)),
+    (error: unknown) => decide(lateOutcome(error, call.path)),
+  );
+}
+
+/** Calls `run` once: when the returned function is called, after some time, or when the service stops. */
+function onceUntil(milliseconds: number, log: ExchangeLog, run: () => void): () => void {
+  const end = (): void => {
+    clearTimeout(timer);
+    if (forget()) run();
+  };
+  const forget = log.recordAtStop(end);
+  const timer = setTimeout(end, milliseconds).unref();
+  return end;
+}
+
+function record(call: OpenCall, log: ExchangeLog, outcome: Outcome): void {
+  const { operation, request, response, body, hasLeft } = call;
+  const { principal } = request;
+  const status = response.headersSent && !hasLeft ? response.statusCode : 0;
+  const result = outcome.header;
+  const inRevision =
+    operation.route === 'createTicket' &&
+    outcome.status === 200 &&
+    !outcome.isReplay &&
+    (result === 'created' || result === 'updated' || result === 'stale');
+  // The text of an accepted push is not held until the exchange is written.
+  const hasBody = principal !== undefined && !inRevision;
+  const requestBody = hasBody ? receivedBody(request, collectedBytes(log.maxBodyBytes)) : undefined;
+  log.add({
+    id: call.id,
+    direction: 'inbound',
+    lane: laneOf(call, status),
+    address: request.ip ?? '',
+    interface: operation.interface,
+    route: operation.route,
+    method: request.method,
+    path: call.path,
+    haulerId: principal?.haulerId ?? haulerIn(request, operation),
+    connectionId: null,
+    apiKeyId: principal?.keyId ?? null,
+    keyPrefix: principal?.keyId == null ? null : principal.keyPrefix,
+    requestId: textOf(response.getHeader('X-Request-Id')) ?? null,
+    status,
+    failure: !hasLeft && isComplete(request, response, call.bytesBefore) ? undefined : 'cut-off',
+    result: resultOf(operation, outcome) ?? result,
+    durationMs: Math.round((performance.now() - call.started) * 10) / 10,
+    requestBytes:
+      requestBody?.sizeBytes ??
+      (Number(request.headers['content-length']) || (inRevision ? Buffer.byteLength(request.rawBody ?? '') : 0)),
+    responseBytes: hasLeft ? 0 : body.sizeBytes,
+    scenario: request.scenario?.name,
+    replayOf: request.replay?.of,
+    ignoredFields: textOf(response.getHeader(IGNORED_FIELDS_HEADER)),
+    requestHeaders: request.headers,
+    requestBody,
+    input: principal === undefined ? undefined : (request.parsedBody ?? request.query),
+    responseHeaders: status === 0 ? undefined : response.getHeaders(),
+    responseBody: operation.isFile ? undefined : body.kept(),
+    outcome,
+    inRevision,
+    references: keyReference(request),
+    secrets: keysIn(request),
+  });
+}
+
+/** The form of a key of this service. */
+const OWN_KEY = /^hb_[0-9A-Za-z]{49}$/;
+
+/** Without an identified caller only a link with a valid signature is accepted. A key may have been impossible to check. */
+function laneOf({ operation, request }: OpenCall, status: number): Lane {
+  if (request.principal !== undefined || (operation.isFile && status >= 200 && status < 400)) return 'known';
+  const couldNotCheck = status === 0 || status >= 500;
+  return couldNotCheck && headersWithKey(request).some((key) => OWN_KEY.test(key)) ? 'unverified' : 'keyless';
 }
 
 type Write = (chunk?: unknown, encoding?: unknown, callback?: unknown) => unknown;
 
-/** Express writes every body with these two methods. */
-function observeBody(response: Response, body: BodyCapture): void {
+/** Express writes every body with these two methods, also after the caller has left. */
+function observeAnswer(call: OpenCall): void {
+  const { response, body } = call;
   const observed = response as unknown as { write: Write; end: Write };
   const { write, end } = observed;
   const isHead = response.req.method === 'HEAD';
@@ -143,10 +185,14 @@ function observeBody(response: Response, body: BodyCapture): void {
     return write.call(response, chunk, encoding, callback);
   };
   observed.end = (chunk, encoding, callback) => {
+    if (response.destroyed && !response.headersSent) call.hasLeft = true;
+    call.isAnswered = true;
     if (!isHead) body.add(chunk, encoding);
     // The end may call `write`, which has been observed already.
     observed.write = write;
-    return end.call(response, chunk, encoding, callback);
+    const result = end.call(response, chunk, encoding, callback);
+    call.answered();
+    return result;
   };
 }
 
@@ -156,7 +202,7 @@ function receivedBody({ rawBody, rawBytes, wire }: CapturedRequest, maxBytes: nu
   return body === undefined || wire === undefined ? body : { ...body, ...wire };
 }
 
-function resultOf({ route }: Operation, status: number, isReplay: boolean): string | undefined {
+function resultOf({ route }: Operation, { status, isReplay }: Outcome): string | undefined {
   if (status !== 200) return undefined;
   if (isReplay) return 'replayed';
   return route === 'createAccount' ? 'created' : undefined;
@@ -175,10 +221,11 @@ function keyReference({ headers, principal }: CapturedRequest): Reference[] {
 }
 
 /** A caller may repeat its key in a body or a path. Keys of ours are recognised everywhere. */
-function keysIn({ headers }: CapturedRequest): string[] {
-  const keys = [headers['platform-api-key'], headers['api-key']];
-  return keys.filter((key) => typeof key === 'string' && key.length >= 8 && maskSecrets(key) === key) as string[];
-}
+const keysIn = (request: CapturedRequest): string[] =>
+  headersWithKey(request).filter((key) => key.length >= 8 && maskSecrets(key) === key);
+
+const headersWithKey = ({ headers }: CapturedRequest): string[] =>
+  [headers['platform-api-key'], headers['api-key']].filter((key) => typeof key === 'string');
 
 const textOf = (header: number | string | readonly string[] | undefined): string | undefined =>
   header === undefined ? undefined : String(header);

@@ -39,6 +39,8 @@ export class OutboundCapture implements OutboundLog {
       this.log.add({
         id,
         direction: 'outbound',
+        lane: 'known',
+        address: '',
         interface: call.interface,
         route: call.route,
         method: call.method,

@@ -4,9 +4,13 @@ import type { InjectedScenario } from '../contracts/sandbox/scenarios.js';
 /** A request of one of the four interfaces. `exchangeId` is absent if no exchange is recorded. */
 export interface RecordedRequest extends Request {
   exchangeId?: string;
+  /** The work of a call that was answered with 503 because it took too long: it may still be committed. */
+  later?: Promise<unknown>;
 }
 
 /** A request of one of the four interfaces. `scenario` names the fault that the sandbox injects into its response. */
 export interface FaultedRequest extends Request {
   scenario?: InjectedScenario;
+  /** The route does not run, and its caller gets no complete answer. */
+  hasNoAnswer?: boolean;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Response } from 'express';
-import { NEVER, type Observable, switchMap, tap } from 'rxjs';
+import { NEVER, type Observable, tap } from 'rxjs';
 import { type InjectedScenario, secondsOf } from '../contracts/sandbox/scenarios.js';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { AppError, violated } from '../errors/app-error.js';
@@ -51,6 +51,7 @@ async function inject(
   if (error !== undefined) throw error;
   if (scenario.name === 'slow-answer') await delay(secondsOf(scenario) * 1_000, undefined, { ref: false });
   if (breakResponse === undefined) return changeResponse(scenario, response, next);
+  request.hasNoAnswer = true;
   breakResponse(response, scenario);
   return NEVER;
 }
@@ -100,11 +101,6 @@ function changeResponse({ name }: InjectedScenario, response: Response, next: Ca
     return result.pipe(tap(() => response.setHeader('Content-Type', 'text/plain; charset=utf-8')));
   }
   if (name !== 'answer-lost') return result;
-  // The route has committed.
-  return result.pipe(
-    switchMap(() => {
-      response.destroy();
-      return NEVER;
-    }),
-  );
+  // The route has committed. Nest sends the answer, which the caller no longer receives and the exchange log does.
+  return result.pipe(tap(() => void response.destroy()));
 }

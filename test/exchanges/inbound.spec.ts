@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { DEMO } from '../../src/demo/demo-data.js';
 import { isNearly } from '../../src/http/json-body.js';
 import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { exchangeInFull, listExchanges, newestExchange } from '../support/exchange-scene.js';
+import { at, CUSTOMER, TRUCK } from '../support/reference-vision.js';
 import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
 
 let scene: SandboxScene;
@@ -208,6 +210,117 @@ describe('other calls', () => {
     const { id, result } = await newestExchange(scene.service, { reference: `accountId:${accountId}` });
     expect(result).toBe('created');
     expect((await newestExchange(scene.service, { reference: 'accountName:Green Valley' })).id).toBe(id);
+  });
+
+  describe('whose caller does not get the answer', () => {
+    let slow: SandboxScene;
+    beforeAll(async () => {
+      slow = await startSandboxScene();
+      for (const subject of [`haulers/${slow.haulerId}`, `customers/${CUSTOMER}`]) {
+        const { status } = await slow.start(subject, 'slow-answer', { forSeconds: 600, parameters: { seconds: 1 } });
+        expect(status).toBe(200);
+      }
+    });
+    afterAll(() => slow.service.close());
+
+    /** The exchange of a call whose caller leaves after 300 ms, which is the only one of its request id. */
+    const leave = async (path: string, body: object, headers: Record<string, string> = {}) => {
+      const requestId = randomUUID();
+      const keys = { 'PLATFORM-API-KEY': slow.platformKey, 'API-KEY': slow.partnerKey };
+      const all = { 'Content-Type': 'application/json', 'X-Request-Id': requestId, ...keys, ...headers };
+      const options = { method: 'POST', headers: all, body: JSON.stringify(body), signal: AbortSignal.timeout(300) };
+      await expect(fetch(slow.service.url + path, options)).rejects.toThrow();
+      return eventually(async () => {
+        const { data } = (await listExchanges(slow.service, { requestId })).body;
+        expect(data).toHaveLength(1);
+        return exchangeInFull(slow.service, { requestId });
+      });
+    };
+    const left = { status: null, failure: 'cut-off', response: null };
+    const ticketWith = (ticketNumber: string, more: object = {}) => ({
+      siteId: DEMO.siteId,
+      materials: [material],
+      inboundFlow: flow(ticketNumber),
+      ...more,
+    });
+    const LOST = { 'Sandbox-Scenario': 'answer-lost' };
+    const CASES: Record<string, string>[] = [
+      {},
+      { 'Idempotency-Key': 'slow' },
+      LOST,
+      { ...LOST, 'Idempotency-Key': 'lost' },
+    ];
+
+    test.each(CASES)('a ticket with %j has its result and id', async (headers) => {
+      const number = randomUUID();
+      const found = await leave('/platform-api/v1/tickets', ticketWith(number), headers);
+      expect(found).toMatchObject({ ...left, result: 'created', route: 'createTicket' });
+      expect(found.request.body?.text).toContain(number);
+      const { body } = await slow.service.admin<{ data: { id: string }[] }>('GET', `/tickets?ticketNumber=${number}`);
+      const [ticket] = body.data;
+      expect(found.references).toContainEqual({ kind: 'ticketId', value: ticket?.id });
+      const history = await slow.service.admin<{ data: object[] }>('GET', `/tickets/${ticket?.id}/history`);
+      expect(history.body.data).toMatchObject([{ exchangeId: found.id, result: 'created', revision: 1 }]);
+    });
+
+    test.each(CASES)('an account with %j has its result and id', async (headers) => {
+      const accountName = randomUUID();
+      const found = await leave('/platform-api/v1/accounts', { accountName }, headers);
+      expect(found).toMatchObject({ ...left, result: 'created', route: 'createAccount' });
+      const { body } = await slow.service.admin<{ data: { accountId: string }[] }>(
+        'GET',
+        `/accounts?search=${accountName}`,
+      );
+      expect(found.references).toContainEqual({ kind: 'accountId', value: body.data[0]?.accountId });
+    });
+
+    test('a refused push has its reason, and a repeated one its first answer', async () => {
+      const unknown = ticketWith(randomUUID(), { materials: [{ ...material, id: randomUUID() }] });
+      const refused = await leave('/platform-api/v1/tickets', unknown);
+      expect(refused).toMatchObject({ ...left, errorCode: 'VALIDATION_ERROR', result: '422 materialExists' });
+      const [ticket, headers] = [ticketWith(randomUUID()), { 'Idempotency-Key': 'again' }];
+      await leave('/platform-api/v1/tickets', ticket, headers);
+      const again = await leave('/platform-api/v1/tickets', ticket, headers);
+      expect(again).toMatchObject({ ...left, result: 'replayed' });
+    });
+
+    test('a video request has its id', async () => {
+      const range = { startTime: at(0), endTime: at(1) };
+      const request = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', ...range };
+      const found = await leave('/video-platform/v1/videos/requests', request);
+      expect(found).toMatchObject({ ...left, route: 'requestVideo' });
+      expect(found.references).toContainEqual({ kind: 'partnerRequestId', value: expect.any(String) });
+    });
+  });
+
+  test('a push that is answered with 503 and committed later has its result and id', async () => {
+    const service = await startTestApp({ on: scene.service });
+    const call = (accountName: string) =>
+      service.call('POST', '/platform-api/v1/accounts', {
+        headers: { 'PLATFORM-API-KEY': scene.platformKey },
+        body: { accountName },
+      });
+    await scene.service.dataSource.query(`
+      CREATE FUNCTION wait_before() RETURNS trigger LANGUAGE plpgsql AS $body$
+        BEGIN PERFORM pg_sleep(3); RETURN NEW; END $body$;
+      CREATE TRIGGER wait_before BEFORE INSERT ON accounts FOR EACH STATEMENT EXECUTE FUNCTION wait_before()`);
+    try {
+      // Two batches run, and the third waits for one of them.
+      const before = [call('Slow 1')];
+      await delay(200);
+      before.push(call('Slow 2'));
+      await delay(1_000);
+      const reply = await call('Slow 3');
+      expect(reply.status).toBe(503);
+      const found = await eventually(() => exchangeInFull(service, { requestId: requestIdOf(reply) }));
+      expect(found).toMatchObject({ status: 503, errorCode: 'INTERNAL_ERROR', result: 'created' });
+      const { body } = await service.admin<{ data: { accountId: string }[] }>('GET', '/accounts?search=Slow%203');
+      expect(found.references).toContainEqual({ kind: 'accountId', value: body.data[0]?.accountId });
+      await Promise.all(before);
+    } finally {
+      await scene.service.dataSource.query('DROP FUNCTION wait_before CASCADE');
+      await service.close();
+    }
   });
 
   test('a lost answer has no status, and names its scenario', async () => {

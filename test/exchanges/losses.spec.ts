@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { uuidv7 } from '../../src/database/uuid.js';
 import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
+import type { ExchangeRecord } from '../../src/exchanges/exchange-record.js';
+import { toRow } from '../../src/exchanges/exchange-row.js';
+import { ExchangeWriter } from '../../src/exchanges/exchange-writer.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { DatabaseStage } from '../support/database-stage.js';
 import { eventually } from '../support/eventually.js';
 import { listExchanges, newestExchange, storedText } from '../support/exchange-scene.js';
 import { json } from '../support/scripted-partner.js';
@@ -64,23 +70,107 @@ test('no stored byte contains one of nine secrets after a busy run', async () =>
   for (const [name, secret] of Object.entries(secrets)) expect([name, stored.includes(secret)]).toEqual([name, false]);
 });
 
-test('a database that is unavailable loses no push, and no exchange while the queue has space', async () => {
+test('a database that does not take exchanges loses no push and no exchange', async () => {
   const { key } = await issueKey(service, ['account']);
   await service.app.get(ExchangeLog).flush();
   await service.dataSource.query('ALTER TABLE exchanges RENAME TO exchanges_away');
-  const { status } = await account(service, key, { accountName: 'While away' });
-  expect(status).toBe(200);
-  await service.app.get(ExchangeLog).flush();
+  expect((await account(service, key, { accountName: 'While away' })).status).toBe(200);
+  await delay(500);
   await service.dataSource.query('ALTER TABLE exchanges_away RENAME TO exchanges');
-  expect(await lostIn(service, 'not-writable')).toBe(1);
-  expect((await account(service, key, { accountName: 'While away' })).status).toBe(409);
+  expect((await newestExchange(service, { reference: 'accountName:While away' })).result).toBe('created');
   await service.dataSource.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'haulbridge exchanges'",
   );
   await account(service, key, { accountName: 'After a lost connection' });
   const found = await newestExchange(service, { reference: 'accountName:After a lost connection' });
   expect(found.result).toBe('created');
+  expect(await lostIn(service)).toBe(0);
 });
+
+test('only the exchange that PostgreSQL refuses is lost, and a missing partition is created', async () => {
+  const { key } = await issueKey(service, ['account']);
+  await service.app.get(ExchangeLog).flush();
+  const [partition] = await service.dataSource.query<{ name: string }[]>(
+    `SELECT 'exchanges_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD') AS name`,
+  );
+  await service.dataSource.query(`DROP TABLE ${partition?.name}`);
+  await account(service, key, { accountName: 'Without a partition' });
+  const found = () => newestExchange(service, { reference: 'accountName:Without a partition' });
+  expect((await found()).result).toBe('created');
+  await service.dataSource.query('ALTER TABLE exchanges ADD CONSTRAINT refused CHECK (duration_ms < 0) NOT VALID');
+  await account(service, key, { accountName: 'Refused by PostgreSQL' });
+  await service.app.get(ExchangeLog).flush();
+  await service.dataSource.query('ALTER TABLE exchanges DROP CONSTRAINT refused');
+  expect(await lostIn(service, 'not-writable')).toBe(1);
+});
+
+test('a connection that is read-only is replaced, and its exchanges are stored', async () => {
+  const { key } = await issueKey(service, ['account']);
+  const name = new URL(service.env.DATABASE_URL).pathname.slice(1);
+  const before = await lostIn(service);
+  await service.dataSource.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  await service.dataSource.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'haulbridge exchanges'",
+  );
+  expect((await account(service, key, { accountName: 'On a standby' })).status).toBe(200);
+  await delay(700);
+  await service.dataSource.query(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
+  expect((await newestExchange(service, { reference: 'accountName:On a standby' })).result).toBe('created');
+  expect(await lostIn(service)).toBe(before);
+});
+
+test('a batch whose commit was not confirmed is stored and counted once', async () => {
+  const count = async () => {
+    const [row] = await service.dataSource.query<{ rows: string; counted: string; bytes: string }[]>(
+      `SELECT (SELECT count(*) FROM exchanges) AS rows, (SELECT sum(count) FROM exchange_hours) AS counted,
+         (SELECT sum(bytes) FROM exchange_days) AS bytes`,
+    );
+    return row;
+  };
+  const record = () => toRow({ ...recordOf(), id: uuidv7() }, 'whole', 0);
+  const [first, second] = [record(), record()];
+  const writer = service.app.get(ExchangeWriter);
+  await service.app.get(ExchangeLog).flush();
+  const before = await count();
+  await writer.write([first]);
+  await expect(writer.write([first, second])).rejects.toThrow(/duplicate key/);
+  await writer.write([first, second], { isRepeated: true });
+  const after = await count();
+  expect(Number(after?.rows) - Number(before?.rows)).toBe(2);
+  expect(Number(after?.counted) - Number(before?.counted)).toBe(2);
+  expect(Number(after?.bytes) - Number(before?.bytes)).toBe(first.line.length + second.line.length + 2);
+});
+
+test('five seconds without a database lose no exchange', async () => {
+  const stage = await DatabaseStage.open();
+  try {
+    const requestIds: string[] = [];
+    const call = async (): Promise<void> => {
+      const { headers } = await stage.createAccount();
+      requestIds.push(headers.get('x-request-id') ?? '');
+    };
+    const calls: Promise<void>[] = [];
+    const pushFor = async (milliseconds: number) => {
+      for (const end = performance.now() + milliseconds; performance.now() < end; await delay(25)) {
+        for (let i = 0; i < 5; i++) calls.push(call());
+      }
+    };
+    await pushFor(300);
+    stage.proxy.cut();
+    await pushFor(5_000);
+    stage.proxy.pass();
+    await Promise.all(calls);
+    await eventually(async () => {
+      const rows = await stage.service.dataSource.query<{ request_id: string }[]>('SELECT request_id FROM exchanges');
+      const stored = new Set(rows.map(({ request_id }) => request_id));
+      expect(requestIds.filter((id) => !stored.has(id))).toEqual([]);
+    }, 30_000);
+    expect(requestIds.length).toBeGreaterThan(100);
+    expect(await lostIn(stage.service)).toBe(0);
+  } finally {
+    await stage.close();
+  }
+}, 90_000);
 
 test('a log that cannot keep up loses its oldest exchanges and counts them, and every push is answered', async () => {
   const { key } = await issueKey(service, ['account']);
@@ -111,12 +201,44 @@ test('a log that cannot keep up loses its oldest exchanges and counts them, and 
   }
 });
 
-async function lostIn(app: TestApp, reason: string): Promise<number> {
+/** All, or those of one reason. */
+async function lostIn(app: TestApp, reason = '[a-z-]+'): Promise<number> {
   const { text } = await app.call<string>('GET', '/metrics', {
     headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` },
   });
-  return Number(new RegExp(`^exchanges_lost_total\\{reason="${reason}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
+  const counts = text.matchAll(new RegExp(`^exchanges_lost_total\\{reason="${reason}"\\} (\\d+)$`, 'gm'));
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
+
+const recordOf = (): ExchangeRecord => ({
+  id: '',
+  direction: 'outbound',
+  lane: 'known',
+  address: '',
+  interface: 'site',
+  route: 'getSites',
+  method: 'GET',
+  path: '/',
+  haulerId: null,
+  connectionId: null,
+  apiKeyId: null,
+  keyPrefix: null,
+  requestId: null,
+  status: 200,
+  failure: undefined,
+  durationMs: 1,
+  requestBytes: 0,
+  responseBytes: 0,
+  scenario: undefined,
+  requestHeaders: {},
+  requestBody: undefined,
+  input: undefined,
+  responseHeaders: {},
+  responseBody: undefined,
+  inRevision: false,
+  references: [],
+  secrets: [],
+});
 
 test('a process that is killed while it writes leaves whole exchanges', async () => {
   const { key } = await issueKey(service, ['account']);

@@ -1,0 +1,73 @@
+import type { Lane } from './exchange-record.js';
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/** Lines of callers without a key in a minute: of one address, and of all together on this instance. */
+const MAX_LINES_OF_ADDRESS = 60;
+const MAX_LINES = 1_200;
+
+/** What calls without a valid key may use of a day, whatever else is stored. */
+const KEYLESS_SHARE = 0.1;
+/** From this share on bodies are not stored, so that the rest is left for the lines of calls with a key. */
+const BODIES_SHARE = 0.8;
+
+/** Bytes of the exchanges that all instances stored on a day (UTC). */
+export interface DayBytes {
+  /** As in ISO 8601. */
+  readonly day: string;
+  readonly total: number;
+  /** Of calls without a valid key. */
+  readonly keyless: number;
+}
+
+/** How much of an exchange is stored: all of it, all but its bodies, or nothing. */
+export type Admission = 'whole' | 'line' | 'dropped';
+
+/**
+ * Decides what is stored (decision 58). As the day's limit comes near, calls without a key are dropped first, then the bodies, and the
+ * lines of calls with a key last. The bytes are those of the last batch that this instance wrote, and of all instances until then.
+ */
+export class ExchangeBudget {
+  private bytes: DayBytes = { day: '', total: 0, keyless: 0 };
+  private minute = 0;
+  private lines = 0;
+  private readonly linesByAddress = new Map<string, number>();
+
+  constructor(private readonly maxBytesPerDay: number) {}
+
+  get storedToday(): number {
+    return this.today().total;
+  }
+
+  stored(bytes: DayBytes): void {
+    this.bytes = bytes;
+  }
+
+  admit(lane: Lane, address: string): Admission {
+    const { total, keyless } = this.today();
+    const share = total / this.maxBytesPerDay;
+    if (lane === 'known') return share < BODIES_SHARE ? 'whole' : share < 1 ? 'line' : 'dropped';
+    if (share >= BODIES_SHARE || keyless >= KEYLESS_SHARE * this.maxBytesPerDay) return 'dropped';
+    return lane === 'unverified' || this.takeLine(address) ? 'line' : 'dropped';
+  }
+
+  private today(): DayBytes {
+    const day = new Date(Date.now() - (Date.now() % DAY_MS)).toISOString().slice(0, 10);
+    return this.bytes.day === day ? this.bytes : { day, total: 0, keyless: 0 };
+  }
+
+  private takeLine(address: string): boolean {
+    const minute = Math.floor(Date.now() / MINUTE_MS);
+    if (minute !== this.minute) {
+      this.minute = minute;
+      this.lines = 0;
+      this.linesByAddress.clear();
+    }
+    const used = this.linesByAddress.get(address) ?? 0;
+    if (this.lines >= MAX_LINES || used >= MAX_LINES_OF_ADDRESS) return false;
+    this.lines++;
+    this.linesByAddress.set(address, used + 1);
+    return true;
+  }
+}
