@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
-import { readEnv, type ResolvedEnv } from './config/env.js';
+import { type Env, readEnv, type ResolvedEnv } from './config/env.js';
 import { storeServiceAddress } from './config/local-service.js';
 import { secretTexts } from './config/secret-texts.js';
+import { productionWarnings } from './config/production-warnings.js';
 import { StartupError } from './config/startup-error.js';
 import { migrate, pendingMigrations } from './database/migrate.js';
 import { reasonOf } from './database/reason.js';
@@ -18,6 +19,7 @@ import type { HttpAdapter } from './http/express.adapter.js';
 import { urlHost } from './http/url.js';
 import { protectSecrets } from './observability/known-secrets.js';
 import { createLogger, outputOf } from './observability/logger.js';
+import { protectFiles } from './storage/private-files.js';
 import { STORAGE, type Storage } from './storage/storage.js';
 
 /** A listening service. `stop` completes within SHUTDOWN_GRACE. */
@@ -30,7 +32,7 @@ interface Serving {
 async function main(): Promise<void> {
   const declared = readEnv();
   const logger = createLogger(declared);
-  if (declared.EMBEDDED && declared.IN_PRODUCTION) logger.warn(embeddedNotice(declared));
+  if (cluster.isPrimary) prepare(declared, logger);
   const { env, stop: stopDatabase } = await resolveEnv(declared, logger);
   protectSecrets(secretTexts(env));
   try {
@@ -43,6 +45,17 @@ async function main(): Promise<void> {
     await stopDatabase();
     throw error;
   }
+}
+
+/** Workers inherit the umask. */
+function prepare(env: Env, logger: Logger): void {
+  inBackground(
+    protectFiles(env).then((failed) => {
+      if (failed.length > 0) logger.warn({ paths: failed.slice(0, 5) }, `${failed.length} files may be read by others`);
+    }),
+  );
+  const warnings = env.EMBEDDED && env.IN_PRODUCTION ? [embeddedNotice(env)] : [];
+  for (const warning of [...warnings, ...productionWarnings(env)]) logger.warn(warning);
 }
 
 /** Serves in this process. */

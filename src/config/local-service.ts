@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { PRIVATE_FILE } from './private-modes.js';
 import { VARIABLES } from './env.js';
 
 /** The service that a command calls by default. */
@@ -15,7 +16,7 @@ const ADDRESS_FILE = 'service.json';
 
 /** Stores the address of a service with an embedded database, so that `npm run cli` finds it on any port. */
 export function storeServiceAddress(dataDir: string, url: string): void {
-  writeFileSync(join(dataDir, ADDRESS_FILE), `${JSON.stringify({ url })}\n`);
+  writeFileSync(join(dataDir, ADDRESS_FILE), `${JSON.stringify({ url })}\n`, { mode: PRIVATE_FILE });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import type { AdminClient } from '../contracts/admin/admin.client.js';
 import type { ApiKey, IssuedApiKey, IssueApiKeyRequest } from '../contracts/admin/access.dto.js';
 import { DEMO } from './demo-data.js';
@@ -16,7 +17,7 @@ export async function demoKeys(admin: AdminClient, dataDir: string): Promise<Dem
   const file = join(dataDir, 'demo-keys.json');
   const stored = readKeys(file);
   if (stored !== undefined && (await areValid(admin, stored))) return stored;
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
   const issued: IssuedApiKey[] = [];
   const issue = async (request: IssueApiKeyRequest): Promise<string> => {
     const key = await admin.call('issueApiKey', { body: request });
@@ -28,7 +29,7 @@ export async function demoKeys(admin: AdminClient, dataDir: string): Promise<Dem
       platform: await issue({ interfaces: ['scale', 'account'], name: 'Demo: platform', haulerId: DEMO.haulerId }),
       partner: await issue({ interfaces: ['site', 'vision'], allCustomers: true, name: 'Demo: partner' }),
     };
-    writeFileSync(file, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
+    writeFileSync(file, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: PRIVATE_FILE });
     return keys;
   } catch (error) {
     // A key that is not stored is lost, and the next start issues new ones.

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { PRIVATE_FILE } from '../config/private-modes.js';
 import { StartupError } from '../config/startup-error.js';
 
 export interface FolderLock {
@@ -33,7 +34,7 @@ export function lockFolder(folder: string): FolderLock {
     );
   }
   const held = lock;
-  writeFileSync(holder, `${process.pid}\n`);
+  writeFileSync(holder, `${process.pid}\n`, { mode: PRIVATE_FILE });
   return { release: () => held.close() };
 }
 

@@ -10,6 +10,7 @@ import { chooseOwner } from './owner.js';
 import { stopOrphan } from './postmaster.js';
 import { Server, type ServerOptions, type SupervisorLog } from './server.js';
 import { diskReserveBytes } from '../config/disk-reserve.js';
+import { PRIVATE_FOLDER } from '../config/private-modes.js';
 import { StartupError } from '../config/startup-error.js';
 
 export interface EmbeddedPostgresOptions {
@@ -94,7 +95,7 @@ function walLimits(dataDir: string): Readonly<Record<string, string>> {
 
 function makeFolder(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    mkdirSync(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
   } catch (error) {
     throw new StartupError(`DATA_DIR ${dataDir} cannot be created: ${(error as Error).message}.`, { cause: error });
   }

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rm, rmdir } from 'node:fs/promis
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import type { DiskSpace, Reservation } from './disk-space.js';
 import { DraftReplacedError, errorCode, fileFailure } from './storage-errors.js';
 import { type DraftPoint, type Published, safeName, type Storage } from './storage.js';
@@ -173,7 +174,7 @@ async function createDraft(drafts: DraftFolder, name: string, size?: number): Pr
     const reservation = await drafts.space.reserve(size ?? 0);
     try {
       const id = `${randomBytes(8).toString('hex')}.part`;
-      const handle = await open(join(folder, id), 'wx+');
+      const handle = await open(join(folder, id), 'wx+', PRIVATE_FILE);
       return new Draft(drafts, name, id, handle, reservation);
     } catch (error) {
       reservation.release();
@@ -237,7 +238,7 @@ const draftsOf = ({ path }: DraftFolder, name: string): string => join(path, nam
 
 async function makeEmptyFolder(path: string): Promise<void> {
   try {
-    await mkdir(path);
+    await mkdir(path, { mode: PRIVATE_FOLDER });
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
     for (const entry of await readdir(path)) await rm(join(path, entry), { force: true });

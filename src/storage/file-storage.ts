@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { access, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import {
@@ -15,17 +16,14 @@ import {
   type StoredFile,
 } from './storage.js';
 import { errorCode, fileFailure, ifNotStored, isAbsent, NotStoredError, sentenceOf } from './storage-errors.js';
-import { type KnownRoots, StorageRoot } from './storage-root.js';
-
-/** No folder of published files begins with a dot. */
-const DRAFTS = '.partial';
+import { DRAFT_FOLDER, type KnownRoots, StorageRoot } from './storage-root.js';
 
 /**
  * Stores files below `root`: published ones as `recordings/ab/<uuid>.mp4`, drafts under `.partial`. Several instances may
  * share the root.
  */
 export function fileStorage(rootPath: string, roots?: KnownRoots): Storage {
-  const root = new StorageRoot(rootPath, join(rootPath, DRAFTS), roots);
+  const root = new StorageRoot(rootPath, join(rootPath, DRAFT_FOLDER), roots);
   const drafts = {
     path: root.draftPath,
     space: new DiskSpace(root.draftPath),
@@ -81,7 +79,7 @@ async function moveInto(folder: string, from: string, to: string): Promise<strin
   }
   // No folder is created if the file is missing too, as with a mount that has disappeared.
   await access(from);
-  const firstCreated = await mkdir(folder, { recursive: true });
+  const firstCreated = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
   await rename(from, to);
   return firstCreated;
 }
@@ -138,7 +136,7 @@ async function* listFiles(root: StorageRoot, folder: string): AsyncGenerator<Sto
 async function checkFiles(root: StorageRoot): Promise<StorageHealth> {
   const probe = join(root.draftPath, `.probe-${randomBytes(6).toString('hex')}`);
   try {
-    const handle = await root.within(() => open(probe, 'wx'));
+    const handle = await root.within(() => open(probe, 'wx', PRIVATE_FILE));
     try {
       await handle.write('probe');
       await handle.sync();

@@ -1,6 +1,10 @@
 import { mkdir, readdir } from 'node:fs/promises';
+import { PRIVATE_FOLDER } from '../config/private-modes.js';
 import { isAbsent, StorageUnavailableError } from './storage-errors.js';
 import { isStorageFolder } from './storage.js';
+
+/** The folder of drafts in a file storage. No folder of published files begins with a dot. */
+export const DRAFT_FOLDER = '.partial';
 
 /** Records the roots that have had files, for an instance that starts while a mount is missing. */
 export interface KnownRoots {
@@ -34,7 +38,7 @@ export class StorageRoot {
       }
     }
     await this.expectMount();
-    await mkdir(this.draftPath, { recursive: true });
+    await mkdir(this.draftPath, { recursive: true, mode: PRIVATE_FOLDER });
     // The folder may contain files that were copied here.
     if (!(await this.#isBare())) await this.remember();
     return work();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
+import { PRIVATE_FOLDER } from '../../config/private-modes.js';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { epochMillis, instantOf } from '../../contracts/common/instant.js';
 import { DiskSpace } from '../../storage/disk-space.js';
@@ -79,7 +80,7 @@ export class ClipFolders implements OnApplicationBootstrap {
 
   private async make(): Promise<string> {
     try {
-      await mkdir(this.parent, { recursive: true });
+      await mkdir(this.parent, { recursive: true, mode: PRIVATE_FOLDER });
       const folder = await mkdtemp(join(this.parent, PREFIX));
       this.inUse.add(folder);
       return folder;

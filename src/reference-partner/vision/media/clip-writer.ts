@@ -6,6 +6,7 @@ import type {
   Output,
   StreamTargetChunk,
 } from 'mediabunny';
+import { PRIVATE_FILE } from '../../../config/private-modes.js';
 import { errorCode } from '../../../storage/storage-errors.js';
 import { MediaError } from './stored-mp4.js';
 import { loadMediabunny } from './mp4-input.js';
@@ -47,7 +48,7 @@ export class ClipWriter {
 
   static async create(path: string, { video, audio, packets }: ClipFormat): Promise<ClipWriter> {
     const mediabunny = await loadMediabunny();
-    const file = await open(path, 'w');
+    const file = await open(path, 'w', PRIVATE_FILE);
     const output = new mediabunny.Output({
       format: new mediabunny.Mp4OutputFormat({ fastStart: 'reserve' }),
       target: new mediabunny.StreamTarget(writableFile(file), { chunked: true, chunkSize: WRITE_BYTES }),
