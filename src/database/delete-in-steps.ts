@@ -3,10 +3,16 @@ import type { Querying } from './sql.js';
 const STEP_ROWS = 1_000;
 
 /**
- * Runs a DELETE of at most `$1` rows until nothing is left. Each step is a transaction of its own, so that an interrupted
+ * Runs a DELETE of at most `$1` rows until nothing is left. `parameters` are those from `$2` on. Each step is a transaction of its own, so that an interrupted
  * retention has made progress, and no statement reaches its time limit.
  */
-export async function deleteInSteps(database: Querying, sql: string): Promise<void> {
+export async function deleteInSteps(
+  database: Querying,
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<void> {
   let deleted = STEP_ROWS;
-  while (deleted === STEP_ROWS) [, deleted] = await database.query<[unknown[], number]>(sql, [STEP_ROWS]);
+  while (deleted === STEP_ROWS) {
+    [, deleted] = await database.query<[unknown[], number]>(sql, [STEP_ROWS, ...parameters]);
+  }
 }

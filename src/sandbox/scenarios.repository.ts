@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import type { ActiveSandboxScenario, StartScenarioRequest, Subject } from '../contracts/admin/sandbox.dto.js';
 import { formatInstant, type Instant } from '../contracts/common/instant.js';
 import type { ScenarioName, ScenarioValues } from '../contracts/sandbox/scenarios.js';
+import { deleteInSteps } from '../database/delete-in-steps.js';
 import { instantSql } from '../database/sql.js';
 
 /** The hauler or customer that a scenario belongs to. */
@@ -53,7 +54,11 @@ export class ScenariosRepository {
     name: ScenarioName,
     { times, forSeconds, parameters = {} }: StartScenarioRequest,
   ): Promise<ActiveSandboxScenario> {
-    await this.dataSource.query(`DELETE FROM sandbox_scenarios WHERE NOT (${IS_ACTIVE})`);
+    await deleteInSteps(
+      this.dataSource,
+      `DELETE FROM sandbox_scenarios WHERE ctid = ANY (ARRAY(
+         SELECT ctid FROM sandbox_scenarios WHERE NOT (${IS_ACTIVE}) LIMIT $1 FOR UPDATE SKIP LOCKED))`,
+    );
     const rows = await this.dataSource.query<[Row]>(
       `INSERT INTO sandbox_scenarios (subject, subject_id, name, parameters, remaining_times, ends_at)
        VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6::int))

@@ -300,6 +300,38 @@ describe('an interrupted run', () => {
       expect((await scene.ended(runId)).status).toBe('succeeded');
     });
 
+    test('deletes old runs with many changes and issues in small steps', async () => {
+      const owner = await successor();
+      scene.answers(data);
+      for (let i = 0; i < 2; i++) await sync(owner);
+      const step = async (sql: string) => query(sql, []);
+      for (const [table, columns, values] of [
+        ['sync_changes', 'kind, change, external_id, name', `'sites', 'created', gen_random_uuid(), ''`],
+        [
+          'sync_issues',
+          'position, severity, kind, path, reason, raw',
+          `n + 9, 'flagged', 'sites', 'sites[0]', 'r', '{}'`,
+        ],
+      ] as const) {
+        await query(
+          `INSERT INTO ${table} (hauler_id, run_id, ${columns})
+           SELECT r.hauler_id, r.id, ${values} FROM sync_runs r, generate_series(1, 2500) AS n WHERE connection_id = $1`,
+        );
+        await step(`CREATE FUNCTION few_${table}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF (SELECT count(*) FROM gone) > 1000 THEN RAISE 'too many rows of one statement'; END IF; RETURN NULL;
+          END $$`);
+        await step(`CREATE TRIGGER few AFTER DELETE ON ${table} REFERENCING OLD TABLE AS gone
+            FOR EACH STATEMENT EXECUTE FUNCTION few_${table}()`);
+      }
+      try {
+        await query(`UPDATE sync_runs SET created_at = created_at - interval '31 days' WHERE connection_id = $1`);
+        await sweep();
+        expect(await statuses()).toEqual([]);
+      } finally {
+        for (const table of ['sync_changes', 'sync_issues']) await step(`DROP FUNCTION few_${table} CASCADE`);
+      }
+    });
+
     test('deletes runs after 30 days, but not a held run that can be confirmed', async () => {
       const owner = await successor();
       scene.answers({ sites: data.sites });

@@ -155,11 +155,20 @@ function connectionOf(row: DueConnection) {
 /** Ends abandoned runs and deletes old ones. Several instances may do it at the same time. */
 @Injectable()
 export class SyncRetention {
+  private isSweeping = false;
+
   constructor(private readonly runs: SyncRunsRepository) {}
 
   @Interval('synchronisation runs', RETENTION_INTERVAL_MS)
   async sweep(): Promise<void> {
-    await this.runs.endAbandoned();
-    await this.runs.deleteOld();
+    // Many runs with many changes take longer than an interval.
+    if (this.isSweeping) return;
+    this.isSweeping = true;
+    try {
+      await this.runs.endAbandoned();
+      await this.runs.deleteOld();
+    } finally {
+      this.isSweeping = false;
+    }
   }
 }

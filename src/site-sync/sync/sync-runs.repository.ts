@@ -3,6 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { QuarantinedRecord, RemovalGuard, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { countRows } from '../../database/count.js';
+import { deleteInSteps } from '../../database/delete-in-steps.js';
 import type { Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { defineStates, type StateOf } from '../../jobs/states.js';
@@ -59,7 +60,7 @@ export type IssueRow = Omit<QuarantinedRecord, 'raw'> & { readonly raw: string }
 const RUNS_WITH_ISSUES = 20;
 
 const RETENTION = '30 days';
-const RETENTION_BATCH = 1000;
+const RETENTION_BATCH = 100;
 
 const COLUMNS = 'id, hauler_id, connection_id, status, started_at, finished_at, error, counts, guard, note';
 const FILTER = `($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR status = $2)
@@ -192,18 +193,46 @@ export class SyncRunsRepository {
     );
   }
 
-  /** Deletes old runs in batches. A held run stays while it is the newest of its connection and can be confirmed. */
+  /**
+   * Deletes old runs, one after the other. Their changes and issues come first and in steps: a run may have 10,000 of them, so
+   * that a statement that deletes many runs would reach its time limit each time. A held run stays while it is the newest of
+   * its connection and can be confirmed.
+   */
   async deleteOld(): Promise<void> {
-    await this.dataSource.query(
-      `DELETE FROM sync_runs WHERE (hauler_id, id) IN (
-         SELECT r.hauler_id, r.id FROM sync_runs r
-         WHERE r.created_at < now() - interval '${RETENTION}'
-           AND (r.status <> 'held' OR EXISTS (
-             SELECT FROM sync_runs n
-             WHERE n.connection_id = r.connection_id AND (n.created_at, n.id) > (r.created_at, r.id)))
-         ORDER BY r.created_at LIMIT ${RETENTION_BATCH})`,
+    let deleted = RETENTION_BATCH;
+    while (deleted === RETENTION_BATCH) {
+      const old = await this.oldest(RETENTION_BATCH);
+      deleted = 0;
+      for (const run of old) deleted += await this.delete(run);
+    }
+  }
+
+  private oldest(limit: number): Promise<RunKey[]> {
+    return this.dataSource.query(
+      `SELECT r.hauler_id, r.id FROM sync_runs r
+       WHERE r.created_at < now() - interval '${RETENTION}'
+         AND (r.status <> 'held' OR EXISTS (
+           SELECT FROM sync_runs n
+           WHERE n.connection_id = r.connection_id AND (n.created_at, n.id) > (r.created_at, r.id)))
+       ORDER BY r.created_at LIMIT $1`,
+      [limit],
     );
+  }
+
+  /** Returns how many runs were deleted: another instance may have deleted it. */
+  private async delete({ hauler_id, id }: RunKey): Promise<number> {
+    for (const table of ['sync_changes', 'sync_issues']) {
+      const step = `SELECT position FROM ${table} WHERE hauler_id = $2 AND run_id = $3 LIMIT $1 FOR UPDATE SKIP LOCKED`;
+      const sql = `DELETE FROM ${table} WHERE hauler_id = $2 AND run_id = $3 AND position = ANY (ARRAY(${step}))`;
+      await deleteInSteps(this.dataSource, sql, [hauler_id, id]);
+    }
+    const [, deleted] = await this.dataSource.query<[unknown[], number]>(
+      'DELETE FROM sync_runs WHERE hauler_id = $1 AND id = $2',
+      [hauler_id, id],
+    );
+    return deleted;
   }
 }
 
+type RunKey = Pick<RunRow, 'hauler_id' | 'id'>;
 type NullableQuery = { readonly [K in keyof SyncRunQuery]: SyncRunQuery[K] | null };

@@ -235,14 +235,23 @@ export interface OldRecording {
   readonly hauler_id: string;
   readonly id: string;
   readonly size_bytes: string;
+  /** As PostgreSQL reads it, in microseconds. */
+  readonly stored_at: string;
 }
 
-/** At most `limit` files stored before a time, the oldest first. */
-export function findStoredBefore(database: Querying, before: Date, limit: number): Promise<OldRecording[]> {
+/** At most `limit` files stored before a time and after those up to `last`, the oldest first. */
+export function findStoredBefore(
+  database: Querying,
+  before: Date,
+  last: OldRecording | undefined,
+  limit: number,
+): Promise<OldRecording[]> {
   return database.query(
-    `SELECT hauler_id, id, size_bytes FROM recordings WHERE status = 'stored' AND stored_at < $1
-     ORDER BY stored_at LIMIT $2`,
-    [before, limit],
+    `SELECT hauler_id, id, size_bytes, stored_at::text AS stored_at FROM recordings
+     WHERE status = 'stored' AND stored_at < $1
+       AND ($2::timestamptz IS NULL OR (stored_at, id) > ($2::timestamptz, $3::uuid))
+     ORDER BY recordings.stored_at, id LIMIT $4`,
+    [before, last?.stored_at, last?.id, limit],
   );
 }
 
@@ -259,7 +268,11 @@ export async function countStoredBefore(
 }
 
 /** The row of a deleted file stays, with the reason. */
-export async function markDeleted(database: Querying, { hauler_id, id }: OldRecording, reason: string): Promise<void> {
+export async function markDeleted(
+  database: Querying,
+  { hauler_id, id }: Pick<OldRecording, 'hauler_id' | 'id'>,
+  reason: string,
+): Promise<void> {
   await database.query(
     `UPDATE recordings SET status = 'expired', reason = $3, deleted_at = now(), updated_at = now()
      WHERE hauler_id = $1 AND id = $2 AND status = 'stored'`,

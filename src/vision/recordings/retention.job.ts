@@ -3,12 +3,16 @@ import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { RetentionResult } from '../../contracts/admin/storage.dto.js';
+import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { recordingFile } from './recording.rules.js';
 import { countStoredBefore, findStoredBefore, markDeleted, type OldRecording } from './recordings.repository.js';
 
 const INTERVAL_MS = 3_600_000;
 const BATCH = 500;
+
+/** A check of the storage writes a file. */
+const FAILURES_PER_CHECK = 100;
 
 /**
  * Deletes the files of recordings that were stored more than `VIDEO_RETENTION_DAYS` ago (0: never). The row stays, with the
@@ -41,15 +45,27 @@ export class Retention implements OnModuleDestroy {
     if (dryRun) return { ...(await countStoredBefore(this.dataSource, before)), before: before.toISOString() };
     let recordings = 0;
     let bytes = 0;
-    const next = () => findStoredBefore(this.dataSource, before, BATCH);
+    let failures = 0;
+    let failure: unknown;
+    let last: OldRecording | undefined;
+    const next = () => findStoredBefore(this.dataSource, before, last, BATCH);
     for (let batch = await next(); batch.length > 0; batch = await next()) {
+      last = batch.at(-1);
       for (const row of batch) {
         if (this.isStopping) return { recordings, bytes, before: before.toISOString() };
-        await this.remove(row, days);
-        recordings += 1;
-        bytes += Number(row.size_bytes);
+        try {
+          await this.remove(row, days);
+          recordings += 1;
+          bytes += Number(row.size_bytes);
+        } catch (error) {
+          // A file that cannot be deleted must not keep all younger ones. A storage that is not available would fail each.
+          if (isDatabaseUnavailable(error)) throw error;
+          if (failures++ % FAILURES_PER_CHECK === 0 && !(await this.storage.check()).writable) throw error;
+          failure ??= error;
+        }
       }
     }
+    if (failure !== undefined) throw failure;
     return { recordings, bytes, before: before.toISOString() };
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { StorageUnavailableError } from '../../../src/storage/storage-errors.js'
 import { type Storage, STORAGE } from '../../../src/storage/storage.js';
 import { StoragePause } from '../../../src/vision/downloads/download.job.js';
 import { RetryLaterError } from '../../../src/vision/downloads/download-error.js';
+import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from '../../support/download-scene.js';
@@ -194,6 +195,29 @@ describe('in services of their own', () => {
       await rename(`${folder}.aside`, folder);
       expect(await retention.run()).toMatchObject({ recordings: 1 });
       expect(await filesOf(app, 'recordings')).toEqual([]);
+    });
+
+    test('deletes the younger files after one that cannot be deleted', async () => {
+      const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
+      const id = await scene.follow(app, () => [1, 2].map((n) => chunk(n, partner.link(sampleVideo(1_000)))));
+      const shown = () => recordings(app, id);
+      await eventually(async () => expect((await shown()).map(({ status }) => status)).toEqual(['stored', 'stored']));
+      const stuck = (await shown()).find(({ partnerRecordingId }) => partnerRecordingId === 'chunk-1')?.id ?? '';
+      await app.dataSource.query(
+        `UPDATE recordings SET stored_at = now() - interval '31 days' - CASE WHEN id = $1 THEN interval '1 day' ELSE '0' END`,
+        [stuck],
+      );
+      const path = fileURLToPath(`${app.env.STORAGE_URL}/${recordingFile(stuck)}`);
+      await rename(path, `${path}.aside`);
+      await mkdir(path);
+      const retention = app.app.get(Retention, { strict: false });
+      await expect(retention.run()).rejects.toThrow();
+      expect(new Map((await shown()).map(({ id, status }) => [id === stuck, status]))).toEqual(
+        new Map([
+          [true, 'stored'],
+          [false, 'expired'],
+        ]),
+      );
     });
 
     test('stops between two recordings, and continues after a restart', async () => {
