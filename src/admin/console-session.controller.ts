@@ -1,14 +1,10 @@
-import { Controller, Delete, Get, Header, HttpCode, Inject, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, Header, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { CookieOptions, Request, Response } from 'express';
 import { ApiKeyService } from '../auth/api-key.service.js';
-import {
-  type ConsoleSession,
-  ConsoleSessions,
-  SESSION_COOKIE,
-  SESSION_MS,
-  SignInTries,
-} from '../auth/console-sessions.js';
+import { ConsoleSessions, SESSION_COOKIE, SESSION_MS, type TokenKind } from '../auth/console-sessions.js';
+import { GuessLimit } from '../auth/guess-limit.js';
+import type { KeyPrincipal, Principal } from '../auth/principal.js';
 import { ENV, type Env } from '../config/env.js';
 import { SessionView, SignInRequest } from '../contracts/admin/access.dto.js';
 import { AppError } from '../errors/app-error.js';
@@ -24,49 +20,66 @@ export class ConsoleSessionController {
     @Inject(ENV) private readonly env: Pick<Env, 'SIDES'>,
     private readonly sessions: ConsoleSessions,
     private readonly keys: ApiKeyService,
+    private readonly guesses: GuessLimit,
   ) {}
 
   @Post()
   @HttpCode(200)
-  @UseGuards(SignInTries)
   @Header('Cache-Control', 'no-store')
   async signIn(
-    @JsonBody() { token, apiKey }: SignInRequest,
+    @JsonBody() secret: SignInRequest,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SessionView> {
     if (request.headers['x-console'] !== '1') throw new AppError('unauthorized', 'send X-Console: 1 to sign in');
-    const kind = apiKey === undefined ? this.sessions.kindOf(token ?? '') : 'partner';
-    if (kind === undefined)
-      throw new AppError('unauthorized', 'this is neither the admin token nor the read-only token');
-    const session: ConsoleSession = { kind, expiresAt: Date.now() + SESSION_MS, apiKey };
-    const view = await this.viewOf(session, request);
+    const caller = await this.check(secret, request);
+    // The browser replaces the cookie of an earlier session, which nobody could sign out any more.
+    await this.sessions.end(request);
+    const cookie = await this.sessions.start(
+      typeof caller === 'string' ? { token: secret.token ?? '' } : { keyId: caller.keyId },
+    );
     const { secure } = request;
-    response.cookie(SESSION_COOKIE, this.sessions.seal(session), { ...COOKIE, secure, maxAge: SESSION_MS });
-    return view;
+    response.cookie(SESSION_COOKIE, cookie, { ...COOKIE, secure, maxAge: SESSION_MS });
+    return this.viewOf(caller);
   }
 
   @Get()
   @Header('Cache-Control', 'no-store')
   async current(@Req() request: Request): Promise<SessionView> {
-    const session = this.sessions.of(request);
+    const session = await this.sessions.of(request);
     if (session === undefined) throw new AppError('unauthorized', 'sign in first');
-    return this.viewOf(session, request);
+    return this.viewOf(session.key === undefined ? session.kind : session.key.principal);
   }
 
   @Delete()
   @HttpCode(204)
-  signOut(@Res({ passthrough: true }) response: Response): void {
+  async signOut(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<void> {
+    if (request.headers['x-console'] !== '1') throw new AppError('unauthorized', 'send X-Console: 1 to sign out');
+    await this.sessions.end(request);
     response.clearCookie(SESSION_COOKIE, COOKIE);
   }
 
-  private async viewOf({ kind, apiKey }: ConsoleSession, { socket }: Request): Promise<SessionView> {
+  /** The rights of a token, or the caller that a key identifies. Counts a wrong secret. */
+  private async check({ token = '', apiKey }: SignInRequest, request: Request): Promise<TokenKind | KeyPrincipal> {
+    try {
+      if (apiKey !== undefined) {
+        return await this.keys.authenticatePartner({ rawHeaders: ['API-KEY', apiKey], socket: request.socket });
+      }
+      const kind = this.sessions.kindOf(token);
+      if (kind !== undefined) return kind;
+      throw new AppError('unauthorized', 'this is neither the admin token nor the read-only token');
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'unauthorized') {
+        await this.guesses.count('signIn', request, apiKey ?? token);
+      }
+      throw error;
+    }
+  }
+
+  private viewOf(caller: TokenKind | Principal): SessionView {
     const sides = [...this.env.SIDES];
-    if (apiKey === undefined) return { kind, sides };
-    const { keyPrefix, haulerId, customerId } = await this.keys.authenticatePartner({
-      rawHeaders: ['API-KEY', apiKey],
-      socket,
-    });
-    return { kind, sides, keyPrefix, haulerId, customerId };
+    if (typeof caller === 'string') return { kind: caller, sides };
+    const { keyPrefix, haulerId, customerId } = caller;
+    return { kind: 'partner', sides, keyPrefix, haulerId, customerId };
   }
 }

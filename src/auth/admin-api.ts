@@ -36,6 +36,7 @@ import { FailsWith, COMMON_FAILURES, OUT_OF_RANGE, SendsFile, TakesJson } from '
 import { ActionLogInterceptor, ActionOf } from './action-log.interceptor.js';
 import { AdminReads } from './admin-reads.js';
 import { ConsoleSessions } from './console-sessions.js';
+import { GuessLimit } from './guess-limit.js';
 
 /** Name of the admin API's security scheme in its document. */
 export const ADMIN_SECURITY = 'ADMIN-TOKEN';
@@ -50,6 +51,9 @@ const UNAUTHORIZED = {
   },
 };
 
+/** The right token is never refused with it. */
+const TOO_MANY = 'Too many wrong tokens from this address; retry with the right one, or after `Retry-After` seconds';
+
 const NO_STORE_HEADER = {
   'Cache-Control': {
     description: 'No cache may store the response',
@@ -63,11 +67,14 @@ const NO_STORE_HEADER = {
  */
 @Injectable()
 export class AdminGuard implements CanActivate {
-  constructor(private readonly sessions: ConsoleSessions) {}
+  constructor(
+    private readonly sessions: ConsoleSessions,
+    private readonly guesses: GuessLimit,
+  ) {}
 
-  canActivate(context: ExecutionContext): boolean {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    const kind = this.kindOf(request);
+    const kind = await this.kindOf(request);
     if (kind === 'admin') return true;
     if (kind === 'reader' && isRead(request)) return true;
     const message =
@@ -77,10 +84,13 @@ export class AdminGuard implements CanActivate {
     throw apiError(ADMIN_API, 'unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
   }
 
-  private kindOf(request: Request) {
-    if (request.headers.authorization === undefined) return this.sessions.of(request)?.kind;
+  private async kindOf(request: Request) {
+    if (request.headers.authorization === undefined) return (await this.sessions.of(request))?.kind;
     const header = soleHeader(request, 'authorization') ?? '';
-    return this.sessions.kindOf(/^bearer +(.+)$/i.exec(header)?.[1] ?? '');
+    const token = /^bearer +(.+)$/i.exec(header)?.[1] ?? '';
+    const kind = this.sessions.kindOf(token);
+    if (kind === undefined && token !== '') await this.guesses.count('token', request, token);
+    return kind;
   }
 }
 
@@ -94,7 +104,7 @@ export function AdminController(): ClassDecorator {
     UseGuards(AdminGuard),
     UseInterceptors(ActionLogInterceptor),
     ApiBearerAuth(ADMIN_SECURITY),
-    FailsWith({ ...COMMON_FAILURES, unauthorized: UNAUTHORIZED }),
+    FailsWith({ ...COMMON_FAILURES, unauthorized: UNAUTHORIZED, tooManyRequests: TOO_MANY }),
   );
 }
 

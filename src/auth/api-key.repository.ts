@@ -8,17 +8,23 @@ export interface KnownKeyRow extends PrincipalRow, Pick<ApiKeyEntity, 'hash' | '
   readonly dormant: boolean;
 }
 
-/** The keys with these hashes that are neither revoked nor ended. */
+/** Keys that are neither revoked nor ended. */
+const VALID_KEYS = `
+  SELECT id, hash, prefix, hauler_id AS "haulerId", customer_id AS "customerId", interfaces,
+         expires_at AS "expiresAt", retires_at AS "retiresAt", last_used_at AS "lastUsedAt",
+         replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
+    FROM api_keys
+   WHERE revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`;
+
+/** The valid keys with these hashes. */
 export function findValidKeys(database: Querying, hashes: readonly Buffer[]): Promise<KnownKeyRow[]> {
-  return database.query(
-    `SELECT id, hash, prefix, hauler_id AS "haulerId", customer_id AS "customerId", interfaces,
-            expires_at AS "expiresAt", retires_at AS "retiresAt", last_used_at AS "lastUsedAt",
-            replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
-       FROM api_keys
-      WHERE hash = ANY ($1::bytea[])
-        AND revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`,
-    [hashes],
-  );
+  return database.query(`${VALID_KEYS} AND hash = ANY ($1::bytea[])`, [hashes]);
+}
+
+/** The valid key with this id. */
+export async function findValidKey(database: Querying, id: string): Promise<KnownKeyRow | undefined> {
+  const [row] = await database.query<KnownKeyRow[]>(`${VALID_KEYS} AND id = $1`, [id]);
+  return row;
 }
 
 /** Stores when keys were last used: pairs of id and time. */

@@ -10,7 +10,7 @@ import { soleHeader } from '../http/headers.js';
 import { hashKey, isWellFormedKey } from './api-key.js';
 import { storeLastUses } from './api-key.repository.js';
 import { KeyRotation } from './key-rotation.service.js';
-import type { Principal } from './principal.js';
+import type { KeyPrincipal, Principal } from './principal.js';
 
 /** The last use of a key is stored with a precision of one minute (decision 17). */
 const PRECISION_MS = 60_000;
@@ -91,7 +91,7 @@ export class ApiKeyService {
   }
 
   /** The caller of the partner API: a key of any interface, once, in either header. */
-  async authenticatePartner(request: Pick<Request, 'rawHeaders' | 'socket'>): Promise<Principal> {
+  async authenticatePartner(request: Pick<Request, 'rawHeaders' | 'socket'>): Promise<KeyPrincipal> {
     const texts = PARTNER_HEADERS.flatMap((name) => soleHeader(request, name) ?? []);
     const hash = texts.length === 1 ? this.hashOf(texts[0] ?? '', request.socket) : undefined;
     const key = hash === undefined ? undefined : await checked(Promise.resolve(this.cache.find(hash)));
@@ -116,8 +116,13 @@ export class ApiKeyService {
     return this.use(key, () => refused(api));
   }
 
+  /** The caller with the key of a console session, which a query has just found valid. */
+  async authenticateSession(key: KnownKey): Promise<KeyPrincipal> {
+    return this.use(key, refusedPartner);
+  }
+
   /** Records the use of a key. The first use activates a dormant key; `refusal` is thrown if it was revoked meanwhile. */
-  private use(key: KnownKey, refusal: () => AppError): Principal | Promise<Principal> {
+  private use(key: KnownKey, refusal: () => AppError): KeyPrincipal | Promise<KeyPrincipal> {
     const now = Date.now();
     if (!key.dormant) {
       this.lastUse.record(key, now);

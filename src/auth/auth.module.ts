@@ -5,7 +5,8 @@ import { AdminGuard } from './admin-api.js';
 import { AdminReads } from './admin-reads.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';
 import { ApiKeyGuard, RateLimit } from './served-api.js';
-import { ConsoleSessions, SignInTries } from './console-sessions.js';
+import { ConsoleSessions } from './console-sessions.js';
+import { GuessLimit } from './guess-limit.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache, KeyLookup } from './key-cache.js';
 import { KeyRotation } from './key-rotation.service.js';
@@ -29,11 +30,11 @@ const exported = [
   ApiKeyGuard,
   ApiKeyService,
   ConsoleSessions,
+  GuessLimit,
   HaulersService,
   KeyRotation,
   PartnerKeyGuard,
   RateLimit,
-  SignInTries,
 ];
 
 /** Guards and their services. Global, because every controller needs a guard. */

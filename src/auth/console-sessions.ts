@@ -1,117 +1,126 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { rateLimit } from 'express-rate-limit';
+import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import type { Request } from 'express';
+import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { Database } from '../database/database.js';
 import { AppError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
-import { passLimiter } from './served-api.js';
+import { findValidKey } from './api-key.repository.js';
+import { BatchedLookup } from './batched-lookup.js';
+import {
+  deleteExpiredSessions,
+  deleteSession,
+  findSessions,
+  insertSession,
+  type SessionRow,
+} from './console-session.repository.js';
+import { type KnownKey, knownKey } from './key-cache.js';
 
-/** A sign-in to the console: with a token of the admin API, or with a partner's key. */
-export interface ConsoleSession {
-  readonly kind: 'admin' | 'reader' | 'partner';
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-  /** The key of a partner, which each call checks again. */
-  readonly apiKey?: string;
-}
+export type TokenKind = 'admin' | 'reader';
+
+/** The rights of a session: those of a token of the admin API, or of a partner's key. */
+export type ConsoleSession =
+  { readonly kind: TokenKind; readonly key?: undefined } | { readonly kind: 'partner'; readonly key: KnownKey };
+
+/** The secret of a sign-in, which has been checked. */
+export type SignIn = { readonly token: string } | { readonly keyId: string };
 
 export const SESSION_COOKIE = 'haulbridge_session';
 export const SESSION_MS = 12 * 3_600_000;
-const [NONCE_BYTES, TAG_BYTES] = [12, 16];
+const SWEEP_INTERVAL_MS = 600_000;
+const COOKIE_BYTES = 32;
+const COOKIE = /^[\w-]{43}$/;
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * The sessions of the console. The cookie itself is the session, sealed with a key derived from SECRETS_KEY, so that every
- * instance accepts it. Another ADMIN_TOKEN or ADMIN_READ_TOKEN ends all sessions.
+ * The sessions of the console (decision 57): a random cookie, and a row with its hash. Each request reads the row, and the
+ * secret of its sign-in is compared again, so that a session ends on every instance at once: by sign-out, with another
+ * token, and with a key that is revoked or has expired.
  */
 @Injectable()
 export class ConsoleSessions {
-  private readonly key: Buffer;
-  private readonly tokens: Readonly<Record<'admin' | 'reader', Buffer | undefined>>;
-  private readonly additionalData: Buffer;
+  private readonly macKey: Buffer;
+  private readonly tokens: readonly (readonly [kind: TokenKind, mac: Buffer])[];
+  private readonly lookup: BatchedLookup<SessionRow>;
 
-  constructor(@Inject(ENV) env: Pick<ResolvedEnv, 'ADMIN_TOKEN' | 'ADMIN_READ_TOKEN' | 'SECRETS_KEY'>) {
-    this.key = Buffer.from(hkdfSync('sha256', env.SECRETS_KEY, '', 'haulbridge console sessions', 32));
+  constructor(
+    @Inject(ENV) env: Pick<ResolvedEnv, 'ADMIN_TOKEN' | 'ADMIN_READ_TOKEN' | 'SECRETS_KEY'>,
+    private readonly dataSource: DataSource,
+    database: Database,
+  ) {
+    this.macKey = Buffer.from(hkdfSync('sha256', env.SECRETS_KEY, '', 'haulbridge console sessions', 32));
     const { ADMIN_TOKEN, ADMIN_READ_TOKEN } = env;
-    this.tokens = {
-      admin: digest(ADMIN_TOKEN),
-      reader: ADMIN_READ_TOKEN === undefined ? undefined : digest(ADMIN_READ_TOKEN),
-    };
-    this.additionalData = digest(JSON.stringify([ADMIN_TOKEN, ADMIN_READ_TOKEN]));
-  }
-
-  /** The rights of a token of the admin API. */
-  kindOf(token: string): 'admin' | 'reader' | undefined {
-    const given = digest(token);
-    // Digests have one length, so the time of the comparison depends on neither length nor content.
-    return (['admin', 'reader'] as const).find((kind) => {
-      const expected = this.tokens[kind];
-      return expected !== undefined && timingSafeEqual(given, expected);
+    this.tokens = [
+      ['admin', this.macOf(ADMIN_TOKEN)],
+      ...(ADMIN_READ_TOKEN === undefined ? [] : [['reader', this.macOf(ADMIN_READ_TOKEN)] as const]),
+    ];
+    this.lookup = new BatchedLookup(async (hashes) => {
+      const rows = await database.hot.use((session) => findSessions(session, hashes));
+      return rows.map((row) => [row.cookieHash.toString('base64url'), row]);
     });
   }
 
-  seal(session: ConsoleSession): string {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.key, nonce).setAAD(this.additionalData);
-    const sealed = Buffer.concat([cipher.update(JSON.stringify(session), 'utf8'), cipher.final()]);
-    return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
+  /** The rights of a token of the admin API. */
+  kindOf(token: string): TokenKind | undefined {
+    return this.kindOfMac(this.macOf(token));
+  }
+
+  /** Starts a session. Returns the value of its cookie. */
+  async start(signIn: SignIn): Promise<string> {
+    const cookie = randomBytes(COOKIE_BYTES).toString('base64url');
+    const secret =
+      'token' in signIn ? { tokenMac: this.macOf(signIn.token), keyId: null } : { tokenMac: null, keyId: signIn.keyId };
+    const row = { cookieHash: Buffer.from(hashOf(cookie), 'base64url'), ...secret };
+    await insertSession(this.dataSource, row, SESSION_MS / 1_000);
+    return cookie;
   }
 
   /** The session of a request. A write needs `X-Console: 1`, which a page of another site cannot send. */
-  of(request: Pick<Request, 'rawHeaders' | 'method'>): ConsoleSession | undefined {
-    const session = this.unseal(cookieOf(soleHeader(request, 'cookie') ?? '', SESSION_COOKIE));
-    if (session === undefined || READS.has(request.method) || soleHeader(request, 'x-console') === '1') return session;
-    throw new AppError('unauthorized', 'send X-Console: 1 with each change that a console session makes');
-  }
-
-  private unseal(text: string | undefined): ConsoleSession | undefined {
-    const bytes = Buffer.from(text ?? '', 'base64url');
-    if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
-    try {
-      const cipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, NONCE_BYTES))
-        .setAAD(this.additionalData)
-        .setAuthTag(bytes.subarray(-TAG_BYTES));
-      const sealed = bytes.subarray(NONCE_BYTES, -TAG_BYTES);
-      const session = JSON.parse(cipher.update(sealed, undefined, 'utf8') + cipher.final('utf8')) as ConsoleSession;
-      return session.expiresAt > Date.now() ? session : undefined;
-    } catch {
-      // Damaged, or sealed with other secrets.
-      return undefined;
+  async of(request: Pick<Request, 'rawHeaders' | 'method'>): Promise<ConsoleSession | undefined> {
+    const cookie = cookieOf(request);
+    if (cookie === undefined) return undefined;
+    if (!READS.has(request.method) && soleHeader(request, 'x-console') !== '1') {
+      throw new AppError('unauthorized', 'send X-Console: 1 with each change that a console session makes');
     }
+    const row = await this.lookup.find(hashOf(cookie));
+    if (row === undefined) return undefined;
+    if (row.keyId === null) {
+      const kind = row.tokenMac === null ? undefined : this.kindOfMac(row.tokenMac);
+      return kind && { kind };
+    }
+    const key = await findValidKey(this.dataSource, row.keyId);
+    return key && { kind: 'partner', key: knownKey(key) };
+  }
+
+  /** Ends the session of a request, if it has one. */
+  async end(request: Pick<Request, 'rawHeaders'>): Promise<void> {
+    const cookie = cookieOf(request);
+    if (cookie !== undefined) await deleteSession(this.dataSource, Buffer.from(hashOf(cookie), 'base64url'));
+  }
+
+  @Interval('console sessions', SWEEP_INTERVAL_MS)
+  async deleteExpired(): Promise<void> {
+    await deleteExpiredSessions(this.dataSource);
+  }
+
+  /** Digests have one length, so the time of the comparison depends on neither length nor content. */
+  private kindOfMac(given: Buffer): TokenKind | undefined {
+    return this.tokens.find(([, mac]) => timingSafeEqual(given, mac))?.[0];
+  }
+
+  /** With a key, so that a copy of the table does not allow to guess a token. */
+  private macOf(token: string): Buffer {
+    return createHmac('sha256', this.macKey).update(token).digest();
   }
 }
 
-function cookieOf(header: string, name: string): string | undefined {
-  const pair = header.split(/; */).find((each) => each.startsWith(`${name}=`));
-  return pair?.slice(name.length + 1);
+/** The value of the cookie, if it has the form of one that this service sets. */
+function cookieOf(request: Pick<Request, 'rawHeaders'>): string | undefined {
+  const pairs = (soleHeader(request, 'cookie') ?? '').split(/; */);
+  const value = pairs.find((each) => each.startsWith(`${SESSION_COOKIE}=`))?.slice(SESSION_COOKIE.length + 1);
+  return value !== undefined && COOKIE.test(value) ? value : undefined;
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
-/** Failed sign-ins that one address may make within a minute, on each instance. */
-const MAX_TRIES = 10;
-
-/** Limits how fast secrets can be tried. */
-@Injectable()
-export class SignInTries implements CanActivate {
-  private readonly limiter = rateLimit({
-    windowMs: 60_000,
-    limit: MAX_TRIES,
-    standardHeaders: 'draft-8',
-    legacyHeaders: false,
-    skipSuccessfulRequests: true,
-    handler: (_request, _response, next) =>
-      next(new AppError('tooManyRequests', 'too many failed sign-ins from this address; see Retry-After')),
-    // Behind a proxy all visitors have its address and share one limit.
-    validate: false,
-  });
-
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    await passLimiter(this.limiter, http.getRequest<Request>(), http.getResponse<Response>());
-    return true;
-  }
-}
+const hashOf = (cookie: string): string => hash('sha256', cookie, 'base64url');

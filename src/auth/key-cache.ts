@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { ApiContract } from '../contracts/common/api-contract.js';
 import { Database } from '../database/database.js';
-import { inBackground } from '../errors/background.js';
+import { BatchedLookup } from './batched-lookup.js';
 import { findValidKeys, type KnownKeyRow } from './api-key.repository.js';
 import { keyPrincipal } from './api-key-row.js';
 import type { KeyPrincipal } from './principal.js';
@@ -14,6 +14,9 @@ const REFRESH_MS = 2000;
 const MAX_AGE_MS = 4000;
 
 const MAX_KEYS = 10_000;
+
+/** How long an unknown key is refused without a query. Keys are random: nobody sends one before it is issued. */
+const UNKNOWN_MS = 1000;
 
 interface Entry {
   readonly key: KnownKey;
@@ -31,7 +34,7 @@ export interface KnownKey {
   readonly lastUsedAt: number;
 }
 
-function knownKey(row: KnownKeyRow): KnownKey {
+export function knownKey(row: KnownKeyRow): KnownKey {
   return {
     hash: row.hash.toString('base64url'),
     principal: keyPrincipal(row),
@@ -45,12 +48,11 @@ export function isValidFor({ principal }: KnownKey, api: ApiContract, now: numbe
   return now < principal.endsAt && (principal.interfaces as ReadonlySet<string>).has(api.name);
 }
 
-/**
- * The keys in use, so that a request needs no database query. Unknown keys are not cached, because a key may be issued at
- * any moment.
- */
+/** The keys in use, so that a request needs no database query, and the unknown keys of the last second. */
 export class KeyCache {
   private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
+  /** When the query began that did not find the key. */
+  private readonly unknown = new LRUCache<string, number>({ max: MAX_KEYS });
   private readonly loads = new Map<string, Promise<KnownKey | undefined>>();
 
   constructor(
@@ -59,9 +61,10 @@ export class KeyCache {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  find(hash: string): KnownKey | Promise<KnownKey | undefined> {
+  find(hash: string): KnownKey | undefined | Promise<KnownKey | undefined> {
     const entry = this.entries.get(hash);
     const age = entry === undefined ? Infinity : this.now() - entry.requestedAt;
+    if (entry === undefined && this.isUnknown(hash)) return undefined;
     if (entry === undefined || age >= MAX_AGE_MS) return this.read(hash);
     // The next request retries a failed refresh. When the key is too old, a request waits for it and gets its error.
     if (age >= REFRESH_MS) this.read(hash).catch(() => undefined);
@@ -71,7 +74,12 @@ export class KeyCache {
   /** Removes a key that this instance has changed. Other instances read it again when its age ends. */
   forget(hash: string): void {
     this.entries.delete(hash);
+    this.unknown.delete(hash);
     this.loads.delete(hash);
+  }
+
+  private isUnknown(hash: string): boolean {
+    return this.now() - (this.unknown.get(hash) ?? -Infinity) < UNKNOWN_MS;
   }
 
   private read(hash: string): Promise<KnownKey | undefined> {
@@ -82,9 +90,13 @@ export class KeyCache {
       .then((key) => {
         // `forget` was called during the query, so the result may be older than the change.
         if (this.loads.get(hash) !== load) return key;
-        if (key === undefined) this.entries.delete(hash);
-        else this.entries.set(hash, { key, requestedAt });
-        return key;
+        if (key !== undefined) {
+          this.entries.set(hash, { key, requestedAt });
+          return key;
+        }
+        this.entries.delete(hash);
+        this.unknown.set(hash, requestedAt);
+        return undefined;
       })
       .finally(() => {
         if (this.loads.get(hash) === load) this.loads.delete(hash);
@@ -94,52 +106,16 @@ export class KeyCache {
   }
 }
 
-type Waiting = Map<string, PromiseWithResolvers<KnownKey | undefined>>;
-
 /**
- * Finds keys by their hashes. Requests that arrive during a query share the next one, so that one connection serves any
- * number of keys, also those that an attacker invents. An ended key is not found, like one that was never issued, because
- * otherwise the time of the refusal would distinguish the two.
+ * Finds keys by their hashes. An ended key is not found, like one that was never issued, because otherwise the time of the
+ * refusal would distinguish the two.
  */
 @Injectable()
-export class KeyLookup {
-  private waiting: Waiting = new Map();
-  private running = false;
-
-  constructor(private readonly database: Database) {}
-
-  find(hash: string): Promise<KnownKey | undefined> {
-    let waiting = this.waiting.get(hash);
-    if (waiting === undefined) {
-      waiting = Promise.withResolvers();
-      this.waiting.set(hash, waiting);
-    }
-    if (!this.running) inBackground(this.run());
-    return waiting.promise;
-  }
-
-  private async run(): Promise<void> {
-    this.running = true;
-    while (this.waiting.size > 0) {
-      const batch = this.waiting;
-      this.waiting = new Map();
-      await this.resolve(batch);
-    }
-    this.running = false;
-  }
-
-  private async resolve(batch: Waiting): Promise<void> {
-    try {
-      const found = await this.select([...batch.keys()]);
-      for (const [hash, { resolve }] of batch) resolve(found.get(hash));
-    } catch (error) {
-      for (const { reject } of batch.values()) reject(error);
-    }
-  }
-
-  private async select(hashes: string[]): Promise<Map<string, KnownKey>> {
-    const bytes = hashes.map((hash) => Buffer.from(hash, 'base64url'));
-    const rows = await this.database.hot.use((session) => findValidKeys(session, bytes));
-    return new Map(rows.map(knownKey).map((key) => [key.hash, key]));
+export class KeyLookup extends BatchedLookup<KnownKey> {
+  constructor(database: Database) {
+    super(async (hashes) => {
+      const rows = await database.hot.use((session) => findValidKeys(session, hashes));
+      return rows.map(knownKey).map((key) => [key.hash, key]);
+    });
   }
 }

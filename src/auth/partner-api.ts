@@ -30,10 +30,9 @@ export class PartnerKeyGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<AuthenticatedRequest>();
-    const { rawHeaders, socket } = request;
-    const apiKey = hasKey(request) ? undefined : this.sessions.of(request)?.apiKey;
-    const headers = apiKey === undefined ? rawHeaders : ['API-KEY', apiKey];
-    request.principal = await this.keys.authenticatePartner({ rawHeaders: headers, socket });
+    const key = hasKey(request) ? undefined : (await this.sessions.of(request))?.key;
+    const { keys } = this;
+    request.principal = await (key === undefined ? keys.authenticatePartner(request) : keys.authenticateSession(key));
     await this.rateLimit.count(request, http.getResponse<Response>());
     return true;
   }

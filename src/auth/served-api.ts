@@ -40,7 +40,7 @@ export class RateLimit {
 }
 
 /** Rejects with the error of the limiter's handler if the limit is reached. */
-export function passLimiter(limiter: RateLimitRequestHandler, request: Request, response: Response): Promise<void> {
+function passLimiter(limiter: RateLimitRequestHandler, request: Request, response: Response): Promise<void> {
   return new Promise((resolve, reject) => {
     void limiter(request, response, (error?: unknown) => {
       if (error instanceof Error) reject(error);

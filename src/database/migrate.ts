@@ -15,6 +15,7 @@ import { CreateExchanges1795570305000 } from '../../migrations/1795570305000-cre
 import { AddActionErrors1795570410000 } from '../../migrations/1795570410000-add-action-errors.js';
 import { NameKeysOfAllCustomers1795570420000 } from '../../migrations/1795570420000-name-keys-of-all-customers.js';
 import { CreateExchangeDays1795570421000 } from '../../migrations/1795570421000-create-exchange-days.js';
+import { CreateConsoleSessions1795570430000 } from '../../migrations/1795570430000-create-console-sessions.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -38,6 +39,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   AddActionErrors1795570410000,
   NameKeysOfAllCustomers1795570420000,
   CreateExchangeDays1795570421000,
+  CreateConsoleSessions1795570430000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

@@ -10,6 +10,9 @@ interface ObservedRequest extends Request {
 /** Logged instead of the status when the caller disconnected before the response was complete. */
 const CALLER_GONE = 499;
 
+/** Of an IPv6 address with its zone. */
+const MAX_ADDRESS_LENGTH = 64;
+
 /** Load balancers poll it: successful checks are counted and not logged. */
 const HEALTH_PATH = '/health/';
 
@@ -21,6 +24,8 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
   return (request: ObservedRequest, response, next) => {
     const started = performance.now();
     const bytesBefore = request.socket.bytesWritten;
+    // A closed connection has no address. A proxy may pass on any text.
+    const address = request.ip?.slice(0, MAX_ADDRESS_LENGTH);
     response.on('close', () => {
       const milliseconds = performance.now() - started;
       const status = isComplete(request, response, bytesBefore) ? response.statusCode : CALLER_GONE;
@@ -28,6 +33,7 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
       if (status === 200 && request.path.startsWith(HEALTH_PATH)) return;
       logger.info({
         requestId: response.getHeader('X-Request-Id'),
+        address,
         method: request.method,
         path: request.path,
         status,

@@ -68,7 +68,7 @@ describe('each write is listed with what the service read, and without unknown m
       {
         haulerId: expect.any(String),
         interface: 'site',
-        baseUrl: 'http://127.0.0.1:9/',
+        baseUrl: 'http://127.0.0.1:9',
         apiKey: '[redacted]',
         enabled: false,
       },

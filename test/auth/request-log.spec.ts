@@ -47,10 +47,11 @@ test('a request is logged with its id, the shown prefix of its key, and the haul
     const issued = await first.admin<{ key: string; prefix: string }>('POST', '/api-keys', request);
     const { key, prefix } = issued.body;
     const ask = (sent: string) => fetch(url + path, { headers: { 'API-KEY': sent } });
-    const known = { method: 'GET', path, status: 400, keyPrefix: prefix, ...(haulerId && { haulerId }) };
+    const address = '127.0.0.1';
+    const known = { address, method: 'GET', path, status: 400, keyPrefix: prefix, ...(haulerId && { haulerId }) };
     expect(await lineOf(await ask(key))).toMatchObject(known);
     const line = await lineOf(await ask(`${key}x`));
-    expect(line).toMatchObject({ method: 'GET', path, status: 401 });
+    expect(line).toMatchObject({ address, method: 'GET', path, status: 401 });
     expect([line?.['keyPrefix'], line?.['haulerId']]).toEqual([undefined, undefined]);
     expect(log).not.toContain(key);
   }

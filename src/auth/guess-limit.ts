@@ -1,0 +1,45 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Request } from 'express';
+import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
+import { AppError } from '../errors/app-error.js';
+
+const WINDOW_MS = 60_000;
+
+/** Wrong secrets within a minute, on each instance: of one client address, and of all addresses with one prefix. */
+const LIMITS = { token: 60, signIn: 10 } as const;
+
+/** Long enough to tell mistyped tokens apart, too short to be of use. */
+const PREFIX_LENGTH = 8;
+
+/**
+ * Limits how fast tokens and keys can be guessed (decision 63). Callers check a secret first and count only wrong ones:
+ * the right secret is accepted whatever others behind the same address send.
+ */
+@Injectable()
+export class GuessLimit implements OnApplicationShutdown {
+  private readonly failures = new MemoryStore();
+
+  constructor() {
+    this.failures.init({ windowMs: WINDOW_MS } as Options);
+  }
+
+  onApplicationShutdown(): void {
+    this.failures.shutdown();
+  }
+
+  /** Counts a wrong secret. Throws `tooManyRequests` beyond the limit. */
+  async count(kind: keyof typeof LIMITS, { ip = '' }: Pick<Request, 'ip'>, secret: string): Promise<void> {
+    await this.increment(kind, `address ${ipKeyGenerator(ip)}`);
+    // An address that has reached its limit adds no further prefixes to the store.
+    await this.increment(kind, `prefix ${secret.slice(0, PREFIX_LENGTH)}`);
+  }
+
+  private async increment(kind: keyof typeof LIMITS, key: string): Promise<void> {
+    const { totalHits, resetTime } = await this.failures.increment(`${kind} ${key}`);
+    if (totalHits <= LIMITS[kind]) return;
+    const seconds = Math.max(1, Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1_000));
+    throw new AppError('tooManyRequests', 'too many wrong tokens or keys; see Retry-After', {
+      headers: { 'Retry-After': String(seconds) },
+    });
+  }
+}
