@@ -3,6 +3,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { held } from './held.js';
 
+export interface TcpTarget {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** Between a client and a server: what a network does to them. */
 export interface TcpProxy {
   readonly port: number;
@@ -10,6 +15,8 @@ export interface TcpProxy {
   readonly open: number;
   /** Everything passes, from now on `delayMs` later in each direction. */
   pass(delayMs?: number): void;
+  /** New connections lead to this server. Open ones stay where they are. */
+  leadTo(target: TcpTarget): void;
   /** Connections are cut, new ones refused. */
   cut(): void;
   /** Connections are reset, as by a balancer that knows them no more; new ones are taken. */
@@ -19,7 +26,8 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
+  let target = first;
   let mode: 'pass' | 'cut' | 'freeze' = 'pass';
   let delayMs = 0;
   const sockets = new Set<Socket>();
@@ -62,6 +70,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       mode = 'pass';
       delayMs = milliseconds;
     },
+    leadTo: (next) => void (target = next),
     cut() {
       mode = 'cut';
       end();

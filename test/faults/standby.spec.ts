@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
+import { migrate } from '../../src/database/migrate.js';
+import { issueKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { ScaleHouse } from '../support/scale-house.js';
+import { startTcpProxy, type TcpProxy, type TcpTarget } from '../support/tcp-proxy.js';
+import { testServer } from '../support/test-database.js';
+import { onServer } from '../support/test-server.js';
+
+/** From the moment at which the path leads to the primary again. It takes 1 to 2 s, and longer on a busy machine. */
+const BACK_WITHIN_MS = 10_000;
+
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+const targetOf = ({ url }: EmbeddedPostgres): TcpTarget => ({ host: '127.0.0.1', port: Number(new URL(url).port) });
+
+/** A primary, a standby with the same data, and a service whose path to them can be changed, as a balancer does. */
+describe('a path that leads to a standby for a while', () => {
+  let primary: EmbeddedPostgres;
+  let standby: EmbeddedPostgres;
+  let proxy: TcpProxy;
+  let service: TestApp;
+  let house: ScaleHouse;
+  let key: string;
+  let n = 0;
+  beforeAll(async () => {
+    const [first, second] = ['primary', 'standby'].map((name) => join(testServer().folder, name)) as [string, string];
+    primary = await startEmbeddedPostgres({ dataDir: first, log, durable: false });
+    await migrate(primary.url);
+    await primary.stop();
+    mkdirSync(second);
+    execFileSync('cp', ['-a', join(first, 'postgres'), join(second, 'postgres')]);
+    writeFileSync(join(second, 'postgres/standby.signal'), '');
+    primary = await startEmbeddedPostgres({ dataDir: first, log, durable: false });
+    const { hostname, port, username, password } = new URL(primary.url);
+    const source = `host=${hostname} port=${port} user=${username} password=${password}`;
+    appendFileSync(join(second, 'postgres/postgresql.auto.conf'), `primary_conninfo = '${source}'\n`);
+    standby = await startEmbeddedPostgres({ dataDir: second, log, durable: false });
+    proxy = await startTcpProxy(targetOf(primary));
+    const url = new URL(primary.url);
+    url.port = String(proxy.port);
+    service = await startTestApp({ env: { DATABASE_URL: url.href } });
+    house = await ScaleHouse.open(service);
+    ({ key } = await issueKey(service, ['account'], { haulerId: house.haulerId }));
+  }, 60_000);
+  afterAll(async () => {
+    await service.close();
+    await proxy.close();
+    await Promise.all([primary.stop(), standby.stop()]);
+  });
+
+  const push = () =>
+    house.push(house.ticket({ inboundFlow: { ticketNumber: `T${n++}`, updatedAt: '2026-01-31T08:30:00Z' } }));
+  const createAccount = (headers: Record<string, string> = {}) =>
+    service.call('POST', '/platform-api/v1/accounts', {
+      headers: { 'PLATFORM-API-KEY': key, ...headers },
+      body: { accountName: `Name ${n++}` },
+    });
+
+  /** Calls that write, several at once, so that every connection of the pools is asked. */
+  const writes = async (): Promise<number[]> => {
+    const calls = Array.from({ length: 4 }, () => [
+      push(),
+      createAccount(),
+      createAccount({ 'Idempotency-Key': `K${n++}` }),
+      service.admin('POST', '/haulers', { name: `H${n++}` }),
+      service.admin('PUT', `/hosted/haulers/${house.haulerId}/site-data`, { sites: [], kiosks: [], materials: [] }),
+    ]);
+    return (await Promise.all(calls.flat())).map(({ status }) => status);
+  };
+  const ready = async () => (await service.call('GET', '/health/ready')).status;
+  const expectServing = () =>
+    eventually(async () => {
+      expect(new Set(await writes())).toEqual(new Set([200, 201]));
+      expect(await ready()).toBe(200);
+    }, BACK_WITHIN_MS);
+
+  /** All connections are opened again, and lead to the standby. */
+  async function failOver(): Promise<void> {
+    await expectServing();
+    proxy.leadTo(targetOf(standby));
+    proxy.reset();
+    await eventually(async () => expect(await ready()).toBe(503));
+    await eventually(async () => expect(new Set(await writes())).toEqual(new Set([503])));
+  }
+
+  test('it is not ready while writes are refused, reads continue, and writes are back soon', async () => {
+    await failOver();
+    for (let i = 0; i < 5; i++) {
+      expect(await ready()).toBe(503);
+      expect((await service.admin('GET', '/haulers')).status).toBe(200);
+    }
+    // The connections to the standby stay open.
+    proxy.leadTo(targetOf(primary));
+    await expectServing();
+    expect(new Set(await writes())).toEqual(new Set([200, 201]));
+  });
+
+  test('connections that only read leave the standby too', async () => {
+    await failOver();
+    await onServer(standby.url, (client) => client.query('SELECT pg_wal_replay_pause()'));
+    await Promise.all(Array.from({ length: 20 }, () => service.admin('GET', '/haulers')));
+    proxy.leadTo(targetOf(primary));
+    const { body } = await eventually(async () => {
+      const created = await service.admin<{ id: string }>('POST', '/haulers', { name: 'afterwards' });
+      expect(created.status).toBe(201);
+      return created;
+    }, BACK_WITHIN_MS);
+    await eventually(async () => {
+      const reads = Array.from({ length: 20 }, () => service.admin('GET', `/haulers/${body.id}`));
+      expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(reads.map(() => 200));
+    }, BACK_WITHIN_MS);
+    await onServer(standby.url, (client) => client.query('SELECT pg_wal_replay_resume()'));
+  });
+
+  test('a database that becomes read-only is not ready, also on connections that are open already', async () => {
+    const setReadOnly = (value: string) =>
+      onServer(primary.url, async (client) => {
+        await client.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+        await client.query('SELECT pg_reload_conf()');
+      });
+    await expectServing();
+    await setReadOnly('on');
+    await eventually(async () => expect(await ready()).toBe(503));
+    expect((await push()).status).toBe(503);
+    expect((await service.admin('GET', '/haulers')).status).toBe(200);
+    await onServer(primary.url, async (client) => {
+      await client.query('SET default_transaction_read_only = off');
+      await client.query('ALTER SYSTEM RESET default_transaction_read_only');
+      await client.query('SELECT pg_reload_conf()');
+    });
+    await expectServing();
+  });
+
+  test('a standby that is promoted serves writes soon', async () => {
+    await failOver();
+    await onServer(standby.url, (client) => client.query('SELECT pg_promote()'));
+    await expectServing();
+  });
+});
