@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import type { ResolvedEnv } from './config/env.js';
 import { secretTexts } from './config/secret-texts.js';
-import { isDatabaseSlow, isDatabaseUnavailable } from './database/postgres-errors.js';
+import { isDatabaseSlow, isDatabaseUnavailable, isTransient } from './database/postgres-errors.js';
 import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
 import { type AppError, unavailable } from './errors/app-error.js';
@@ -73,8 +73,12 @@ export async function createApp(
 }
 
 function databaseUnavailable(error: unknown): AppError | undefined {
-  if (!isDatabaseUnavailable(error)) return undefined;
-  const what = isDatabaseSlow(error) ? 'the database did not answer in time' : 'the service cannot reach its database';
+  // A deadlock or serialization failure that comes here has failed several times, or could not run again.
+  if (!isDatabaseUnavailable(error) && !isTransient(error)) return undefined;
+  const what =
+    isDatabaseSlow(error) || isTransient(error)
+      ? 'the database did not answer in time'
+      : 'the service cannot reach its database';
   return unavailable(`${what}; try again shortly`, { cause: error });
 }
 

@@ -40,8 +40,6 @@ export interface LaneOptions {
   readonly idleMs: number;
   readonly maxLifetimeSeconds?: number;
   readonly connectTimeoutMs?: number;
-  /** A statement outside of a transaction must not be put into one: `CREATE INDEX CONCURRENTLY`. */
-  readonly isForMigrations?: boolean;
 }
 
 /** The moment at which a server was found to refuse writes. Lanes do not use connections that are older. */
@@ -100,10 +98,6 @@ export class Lane implements ConnectionSource {
 
   get isPrepared(): boolean {
     return this.options.isPrepared === true;
-  }
-
-  get needsSettings(): boolean {
-    return this.options.isForMigrations !== true;
   }
 
   get settings(): Settings {

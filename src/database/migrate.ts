@@ -20,7 +20,7 @@ import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
 import type { Querying } from './sql.js';
-import { TypeOrmDriver } from './typeorm-driver.js';
+import { type TypeOrmConnection, TypeOrmDriver } from './typeorm-driver.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -93,7 +93,6 @@ const migrationLane = (databaseUrl: string): Lane =>
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     transactionIdleMs: STATEMENT_TIMEOUT_MS,
     isPipelined: false,
-    isForMigrations: true,
     idleMs: 0,
   });
 
@@ -110,13 +109,18 @@ async function applyPending(dataSource: DataSource): Promise<string[]> {
     const applied: string[] = [];
     for (const migration of await executor.getPendingMigrations()) {
       const apply = () => executor.executeMigration(migration);
-      await (migration.instance?.transaction === false ? apply() : inOwnTransaction(runner, apply));
+      await (migration.instance?.transaction === false ? bare(runner, apply) : inOwnTransaction(runner, apply));
       applied.push(migration.name);
     }
     return applied;
   } finally {
     await runner.release();
   }
+}
+
+async function bare(runner: QueryRunner, work: () => Promise<unknown>): Promise<void> {
+  const { session } = (await runner.connect()) as TypeOrmConnection;
+  await session.withoutTransaction(work);
 }
 
 async function inOwnTransaction(runner: QueryRunner, work: () => Promise<unknown>): Promise<void> {

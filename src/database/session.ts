@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { asDatabaseError, endsConnection, isLostStatement, isReadOnlyServer, isTransient } from './postgres-errors.js';
+import { nameOf, sendAll, type TimedQuery, WatchedRows } from './statement.js';
 import { beginSql, beginWithoutSessionSql, type Settings } from './session-settings.js';
 
 /** The client waits this much longer than the server's timeout; after that the connection counts as dead. */
@@ -28,8 +29,6 @@ export interface ConnectionSource {
   /** Settings of every session. */
   readonly settings: Settings;
   readonly isPipelined: boolean;
-  /** Whether a statement outside of a transaction needs the settings too. */
-  readonly needsSettings: boolean;
   /** Whether sessions prepare their statements by default. */
   readonly isPrepared: boolean;
   readonly canPrepare: boolean;
@@ -57,21 +56,13 @@ export interface TransactionSettings {
 /** Plain SQL and its parameters. */
 export type Statement = readonly [sql: string, parameters: unknown[]];
 
-/** pg's types do not have the timeout of a single query. */
-interface TimedQuery extends pg.QueryConfig<unknown[]> {
-  readonly query_timeout: number;
-}
-
-/** The name of each prepared statement, by its text. */
-const statementNames = new Map<string, string>();
-
 /** One connection of a lane, for plain SQL. The only place where errors of pg are translated. */
 export class Session {
   private isInTransaction = false;
-  private isUsed = false;
   private isLost = false;
   private isReadOnly = false;
   private running = 0;
+  private isBare = false;
   private statementTimeoutMs: number;
 
   constructor(
@@ -149,7 +140,7 @@ export class Session {
     try {
       await this.sendBegin(all);
     } catch (error) {
-      if (this.isUsed || !this.isLost || performance.now() - start > MAX_REPLACE_MS) throw error;
+      if (!this.isLost || performance.now() - start > MAX_REPLACE_MS) throw error;
       await this.replace();
       await this.sendBegin(all);
     }
@@ -168,6 +159,12 @@ export class Session {
     if (this.isLost) return;
     await this.guard(() => this.borrowed.client.query(this.config('ROLLBACK')));
     this.endTransaction();
+  }
+
+  /** Puts no statement of `work` into a transaction, for `CREATE INDEX CONCURRENTLY`. A pooler may leave out the settings. */
+  async withoutTransaction<T>(work: () => Promise<T>): Promise<T> {
+    this.isBare = true;
+    return work().finally(() => (this.isBare = false));
   }
 
   /** The connection is closed if it cannot be used again. */
@@ -210,7 +207,7 @@ export class Session {
       this.source.canPrepare &&
       values !== undefined;
     const config = this.config(text, values, isPrepared ? nameOf(text) : undefined);
-    const needsTransaction = !hasSettings && !this.isInTransaction && this.source.needsSettings;
+    const needsTransaction = !hasSettings && !this.isInTransaction && !this.isBare;
     return this.guard(() => (needsTransaction ? this.sendWithSettings(config) : client.query(config)));
   }
 
@@ -218,12 +215,8 @@ export class Session {
   private async sendWithSettings(config: TimedQuery): Promise<pg.QueryResult> {
     const { client } = this.borrowed;
     const begin = this.config(beginWithoutSessionSql(this.source.settings));
-    const send = [begin, config, this.config('COMMIT')].map((each) => () => client.query(each));
-    const results = this.source.isPipelined
-      ? await Promise.allSettled(send.map((query) => query()))
-      : await oneByOne(send);
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
-    return (results[1] as PromiseFulfilledResult<pg.QueryResult>).value;
+    const [, result] = await sendAll(client, [begin, config, this.config('COMMIT')], this.source.isPipelined);
+    return result as pg.QueryResult;
   }
 
   private config(text: string, values?: unknown[], name?: string): TimedQuery {
@@ -233,9 +226,7 @@ export class Session {
   private async guard<T>(run: () => Promise<T>): Promise<T> {
     this.running++;
     try {
-      const result = await run();
-      this.isUsed = true;
-      return result;
+      return await run();
     } catch (cause) {
       const error = asDatabaseError(cause);
       if (endsConnection(error)) this.isLost = true;
@@ -253,42 +244,9 @@ export class Session {
   private async replace(): Promise<void> {
     this.borrowed.client.release(true);
     this.borrowed = await this.source.borrow();
-    this.isLost = this.isReadOnly = this.isUsed = false;
+    this.isLost = this.isReadOnly = false;
     this.endTransaction();
   }
 }
 
-/** Keeps the error of the rows, which is none of the database. */
-class WatchedRows {
-  error: unknown;
-
-  constructor(private readonly rows: Iterable<string> | AsyncIterable<string>) {}
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
-    try {
-      yield* this.rows;
-    } catch (error) {
-      this.error = error;
-      throw error;
-    }
-  }
-}
-
-async function oneByOne(
-  send: readonly (() => Promise<pg.QueryResult>)[],
-): Promise<PromiseSettledResult<pg.QueryResult>[]> {
-  const results: PromiseSettledResult<pg.QueryResult>[] = [];
-  for (const query of send) results.push(...(await Promise.allSettled([query()])));
-  return results;
-}
-
 const pause = (attempt: number) => delay(Math.random() * 10 * 2 ** attempt);
-
-function nameOf(sql: string): string {
-  let name = statementNames.get(sql);
-  if (name === undefined) {
-    name = `hb_${statementNames.size}`;
-    statementNames.set(sql, name);
-  }
-  return name;
-}

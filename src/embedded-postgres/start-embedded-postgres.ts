@@ -52,8 +52,6 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',
       max_connections: String(maxConnections),
-      timezone: 'UTC',
-      jit: 'off',
       // The service receives the errors of statements and expects some of them. Values must not be logged.
       log_min_messages: 'log',
       log_min_error_statement: 'panic',

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { Database, HOT_CONNECTIONS } from '../../src/database/database.js';
+import type { Session } from '../../src/database/session.js';
 import type { Lane } from '../../src/database/lane.js';
 import { onConnection } from '../../src/database/transaction.js';
 import type { ExchangeRow } from '../../src/exchanges/exchange-row.js';
@@ -141,6 +142,61 @@ describe('a lane', () => {
     await other.close();
     expect(await answer).toEqual([{ n: 1 }]);
     await expect(findBy(other, 1)).rejects.toThrow(/pool/);
+  });
+
+  test.each<[string, (session: Session) => Promise<unknown>]>([
+    ['as the first work of its connection', async () => undefined],
+    ['after other statements', (session) => session.query('SELECT 1', [])],
+  ])('begins a transaction %s, though the connection was lost meanwhile', async (_what, before) => {
+    const found = await pool.use(async (session) => {
+      await before(session);
+      await dataSource.query(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name LIKE '%hot path' AND datname = current_database()",
+      );
+      return session.transaction(() => session.query(FIND, [[1]]));
+    });
+    expect(found).toEqual([{ n: 1 }]);
+  });
+
+  test('runs a statement again after a serialization failure', async () => {
+    await dataSource.query('CREATE SEQUENCE attempts');
+    await dataSource.query(`CREATE FUNCTION fail_twice() RETURNS bigint LANGUAGE plpgsql AS $$
+      DECLARE attempt bigint := nextval('attempts');
+      BEGIN
+        IF attempt < 3 THEN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END IF;
+        RETURN attempt;
+      END $$`);
+    expect(await dataSource.query('SELECT fail_twice()::int AS attempt')).toEqual([{ attempt: 3 }]);
+  });
+
+  test('sets what it relies on, and keeps it whatever is reset', async () => {
+    const settings = () =>
+      pool.use(async (session) => {
+        await session.query('DISCARD ALL', []);
+        return session.query<unknown[]>(
+          "SELECT name, setting FROM pg_settings WHERE name IN ('jit', 'TimeZone', 'plan_cache_mode', 'statement_timeout')",
+          [],
+        );
+      });
+    expect(new Set(await settings())).toEqual(
+      new Set([
+        { name: 'jit', setting: 'off' },
+        { name: 'TimeZone', setting: 'UTC' },
+        { name: 'plan_cache_mode', setting: 'force_generic_plan' },
+        { name: 'statement_timeout', setting: '4000' },
+      ]),
+    );
+  });
+
+  test('options of DATABASE_URL win over its own', async () => {
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c search_path=elsewhere -c jit=on');
+    const other = new Database(testEnv({ DATABASE_URL: url.href })).general;
+    const shown = await other.use((session) =>
+      session.query("SELECT current_setting('search_path') AS path, current_setting('jit') AS jit", []),
+    );
+    expect(shown).toEqual([{ path: 'elsewhere', jit: 'on' }]);
+    await other.close();
   });
 
   test('runs a statement without preparing it if a pooler has lost it, and prepares again later', async () => {

@@ -6,30 +6,126 @@ import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import { type Pgbouncer, pgbouncerVersion, startPgbouncer } from './pgbouncer.js';
+import { siteData } from '../support/site-data.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { onServer } from '../support/test-server.js';
 
 const version = pgbouncerVersion();
 const PUSHES = shortOrLong(300, 20_000);
 
+/** Defaults that a database may have. Each of them changes the result of a statement, or its time, where a session keeps it. */
+const UNUSUAL_DEFAULTS = {
+  DateStyle: 'German',
+  IntervalStyle: 'iso_8601',
+  TimeZone: 'Asia/Kathmandu',
+  default_transaction_isolation: 'serializable',
+  search_path: 'elsewhere',
+  standard_conforming_strings: 'off',
+  escape_string_warning: 'off',
+  array_nulls: 'off',
+  bytea_output: 'escape',
+  extra_float_digits: '-15',
+  transform_null_equals: 'on',
+  lock_timeout: '1ms',
+  statement_timeout: '1s',
+  idle_in_transaction_session_timeout: '5ms',
+  jit_above_cost: '0',
+  jit_inline_above_cost: '0',
+  jit_optimize_above_cost: '0',
+};
+
+async function setUnusualDefaults({ url }: TestDatabase): Promise<void> {
+  await onServer(url, async (client) => {
+    await client.query('CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.tickets (wrong int)');
+    const name = new URL(url).pathname.slice(1);
+    for (const [setting, value] of Object.entries(UNUSUAL_DEFAULTS)) {
+      await client.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
+    }
+  });
+}
+
 /** Managed databases offer transaction mode. The tests are skipped where no pooler is installed. */
-(version === undefined ? describe.skip : describe)(
-  `behind a pooler in transaction mode (${version ?? 'skipped: pgbouncer is not installed'})`,
-  () => {
+describe.each([
+  ['directly', undefined],
+  [`behind a pooler in transaction mode (${version ?? 'skipped: pgbouncer is not installed'})`, version],
+] as const)('on a database with unusual defaults, %s', (how, pooled) => {
+  (how !== 'directly' && pooled === undefined ? describe.skip : describe)('two instances', () => {
     let database: TestDatabase;
-    let pooler: Pgbouncer;
+    let pooler: Pgbouncer | undefined;
     const services: TestApp[] = [];
     beforeAll(async () => {
       database = await createTestDatabase({ migrated: false });
-      pooler = await startPgbouncer(database.url);
-      await Promise.all([migrate(pooler.url), migrate(pooler.url)]);
-      const first = await startTestApp({ env: { DATABASE_URL: pooler.url } });
+      await setUnusualDefaults(database);
+      pooler = pooled === undefined ? undefined : await startPgbouncer(database.url);
+      const { url } = pooler ?? database;
+      await Promise.all([migrate(url), migrate(url)]);
+      const first = await startTestApp({ env: { DATABASE_URL: url, OUTBOUND_ALLOW_PRIVATE: true } });
       services.push(first, await startTestApp({ on: first }));
     });
     afterAll(async () => {
       for (const service of services) await service.close();
-      await pooler.stop();
+      await pooler?.stop();
       await database.drop();
+    });
+
+    test('times are exact, also those that the database compares', async () => {
+      const [service] = services as [TestApp];
+      const { id: haulerId } = (await service.admin<{ id: string }>('POST', '/haulers', { name: 'Times' })).body;
+      const expiresAt = new Date(Date.now() + 400 * 86_400_000).toISOString();
+      const issued = await service.admin<{ key: string; createdAt: string }>('POST', '/api-keys', {
+        haulerId,
+        interfaces: ['account'],
+        expiresAt,
+      });
+      expect(issued.body).toMatchObject({ expiresAt });
+      expect(Math.abs(Date.parse(issued.body.createdAt) - Date.now())).toBeLessThan(60_000);
+      const created = await service.call('POST', '/platform-api/v1/accounts', {
+        headers: { 'PLATFORM-API-KEY': issued.body.key },
+        body: { accountName: "back\\slash and 'quote'" },
+      });
+      expect(created.status).toBe(200);
+      const { data } = (
+        await service.admin<{ data: Record<string, unknown>[] }>('GET', `/accounts?haulerId=${haulerId}`)
+      ).body;
+      expect(data).toMatchObject([{ accountName: "back\\slash and 'quote'" }]);
+      const house = await ScaleHouse.open(service);
+      const updatedAt = '2026-01-31T08:30:00.123456Z';
+      const body = house.ticket({
+        materials: [house.material({ quantity: 0.30000000000000004 })],
+        inboundFlow: { ticketNumber: 'exact', updatedAt },
+      });
+      const { disposalTicketId } = (await house.push(body)).body;
+      const stored = (await service.admin<Record<string, unknown>>('GET', `/tickets/${disposalTicketId}`)).body;
+      expect(stored).toMatchObject({
+        materials: [{ quantity: 0.30000000000000004 }],
+        inboundFlow: { ticketNumber: 'exact' },
+      });
+      expect(Date.parse((stored['inboundFlow'] as { updatedAt: string }).updatedAt)).toBe(Date.parse(updatedAt));
+    });
+
+    test('synchronisations, after the same sessions have staged the partner data in temporary tables', async () => {
+      const [service, other] = services as [TestApp, TestApp];
+      const { haulerId, key } = await issueKey(service, ['site']);
+      const replace = (count: number) =>
+        other.admin('PUT', `/hosted/haulers/${haulerId}/site-data`, siteData(count, 2, 20));
+      const { id } = (
+        await service.admin<{ id: string }>('POST', '/connections', {
+          haulerId,
+          interface: 'site',
+          baseUrl: service.url,
+          apiKey: key,
+          enabled: false,
+        })
+      ).body;
+      for (let run = 1; run <= 8; run++) {
+        await Promise.all([replace(run), replace(run), replace(run)]);
+        const { runId } = (await service.admin<{ runId: string }>('POST', `/connections/${id}/sync`)).body;
+        await eventually(async () => {
+          const { body } = await service.admin('GET', `/sync-runs/${runId}`);
+          expect(body).toMatchObject({ status: 'succeeded', counts: { sites: { received: run } } });
+        });
+      }
     });
 
     test('tickets on two instances, with and without keys: each stored once', async () => {
@@ -98,5 +194,5 @@ const PUSHES = shortOrLong(300, 20_000);
         expect((await service.call('GET', '/health/ready')).status).toBe(200);
       }
     });
-  },
-);
+  });
+});

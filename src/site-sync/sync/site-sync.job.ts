@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource, type EntityManager } from 'typeorm';
-import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
+import { isDatabaseUnavailable, isTransient } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { LeaseLostError, type Next, type Run } from '../../jobs/run.js';
 import { failureSentence, logFailure } from '../../jobs/failure-sentence.js';
@@ -92,7 +92,8 @@ export class SiteSyncJob implements OnModuleInit {
       );
       this.metrics.syncRuns.inc({ status });
     } catch (error) {
-      if (signal.aborted || error instanceof LeaseLostError || isDatabaseUnavailable(error)) throw error;
+      if (signal.aborted || error instanceof LeaseLostError || isDatabaseUnavailable(error) || isTransient(error))
+        throw error;
       await this.fail(lease, run, error);
     }
     return 'done';
