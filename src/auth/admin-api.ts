@@ -35,6 +35,7 @@ import { soleHeader } from '../http/headers.js';
 import { FailsWith, COMMON_FAILURES, OUT_OF_RANGE, SendsFile, TakesJson } from '../http/route-documentation.js';
 import { ActionLogInterceptor, ActionOf } from './action-log.interceptor.js';
 import { AdminReads } from './admin-reads.js';
+import { MaskedAnswer } from './masked-answer.interceptor.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { GuessLimit } from './guess-limit.js';
 
@@ -132,7 +133,7 @@ export function AdminRoute<Name extends AdminRouteName>(name: Name) {
 
 /** Path, method, status and documentation of a route, and its name in the action log. */
 export function routeDecorators(name: string, route: Route): MethodDecorator[] {
-  const { path, method, status, summary, description, file, fails } = route;
+  const { path, method, status, summary, description, file, fails, isSecret } = route;
   return [
     RequestMapping({ path: path.replace(/\{(\w+)\}/g, ':$1'), method: RequestMethod[method] }),
     HttpCode(status),
@@ -140,6 +141,8 @@ export function routeDecorators(name: string, route: Route): MethodDecorator[] {
     ApiOperation({ operationId: name, summary, description }),
     ...bodyOf(route),
     ...responseOf(route),
+    // A new key is returned once, by the call that issues it.
+    ...(isSecret === true ? [] : [UseInterceptors(MaskedAnswer)]),
     FailsWith(file === undefined ? (fails ?? {}) : { rangeNotSatisfiable: OUT_OF_RANGE, ...fails }),
   ];
 }

@@ -1,7 +1,8 @@
+import { withoutByteOrderMark } from '../contracts/common/json.js';
 import { isSecretName, REDACTED, SECRET_WORD } from '../contracts/common/secret-names.js';
 import { isSecurityHeader } from '../http/headers.js';
 import { maskSecrets } from '../observability/known-secrets.js';
-import { decodedName, redactAssignments, redactValue } from '../observability/redaction.js';
+import { decodedName, redactAssignments, redactJson } from '../observability/redaction.js';
 import type { Headers } from './exchange-record.js';
 import { redactMarkup } from './markup.rules.js';
 
@@ -14,16 +15,24 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** `JSON.stringify` of a text, most of which are plain. */
 export const jsonString = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
 
-/** The headers as JSON, without the security headers that every response has. Names of headers need no escapes. */
+/** The headers as JSON, without the security headers that every response has. */
 export function redactHeaders(headers: Headers, secrets: readonly string[] = []): string {
-  let json = '';
+  const shown: [name: string, value: string][] = [];
+  let texts = '';
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || isSecurityHeader(name)) continue;
-    const text = isSecretName(name) ? REDACTED : redactHeader(String(value), secrets);
-    json += `${json === '' ? '' : ','}"${maskSecrets(name, secrets)}":${jsonString(text)}`;
+    const text = isSecretName(name) ? REDACTED : String(value);
+    shown.push([name, text]);
+    texts += `${name}\n${text}\n`;
   }
-  return `{${json}}`;
+  // One search for all is far cheaper than one for each, and most headers have nothing to redact.
+  const clean = (text: string) => redactHeader(text, secrets);
+  const isClean = clean(texts) === texts;
+  const members = shown.map(([name, text]) => {
+    return isClean ? `"${name}":${jsonString(text)}` : `"${clean(name)}":${jsonString(clean(text))}`;
+  });
+  return `{${members.join(',')}}`;
 }
 
 const redactHeader = (value: string, secrets: readonly string[]): string =>
@@ -83,34 +92,10 @@ function redactSuspicious(body: string, rule: LinkRule, secrets: readonly string
   const clean = (text: string) => maskSecrets(redactAssignments(redactLinks(text, rule)), secrets);
   if (!/^[\ufeff\s]*[[{"]/.test(body)) return clean(redactMarkup(body));
   try {
-    const json = body.replace(/^\ufeff/, '');
-    const value: unknown = JSON.parse(json);
-    const redacted = redactValue(value, clean);
-    const isClean = !hasHiddenMembers(json, value) && JSON.stringify(redacted) === JSON.stringify(value);
-    return isClean ? body : JSON.stringify(redactValue(parseExactly(json), clean));
+    const json = withoutByteOrderMark(body);
+    const text = redactJson(json, clean);
+    return text === json ? body : text;
   } catch {
     return clean(redactMarkup(body));
   }
-}
-
-/** Of members with the same name, `JSON.parse` returns the last: the others are in the text alone. */
-function hasHiddenMembers(json: string, value: unknown): boolean {
-  const colons = json.replace(/"(?:[^"\\]|\\.)*"/gs, '').split(':').length - 1;
-  return colons !== membersIn(value);
-}
-
-function membersIn(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const inner = Object.values(value).reduce((sum: number, each: unknown) => sum + membersIn(each), 0);
-  return Array.isArray(value) ? inner : inner + Object.keys(value).length;
-}
-
-/** TypeScript's library has no `rawJSON` yet. */
-const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
-
-/** Numbers keep their digits. */
-function parseExactly(json: string): unknown {
-  const reviver = (_name: string, value: unknown, context?: { readonly source?: string }): unknown =>
-    typeof value === 'number' && context?.source !== undefined ? rawJSON(context.source) : value;
-  return JSON.parse(json, reviver);
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Pagination } from '../contracts/common/pagination.dto.js';
+import { maskJson } from '../observability/redaction.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -40,7 +41,7 @@ export interface JsonList {
   readonly pagination: Required<Pagination>;
 }
 
-/** Streams `{ data, pagination }` element by element, so that memory does not grow with the page. */
+/** Streams `{ data, pagination }` element by element, so that memory does not grow with the page. Secrets are masked. */
 export async function streamedList(response: Response, list: JsonList): Promise<StreamableFile> {
   const body = Readable.from(jsonPieces(list), { objectMode: false, highWaterMark: 1 });
   // Fetches the first element before the response begins, so that an unavailable database is still a 503.
@@ -53,7 +54,7 @@ async function* jsonPieces({ data, pagination }: JsonList): AsyncGenerator<strin
   const head = '{"data":[';
   let separator = head;
   for await (const element of data) {
-    yield separator + element;
+    yield separator + maskJson(element);
     separator = ',';
   }
   yield `${separator === head ? head : ''}],"pagination":${JSON.stringify(pagination)}}`;

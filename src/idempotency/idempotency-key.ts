@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { ApiHeaderOptions, ApiResponseOptions } from '@nestjs/swagger';
 import type { DataSource } from 'typeorm';
 import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
 import { AppError, invalid, violated } from '../errors/app-error.js';
 import { type BodyRequest, rawBodyOf } from '../http/json-body.js';
 import { soleHeader } from '../http/headers.js';
+import { maskSecrets } from '../observability/known-secrets.js';
 import { type Claim, claim, keep, REPLAYED_MARK } from './idempotency.repository.js';
 import type { Querying } from '../database/sql.js';
 import { inTransaction } from '../database/transaction.js';
@@ -33,8 +34,11 @@ export function claimOf(request: BodyRequest, api: ApiContract, path: string, ha
   const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
   const fingerprint = createHash('sha256').update(rawBodyOf(request)).digest();
-  return { haulerId, path: api.prefix + path, key, fingerprint };
+  return { haulerId, path: api.prefix + path, key: storable(key), fingerprint };
 }
+
+/** A caller may use its API key as the key of a request: a digest of it is stored. */
+const storable = (key: string): string => (maskSecrets(key) === key ? key : `sha256:${hash('sha256', key)}`);
 
 /** The error for the same key with another body: 422 in Scale, 409 in Account (decision 16). */
 export function keyReused<Api extends ApiContract>(api: Api, kind: Exclude<KindOf<Api>, 'invalid'>): AppError {

@@ -1,7 +1,7 @@
 import type { Logger } from '@nestjs/common';
 import { storableText } from '../contracts/common/text.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from '../database/postgres-errors.js';
-import { redactUrls } from '../outbound/redaction.js';
+import { redactText } from '../observability/redaction.js';
 
 const MAX_LENGTH = 1_000;
 
@@ -17,12 +17,12 @@ export interface FailureSentence {
 /**
  * The text of an error that a row stores for an admin. An error with `expected: true`, such as a partner's failure, has a
  * message that is a sentence already. An unavailable database is expected as well; a slow statement may be our fault.
- * Query strings of URLs are removed, because a URL may be signed.
+ * Secrets are removed, and query strings of URLs, because a URL may be signed.
  */
 export function failureSentence(error: unknown): FailureSentence {
   const message = error instanceof Error ? error.message : String(error);
   // PostgreSQL stores no U+0000: with one the error itself could not be stored.
-  const text = redactUrls(storableText(message)).slice(0, MAX_LENGTH);
+  const text = redactText(storableText(message)).slice(0, MAX_LENGTH);
   if (hasFlag(error, 'expected')) {
     return { text, expected: true, ...(hasFlag(error, 'isLogged') ? { isLogged: true } : {}) };
   }
@@ -32,7 +32,7 @@ export function failureSentence(error: unknown): FailureSentence {
   return {
     text: `An unexpected error happened: ${text}`,
     expected: false,
-    ...(error instanceof Error && error.stack !== undefined ? { stack: redactUrls(error.stack) } : {}),
+    ...(error instanceof Error && error.stack !== undefined ? { stack: redactText(error.stack) } : {}),
   };
 }
 

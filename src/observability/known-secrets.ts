@@ -4,10 +4,10 @@ import { REDACTED } from '../contracts/common/secret-names.js';
  * A key that this service issued (decision 17), in any case, beyond its public prefix of 11 characters; also in hex. A part
  * of a key counts as well.
  */
-const OWN_KEY = 'hb_[0-9a-z]{12,}|68625f(?:[3-7][0-9a-f]){12,}';
+const OWN_KEY = { pattern: 'hb_[0-9a-z]{12,}|68625f(?:[3-7][0-9a-f]){12,}', hints: ['hb_', '68625f'] };
 
 /** The beginning of such a key in base64, at each of the three offsets. */
-const OWN_KEY_BASE64 = 'aGJf|[GWm2]hiX|oYl[89]';
+const OWN_KEY_BASE64 = { pattern: 'aGJf|[GWm2]hiX|oYl[89]', hints: ['agjf', 'hix', 'oyl'] };
 
 /** Characters that may hide others: `\u0068`, `%68`, `&#104;`, and the zero bytes of UTF-16. */
 const ESCAPE = /[\\%\0]|&#/;
@@ -25,15 +25,43 @@ const BASE64_RUN = /[A-Za-z0-9+/_-]{8,}={0,2}/g;
 /** What a sentence puts behind a secret stays. */
 const PUNCTUATION = /[.,;:!?]*$/;
 
+/** A pattern, and lower-case texts of which one is in every match. */
+interface Search {
+  readonly pattern: string;
+  readonly hints: readonly string[];
+}
+
+/** Looks for hints first: that takes a tenth of the time of a regular expression, and nearly every text has none. */
+class Finder {
+  private readonly pattern: RegExp;
+  private readonly hints: readonly string[];
+
+  constructor(texts: readonly string[], flags: string, own: Search | undefined) {
+    // The longest first, because one may contain another.
+    const sorted = [...new Set(texts)].sort((a, b) => b.length - a.length);
+    const patterns = [...(own === undefined ? [] : [own.pattern]), ...sorted.map((text) => RegExp.escape(text))];
+    this.pattern = new RegExp(patterns.join('|'), flags);
+    this.hints = [...(own?.hints ?? []), ...sorted.map((text) => text.toLowerCase())];
+  }
+
+  isIn(text: string, lower = text.toLowerCase()): boolean {
+    return this.hints.some((hint) => lower.includes(hint)) && text.search(this.pattern) >= 0;
+  }
+
+  replaceIn(text: string): string {
+    return text.replace(this.pattern, REDACTED);
+  }
+}
+
 /** Finds secrets in texts: plain in any case, escaped, percent-encoded, in hex and in base64. */
 export class SecretMatcher {
-  private readonly plain: RegExp | undefined;
-  private readonly base64: RegExp | undefined;
+  private readonly plain: Finder;
+  private readonly base64: Finder;
 
-  constructor(secrets: readonly string[], patterns: { readonly plain: string; readonly base64: string } | null = null) {
+  constructor(secrets: readonly string[], own?: { readonly plain: Search; readonly base64: Search }) {
     const texts = [...new Set(secrets.filter((secret) => secret !== ''))];
-    this.plain = anyOf(texts.flatMap(plainForms), 'gi', patterns?.plain);
-    this.base64 = anyOf(texts.flatMap(base64Cores), '', patterns?.base64);
+    this.plain = new Finder(texts.flatMap(plainForms), 'gi', own?.plain);
+    this.base64 = new Finder(texts.flatMap(base64Cores), '', own?.base64);
   }
 
   has(text: string): boolean {
@@ -41,15 +69,16 @@ export class SecretMatcher {
   }
 
   mask(text: string): string {
-    if (this.plain === undefined) return text;
-    let result = text.replace(this.plain, REDACTED);
-    if (this.base64?.test(result) === true) result = result.replace(BASE64_RUN, (run) => this.withoutBase64(run));
+    const lower = text.toLowerCase();
+    let result = this.plain.isIn(text, lower) ? this.plain.replaceIn(text) : text;
+    if (this.base64.isIn(result, result === text ? lower : undefined))
+      result = result.replace(BASE64_RUN, (run) => this.withoutBase64(run));
     return ESCAPE.test(result) ? this.withoutEscaped(result) : result;
   }
 
   private withoutBase64(run: string): string {
     for (let offset = 0; offset < 4; offset++) {
-      if (this.isPlain(Buffer.from(run.slice(offset), 'base64').toString('latin1'))) return REDACTED;
+      if (this.plain.isIn(Buffer.from(run.slice(offset), 'base64').toString('latin1'))) return REDACTED;
     }
     return run;
   }
@@ -75,13 +104,9 @@ export class SecretMatcher {
   }
 
   private matches(text: string): boolean {
-    if (this.isPlain(text)) return true;
-    if (this.base64?.test(text) !== true) return false;
-    return text.replace(BASE64_RUN, (run) => this.withoutBase64(run)) !== text;
-  }
-
-  private isPlain(text: string): boolean {
-    return this.plain !== undefined && text.search(this.plain) >= 0;
+    const lower = text.toLowerCase();
+    if (this.plain.isIn(text, lower)) return true;
+    return this.base64.isIn(text, lower) && text.replace(BASE64_RUN, (run) => this.withoutBase64(run)) !== text;
   }
 }
 
@@ -89,13 +114,6 @@ export class SecretMatcher {
 function plainForms(text: string): string[] {
   const forms = [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed())];
   return text.length < MIN_BASE64 ? forms : [...forms, Buffer.from(text).toString('hex')];
-}
-
-function anyOf(texts: readonly string[], flags: string, pattern?: string): RegExp | undefined {
-  // The longest first, because one may contain another.
-  const sorted = [...new Set(texts)].sort((a, b) => b.length - a.length);
-  const alternatives = [...(pattern === undefined ? [] : [pattern]), ...sorted.map((text) => RegExp.escape(text))];
-  return alternatives.length === 0 ? undefined : new RegExp(alternatives.join('|'), flags);
 }
 
 /** The characters of base64 that do not depend on what stands before and after the text. */

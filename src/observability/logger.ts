@@ -13,12 +13,12 @@ export function outputOf({ WEB_CONCURRENCY }: Pick<Env, 'WEB_CONCURRENCY'>): Log
   return standardOutput(WEB_CONCURRENCY > 1 ? CHUNK_BYTES.severalProcesses : CHUNK_BYTES.oneProcess);
 }
 
-/** Structured logs on standard output, without secrets. */
-export function createLogger(env: Env): Logger {
+/** Structured logs on standard output or another output, without secrets. */
+export function createLogger(env: Env, output?: Pick<LogOutput, 'write'>): Logger {
   protectSecrets(secretTexts(env));
   if (env.LOG_LEVEL === 'silent') return pino({ enabled: false });
   const hooks = { streamWrite: (line: string) => escapeControls(redactText(line)) };
-  return pino({ level: env.LOG_LEVEL, base: null, timestamp: isoTime, hooks }, outputOf(env));
+  return pino({ level: env.LOG_LEVEL, base: null, timestamp: isoTime, hooks }, output ?? outputOf(env));
 }
 
 let lastTime = 0;

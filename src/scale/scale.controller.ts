@@ -14,6 +14,7 @@ import { send } from '../http/answer.js';
 import { JsonBody, rawBodyOf } from '../http/json-body.js';
 import { exampleOf, FailsWith, type Failure, TakesJson } from '../http/route-documentation.js';
 import { IDEMPOTENCY_HEADER, KEY_HEADER, REPLAYED_HEADER, claimOf, keyReused } from '../idempotency/idempotency-key.js';
+import { maskSecrets } from '../observability/known-secrets.js';
 import { TicketService } from './ticket.service.js';
 import { catalogViolations, flowConflict } from './ticket.rules.js';
 
@@ -94,7 +95,7 @@ export class ScaleController implements ScaleApi<ServedCall, string> {
   ) {
     const { caller, response } = callContextOf(call);
     const claim = claimOf(call, SCALE_API, path, caller.haulerId);
-    const requestId = String(response.getHeader('X-Request-Id'));
+    const requestId = maskSecrets(String(response.getHeader('X-Request-Id')));
     const origin = { exchangeId: call.exchangeId ?? null, apiKeyId: caller.keyId, requestId };
     return send(response, await this.tickets.create(body, caller.haulerId, rawBodyOf(call), claim, origin));
   }

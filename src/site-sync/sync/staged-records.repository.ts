@@ -5,6 +5,7 @@ import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { copyRows } from '../../database/transaction.js';
 import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.dto.js';
+import { redactJson, redactText } from '../../observability/redaction.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { type Kind, KINDS } from './kinds.js';
 
@@ -113,14 +114,17 @@ export class RecordStager {
     if (violations.length > 0) return copyRow(this.faultyRow(kind, index, record.id, violations, text));
     const { id, active, updatedAt } = record;
     const content = contentOf[kind](record as Site & Kiosk & Material);
-    const cells: Cell[] = [kind, String(index), id, active === false ? 'f' : 't', updatedAt, null, null, text];
+    // Only a material that names both parents may be flagged, and is then stored with its text.
+    const raw = content.site_external_id != null && content.kiosk_external_id != null ? redactJson(text) : text;
+    const cells: Cell[] = [kind, String(index), id, active === false ? 'f' : 't', updatedAt, null, null, raw];
     for (const name of CONTENT_NAMES) cells.push(content[name]);
     return copyRow(cells);
   }
 
   private faultyRow(kind: Kind, index: number, id: string | undefined, violations: Violation[], raw: string): Cell[] {
-    const fault = storableText(summarise(violations));
-    return [kind, String(index), id, null, null, storableText(violations[0]?.path ?? ''), fault, raw];
+    const fault = redactText(storableText(summarise(violations)));
+    const path = redactText(storableText(violations[0]?.path ?? ''));
+    return [kind, String(index), id, null, null, path, fault, redactJson(raw)];
   }
 
   private recordFaults(kind: Kind, record: Site | Kiosk | Material, path: string): Violation[] {

@@ -8,10 +8,10 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { storableText } from '../../contracts/common/text.js';
 import { countRows } from '../../database/count.js';
-import { redactUrls } from '../../outbound/redaction.js';
+import { redacted, redactText } from '../../observability/redaction.js';
 import type { Finding } from './read-list.rules.js';
 
-/** In characters. Links lose their signatures. */
+/** In characters, without secrets and without the queries of links. */
 const MAX_RAW_LENGTH = 2_000;
 /** Recorded findings of one response. A response may break the contract in a million places. */
 const MAX_PER_RESPONSE = 100;
@@ -80,8 +80,8 @@ export class VisionFindings implements OnModuleDestroy {
         haulerId,
         id,
         [...rows.keys()],
-        [...rows.values()].map(({ path }) => storable(path)),
-        [...rows.values()].map(({ reason }) => storable(reason)),
+        [...rows.values()].map(({ path }) => storable(redactText(path))),
+        [...rows.values()].map(({ reason }) => storable(redactText(reason))),
         [...rows.values()].map(({ raw }) => (raw === undefined ? null : rawText(raw))),
       ],
     );
@@ -165,7 +165,7 @@ function toFindingDto(row: FindingRow): VisionFinding {
 const storable = (text: string): string => storableText(text).slice(0, MAX_RAW_LENGTH);
 
 const rawText = (raw: unknown, without?: ReadonlySet<string>): string =>
-  storable(redactUrls(JSON.stringify(raw, (name, value: unknown) => (without?.has(name) ? undefined : value)) ?? ''));
+  storable(JSON.stringify(redacted(raw), (name, value: unknown) => (without?.has(name) ? undefined : value)) ?? '');
 
 /** Fields of an element that the partner generates for each list. */
 const GENERATED_FIELDS: ReadonlySet<string> = new Set(['downloadUrl', 'expiresAt']);

@@ -3,6 +3,7 @@ import { parseInstant, secondsBetween } from '../../contracts/common/instant.js'
 import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js';
+import { redactText } from '../../observability/redaction.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
@@ -207,7 +208,7 @@ function requestState(raw: unknown, findings: Finding[]): ReadRequestState | und
 }
 
 /** A partner's message, in a form that can be stored and shown to an admin. */
-export const limitMessage = (message: string): string => storableText(message).slice(0, 1_000);
+export const limitMessage = (message: string): string => redactText(storableText(message)).slice(0, 1_000);
 
 /** An unknown status is treated as `processing`. */
 export function knownStatus(status: unknown, path: string, findings: Finding[]): VideoStatus {

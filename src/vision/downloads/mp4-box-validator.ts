@@ -1,4 +1,4 @@
-import { redactUrls } from '../../outbound/redaction.js';
+import { redactText } from '../../observability/redaction.js';
 
 /** The bytes are not a whole MP4 file. `message` continues a sentence whose subject is the file. */
 export class InvalidMp4Error extends Error {
@@ -104,8 +104,8 @@ function sizeOf(header: Buffer): number {
   return size === 1 ? Number(header.readBigUInt64BE(HEADER_BYTES)) : size;
 }
 
-/** The first bytes, for a message: printable, and without the query of a signed URL. */
+/** The first bytes, for a message: printable, and without secrets such as the query of a signed URL. */
 function shown(bytes: Buffer): string {
   const text = bytes.toString('latin1', 0, SHOWN_FROM_BYTES);
-  return JSON.stringify(redactUrls(text.replace(/[^\x20-\x7e]/g, '.')).slice(0, SHOWN_CHARACTERS));
+  return JSON.stringify(redactText(text.replace(/[^\x20-\x7e]/g, '.')).slice(0, SHOWN_CHARACTERS));
 }
