@@ -28,8 +28,10 @@ export interface JobKind<Row extends object = object> {
   readonly order?: readonly string[];
   /** Columns that the claim also sets: name to SQL over the row, whose alias is `t`. */
   readonly setOnClaim?: Readonly<Record<string, string>>;
-  /** Maximum number of concurrent runs in this instance. */
+  /** Maximum number of concurrent runs in this instance, without those that wait (`Run.waits`). */
   readonly concurrency: number;
+  /** A run that takes longer counts as waiting. For kinds whose runs take long only where a partner hangs. */
+  readonly waitsAfterMs?: number;
   /** Time after which another instance can claim a row whose owner was killed. */
   readonly leaseMs?: number;
   readonly backoff?: Backoff;

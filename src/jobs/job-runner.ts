@@ -7,6 +7,9 @@ import { failureSentence, logFailure } from './failure-sentence.js';
 import type { JobKind } from './job-kind.js';
 import { LeaseLostError, Run, StoppingError } from './run.js';
 
+/** Runs at once, including those that wait, for each place of the kind. */
+const MAX_RUNS_PER_PLACE = 16;
+
 /** How long a claim waits for further runs to end. */
 const GATHER_MS = 10;
 
@@ -15,6 +18,7 @@ interface RunningJob {
   readonly abort: AbortController;
   readonly ended: Promise<void>;
   renewedAt: number;
+  isWaiting: boolean;
 }
 
 /** Claims the due rows of one kind and runs them, up to the concurrency of the kind. */
@@ -94,19 +98,29 @@ export class JobRunner {
   }
 
   private async claim(): Promise<void> {
-    const free = this.kind.concurrency - this.jobs.size;
+    const free = this.freePlaces();
     if (free <= 0 || this.kind.canClaim?.() === false) return;
     const claimed = await this.statements.attempt('claim', () => this.dueRows.claim(free));
     for (const row of claimed ?? []) this.start(row);
   }
 
+  private freePlaces(): number {
+    const { concurrency } = this.kind;
+    const working = [...this.jobs].filter(({ isWaiting }) => !isWaiting).length;
+    return Math.min(concurrency - working, concurrency * MAX_RUNS_PER_PLACE - this.jobs.size);
+  }
+
   private start(claimed: Claimed): void {
     const abort = new AbortController();
-    const run = new Run(this.dueRows, claimed, abort.signal);
+    const run = new Run(this.dueRows, claimed, abort.signal, (isWaiting) => {
+      job.isWaiting = isWaiting;
+      if (isWaiting) this.claimSoon();
+    });
     const job: RunningJob = {
       run,
       abort,
       renewedAt: Date.now(),
+      isWaiting: false,
       // In a later microtask: the job must be in the set before its end removes it.
       ended: Promise.resolve()
         .then(() => this.perform(run))
@@ -131,11 +145,15 @@ export class JobRunner {
       await this.statements.attempt('give up', () => this.giveUp(run, ENDED_WITH_PROCESS));
       return;
     }
+    const { waitsAfterMs } = this.kind;
+    const timer = waitsAfterMs === undefined ? undefined : setTimeout(() => run.waits(true), waitsAfterMs);
     try {
       const next = await this.kind.run(run);
       if (!run.isFinished) await this.statements.attempt('finish', () => this.dueRows.conclude(run, next));
     } catch (error) {
       await this.statements.attempt('record', () => this.record(error, run));
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -37,6 +37,7 @@ export class Run<Row extends object = object> implements Leased<Row> {
     claimed: Claimed,
     /** Aborted when the lease is lost (`LeaseLostError`) or the service stops (`StoppingError`). */
     readonly signal: AbortSignal,
+    private readonly onWaits: (isWaiting: boolean) => void = () => undefined,
   ) {
     this.row = claimed.row as Row;
     this.attempt = claimed.attempt;
@@ -45,6 +46,14 @@ export class Run<Row extends object = object> implements Leased<Row> {
 
   get isFinished(): boolean {
     return this.finished;
+  }
+
+  /**
+   * Says that the run waits for somebody else, such as a host that sends nothing, or that it works again. A run that waits
+   * leaves its place to another one, so that a few hosts that hang cannot stop the work with all others.
+   */
+  waits(isWaiting: boolean): void {
+    this.onWaits(isWaiting);
   }
 
   /** Writes columns of the row and keeps the lease. Throws `LeaseLostError`. */

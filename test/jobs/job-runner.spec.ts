@@ -35,6 +35,40 @@ describe('a runner of due rows', () => {
     expect(runner.running).toBe(0);
   });
 
+  test.each<[string, Partial<Work>, (run: Run<Parcel>) => void]>([
+    ['say that they wait', {}, (run) => run.waits(true)],
+    ['take longer than the kind allows', { waitsAfterMs: 20 }, () => undefined],
+  ])('starts others instead of runs that %s, up to a bound', async (_, kind, wait) => {
+    const hanging = await addParcels(jobs.first, 20, { dueInMs: -7_200_000 });
+    const others = await addParcels(jobs.first, 6);
+    const begun: string[] = [];
+    const runs: Run<Parcel>[] = [];
+    const runner = runnerOf(jobs.first, {
+      concurrency: 1,
+      ...kind,
+      run: async (run) => {
+        begun.push(run.row.id);
+        runs.push(run);
+        if (!hanging.includes(run.row.id)) return 'done';
+        wait(run);
+        return untilAborted(run);
+      },
+    });
+    await runner.tick();
+    await eventually(async () => expect(runner.running).toBe(16));
+    await delay(100);
+    expect(begun).toEqual(hanging.slice(0, 16));
+    await jobs.first.query('UPDATE parcels SET due_at = NULL WHERE id = ANY ($1) AND lease_token IS NULL', [hanging]);
+    const [first] = runs;
+    await first?.finish('done');
+    await jobs.first.query('UPDATE parcels SET lease_token = NULL WHERE id = $1', [hanging[1]]);
+    await runner.heartbeat();
+    await eventually(async () => {
+      await runner.tick();
+      expect(begun.slice(16)).toEqual(others);
+    });
+  });
+
   test('stores what the work writes with its last transition, and the next due time', async () => {
     const [id = ''] = await addParcels(jobs.first, 1);
     const runner = runnerOf(jobs.first, {

@@ -201,8 +201,8 @@ describe('a storage that is unavailable', () => {
       return { storage, begin: () => writeFile(inTheWay, ''), end: () => rm(inTheWay) };
     },
     'in S3': async () => {
-      const { directory, storageUrl } = server;
-      const storage = await openStorage(storageUrl('outage'), { spool: await mkdtemp(join(folder, 'spool-')) });
+      const { directory } = server;
+      const storage = await openStorage(server.storageUrl('outage'), { spool: await mkdtemp(join(folder, 'spool-')) });
       const begin = () => rename(directory, `${directory}.aside`);
       return { storage, begin, end: () => rename(`${directory}.aside`, directory) };
     },

@@ -20,6 +20,9 @@ export const SITE_SYNC_WORK = 'site synchronisation';
 /** Runs of one instance at the same time. Most of them wait for their partner. */
 const CONCURRENCY = 16;
 
+/** A partner that takes longer to answer leaves its place to other partners. */
+const SLOW_PARTNER_MS = 5_000;
+
 /** A run that was interrupted so often ends as failed, because it may be the cause of the interruptions. */
 const MAX_ATTEMPTS = 3;
 
@@ -54,6 +57,7 @@ export class SiteSyncJob implements OnModuleInit {
     columns: ['base_url', 'run_requested_at'],
     where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
     concurrency: CONCURRENCY,
+    waitsAfterMs: SLOW_PARTNER_MS,
     run: (lease) => this.run(lease),
   };
 

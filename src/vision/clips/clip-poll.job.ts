@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { JobsService } from '../../jobs/jobs.service.js';
 import type { Changes, Next, Run } from '../../jobs/run.js';
 import { VisionFindings } from '../client/findings.repository.js';
-import { DOWNLOAD, POLL_CLIPS, VisionConnections } from '../client/vision-connections.repository.js';
+import { DOWNLOAD, POLL_CLIPS, SLOW_PARTNER_MS, VisionConnections } from '../client/vision-connections.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
 import { tooManyClips } from './clip-matching.rules.js';
 import { ClipPollClient } from './clip-poll.client.js';
@@ -51,6 +51,7 @@ export class ClipPollJob implements OnModuleInit {
       columns: ['next_page', 'last_error'],
       group: { by: 'connection_id', concurrency: 2 },
       concurrency: 8,
+      waitsAfterMs: SLOW_PARTNER_MS,
       backoff: { firstMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0.2 },
       run: (run) => this.round(run),
     });

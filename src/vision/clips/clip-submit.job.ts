@@ -7,6 +7,7 @@ import { VisionFindings } from '../client/findings.repository.js';
 import { type Acknowledgement, VisionClient } from '../client/vision.client.js';
 import {
   POLL_CLIPS,
+  SLOW_PARTNER_MS,
   SUBMIT_CLIPS,
   type VisionConnection,
   VisionConnections,
@@ -75,6 +76,7 @@ export class ClipSubmitJob implements OnModuleInit {
       where: "status = 'submitting'",
       group: { by: 'connection_id', concurrency: 8 },
       concurrency: 32,
+      waitsAfterMs: SLOW_PARTNER_MS,
       backoff: { firstMs: 1_000, factor: 3, maxMs: 60_000, jitter: 0.2 },
       attempts: { max: MAX_ATTEMPTS, giveUp: (run, reason) => this.giveUp(run, reason) },
       run: (run) => this.submit(run),

@@ -11,6 +11,7 @@ import {
   DOWNLOAD,
   READ_SUBSCRIPTIONS,
   READ_WINDOWS,
+  SLOW_PARTNER_MS,
   type VisionConnection,
   VisionConnections,
 } from '../client/vision-connections.repository.js';
@@ -45,7 +46,11 @@ const PAUSED_MS = 60_000;
 const MAX_WINDOW_ATTEMPTS = 100;
 
 /** By connection, so that a partner that takes a minute for each page delays only its own subscriptions. */
-const CONCURRENCY = { group: { by: 'connection_id', concurrency: 2 }, concurrency: 8 };
+const CONCURRENCY = {
+  group: { by: 'connection_id', concurrency: 2 },
+  concurrency: 8,
+  waitsAfterMs: SLOW_PARTNER_MS,
+};
 
 /**
  * Reads the continuous recordings of each subscription, one window per run (decision 48). A window that fails repeatedly

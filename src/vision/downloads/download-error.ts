@@ -26,16 +26,23 @@ export class DownloadError extends Error {
   readonly keepsBytes: boolean;
   /** The host's `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** The host sent no response at all. */
+  readonly isUnreached: boolean;
 
   constructor(
     readonly kind: DownloadErrorKind,
     message: string,
-    options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
+    options: {
+      readonly retryAfterMs?: number | undefined;
+      readonly isUnreached?: boolean;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = 'DownloadError';
     this.keepsBytes = KEEPS_BYTES[kind];
     this.retryAfterMs = options.retryAfterMs;
+    this.isUnreached = options.isUnreached === true;
   }
 }
 
@@ -92,13 +99,13 @@ const WORDS: Record<string, string> = {
   ENETUNREACH: 'could not be reached',
 };
 
-/** Converts an error of the connection to the host. */
-export function connectionError(host: string, error: unknown): DownloadError {
+/** Converts an error of the connection to the host, before its response (`isUnreached`) or during it. */
+export function connectionError(host: string, error: unknown, isUnreached = false): DownloadError {
   if (error instanceof DownloadError) return error;
   const code = errorCode(error) ?? '';
   if (code === 'ADDRESS_REFUSED') return new DownloadError('address-refused', sentenceOf(error), { cause: error });
   if (code.startsWith('HPE_'))
     return new DownloadError('retryable', `${host} sent invalid HTTP (${code}).`, { cause: error });
   const words = WORDS[code] ?? `failed (${code || sentenceOf(error)})`;
-  return new DownloadError('retryable', `${host} ${words}.`, { cause: error });
+  return new DownloadError('retryable', `${host} ${words}.`, { cause: error, isUnreached });
 }

@@ -7,7 +7,7 @@ import { inCallContext } from '../../outbound/outbound-log.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
 import { recordingFile, fetchBy } from '../recordings/recording.rules.js';
-import { DOWNLOAD } from '../client/vision-connections.repository.js';
+import { DOWNLOAD, SLOW_PARTNER_MS } from '../client/vision-connections.repository.js';
 import { DownloadError, RetryLaterError } from './download-error.js';
 import {
   DownloadRepository,
@@ -17,49 +17,12 @@ import {
   resumePointOf,
 } from './download.repository.js';
 import { Downloader } from './downloader.js';
-import { isBroken, type NextStep, nextStep, relinkOrEnd } from './download.rules.js';
+import { FileHosts, giveWay, type HostUse } from './file-hosts.js';
+import { type FetchState, isBroken, type NextStep, nextStep, relinkOrEnd } from './download.rules.js';
 import { RelinkService } from './relink.service.js';
+import { StoragePause } from './storage-pause.js';
 
 type DownloadRun = Run<RecordingRow>;
-
-/** Of the pauses while the storage is unavailable. */
-const FIRST_PAUSE_MS = 5_000;
-const MAX_PAUSE_MS = 60_000;
-
-/** While the storage is unavailable, this instance starts no downloads. After the pause they start again. */
-@Injectable()
-export class StoragePause {
-  private until = 0;
-  private lengthMs = FIRST_PAUSE_MS;
-  private reason = '';
-
-  /** The error that ends every download during the pause; undefined if there is no pause. */
-  current(): RetryLaterError | undefined {
-    const now = Date.now();
-    return now < this.until ? this.retryLater(now) : undefined;
-  }
-
-  /** Begins the pause, unless one is running; returns the error that ends the download. */
-  begin(failure: StorageUnavailableError): RetryLaterError {
-    const now = Date.now();
-    // Downloads that were running when the pause began fail as well, and do not extend it.
-    if (now >= this.until) {
-      this.until = now + this.lengthMs;
-      this.lengthMs = Math.min(this.lengthMs * 2, MAX_PAUSE_MS);
-    }
-    this.reason = failure.message;
-    return this.retryLater(now);
-  }
-
-  end(): void {
-    this.lengthMs = FIRST_PAUSE_MS;
-  }
-
-  /** With jitter, so that the rows are not due at the same moment. */
-  private retryLater(now: number): RetryLaterError {
-    return new RetryLaterError(this.reason, this.until - now + Math.random() * 1_000, false);
-  }
-}
 
 /**
  * The claim of a chunk that has a link also begins its download. A clip is moved by a statement of its own, together with
@@ -79,6 +42,8 @@ const MAX_ATTEMPTS = 1_500;
 /** Fetches recordings before their links expire, the earliest expiry first (decision 47). */
 @Injectable()
 export class DownloadJob implements OnModuleInit {
+  private readonly hosts: FileHosts;
+
   constructor(
     private readonly jobs: JobsService,
     private readonly pause: StoragePause,
@@ -86,7 +51,9 @@ export class DownloadJob implements OnModuleInit {
     private readonly links: RelinkService,
     private readonly downloader: Downloader,
     @Inject(ENV) private readonly env: ResolvedEnv,
-  ) {}
+  ) {
+    this.hosts = new FileHosts(env.DOWNLOAD_CONCURRENCY_PER_CONNECTION);
+  }
 
   onModuleInit(): void {
     this.jobs.register<RecordingRow>({
@@ -131,7 +98,7 @@ export class DownloadJob implements OnModuleInit {
       await this.recordings.move(run, row, 'available');
       throw paused;
     }
-    if (row.link !== null && !isExpired(row)) return this.download(run, row.link);
+    if (row.link !== null && !isExpired(row)) return this.downloadFrom(run, row.link);
     if (isReceived(row)) return this.download(run, undefined);
     if (row.link === null) return this.relink(run);
     return this.apply(run, row, relinkOrEnd(row), 'The link had expired before the file could be fetched.');
@@ -148,24 +115,52 @@ export class DownloadJob implements OnModuleInit {
     return true;
   }
 
-  private async download(run: DownloadRun, url: string | undefined): Promise<Next> {
+  /** Defers the download while its host is not called, or while others wait for that host. */
+  private async downloadFrom(run: DownloadRun, url: string): Promise<Next> {
+    const { row } = run;
+    const host = URL.canParse(url) ? new URL(url).host : '';
+    const refusal = this.hosts.refusal(row.connection_id, host);
+    if (refusal === undefined) return this.download(run, url, this.hosts.use(row.connection_id, host));
+    const failure = { kind: 'retryable', retryAfterMs: refusal.retryAfterMs, madeNoProgress: false } as const;
+    const step = nextStep(fetchStateOf(run), failure, Date.now());
+    if (step.step !== 'retry') return this.apply(run, row, step, refusal.message);
+    await this.recordings.move(run, row, 'available');
+    throw new RetryLaterError(refusal.message, step.afterMs, false);
+  }
+
+  /** `use` is absent if nothing has to be fetched. */
+  private async download(run: DownloadRun, url: string | undefined, use?: HostUse): Promise<Next> {
     const { row } = run;
     const startedAt = Date.now();
     if (row.part_id !== null && !wasInterrupted(row)) await this.recordings.move(run, row, 'downloading');
     const current: RecordingRow = { ...row, status: 'downloading' };
+    const leave = new AbortController();
     let received = 0;
     try {
       const downloaded = await this.downloader.download({
         url,
         name: recordingFile(row.id),
         resume: resumePointOf(row),
-        signal: run.signal,
-        onReceived: (bytes) => void (received = bytes),
+        signal: AbortSignal.any([run.signal, leave.signal]),
+        onReceived: (bytes) => {
+          received = bytes;
+          use?.moved();
+        },
+        onStalled: (isStalled) => {
+          run.waits(isStalled);
+          if (use?.stalled(isStalled) === true) leave.abort();
+        },
         onCheckpoint: (point) => run.update(resumeColumns(point)),
       });
+      use?.ended();
       return await this.stored(run, current, downloaded, startedAt);
     } catch (error) {
+      use?.ended(error);
       if (run.signal.aborted) throw run.signal.reason;
+      if (leave.signal.aborted) {
+        await this.recordings.move(run, current, 'available');
+        throw giveWay(new URL(url ?? '').host);
+      }
       if (error instanceof DownloadError) return this.failed(run, current, error, received);
       if (!(error instanceof StorageUnavailableError)) throw error;
       await this.recordings.move(run, current, 'available');
@@ -175,7 +170,9 @@ export class DownloadJob implements OnModuleInit {
 
   private async relink(run: DownloadRun): Promise<Next> {
     const { row } = run;
-    const listed = await this.links.find(row, run.signal);
+    // The partner's API may hang as well.
+    const timer = setTimeout(() => run.waits(true), SLOW_PARTNER_MS);
+    const listed = await this.links.find(row, run.signal).finally(() => clearTimeout(timer));
     if (typeof listed === 'string') return this.end(run, row, 'expired', listed);
     await this.recordings.finish(
       run,
@@ -216,17 +213,7 @@ export class DownloadJob implements OnModuleInit {
     const { kind, retryAfterMs, message } = error;
     const failure = { kind, retryAfterMs, madeNoProgress: received > 0 && received <= best };
     const noProgressAttempts = row.no_progress_attempts;
-    const step = nextStep(
-      {
-        relinks: row.relinks,
-        noProgressAttempts,
-        attempt: run.attempt,
-        listedAt: row.created_at.getTime(),
-        expiresAt: row.expires_at?.getTime(),
-      },
-      failure,
-      Date.now(),
-    );
+    const step = nextStep(fetchStateOf(run), failure, Date.now());
     await run.update({
       received_bytes: Math.max(best, received),
       no_progress_attempts: isBroken(failure) ? noProgressAttempts + 1 : received > best ? 0 : noProgressAttempts,
@@ -279,6 +266,14 @@ const isExpired = ({ expires_at }: RecordingRow): boolean => expires_at !== null
 /** The whole file was received, and only its publication failed. */
 const isReceived = ({ draft_bytes, draft_total }: RecordingRow): boolean =>
   draft_bytes !== null && draft_bytes === draft_total;
+
+const fetchStateOf = ({ row, attempt }: DownloadRun): FetchState => ({
+  relinks: row.relinks,
+  noProgressAttempts: row.no_progress_attempts,
+  attempt,
+  listedAt: row.created_at.getTime(),
+  expiresAt: row.expires_at?.getTime(),
+});
 
 /** The run's row has the status before the claim, which may have changed it (`ON_CLAIM`). */
 const wasInterrupted = ({ status }: RecordingRow): boolean => status === 'downloading';

@@ -21,6 +21,7 @@ import {
   TransferWatchdog,
 } from './link-request.js';
 import { InvalidMp4Error, Mp4BoxValidator } from './mp4-box-validator.js';
+import { StallWatch } from './stall-watch.js';
 
 const DOWNLOAD_LIMITS: DownloadLimits = {
   maxBytes: 10 * 1024 ** 3,
@@ -48,6 +49,8 @@ export interface DownloadOrder {
   readonly onCheckpoint?: (point: ResumePoint | undefined) => Promise<void>;
   /** Called with the number of bytes so far, including earlier attempts. */
   readonly onReceived?: (bytes: number) => void;
+  /** Called when the download begins or ends to wait for a host that sends nothing, or hardly anything. */
+  readonly onStalled?: (isStalled: boolean) => void;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<DownloadLimits>;
 }
@@ -86,6 +89,7 @@ class Transfer {
   #identity: FileIdentity | undefined;
   #total: number | undefined;
   #response: LinkResponse | undefined;
+  #stall: StallWatch | undefined;
   #hash = createHash('sha256');
   #boxes = new Mp4BoxValidator();
   #length = 0;
@@ -121,15 +125,16 @@ class Transfer {
     const resumed = await this.#reopen();
     // The publication failed, or the process was killed before it, so no byte is missing.
     if (resumed !== undefined && this.#length === this.#total) return resumed;
-    const answer = await this.#open();
-    this.#response = answer;
+    this.#stall = new StallWatch(this.order.onStalled ?? (() => undefined));
     try {
+      const answer = (this.#response = await this.#open());
       const draft =
         resumed !== undefined && answer.response.statusCode === 206 ? resumed : await this.#startFromZero(answer);
       await this.#receive(answer, draft);
       return draft;
     } finally {
-      answer.response.destroy();
+      this.#stall.stop();
+      this.#response?.response.destroy();
     }
   }
 
@@ -211,11 +216,13 @@ class Transfer {
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) {
         watchdog.received(chunk.length);
+        this.#stall?.received(chunk.length);
         this.#inspect(chunk, host);
         this.order.onReceived?.(this.#length);
         this.#checkpointIfDue(draft);
         yield chunk;
         watchdog.waitForHost();
+        this.#stall?.waitForHost();
       }
     } catch (error) {
       onFailure(error);

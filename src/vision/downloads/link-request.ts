@@ -79,7 +79,8 @@ function send(
   return new Promise((resolve, reject) => {
     let response: IncomingMessage | undefined;
     const request = start(url, { agent, headers: headersOf(link), signal: link.signal });
-    const expire = (message: string) => request.destroy(new DownloadError('retryable', `${host} ${message}.`));
+    const expire = (message: string) =>
+      request.destroy(new DownloadError('retryable', `${host} ${message}.`, { isUnreached: true }));
     let timer = setTimeout(() => expire('could not be reached in time'), limits.connectMs);
     request.once('socket', (socket) => {
       // A listener after that of the HTTP parser, which copies the body.
@@ -94,7 +95,7 @@ function send(
     request.on('error', (error) => {
       const failure = response?.complete
         ? new DownloadError('wrong-length', `${host} sent more bytes than it had announced.`, { cause: error })
-        : connectionError(host, error);
+        : connectionError(host, error, response === undefined);
       call.ended(link.signal.aborted ? 'cancelled' : failureName(failure, error));
       reject(failure);
       response?.destroy(failure);

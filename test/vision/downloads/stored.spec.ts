@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
 import { type Storage, STORAGE } from '../../../src/storage/storage.js';
-import { StoragePause } from '../../../src/vision/downloads/download.job.js';
+import { StoragePause } from '../../../src/vision/downloads/storage-pause.js';
 import { RetryLaterError } from '../../../src/vision/downloads/download-error.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
