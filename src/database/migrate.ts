@@ -16,6 +16,7 @@ import { AddActionErrors1795570410000 } from '../../migrations/1795570410000-add
 import { NameKeysOfAllCustomers1795570420000 } from '../../migrations/1795570420000-name-keys-of-all-customers.js';
 import { CreateExchangeDays1795570421000 } from '../../migrations/1795570421000-create-exchange-days.js';
 import { CreateConsoleSessions1795570430000 } from '../../migrations/1795570430000-create-console-sessions.js';
+import { ListExchangeReferences1795570431000 } from '../../migrations/1795570431000-list-exchange-references.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -40,6 +41,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   NameKeysOfAllCustomers1795570420000,
   CreateExchangeDays1795570421000,
   CreateConsoleSessions1795570430000,
+  ListExchangeReferences1795570431000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

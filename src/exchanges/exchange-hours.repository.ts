@@ -4,10 +4,11 @@ import { DataSource } from 'typeorm';
 import type { ExchangeCounts, RefusedPushes, TicketCounts } from '../contracts/admin/overview.dto.js';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 import { storableText } from '../contracts/common/text.js';
-import { hourOf } from './exchange-keys.rules.js';
+import { timeOfUuidv7 } from '../database/uuid.js';
 import type { ExchangeRecord } from './exchange-record.js';
 
 const HOUR_SECONDS = 3_600;
+const HOUR_MS = 3_600_000;
 const MAX_REASONS = 20;
 
 /** The routes by which partners push. */
@@ -21,7 +22,7 @@ export function tallyOf(
   { id, direction, interface: name, route, status }: ExchangeRecord,
   { errorCode, result }: { readonly errorCode?: string | undefined; readonly result?: string | undefined },
 ): string {
-  const hour = hourOf(id) * HOUR_SECONDS;
+  const hour = Math.floor(timeOfUuidv7(id) / HOUR_MS) * HOUR_SECONDS;
   const own = direction === 'inbound' ? `${tallied(errorCode)}\t${tallied(result)}` : '\t';
   return `${hour}\t${direction}\t${name}\t${route ?? ''}\t${status}\t${own}`;
 }

@@ -21,6 +21,7 @@ import { ExchangeLog } from './exchange-log.service.js';
 import { BASE64, REDACTED_FORM, TRUNCATED } from './body-cells.js';
 import { type ExchangeListRow, ExchangesRepository, type FullExchangeRow } from './exchanges.repository.js';
 import type { ExchangeFilter } from './exchange-list.sql.js';
+import { shownReferences } from './exchange-references.rules.js';
 import { explain } from './explanation.rules.js';
 import { redactBody } from './redaction.rules.js';
 
@@ -184,9 +185,7 @@ function idIn(cursor: string, digest: string): string {
 
 const unknownExchange = (id: string) => apiError(ADMIN_API, 'notFound', `there is no exchange ${id}`);
 
-export function referencesIn({ refs }: Pick<ExchangeListRow, 'refs'>): Reference[] {
-  return refs === null ? [] : (JSON.parse(refs) as Reference[]);
-}
+export const referencesIn = ({ refs }: Pick<ExchangeListRow, 'refs'>): Reference[] => shownReferences(refs);
 
 function toExchange(row: ExchangeListRow): Exchange {
   return {

@@ -29,7 +29,7 @@ export class ExchangeRetention implements OnApplicationBootstrap {
     try {
       await this.exchanges.createPartitions(DAYS_AHEAD);
       await this.exchanges.dropPartitions(this.env.EXCHANGE_RETENTION_DAYS);
-      await this.exchanges.indexKeys();
+      await this.exchanges.indexReferences();
       await this.hours.deleteOld(this.env.EXCHANGE_RETENTION_DAYS);
     } catch (err) {
       this.logger.warn({ err }, 'the partitions of exchanges could not be maintained');

@@ -1,12 +1,11 @@
 import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
-import type { Reference } from '../contracts/common/references.js';
 import { isStorableText, storableText } from '../contracts/common/text.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import { bodyCells, type BodyCells, NO_BODY } from './body-cells.js';
 import { tallyOf } from './exchange-hours.repository.js';
-import { keysOf } from './exchange-keys.rules.js';
 import type { ExchangeRecord, Headers, Lane } from './exchange-record.js';
-import { jsonString, type LinkRule, redactHeaders, redactPath } from './redaction.rules.js';
+import { storedReferences } from './exchange-references.rules.js';
+import { type LinkRule, redactHeaders, redactPath } from './redaction.rules.js';
 import { referencesOf } from './references.rules.js';
 
 type Cell = string | number | boolean | null | undefined;
@@ -38,7 +37,6 @@ export const COLUMNS = [
   'scenario',
   'ignored_fields',
   'refs',
-  'keys',
   'request_headers',
   'request_body',
   'request_sha256',
@@ -72,7 +70,6 @@ export function toRow(record: ExchangeRecord, extent: 'whole' | 'line', maxBytes
   const response = isWhole && (record.status !== 0 || direction === 'outbound') ? answer : NO_BODY;
   const output = parsed(answer);
   const decided = record.outcome?.body ?? output;
-  const references = referenceCells(record, decided);
   const decision = decisionOf(record, output, decided);
   const isShort = record.lane !== 'known';
   const headers = (all: Headers) => {
@@ -105,8 +102,7 @@ export function toRow(record: ExchangeRecord, extent: 'whole' | 'line', maxBytes
     decision.result,
     record.scenario,
     record.ignoredFields === undefined ? null : maskSecrets(record.ignoredFields, secrets),
-    references.json,
-    references.keys,
+    referenceCell(record, decided),
     headers(record.requestHeaders),
     request.text,
     request.sha256,
@@ -132,26 +128,13 @@ function shortHeaders(json: string): string {
   return JSON.stringify(Object.fromEntries(short));
 }
 
-interface ReferenceCells {
-  readonly json: string | null;
-  readonly keys: string | null;
+/** The references as an array of PostgreSQL. A caller may repeat its key in any value. */
+function referenceCell({ haulerId, input, references, secrets }: ExchangeRecord, output: unknown): string | null {
+  const found = referencesOf(input, output, references);
+  if (found.length === 0) return null;
+  const elements = storedReferences(haulerId, found).map((element) => maskSecrets(element, secrets));
+  return `{${elements.map((element) => `"${element.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
 }
-
-/** A caller may repeat its key in any value. */
-function referenceCells({ id, haulerId, input, references, secrets }: ExchangeRecord, output: unknown): ReferenceCells {
-  let found = referencesOf(input, output, references);
-  if (found.length === 0) return { json: null, keys: null };
-  let json = jsonOf(found);
-  if (maskSecrets(json, secrets) !== json) {
-    found = found.map(({ kind, value }) => ({ kind, value: maskSecrets(value, secrets) }));
-    json = jsonOf(found);
-  }
-  return { json, keys: `{${keysOf(id, haulerId, found).join(',')}}` };
-}
-
-/** As `JSON.stringify`, which takes longer. */
-const jsonOf = (references: readonly Reference[]): string =>
-  `[${references.map(({ kind, value }) => `{"kind":"${kind}","value":${jsonString(value)}}`).join(',')}]`;
 
 /** A response that is whole. */
 function parsed({ whole }: BodyCells): unknown {

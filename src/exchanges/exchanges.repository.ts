@@ -1,19 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { Reference } from '../contracts/common/references.js';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 import { inTransaction } from '../database/transaction.js';
 import {
+  elementsOf,
   type ExchangeFilter,
+  idsOf,
   LISTED,
   listSql,
-  type PartitionDay,
-  partitionDay,
-  PLANNER,
-  REFERENCE_PLANNER,
-  referenceSql,
+  newestWithReferenceSql,
+  parametersOf,
+  withReferenceSql,
 } from './exchange-list.sql.js';
 import type { Direction } from './exchange-record.js';
+import { minUuidv7Of, timeOfUuidv7 } from '../database/uuid.js';
 
 export interface ExchangeListRow {
   readonly id: string;
@@ -38,7 +39,7 @@ export interface ExchangeListRow {
   readonly result: string | null;
   readonly scenario: string | null;
   readonly ignored_fields: string | null;
-  readonly refs: string | null;
+  readonly refs: string[] | null;
 }
 
 export interface FullExchangeRow extends ExchangeListRow {
@@ -60,6 +61,12 @@ export interface NamedExchangeRow extends ExchangeListRow {
 
 const DAY_MS = 86_400_000;
 
+/** Exchanges that a list with a reference reads before it uses the index of references. */
+const NEWEST = 1_000;
+
+/** Of `newestWithReferenceSql`. */
+type SeenRow = { readonly seen: number } & (ExchangeListRow | { readonly id: null });
+
 /** Reads exchanges, and maintains their partitions. */
 @Injectable()
 export class ExchangesRepository {
@@ -67,14 +74,17 @@ export class ExchangesRepository {
 
   /** The newest `limit` exchanges of a filter. */
   async find(filter: ExchangeFilter, limit: number): Promise<ExchangeListRow[]> {
-    const newest = await inTransaction(this.dataSource, async (manager) => {
-      await manager.query(PLANNER);
-      const { sql, parameters } = listSql(filter, limit);
-      return manager.query<ExchangeListRow[]>(sql, [...parameters]);
-    });
     const { reference } = filter;
-    if (reference === undefined || newest.length === limit) return newest;
-    return this.findByReference(filter, [reference], { columns: LISTED, limit });
+    if (reference === undefined) {
+      return this.dataSource.query<ExchangeListRow[]>(listSql(filter), parametersOf(filter, limit));
+    }
+    const elements = elementsOf(filter, [reference]);
+    const parameters = [...parametersOf(filter, NEWEST), elements, limit];
+    const rows = await this.dataSource.query<SeenRow[]>(newestWithReferenceSql(filter), parameters);
+    const found = rows.filter((row): row is SeenRow & ExchangeListRow => row.id !== null);
+    // Fewer exchanges than were asked for are all that the other filters have.
+    if (found.length === limit || (rows[0]?.seen ?? 0) < NEWEST) return found;
+    return this.findByReference(filter, elements, { columns: LISTED, limit });
   }
 
   /** The newest `limit` exchanges of a hauler that have one of the references. */
@@ -82,7 +92,7 @@ export class ExchangesRepository {
     if (references.length === 0) return Promise.resolve([]);
     const response = 'CASE WHEN status >= 400 AND response_form & 1 = 0 THEN left(response_body, 4096) END';
     const columns = `${LISTED}, ${response} AS response_text`;
-    return this.findByReference({ haulerId }, references, { columns, limit });
+    return this.findByReference({ haulerId }, elementsOf({ haulerId }, references), { columns, limit });
   }
 
   async get(id: string): Promise<FullExchangeRow | undefined> {
@@ -99,14 +109,14 @@ export class ExchangesRepository {
   }
 
   /**
-   * Adds the gathered keys of earlier days to their index. Nothing else would: PostgreSQL does it when many have been gathered, or
+   * Adds the gathered references of earlier days to their index. Nothing else would: PostgreSQL does it when many have been gathered, or
    * in a vacuum.
    */
-  async indexKeys(): Promise<void> {
+  async indexReferences(): Promise<void> {
     await this.dataSource.query(
       `SELECT gin_clean_pending_list(c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
          JOIN pg_index x ON x.indexrelid = c.oid JOIN pg_class t ON t.oid = x.indrelid
-        WHERE i.inhparent = 'exchanges_keys_idx'::regclass
+        WHERE i.inhparent = 'exchanges_refs_idx'::regclass
           AND right(t.relname, 8) < to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')`,
     );
   }
@@ -114,8 +124,8 @@ export class ExchangesRepository {
   /** Drops the partitions of days before the last `keptDays` days. */
   async dropPartitions(keptDays: number): Promise<void> {
     const oldest = Math.floor(Date.now() / DAY_MS) - keptDays;
-    const days = await partitionDays(this.dataSource.manager);
-    for (const { partition } of days.filter(({ firstHour }) => firstHour / 24 < oldest)) {
+    const days = await this.days();
+    for (const { partition } of days.filter(({ start }) => start < oldest * DAY_MS)) {
       // A reader of the table must not stop the writers behind it for long.
       await inTransaction(this.dataSource, async (manager) => {
         await manager.query("SET LOCAL lock_timeout = '2s'");
@@ -124,30 +134,38 @@ export class ExchangesRepository {
     }
   }
 
-  /** Reads one day after the other, from the newest, until there are `limit` rows. */
-  private findByReference<Row extends ExchangeListRow>(
+  /** Reads one day after the other, from the newest, until there are `limit` rows: the index has no order. */
+  private async findByReference<Row extends ExchangeListRow>(
     filter: ExchangeFilter,
-    references: readonly Reference[],
+    elements: readonly string[],
     { columns, limit }: { readonly columns: string; readonly limit: number },
   ): Promise<Row[]> {
-    return inTransaction(this.dataSource, async (manager) => {
-      await manager.query(REFERENCE_PLANNER);
-      const rows: Row[] = [];
-      for (const day of await partitionDays(manager)) {
-        if (rows.length >= limit) break;
-        const { sql, parameters } = referenceSql(day, filter, references, { columns, limit: limit - rows.length });
-        rows.push(...(await manager.query<Row[]>(sql, [...parameters])));
-      }
-      return rows;
+    const { first, end } = idsOf(filter);
+    const rows: Row[] = [];
+    for (const { start } of await this.days()) {
+      if (rows.length >= limit) break;
+      if (start > timeOfUuidv7(end) || start + DAY_MS <= timeOfUuidv7(first)) continue;
+      const [, , left, ...rest] = parametersOf(filter, limit - rows.length);
+      const bounds = [later(first, minUuidv7Of(start)), earlier(end, minUuidv7Of(start + DAY_MS))];
+      rows.push(
+        ...(await this.dataSource.query<Row[]>(withReferenceSql(columns), [...bounds, left, ...rest, elements])),
+      );
+    }
+    return rows;
+  }
+
+  /** The partitions, named `exchanges_YYYYMMDD`, the newest first. */
+  private async days(): Promise<{ readonly partition: string; readonly start: number }[]> {
+    const rows = await this.dataSource.query<{ name: string }[]>(
+      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = 'exchanges'::regclass ORDER BY c.relname DESC`,
+    );
+    return rows.map(({ name }) => {
+      const [, year = '', month = '', date = ''] = /(\d{4})(\d\d)(\d\d)$/.exec(name) ?? [];
+      return { partition: name, start: Date.parse(`${year}-${month}-${date}`) };
     });
   }
 }
 
-/** The newest first. */
-async function partitionDays(manager: EntityManager): Promise<PartitionDay[]> {
-  const rows = await manager.query<{ name: string }[]>(
-    `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-      WHERE i.inhparent = 'exchanges'::regclass ORDER BY c.relname DESC`,
-  );
-  return rows.map(({ name }) => partitionDay(name));
-}
+const later = (one: string, other: string): string => (one > other ? one : other);
+const earlier = (one: string, other: string): string => (one < other ? one : other);

@@ -97,7 +97,6 @@ function pushEntry(row: Stored, call: NamedExchangeRow | undefined, keyPrefix: s
 
 /** An accepted push of another ticket with the same number, at another site. */
 function concernsAnother({ refs }: NamedExchangeRow, id: string): boolean {
-  const references = refs === null ? [] : (JSON.parse(refs) as { kind: string; value: string }[]);
-  const ticket = references.find(({ kind }) => kind === 'ticketId');
-  return ticket !== undefined && ticket.value !== id;
+  const ticket = refs?.find((reference) => reference.startsWith('ticketId:'));
+  return ticket !== undefined && ticket !== `ticketId:${id}`;
 }

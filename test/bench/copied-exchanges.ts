@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Reference } from '../../src/contracts/common/references.js';
-import { keysOf } from '../../src/exchanges/exchange-keys.rules.js';
+import { storedReferences } from '../../src/exchanges/exchange-references.rules.js';
 import { COLUMNS } from '../../src/exchanges/exchange-row.js';
 
 /** Rows of one COPY. */
@@ -18,7 +18,7 @@ interface CopiedExchange {
   readonly columns: Columns;
 }
 
-/** Writes exchanges 1 to `count` as the service does, with the keys of their references. */
+/** Writes exchanges 1 to `count` as the service does, with their references. */
 export async function copyExchanges(
   client: pg.Client,
   count: number,
@@ -26,9 +26,8 @@ export async function copyExchanges(
 ): Promise<void> {
   const line = (i: number): string => {
     const { id, haulerId, references, columns } = exchange(i);
-    const refs = JSON.stringify(references);
-    const keys = `{${keysOf(id, haulerId, references).join(',')}}`;
-    const all: Columns = { ...columns, id, hauler_id: haulerId, refs, keys };
+    const refs = `{${storedReferences(haulerId, references).join(',')}}`;
+    const all: Columns = { ...columns, id, hauler_id: haulerId, refs };
     return `${COLUMNS.map((name) => all[name] ?? '\\N').join('\t')}\n`;
   };
   for (let first = 1; first <= count; first += PORTION) {

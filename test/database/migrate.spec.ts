@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { migrate, pendingMigrations } from '../../src/database/migrate.js';
 import { MIGRATIONS } from '../../src/database/migrate.js';
+import { ListExchangeReferences1795570431000 } from '../../migrations/1795570431000-list-exchange-references.js';
+import type { Reference } from '../../src/contracts/common/references.js';
+import { uuidv7 } from '../../src/database/uuid.js';
+import { storedReferences } from '../../src/exchanges/exchange-references.rules.js';
+import { ExchangesRepository } from '../../src/exchanges/exchanges.repository.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 class AddKept1900000000000 implements MigrationInterface {
@@ -118,5 +124,35 @@ describe('the migrations', () => {
     expect(await tables(dataSource)).toEqual(['migrations']);
     const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace";
     expect(await dataSource.query(functions)).toEqual([]);
+  });
+
+  test('convert the references of stored exchanges, in both directions', async () => {
+    await migrate(database.url);
+    const dataSource = await database.connect();
+    const runner = dataSource.createQueryRunner();
+    const migration = new ListExchangeReferences1795570431000();
+    const refs = async (): Promise<unknown> => {
+      const [row] = await dataSource.query<{ refs: unknown }[]>('SELECT refs FROM exchanges');
+      return row?.refs;
+    };
+    await migration.down(runner);
+    const stored: Reference[] = [
+      { kind: 'ticketNumber', value: 'IN-1: "x"' },
+      { kind: 'truckId', value: 'TRUCK-1' },
+    ];
+    const [haulerId, id] = [randomUUID(), uuidv7()];
+    await dataSource.query(
+      `INSERT INTO exchanges (id, hauler_id, request_bytes, response_bytes, duration_ms, status, request_form, response_form,
+         in_revision, direction, interface, method, path, request_headers, refs)
+       VALUES ($1, $2, 1, 1, 1, 200, 0, 0, true, 'inbound', 'vision', 'GET', '/', '{}', $3)`,
+      [id, haulerId, JSON.stringify(stored)],
+    );
+    await migration.up(runner);
+    expect(await refs()).toEqual(storedReferences(haulerId, stored));
+    const filter = { haulerId, reference: { kind: 'truckId', value: 'TRUCK-1' } } as const;
+    expect(await new ExchangesRepository(dataSource).find(filter, 10)).toMatchObject([{ id }]);
+    await migration.down(runner);
+    expect(JSON.parse(String(await refs()))).toEqual(stored);
+    await runner.release();
   });
 });

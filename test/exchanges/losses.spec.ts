@@ -264,9 +264,9 @@ test('a process that is killed while it writes leaves whole exchanges', async ()
 
   async function count() {
     const [row] = await service.dataSource.query<{ exchanges: number; whole: number }[]>(
-      `SELECT count(*)::int AS exchanges, count(*) FILTER (WHERE cardinality(keys) > 0 AND names.found AND response_body IS NOT NULL)::int AS whole
-         FROM exchanges e CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM json_to_recordset(e.refs::json) AS r (kind text, value text)
-           WHERE r.kind = 'accountId' AND e.response_body LIKE '%' || r.value || '%') AS found) AS names
+      `SELECT count(*)::int AS exchanges, count(*) FILTER (WHERE names.found AND response_body IS NOT NULL)::int AS whole
+         FROM exchanges e CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM unnest(e.refs) AS r (element)
+           WHERE element LIKE 'accountId:%' AND e.response_body LIKE '%' || substr(element, 11) || '%') AS found) AS names
         WHERE key_prefix = $1 AND status = 200`,
       [key.slice(0, 11)],
     );

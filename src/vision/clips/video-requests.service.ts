@@ -154,7 +154,7 @@ function historyEntries(
 
 function ledTo(call: NamedExchangeRow, { id, kind, recordingId }: ClipEvent): boolean {
   if (call.route !== ROUTES[kind] || call.id > id || timeOfUuidv7(id) - endOf(call) > MAX_DELAY_MS) return false;
-  return recordingId === null || call.refs?.includes(`{"kind":"recordingId","value":"${recordingId}"}`) === true;
+  return recordingId === null || call.refs?.includes(`recordingId:${recordingId}`) === true;
 }
 
 const endOf = ({ id, duration_ms: durationMs }: NamedExchangeRow): number => timeOfUuidv7(id) + durationMs;

@@ -1,0 +1,32 @@
+import { parseReference, type Reference, type ReferenceKind } from '../contracts/common/references.js';
+
+/** Names that many haulers give to different things. */
+const SHARED_KINDS: ReadonlySet<ReferenceKind> = new Set(['truckId', 'cameraId']);
+
+const SCOPED = '@';
+
+/**
+ * The elements of `exchanges.refs`: `kind:value`. A name that haulers share has a further element with the hauler, so that the index
+ * finds the few of one hauler among the many of the others.
+ */
+export function storedReferences(haulerId: string | null, references: readonly Reference[]): string[] {
+  const elements = references.map(elementOf);
+  if (haulerId === null) return elements;
+  const shared = references.filter(({ kind }) => SHARED_KINDS.has(kind));
+  return [...elements, ...shared.map((reference) => scopedElement(haulerId, reference))];
+}
+
+/** The element by which exchanges are found, of one hauler or of all. */
+export const soughtElement = (reference: Reference, haulerId: string | undefined): string =>
+  haulerId !== undefined && SHARED_KINDS.has(reference.kind)
+    ? scopedElement(haulerId, reference)
+    : elementOf(reference);
+
+/** The references as a caller sees them. */
+export const shownReferences = (elements: readonly string[] | null): Reference[] =>
+  (elements ?? []).flatMap((element) => (element.startsWith(SCOPED) ? [] : (parseReference(element) ?? [])));
+
+const elementOf = ({ kind, value }: Reference): string => `${kind}:${value}`;
+
+const scopedElement = (haulerId: string, reference: Reference): string =>
+  `${SCOPED}${haulerId}:${elementOf(reference)}`;
