@@ -2,6 +2,7 @@ import type { AccountQuery } from '../contracts/admin/account.dto.js';
 import type { PageRequest } from '../contracts/common/pagination.dto.js';
 import { expectedRows } from '../database/count.js';
 import type { IdPage, PageMarks } from '../database/page-marks.js';
+import { LOCK_TIMEOUT_MS } from '../database/settle-batch.js';
 import type { Querying } from '../database/sql.js';
 import { gramsOf, searchTerm } from './account-search.js';
 import type { AccountEntity } from './account.entity.js';
@@ -39,9 +40,13 @@ const ALL_COLUMNS: readonly Column[] = Object.entries(COLUMNS);
 const NAME_COLUMNS = ALL_COLUMNS.slice(0, 2);
 const NAMES = Object.keys(COLUMNS).join(', ');
 
-/** The accounts are one JSON text, which PostgreSQL reads as rows of the table. */
+/**
+ * The accounts are one JSON text, which PostgreSQL reads as rows of the table. The timeout is for this statement alone: the
+ * other work on these connections may wait for locks.
+ */
 const INSERT = `
-  INSERT INTO accounts (${NAMES}) SELECT ${NAMES} FROM json_populate_recordset(NULL::accounts, $1)
+  INSERT INTO accounts (${NAMES})
+  SELECT ${NAMES} FROM json_populate_recordset(NULL::accounts, $1), set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true)
       ON CONFLICT ON CONSTRAINT accounts_name_taken DO NOTHING
   RETURNING id`;
 

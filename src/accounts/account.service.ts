@@ -5,11 +5,12 @@ import type { CreateAccountRequest, CreateAccountResponse } from '../contracts/a
 import { BATCH_LIMITS, Batcher, type Entry } from '../database/batcher.js';
 import type { Querying } from '../database/sql.js';
 import { onConnection } from '../database/transaction.js';
-import { isDatabaseUnavailable, isLostStatement } from '../database/postgres-errors.js';
-import { AppError, apiError } from '../errors/app-error.js';
+import { LOCK_TIMEOUT_MS, settleBatch } from '../database/settle-batch.js';
+import { type AppError, apiError } from '../errors/app-error.js';
 import type { Answer } from '../http/answer.js';
-import { answerOnce, keyReused } from '../idempotency/idempotency-key.js';
-import type { Claim } from '../idempotency/idempotency.repository.js';
+import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
+import { type Claim, nameOfClaim } from '../idempotency/idempotency.repository.js';
+import { normaliseName } from './account-name.js';
 import { newAccountRow, toAccountDto } from './account-row.js';
 import type { AccountEntity } from './account.entity.js';
 import { type AccountKey, insertAccounts, reserveAccountNumbers } from './account.repository.js';
@@ -20,6 +21,7 @@ const RESERVED_NUMBERS = 200;
 interface Creation {
   readonly request: CreateAccountRequest;
   readonly haulerId: string;
+  readonly claim: Claim | undefined;
 }
 
 /** The key that the caller sent, and the size of the body. */
@@ -28,81 +30,84 @@ export interface CreationOrigin {
   readonly bodyBytes?: number;
 }
 
-type AccountEntry = Entry<Creation, CreateAccountResponse>;
 type AccountAnswer = Answer<CreateAccountResponse | string>;
-type Result = CreateAccountResponse | AppError;
+type AccountEntry = Entry<Creation, AccountAnswer>;
+type Created = Answer<CreateAccountResponse> | AppError;
+
+const LIMITS = { ...BATCH_LIMITS, overload: 'accounts' } as const;
+
+/** The rows for whose locks a creation may wait: those of its name and of its `Idempotency-Key`. */
+const rowsOf = ({ request, haulerId, claim }: Creation): string[] => [
+  ...(claim === undefined ? [] : [nameOfClaim(claim)]),
+  `${haulerId} ${normaliseName(request.accountName)}`,
+];
 
 /** Creates the accounts of haulers (sections 2.4, 2.5), many in one statement (docs/adr/0005). */
 @Injectable()
 export class AccountService {
   private readonly numbers: string[] = [];
-  private readonly batcher = new Batcher<Creation, CreateAccountResponse>(
-    { ...BATCH_LIMITS, overload: 'accounts' },
-    (entries) => this.createAll(entries),
+  private readonly rows = new WeakMap<Creation, AccountEntity>();
+  private readonly batcher = new Batcher<Creation, AccountAnswer>(LIMITS, (entries) => this.createAll(entries), rowsOf);
+
+  /** Apart, because a batch with keys holds locks over several round trips. It uses one connection, however many wait. */
+  private readonly keyedBatcher = new Batcher<Creation, AccountAnswer>(
+    { ...LIMITS, maxRunning: 1 },
+    (entries) => this.createKeyed(entries),
+    rowsOf,
   );
 
   constructor(private readonly dataSource: DataSource) {}
 
   /** Rejects with `conflict` if the hauler has an account of that name, with its id and number (decisions 27, 28). */
-  async create(
+  create(
     request: CreateAccountRequest,
     haulerId: string,
     claim: Claim | undefined,
-    { keyId = '', bodyBytes = 0 }: CreationOrigin = {},
+    { keyId, bodyBytes = 0 }: CreationOrigin = {},
   ): Promise<AccountAnswer> {
-    const creation = { request, haulerId };
-    if (claim === undefined) {
-      return {
-        status: 200,
-        headers: {},
-        body: await this.batcher.submit(creation, bodyBytes, [haulerId, keyId ?? '']),
-      };
-    }
-    return answerOnce(
-      this.dataSource,
-      claim,
-      () => keyReused(ACCOUNT_API, 'conflict'),
-      (database) => this.insert(database, creation),
-    );
+    const batcher = claim === undefined ? this.batcher : this.keyedBatcher;
+    return batcher.submit({ request, haulerId, claim }, bodyBytes, [haulerId, keyId ?? '']);
   }
 
   private async createAll(entries: readonly AccountEntry[]): Promise<void> {
-    const rows = await this.rowsOf(
-      this.dataSource,
-      entries.map(({ value }) => value),
+    // Prepared, because PostgreSQL parses and plans such a statement once.
+    await settleBatch(entries, (creations) =>
+      onConnection(this.dataSource, (session) => this.insert(session, creations), { prepared: true }),
     );
-    await this.insertAll(entries, rows);
   }
 
-  /**
-   * After an unexpected error it halves the batch, so that a bad entry fails alone. The rows keep their ids: one that was
-   * inserted before the error is found again.
-   */
-  private async insertAll(entries: readonly AccountEntry[], rows: readonly AccountEntity[]): Promise<void> {
-    try {
-      const owners = await prepared(this.dataSource, (database) => insertAccounts(database, rows));
-      entries.forEach((entry, i) => settle(entry, resultOf(rows[i]!, owners[i]!)));
-    } catch (error) {
-      // If the connection was lost, the commit may have succeeded: only the caller can decide to create the account again.
-      if (entries.length === 1 || isDatabaseUnavailable(error)) {
-        for (const entry of entries) entry.reject(error);
-        return;
-      }
-      const half = entries.length >> 1;
-      await this.insertAll(entries.slice(0, half), rows.slice(0, half));
-      await this.insertAll(entries.slice(half), rows.slice(half));
-    }
+  private async createKeyed(entries: readonly AccountEntry[]): Promise<void> {
+    const create = (creations: readonly Creation[]) =>
+      onConnection(this.dataSource, (session) =>
+        session.transaction(
+          () =>
+            answerOncePerKey(
+              session,
+              creations,
+              () => keyReused(ACCOUNT_API, 'conflict'),
+              (claimed) => this.insert(session, claimed),
+            ),
+          { settings: { lock_timeout: String(LOCK_TIMEOUT_MS) } },
+        ),
+      );
+    let rest = entries;
+    while (rest.length > 0) rest = await settleBatch(rest, create);
   }
 
-  private async insert(database: Querying, creation: Creation): Promise<Result> {
-    const [row] = await this.rowsOf(database, [creation]);
-    const [owner] = await insertAccounts(database, [row!]);
-    return resultOf(row!, owner!);
+  private async insert(database: Querying, creations: readonly Creation[]): Promise<Created[]> {
+    const rows = await this.rowsOf(database, creations);
+    const owners = await insertAccounts(database, rows);
+    return rows.map((row, i) => outcomeOf(row, owners[i]!));
   }
 
+  /** A creation keeps its row: one that was inserted before an error is found again. */
   private async rowsOf(database: Querying, creations: readonly Creation[]): Promise<AccountEntity[]> {
-    const numbers = await this.takeNumbers(database, creations.length);
-    return creations.map(({ request, haulerId }, i) => newAccountRow(request, haulerId, numbers[i]!));
+    const fresh = creations.filter((creation) => !this.rows.has(creation));
+    const numbers = await this.takeNumbers(database, fresh.length);
+    fresh.forEach((creation, i) => {
+      this.rows.set(creation, newAccountRow(creation.request, creation.haulerId, numbers[i]!));
+    });
+    return creations.map((creation) => this.rows.get(creation)!);
   }
 
   private async takeNumbers(database: Querying, count: number): Promise<string[]> {
@@ -113,24 +118,8 @@ export class AccountService {
   }
 }
 
-/** PostgreSQL parses and plans a prepared statement once. One that a pooler has lost was not executed. */
-async function prepared<T>(dataSource: DataSource, work: (database: Querying) => Promise<T>): Promise<T> {
-  const run = () => onConnection(dataSource, work, { prepared: true });
-  try {
-    return await run();
-  } catch (error) {
-    if (!isLostStatement(error)) throw error;
-    return run();
-  }
-}
-
-const resultOf = (row: AccountEntity, owner: AccountKey): Result =>
-  owner.id === row.id ? toAccountDto(row) : nameTaken(owner);
-
-function settle(entry: AccountEntry, result: Result): void {
-  if (result instanceof AppError) entry.reject(result);
-  else entry.resolve(result);
-}
+const outcomeOf = (row: AccountEntity, owner: AccountKey): Created =>
+  owner.id === row.id ? { status: 200, headers: {}, body: toAccountDto(row) } : nameTaken(owner);
 
 export function nameTaken({ id, accountNumber }: AccountKey): AppError {
   return apiError(ACCOUNT_API, 'conflict', `the account ${accountNumber} has the same name`, {

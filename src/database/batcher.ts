@@ -1,5 +1,6 @@
 import { type AppError, type Overload, unavailable } from '../errors/app-error.js';
 import { inBackground } from '../errors/background.js';
+import { DeferredEntries } from './deferred-entries.js';
 import { FairQueue, type Lane } from './fair-queue.js';
 
 /** One value of a batch. The batch must resolve or reject it once. */
@@ -7,6 +8,9 @@ export interface Entry<Value, Result> {
   readonly value: Value;
   resolve(result: Result): void;
   reject(error: unknown): void;
+  /** A row that it needs is locked elsewhere: it is tried again, apart from others, until its timeout. */
+  defer(): void;
+  readonly wasDeferred: boolean;
 }
 
 export interface BatchLimits {
@@ -47,9 +51,12 @@ export const BATCH_LIMITS = {
 
 interface QueuedEntry<Value, Result> extends Entry<Value, Result> {
   readonly bytes: number;
-  /** When it was submitted, by `performance.now()`. */
+  readonly keys: readonly string[];
+  /** When it was submitted, and when its timeout ends, by `performance.now()`. */
   readonly since: number;
+  readonly endsAt: number;
   isSettled: boolean;
+  wasDeferred: boolean;
 }
 
 /**
@@ -58,6 +65,7 @@ interface QueuedEntry<Value, Result> extends Entry<Value, Result> {
  */
 export class Batcher<Value, Result> {
   private readonly queue: FairQueue<QueuedEntry<Value, Result>>;
+  private readonly deferred: DeferredEntries<QueuedEntry<Value, Result>>;
   private running = 0;
   private runningEntries = 0;
   private isScheduled = false;
@@ -65,8 +73,11 @@ export class Batcher<Value, Result> {
   constructor(
     private readonly limits: BatchLimits,
     private readonly run: (entries: readonly Entry<Value, Result>[]) => Promise<void>,
+    /** The rows that a value writes; values with a common one wait for the same lock. */
+    private readonly keysOf: (value: Value) => readonly string[] = () => [],
   ) {
     this.queue = new FairQueue(limits.maxWaiting, limits.maxWaitingBytes);
+    this.deferred = new DeferredEntries((entries) => this.runAll(entries));
   }
 
   /** Whether an entry of this size may wait. */
@@ -82,8 +93,9 @@ export class Batcher<Value, Result> {
   /** Rejects with `unavailable` if too much of this lane is waiting, or if there is no result within the timeout. */
   submit(value: Value, bytes: number, lane = ONLY_LANE): Promise<Result> {
     const result = new Promise<Result>((resolve, reject) => {
-      const evicted = this.queue.push(this.entry(value, bytes, resolve, reject), lane);
-      for (const entry of evicted) entry.reject(this.overloaded());
+      const entry = this.entry(value, bytes, resolve, reject);
+      if (this.deferred.includes(entry.keys) && this.deferred.size < this.limits.maxEntries) entry.defer();
+      else for (const evicted of this.queue.push(entry, lane)) evicted.reject(this.overloaded());
       this.schedule();
     });
     // A caller that no longer awaits it must not cause an unhandled rejection.
@@ -117,7 +129,14 @@ export class Batcher<Value, Result> {
       value,
       bytes,
       since,
+      endsAt: since + timeoutMs,
+      keys: this.keysOf(value),
       isSettled: false,
+      wasDeferred: false,
+      defer: () => {
+        entry.wasDeferred = true;
+        this.deferred.add(entry);
+      },
       resolve: settle((result: Result) => {
         resolve(result);
         later?.resolve(result);
@@ -160,15 +179,19 @@ export class Batcher<Value, Result> {
     this.running++;
     this.runningEntries += entries.length;
     this.schedule();
+    await this.runAll(entries);
+    this.running--;
+    this.runningEntries -= entries.length;
+    this.schedule();
+  }
+
+  private async runAll(entries: readonly QueuedEntry<Value, Result>[]): Promise<void> {
     try {
       await this.run(entries);
     } catch (error) {
       // Without effect on those that have their result.
       for (const entry of entries) entry.reject(error);
     }
-    this.running--;
-    this.runningEntries -= entries.length;
-    this.schedule();
   }
 
   /** Takes the next batch from the queue, and rejects the entries that have waited too long. */

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Lane, Trust } from './lane.js';
+import { LOCK_TIMEOUT_MS } from './settle-batch.js';
 
 /** How long a statement of a request may take before the server cancels it. */
 export const STATEMENT_TIMEOUT_MS = 4000;
@@ -70,7 +71,7 @@ export class Database implements OnApplicationShutdown {
         ...request,
         applicationName: 'haulbridge hot path',
         connections: HOT_CONNECTIONS,
-        settings: { plan_cache_mode: 'force_generic_plan' },
+        settings: { plan_cache_mode: 'force_generic_plan', lock_timeout: String(LOCK_TIMEOUT_MS) },
         isPipelined: true,
         isPrepared: true,
         idleMs: 0,

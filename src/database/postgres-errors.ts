@@ -121,6 +121,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return state !== undefined && (UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.test(state));
 }
 
+/** True if a statement waited longer than `lock_timeout`. Nothing was written. */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === SQLSTATE.lockNotAvailable;
+}
+
 /** True if the database is available, but a statement took too long or waited too long for a lock. */
 export function isDatabaseSlow(error: unknown): boolean {
   const state = sqlState(error);

@@ -1,14 +1,12 @@
 import { createHash, hash } from 'node:crypto';
 import type { ApiHeaderOptions, ApiResponseOptions } from '@nestjs/swagger';
-import type { DataSource } from 'typeorm';
 import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
 import { AppError, invalid, violated } from '../errors/app-error.js';
 import { type BodyRequest, rawBodyOf } from '../http/json-body.js';
 import { soleHeader } from '../http/headers.js';
 import { maskSecrets } from '../observability/known-secrets.js';
-import { type Claim, claim, keep, REPLAYED_MARK } from './idempotency.repository.js';
+import { type Claim, claim, keep, type KeptAnswer, REPLAYED_MARK } from './idempotency.repository.js';
 import type { Querying } from '../database/sql.js';
-import { inTransaction } from '../database/transaction.js';
 import { errorReply } from '../errors/error-body.js';
 import type { Answer } from '../http/answer.js';
 
@@ -69,25 +67,36 @@ export const REPLAYED_HEADER: NonNullable<Extract<ApiResponseOptions, { headers?
 };
 
 /**
- * Answers one request with 200, once per `Idempotency-Key`: an earlier answer is sent again as the same text. An error that
- * `work` returns (409 or 422, nothing written) is kept too, and thrown after the commit. An error that `work` throws rolls back
- * everything, the claim included. `keyReused` is the error for another body with the same key.
+ * Answers requests once per `Idempotency-Key`, in the caller's transaction: an earlier answer is sent again as the same text,
+ * and the others are the outcomes of `work`. An error that `work` returns (409 or 422, nothing written) is kept too. An error
+ * that it throws rolls back everything, the claims included. A key that is a duplicate in the batch has no outcome: it needs
+ * another call after this transaction, to find the answer of the first.
  */
-export async function answerOnce<Body extends object>(
-  dataSource: DataSource,
-  one: Claim,
+export async function answerOncePerKey<Request extends { readonly claim: Claim | undefined }, Body>(
+  database: Querying,
+  requests: readonly Request[],
   keyReused: () => AppError,
-  work: (database: Querying) => Promise<Body | AppError>,
-): Promise<Answer<Body | string>> {
-  const result = await inTransaction(dataSource, async (manager) => {
-    const [outcome] = await claim(manager, [one]);
-    if (outcome?.state === 'replay') return outcome.answer;
-    if (outcome?.state !== 'claimed') return keyReused();
-    const body = await work(manager);
-    const answer = body instanceof AppError ? body : { status: 200, headers: {}, body };
-    await keep(manager, [{ claim: one, answer: answer instanceof AppError ? errorReply(answer, one.path) : answer }]);
-    return answer;
+  work: (claimed: readonly Request[]) => Promise<readonly (Answer<Body> | AppError)[]>,
+): Promise<(Answer<Body | string> | AppError | undefined)[]> {
+  const states = await claim(
+    database,
+    requests.flatMap((request) => request.claim ?? []),
+  );
+  const claimed = requests.filter((_, i) => states[i]?.state === 'claimed');
+  const outcomes = claimed.length === 0 ? [] : await work(claimed);
+  await keep(
+    database,
+    claimed.flatMap(({ claim: one }, i) => toKeptAnswer(one, outcomes[i])),
+  );
+  const worked = new Map(claimed.map((request, i) => [request, outcomes[i]]));
+  return requests.map((request, i) => {
+    const state = states[i];
+    if (state?.state === 'replay') return state.answer;
+    return state?.state === 'reused' ? keyReused() : worked.get(request);
   });
-  if (result instanceof AppError) throw result;
-  return result;
+}
+
+function toKeptAnswer(one: Claim | undefined, outcome: Answer | AppError | undefined): KeptAnswer[] {
+  if (one === undefined || outcome === undefined) return [];
+  return [{ claim: one, answer: outcome instanceof AppError ? errorReply(outcome, one.path) : outcome }];
 }

@@ -53,13 +53,14 @@ interface AnsweredRow extends KeyRow {
  */
 export async function claim(runner: Querying, claims: readonly Claim[]): Promise<ClaimOutcome[]> {
   const firsts = new Map<string, Claim>();
-  for (const one of claims) if (!firsts.has(nameOf(one))) firsts.set(nameOf(one), one);
+  for (const one of claims) if (!firsts.has(nameOfClaim(one))) firsts.set(nameOfClaim(one), one);
   const claimed = new Set((await insert(runner, [...firsts.values()])).map(nameOfRow));
-  const held = [...firsts.values()].filter((one) => !claimed.has(nameOf(one)));
+  const held = [...firsts.values()].filter((one) => !claimed.has(nameOfClaim(one)));
   const answered = new Map((await select(runner, held)).map((row) => [nameOfRow(row), row]));
   return claims.map((one) => {
-    if (claimed.has(nameOf(one))) return { state: firsts.get(nameOf(one)) === one ? 'claimed' : 'duplicateInBatch' };
-    return outcomeOf(one, answered.get(nameOf(one)));
+    if (claimed.has(nameOfClaim(one)))
+      return { state: firsts.get(nameOfClaim(one)) === one ? 'claimed' : 'duplicateInBatch' };
+    return outcomeOf(one, answered.get(nameOfClaim(one)));
   });
 }
 
@@ -98,7 +99,7 @@ export async function deleteExpired(runner: Querying, limit: number): Promise<nu
 /** Claims keys that are new or too old. Sorted, so that batches wait for each other and cannot deadlock. */
 async function insert(runner: Querying, claims: Claim[]): Promise<KeyRow[]> {
   if (claims.length === 0) return [];
-  const sorted = claims.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  const sorted = claims.sort((a, b) => (nameOfClaim(a) < nameOfClaim(b) ? -1 : 1));
   return runner.query<KeyRow[]>(
     `INSERT INTO idempotency_keys AS kept (hauler_id, path, key, fingerprint)
      SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[])
@@ -133,8 +134,8 @@ function keyColumns(claims: readonly Claim[]): string[][] {
   return [claims.map((one) => one.haulerId), claims.map((one) => one.path), claims.map((one) => one.key)];
 }
 
-/** No part can contain a blank. */
-function nameOf(claim: Claim): string {
+/** Two claims of the same key have the same name. No part can contain a blank. */
+export function nameOfClaim(claim: Claim): string {
   return `${claim.haulerId} ${claim.path} ${claim.key}`;
 }
 

@@ -4,10 +4,9 @@ import { type CreateScaleTicketResponse, RESULT_HEADER, type TicketResult } from
 import { Database } from '../database/database.js';
 import type { Session } from '../database/session.js';
 import { AppError, violated } from '../errors/app-error.js';
-import { errorReply } from '../errors/error-body.js';
 import type { Answer } from '../http/answer.js';
-import { type Claim, claim, type ClaimOutcome, keep, type KeptAnswer } from '../idempotency/idempotency.repository.js';
-import { keyReused } from '../idempotency/idempotency-key.js';
+import type { Claim } from '../idempotency/idempotency.repository.js';
+import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
 import { findReferences } from '../site-sync/catalog/catalog.repository.js';
 import { BatchState, catalogViolations, flowConflict, haveCommonFlow } from './ticket.rules.js';
 import { findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
@@ -21,6 +20,7 @@ export interface Submission {
 
 /** The response of section 2.3, or the text of an earlier response. */
 export type TicketAnswer = Answer<CreateScaleTicketResponse | string>;
+type Written = Answer<CreateScaleTicketResponse> | AppError;
 
 /** A response, or a 422 with nothing written. */
 export type Outcome = TicketAnswer | AppError;
@@ -46,36 +46,26 @@ export class TicketWriter {
   }
 
   /** Every submission gets an outcome. */
-  write(submissions: readonly Submission[]): Promise<Outcome[]> {
+  write(submissions: readonly Submission[]): Promise<Written[]> {
     return this.database.hot.use((session) => writeOn(session, submissions));
   }
 
-  /**
-   * Submissions with an `Idempotency-Key`: an earlier answer is returned again, other answers are kept (decision 16). A key
-   * that is a duplicate in the batch has no outcome: it needs another call after this one, to find the answer of the first.
-   */
+  /** Submissions with an `Idempotency-Key`, see `answerOncePerKey`. */
   writeOncePerKey(submissions: readonly Submission[]): Promise<Outcomes> {
     return this.database.hot.use((session) =>
-      session.transaction(async () => {
-        const states = await claim(
+      session.transaction(() =>
+        answerOncePerKey(
           session,
-          submissions.flatMap((submission) => submission.claim ?? []),
-        );
-        const claimed = submissions.filter((_, i) => states[i]?.state === 'claimed');
-        const outcomes = await writeOn(session, claimed);
-        await keep(
-          session,
-          claimed.flatMap((submission, i) => toKeptAnswer(submission, outcomes[i])),
-        );
-        const written = new Map(claimed.map((submission, i) => [submission, outcomes[i]]));
-        return submissions.map((submission, i) => written.get(submission) ?? earlierOutcome(states[i]));
-      }),
+          submissions,
+          () => keyReused(SCALE_API, 'ruleViolated'),
+          (claimed) => writeOn(session, claimed),
+        ),
+      ),
     );
   }
 }
 
-async function writeOn(session: Session, submissions: readonly Submission[]): Promise<Outcome[]> {
-  if (submissions.length === 0) return [];
+async function writeOn(session: Session, submissions: readonly Submission[]): Promise<Written[]> {
   const pushes = submissions.map(({ push }) => push);
   const [catalog, tickets] = await Promise.all([findReferences(session, pushes), findTickets(session, pushes)]);
   const state = new BatchState(tickets);
@@ -87,21 +77,11 @@ async function writeOn(session: Session, submissions: readonly Submission[]): Pr
   return outcomes;
 }
 
-function toOutcome(applied: ReturnType<BatchState['apply']>): Outcome {
+function toOutcome(applied: ReturnType<BatchState['apply']>): Written {
   if (applied === 'conflict') return flowConflict();
   return stored(applied.ticket.id, applied.result);
 }
 
-function stored(disposalTicketId: string, result: TicketResult): TicketAnswer {
+function stored(disposalTicketId: string, result: TicketResult): Answer<CreateScaleTicketResponse> {
   return { status: 200, headers: { [RESULT_HEADER]: result }, body: { success: true, disposalTicketId } };
-}
-
-function earlierOutcome(state: ClaimOutcome | undefined): Outcome | undefined {
-  if (state?.state === 'replay') return state.answer;
-  return state?.state === 'reused' ? keyReused(SCALE_API, 'ruleViolated') : undefined;
-}
-
-function toKeptAnswer({ claim }: Submission, outcome: Outcome | undefined): KeptAnswer[] {
-  if (claim === undefined || outcome === undefined) return [];
-  return [{ claim, answer: outcome instanceof AppError ? errorReply(outcome, claim.path) : outcome }];
 }

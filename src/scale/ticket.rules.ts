@@ -222,19 +222,18 @@ class FlowIndex {
   }
 }
 
+/** The names of a push's flows, which each belong to at most one ticket (decision 20). */
+export function flowKeys({ haulerId, siteId, flows }: Push): string[] {
+  return DIRECTIONS.flatMap((direction) => {
+    const number = flows[direction]?.ticketNumber;
+    return number === undefined ? [] : [`${direction} ${haulerId} ${siteId} ${number}`];
+  });
+}
+
 /** Whether two of the pushes belong to one ticket, or would. */
 export function haveCommonFlow(pushes: readonly Push[]): boolean {
-  const keys = new Set<string>();
-  for (const { haulerId, siteId, flows } of pushes) {
-    for (const direction of DIRECTIONS) {
-      const flow = flows[direction];
-      if (flow === undefined) continue;
-      const key = `${direction} ${haulerId} ${siteId} ${flow.ticketNumber}`;
-      if (keys.has(key)) return true;
-      keys.add(key);
-    }
-  }
-  return false;
+  const keys = pushes.flatMap(flowKeys);
+  return new Set(keys).size < keys.length;
 }
 
 /** The order in which batches write new tickets: two batches with the same flows wait for each other and cannot deadlock. */

@@ -4,11 +4,12 @@ import { Gauge } from 'prom-client';
 import { type CreateScaleTicketRequest, RESULT_HEADER } from '../contracts/scale/scale.dto.js';
 import { BATCH_LIMITS, Batcher, type BatchLimits, type Entry } from '../database/batcher.js';
 import type { Lane } from '../database/fair-queue.js';
-import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { settleBatch } from '../database/settle-batch.js';
 import { AppError, unavailable } from '../errors/app-error.js';
-import { type Claim, REPLAYED_MARK } from '../idempotency/idempotency.repository.js';
+import { type Claim, nameOfClaim, REPLAYED_MARK } from '../idempotency/idempotency.repository.js';
 import { Metrics } from '../observability/metrics.js';
 import { type PushOrigin, toPush } from './ticket.js';
+import { flowKeys } from './ticket.rules.js';
 import { canRetry } from './ticket.repository.js';
 import { type Outcome, type Outcomes, type Submission, type TicketAnswer, TicketWriter } from './ticket-writer.js';
 
@@ -22,11 +23,13 @@ type TicketEntry = Entry<Submission, TicketAnswer>;
 /** Creates and updates tickets (sections 2.2, 2.3, 4.1), many in one transaction (docs/adr/0009). */
 @Injectable()
 export class TicketService {
-  private readonly batcher = new Batcher<Submission, TicketAnswer>(LIMITS, (entries) => this.ingest(entries));
+  private readonly batcher = new Batcher<Submission, TicketAnswer>(LIMITS, (entries) => this.ingest(entries), rowsOf);
 
   /** Apart, because a batch with keys holds locks over several round trips: pushes without a key must not wait for it. */
-  private readonly keyedBatcher = new Batcher<Submission, TicketAnswer>({ ...LIMITS, maxRunning: 1 }, (entries) =>
-    this.ingestKeyed(entries),
+  private readonly keyedBatcher = new Batcher<Submission, TicketAnswer>(
+    { ...LIMITS, maxRunning: 1 },
+    (entries) => this.ingestKeyed(entries),
+    rowsOf,
   );
 
   constructor(
@@ -71,36 +74,25 @@ export class TicketService {
   }
 
   private async ingest(entries: readonly TicketEntry[]): Promise<void> {
-    const rest = await this.settleAll(entries, (submissions) => this.writer.insertNew(submissions));
-    if (rest.length > 0) await this.settleAll(rest, (submissions) => this.writer.write(submissions));
+    const rest = await this.settle(entries, (submissions) => this.writer.insertNew(submissions));
+    if (rest.length > 0) await this.settle(rest, (submissions) => this.writer.write(submissions));
   }
 
   private async ingestKeyed(entries: readonly TicketEntry[]): Promise<void> {
     let rest = entries;
-    while (rest.length > 0)
-      rest = await this.settleAll(rest, (submissions) => this.writer.writeOncePerKey(submissions));
+    while (rest.length > 0) rest = await this.settle(rest, (submissions) => this.writer.writeOncePerKey(submissions));
   }
 
-  /** Settles the entries that get an outcome and returns the others. After an unexpected error it halves the batch, so that a bad entry fails alone. */
-  private async settleAll(
+  /** Settles the entries that get an outcome and returns the others. */
+  private settle(
     entries: readonly TicketEntry[],
     write: (submissions: readonly Submission[]) => Promise<Outcomes>,
   ): Promise<readonly TicketEntry[]> {
-    try {
-      const submissions = entries.map(({ value }) => value);
+    return settleBatch(entries, async (submissions) => {
       const outcomes = await retryRaces(() => write(submissions));
       this.count(outcomes);
-      return entries.filter((entry, i) => !settle(entry, outcomes[i]));
-    } catch (error) {
-      // If the connection was lost, the commit may have succeeded: only the caller can decide to push again.
-      if (entries.length === 1 || error instanceof AppError || isDatabaseUnavailable(error)) {
-        for (const entry of entries) entry.reject(error);
-        return [];
-      }
-      const half = entries.length >> 1;
-      const first = await this.settleAll(entries.slice(0, half), write);
-      return [...first, ...(await this.settleAll(entries.slice(half), write))];
-    }
+      return outcomes;
+    });
   }
 
   private count(outcomes: Outcomes): void {
@@ -109,6 +101,12 @@ export class TicketService {
     }
   }
 }
+
+/** The rows for whose locks a submission may wait: those of its flows and of its `Idempotency-Key`. */
+const rowsOf = ({ push, claim }: Submission): string[] => [
+  ...(claim === undefined ? [] : [nameOfClaim(claim)]),
+  ...flowKeys(push),
+];
 
 /** Runs `write` again while other instances change its tickets between reading and writing. */
 async function retryRaces(write: () => Promise<Outcomes>): Promise<Outcomes> {
@@ -128,12 +126,4 @@ function toResultLabel(outcome: Outcome): string {
   if (outcome instanceof AppError) return 'refused';
   if (outcome.headers[REPLAYED_MARK] !== undefined) return 'replayed';
   return outcome.headers[RESULT_HEADER] ?? 'refused';
-}
-
-/** Returns false if there is no outcome. */
-function settle(entry: TicketEntry, outcome: Outcome | undefined): boolean {
-  if (outcome === undefined) return false;
-  if (outcome instanceof AppError) entry.reject(outcome);
-  else entry.resolve(outcome);
-  return true;
 }

@@ -65,7 +65,7 @@ export class Retention implements OnModuleDestroy {
         }
       }
     }
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined) throw failure as Error;
     return { recordings, bytes, before: before.toISOString() };
   }
 
