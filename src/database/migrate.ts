@@ -17,6 +17,7 @@ import { NameKeysOfAllCustomers1795570420000 } from '../../migrations/1795570420
 import { CreateExchangeDays1795570421000 } from '../../migrations/1795570421000-create-exchange-days.js';
 import { CreateConsoleSessions1795570430000 } from '../../migrations/1795570430000-create-console-sessions.js';
 import { ListExchangeReferences1795570431000 } from '../../migrations/1795570431000-list-exchange-references.js';
+import { ScopeSandboxScenarios1795570440000 } from '../../migrations/1795570440000-scope-sandbox-scenarios.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -42,6 +43,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateExchangeDays1795570421000,
   CreateConsoleSessions1795570430000,
   ListExchangeReferences1795570431000,
+  ScopeSandboxScenarios1795570440000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

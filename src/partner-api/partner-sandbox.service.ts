@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
 import type { ActiveSandboxScenario, StartScenarioRequest } from '../contracts/admin/sandbox.dto.js';
+import { ROUTE_INTERFACES, SCENARIO_ROUTES, type ScenarioRoute } from '../contracts/sandbox/scenarios.js';
 import { type AppError, invalid } from '../errors/app-error.js';
-import { SandboxService, subjectsOf } from '../sandbox/sandbox.service.js';
+import { routesOf, SandboxService } from '../sandbox/sandbox.service.js';
 import type { ScenarioSubject } from '../sandbox/scenarios.repository.js';
 
 /** The sandbox for the hauler and the customer of a partner's key. */
@@ -12,15 +13,16 @@ export class PartnerSandbox {
 
   /** For the hauler, the customer or both, as the scenario acts on them. */
   async start(caller: Principal, name: string, request: StartScenarioRequest): Promise<ActiveSandboxScenario> {
+    const opened = openedBy(caller);
     const [first, ...others] = this.subjects(caller, name);
     if (first === undefined) throw outOfReach('the key opens no interface on which this scenario acts');
-    const started = await this.sandbox.start(first, name, request);
-    for (const subject of others) await this.sandbox.start(subject, name, request);
+    const started = await this.sandbox.start(first, name, request, opened);
+    for (const subject of others) await this.sandbox.start(subject, name, request, opened);
     return started;
   }
 
   async end(caller: Principal, name: string): Promise<void> {
-    for (const subject of this.subjects(caller, name)) await this.sandbox.end(subject, name);
+    for (const subject of this.subjects(caller, name)) await this.sandbox.end(subject, name, openedBy(caller));
   }
 
   /** The customer whose clock the key may move. */
@@ -31,10 +33,17 @@ export class PartnerSandbox {
   }
 
   private subjects(caller: Principal, name: string): ScenarioSubject[] {
-    const kinds = subjectsOf(this.sandbox.known(name));
-    return reachOf(caller).filter((each) => each !== undefined && kinds.has(each.subject)) as ScenarioSubject[];
+    const scenario = this.sandbox.known(name);
+    const opened = openedBy(caller);
+    return reachOf(caller).filter(
+      (each): each is ScenarioSubject => each !== undefined && routesOf(scenario, each.subject, opened).length > 0,
+    );
   }
 }
+
+/** The operations that a key may call. */
+const openedBy = ({ interfaces }: Principal): ScenarioRoute[] =>
+  SCENARIO_ROUTES.filter((route) => interfaces.has(ROUTE_INTERFACES[route]));
 
 /** The hauler and the customer of a key. The customer of a vision key without one is its hauler. */
 function reachOf({ interfaces, haulerId, customerId }: Principal): [ScenarioSubject?, ScenarioSubject?] {

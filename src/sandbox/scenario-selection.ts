@@ -114,8 +114,8 @@ function checkedName(name: string, route: ScenarioRoute): ScenarioName {
 }
 
 /** Whether the scenario acts on this request. `shifting-pages` acts on later pages only. */
-function actsOn({ name, parameters }: ActiveScenario, route: ScenarioRoute, input: Input): boolean {
-  if (scenarioNamed(name)?.routes.includes(route) !== true) return false;
+function actsOn({ name, routes, parameters }: ActiveScenario, route: ScenarioRoute, input: Input): boolean {
+  if (!routes.includes(route)) return false;
   if (parameters['route'] !== undefined && parameters['route'] !== route) return false;
   return name !== 'shifting-pages' || Number(input['page'] ?? 1) > 1;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ActiveSandboxScenario, StartScenarioRequest, Subject } from '../contracts/admin/sandbox.dto.js';
-import { formatInstant, type Instant } from '../contracts/common/instant.js';
-import type { ScenarioName, ScenarioValues } from '../contracts/sandbox/scenarios.js';
+import type { StartScenarioRequest, Subject } from '../contracts/admin/sandbox.dto.js';
+import type { Instant } from '../contracts/common/instant.js';
+import type { ScenarioName, ScenarioRoute, ScenarioValues } from '../contracts/sandbox/scenarios.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import { instantSql } from '../database/sql.js';
 
@@ -13,14 +13,19 @@ export interface ScenarioSubject {
   readonly subjectId: string;
 }
 
-export interface ActiveScenario extends ScenarioSubject {
+/** A scenario of the catalogue, and the operations on which the caller may let it act. */
+export interface ScopedScenario {
   readonly name: ScenarioName;
+  readonly routes: readonly ScenarioRoute[];
+}
+
+export interface ActiveScenario extends ScenarioSubject, ScopedScenario {
   readonly parameters: ScenarioValues;
 }
 
-type Row = ActiveScenario & { readonly remainingTimes: number | null; readonly endsAt: Instant | null };
+export type ScenarioRow = ActiveScenario & { readonly remainingTimes: number | null; readonly endsAt: Instant | null };
 
-const COLUMNS = `subject, subject_id AS "subjectId", name, parameters, remaining_times AS "remainingTimes",
+const COLUMNS = `subject, subject_id AS "subjectId", name, routes, parameters, remaining_times AS "remainingTimes",
   ${instantSql('ends_at')} AS "endsAt"`;
 const IS_ACTIVE = "coalesce(remaining_times, 1) > 0 AND coalesce(ends_at, 'infinity') > now()";
 
@@ -39,59 +44,54 @@ export class ScenariosRepository {
     );
   }
 
-  async list({ subject, subjectId }: ScenarioSubject): Promise<ActiveSandboxScenario[]> {
-    const rows = await this.dataSource.query<Row[]>(
+  async list({ subject, subjectId }: ScenarioSubject): Promise<ScenarioRow[]> {
+    return this.dataSource.query(
       `SELECT ${COLUMNS} FROM sandbox_scenarios WHERE (subject, subject_id) = ($1, $2) AND ${IS_ACTIVE}
        ORDER BY created_at, name`,
       [subject, subjectId],
     );
-    return rows.map(toScenarioDto);
   }
 
-  /** Replaces a scenario of the same name, and deletes all that have ended. */
+  /** Replaces a scenario of the same name and operations, and deletes all that have ended. */
   async put(
     { subject, subjectId }: ScenarioSubject,
-    name: ScenarioName,
+    { name, routes }: ScopedScenario,
     { times, forSeconds, parameters = {} }: StartScenarioRequest,
-  ): Promise<ActiveSandboxScenario> {
+  ): Promise<ScenarioRow> {
     await deleteInSteps(
       this.dataSource,
       `DELETE FROM sandbox_scenarios WHERE ctid = ANY (ARRAY(
          SELECT ctid FROM sandbox_scenarios WHERE NOT (${IS_ACTIVE}) LIMIT $1 FOR UPDATE SKIP LOCKED))`,
     );
-    const rows = await this.dataSource.query<[Row]>(
-      `INSERT INTO sandbox_scenarios (subject, subject_id, name, parameters, remaining_times, ends_at)
-       VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6::int))
-       ON CONFLICT (subject, subject_id, name) DO UPDATE SET parameters = excluded.parameters,
+    const [row] = await this.dataSource.query<[ScenarioRow]>(
+      `INSERT INTO sandbox_scenarios (subject, subject_id, name, routes, parameters, remaining_times, ends_at)
+       VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7::int))
+       ON CONFLICT (subject, subject_id, name, routes) DO UPDATE SET parameters = excluded.parameters,
          remaining_times = excluded.remaining_times, ends_at = excluded.ends_at, created_at = excluded.created_at
        RETURNING ${COLUMNS}`,
-      [subject, subjectId, name, JSON.stringify(parameters), times ?? null, forSeconds ?? null],
+      [subject, subjectId, name, routes, JSON.stringify(parameters), times ?? null, forSeconds ?? null],
     );
     await delay(START_NOTICE_MS);
-    return toScenarioDto(rows[0]);
+    return row;
   }
 
-  async remove({ subject, subjectId }: ScenarioSubject, name: string): Promise<void> {
-    await this.dataSource.query('DELETE FROM sandbox_scenarios WHERE (subject, subject_id, name) = ($1, $2, $3)', [
-      subject,
-      subjectId,
-      name,
-    ]);
+  /** Ends a scenario that acts on these operations only. */
+  async remove({ subject, subjectId }: ScenarioSubject, { name, routes }: ScopedScenario): Promise<void> {
+    await this.dataSource.query(
+      'DELETE FROM sandbox_scenarios WHERE (subject, subject_id, name) = ($1, $2, $3) AND routes <@ $4::text[]',
+      [subject, subjectId, name, routes],
+    );
   }
 
   /** Counts one use. False if another request, perhaps of another instance, had the last one. */
-  async take({ subject, subjectId, name }: ActiveScenario): Promise<boolean> {
+  async take({ subject, subjectId, name, routes }: ActiveScenario): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
       `WITH taken AS (
          UPDATE sandbox_scenarios SET remaining_times = remaining_times - 1
-         WHERE (subject, subject_id, name) = ($1, $2, $3) AND ${IS_ACTIVE} RETURNING 1)
+         WHERE (subject, subject_id, name, routes) = ($1, $2, $3, $4::text[]) AND ${IS_ACTIVE} RETURNING 1)
        SELECT 1 FROM taken`,
-      [subject, subjectId, name],
+      [subject, subjectId, name, routes],
     );
     return rows.length > 0;
   }
-}
-
-function toScenarioDto({ name, parameters, remainingTimes, endsAt }: Row): ActiveSandboxScenario {
-  return { name, parameters, remainingTimes, endsAt: endsAt === null ? null : formatInstant(endsAt) };
 }

@@ -114,6 +114,50 @@ test('a key reaches only the interfaces that it opens', async () => {
   expect((await call('PUT', '/scenarios/server-error', { 'API-KEY': key }, { times: 1 })).status).toBe(200);
 });
 
+const start = (key: string, name: string, body: object) => call('PUT', `/scenarios/${name}`, { 'API-KEY': key }, body);
+const end = (key: string, name: string) => call('DELETE', `/scenarios/${name}`, { 'API-KEY': key });
+const active = async () =>
+  (await service.admin<{ data: object[] }>('GET', `/sandbox/haulers/${scene.haulerId}`)).body.data;
+
+test('a scenario acts on the operations that the key opens, and on no other of its hauler', async () => {
+  const { key } = await issueKey(service, ['account'], { haulerId: scene.haulerId });
+  for (const name of ['rule-violated', 'site-list-shrinks', 'slow-clip']) {
+    expect((await start(key, name, { times: 1 })).status).toBe(400);
+  }
+  for (const route of ['createTicket', 'getSites', 'listVideos']) {
+    expect((await start(key, 'server-error', { times: 1, parameters: { route } })).status).toBe(400);
+  }
+  expect(await active()).toEqual([]);
+  const { status, body } = await start(key, 'server-error', { forSeconds: 600 });
+  expect([status, body]).toEqual([200, expect.objectContaining({ routes: ['createAccount'] })]);
+  expect([(await scene.pushTicket()).status, (await scene.getSites()).status]).toEqual([200, 200]);
+  const push = { headers: { 'PLATFORM-API-KEY': key }, body: { accountName: 'Scoped' } };
+  expect((await service.call('POST', '/platform-api/v1/accounts', push)).status).toBe(500);
+  expect((await end(key, 'server-error')).status).toBe(204);
+  expect((await service.call('POST', '/platform-api/v1/accounts', push)).status).toBe(200);
+});
+
+test('a key neither replaces nor ends a scenario on operations that it does not open', async () => {
+  const { key } = await issueKey(service, ['account'], { haulerId: scene.haulerId });
+  const path = `/sandbox/haulers/${scene.haulerId}/scenarios/unavailable`;
+  await service.admin('PUT', path, { times: 1_000, parameters: { route: 'createTicket' } });
+  await start(key, 'unavailable', { times: 1 });
+  await end(key, 'unavailable');
+  expect((await scene.pushTicket()).status).toBe(503);
+  await start(key, 'unavailable', { times: 1 });
+  expect(await active()).toHaveLength(2);
+  await service.admin('DELETE', path);
+  expect(await active()).toEqual([]);
+});
+
+test.each([{ times: 1_001 }, { forSeconds: 86_401 }])(
+  '%j is 400, and so is a step of the clock of more than a day',
+  async (bounds) => {
+    expect((await call('PUT', '/scenarios/unavailable', partner(), bounds)).status).toBe(400);
+    expect((await call('POST', '/clock', partner(), { advanceSeconds: 86_401 })).status).toBe(400);
+  },
+);
+
 test('the clock of the customer moves', async () => {
   const { status, body } = await call('POST', '/clock', partner(), { advanceSeconds: 86_400 });
   expect(status).toBe(200);

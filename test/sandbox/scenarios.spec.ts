@@ -334,6 +334,11 @@ test('every scenario of Vision has a magic truck', () => {
   expect(without.map(([name]) => name)).toEqual([]);
 });
 
+test.each([86_401, 31_536_000])('a step of the clock of %d s is 400', async (advanceSeconds) => {
+  const { status } = await scene.service.admin('POST', '/sandbox/customers/c/clock', { advanceSeconds });
+  expect(status).toBe(400);
+});
+
 describe('the bounds of a scenario', () => {
   const subject = () => `haulers/${scene.haulerId}`;
   const list = async () => (await scene.service.admin<{ data: object[] }>('GET', `/sandbox/${subject()}`)).body.data;
@@ -363,6 +368,9 @@ describe('the bounds of a scenario', () => {
     { times: null, forSeconds: null },
     { forSeconds: 0 },
     { forSeconds: 1e12 },
+    { times: 1_001 },
+    { forSeconds: 86_401 },
+    { times: 1, forSeconds: 31_536_000 },
     { times: 1, parameters: { route: 'createMoney' } },
     { times: 1, parameters: [] },
     { times: 1, parameters: { constructor: 1 } },

@@ -101,7 +101,7 @@ export const REFERENCE_PARTNER_ROUTES = {
     path: '/sandbox/{subject}/{subjectId}/scenarios/{name}',
     summary: 'Start a scenario',
     description:
-      'Acts on the requests of a hauler (Scale, Account, Site) or of a customer (Vision), and ends by itself. Of several scenarios the one that started first acts.',
+      'Acts on the requests of a hauler (Scale, Account, Site) or of a customer (Vision), and ends by itself: after 1,000 requests or 24 hours at most. Of several scenarios the one that started first acts.',
     params: SandboxScenarioParam,
     body: StartScenarioRequest,
     examples: SCENARIO_EXAMPLES,
@@ -125,7 +125,7 @@ export const REFERENCE_PARTNER_ROUTES = {
     path: '/sandbox/customers/{customerId}/clock',
     summary: "Move the reference partner's time forward for a customer",
     description:
-      'By seconds, or to the next event: the next clip is ready, all links issued so far have expired, or the newest recording ended six hours ago, after which the platform does not list it again.',
+      'By seconds, or to the next event, by 24 hours at most: the next clip is ready, all links issued so far have expired, or the newest recording ended six hours ago, after which the platform does not list it again.',
     params: SandboxCustomerParam,
     body: AdvanceClockRequest,
     examples: CLOCK_EXAMPLES,

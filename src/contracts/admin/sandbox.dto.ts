@@ -1,10 +1,16 @@
 import { INTERFACES } from '../common/api-contract.js';
 import { Documented } from '../common/fields/documented.js';
 import { DOCUMENTED_MAX, field, type FieldOptions } from '../common/fields/field.js';
+import { EnumListField } from '../common/fields/nested-fields.js';
 import { EnumField, InstantField, IntegerField, TextField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { isJsonObject } from '../common/json.js';
-import { type InjectedScenario, SCENARIO_ROUTES, type ScenarioValues } from '../sandbox/scenarios.js';
+import {
+  type InjectedScenario,
+  SCENARIO_ROUTES,
+  type ScenarioRoute,
+  type ScenarioValues,
+} from '../sandbox/scenarios.js';
 
 export const SUBJECTS = ['haulers', 'customers'] as const;
 /** Scenarios of Scale, Account and Site belong to a hauler, those of Vision to a customer. */
@@ -13,7 +19,9 @@ export type Subject = (typeof SUBJECTS)[number];
 export const CLOCK_EVENTS = ['clip-ready', 'link-expired', 'window-closed'] as const;
 export type ClockEvent = (typeof CLOCK_EVENTS)[number];
 
-const YEAR_SECONDS = 366 * 86_400;
+/** Bounds of a scenario and of one step of the clock. */
+const MAX_TIMES = 1_000;
+export const MAX_SANDBOX_SECONDS = 86_400;
 const ID = { max: 255, example: '9d0e5b7c-3a41-4f6e-8b2d-c4f1a7e60d35' };
 const NAME = { description: 'Name of a scenario in the catalogue', max: 64, example: 'slow-answer' };
 
@@ -127,10 +135,10 @@ export class SandboxCustomerParam {
 
 /** How long a scenario acts. At least one bound is required. */
 export class StartScenarioRequest {
-  @IntegerField({ description: 'Number of requests', min: 1, max: 1_000_000, optional: true, example: 3 })
+  @IntegerField({ description: 'Number of requests', min: 1, max: MAX_TIMES, optional: true, example: 3 })
   times?: number;
 
-  @IntegerField({ description: 'Seconds from now', min: 1, max: YEAR_SECONDS, optional: true, example: 600 })
+  @IntegerField({ description: 'Seconds from now', min: 1, max: MAX_SANDBOX_SECONDS, optional: true, example: 600 })
   forSeconds?: number;
 
   @ParametersField({
@@ -159,6 +167,15 @@ export class ActiveSandboxScenario implements InjectedScenario {
 
   @InstantField({ description: 'When it ends', nullable: true, example: '2026-01-31T09:00:00Z' })
   endsAt!: Instant | null;
+
+  @EnumListField({
+    description: 'The operations on which it acts, if the key that started it opens fewer than the scenario has',
+    values: SCENARIO_ROUTES,
+    max: SCENARIO_ROUTES.length,
+    optional: true,
+    example: ['createAccount'],
+  })
+  routes?: ScenarioRoute[];
 }
 
 export class ActiveSandboxScenarios {
@@ -168,7 +185,7 @@ export class ActiveSandboxScenarios {
 
 /** One of the two fields. */
 export class AdvanceClockRequest {
-  @IntegerField({ description: 'Seconds', min: 1, max: 10 * YEAR_SECONDS, optional: true, example: 3_600 })
+  @IntegerField({ description: 'Seconds', min: 1, max: MAX_SANDBOX_SECONDS, optional: true, example: 3_600 })
   advanceSeconds?: number;
 
   @EnumField({ description: 'Move to this event', values: CLOCK_EVENTS, optional: true, example: 'clip-ready' })

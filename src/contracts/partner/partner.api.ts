@@ -70,7 +70,8 @@ const ROUTES = {
   startOwnScenario: {
     ...REFERENCE_PARTNER_ROUTES.startScenario,
     path: '/sandbox/scenarios/{name}',
-    description: 'Acts on the requests of the hauler and of the customer of the key, and ends by itself.',
+    description:
+      'Acts on the requests of the hauler and of the customer of the key, on the operations that the key opens, and ends by itself: after 1,000 requests or 24 hours at most.',
     params: SandboxScenarioName,
   },
   endOwnScenario: {

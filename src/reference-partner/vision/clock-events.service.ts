@@ -2,7 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import type { AdvanceClockRequest, ClockEvent, SandboxClock } from '../../contracts/admin/sandbox.dto.js';
+import {
+  type AdvanceClockRequest,
+  type ClockEvent,
+  MAX_SANDBOX_SECONDS,
+  type SandboxClock,
+} from '../../contracts/admin/sandbox.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
@@ -43,6 +48,10 @@ export class ClockEvents {
   /** Milliseconds until an event. Throws `conflict` if the event is not ahead. */
   private async until(event: ClockEvent, customerId: string): Promise<number> {
     const milliseconds = await this.distance(event, customerId);
+    if (milliseconds !== null && milliseconds > MAX_SANDBOX_SECONDS * 1_000) {
+      const message = `the clock cannot advance to ${event} in one step: it is more than 24 hours ahead; use advanceSeconds`;
+      throw apiError(ADMIN_API, 'conflict', message);
+    }
     if (milliseconds !== null && milliseconds > 0) return milliseconds;
     throw apiError(
       ADMIN_API,
