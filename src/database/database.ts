@@ -30,6 +30,11 @@ const BULK_CONNECTIONS = 3;
 /** Statement timeout of bulk work: a million records take a minute or two. */
 export const BULK_TIMEOUT_MS = 300_000;
 
+const EXCHANGE_TIMEOUT_MS = 10_000;
+
+/** How long a connection for occasional work stays open. */
+const UNUSED_MS = 10_000;
+
 /** Time that PostgreSQL waits for a partner between two statements of a bulk transaction. */
 const BULK_IDLE_MS = 60_000;
 
@@ -51,6 +56,8 @@ export class Database implements OnApplicationShutdown {
   readonly general: Lane;
   /** For long transactions and COPY. */
   readonly bulk: Lane;
+  /** For the log of exchanges, which must not wait for the transactions of `bulk`. */
+  readonly exchanges: Lane;
 
   constructor(@Inject(ENV) env: Pick<ResolvedEnv, 'DATABASE_URL' | 'DATABASE_POOL'>) {
     const databaseUrl = env.DATABASE_URL;
@@ -88,13 +95,25 @@ export class Database implements OnApplicationShutdown {
         transactionIdleMs: BULK_IDLE_MS,
         startup: { temp_buffers: TEMP_BUFFERS },
         isPipelined: false,
-        idleMs: 10_000,
+        idleMs: UNUSED_MS,
+      },
+      trust,
+    );
+    this.exchanges = new Lane(
+      {
+        databaseUrl,
+        applicationName: 'haulbridge exchanges',
+        connections: 1,
+        statementTimeoutMs: EXCHANGE_TIMEOUT_MS,
+        transactionIdleMs: TRANSACTION_IDLE_MS,
+        isPipelined: false,
+        idleMs: UNUSED_MS,
       },
       trust,
     );
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.hot, this.general, this.bulk].map((lane) => lane.close()));
+    await Promise.all([this.hot, this.general, this.bulk, this.exchanges].map((lane) => lane.close()));
   }
 }

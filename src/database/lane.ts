@@ -5,7 +5,7 @@ import { INSPECT_SQL, type Settings, startupOptions, withoutOptions } from './se
 import { type Borrowed, type ConnectionSource, Session, type SessionOptions } from './session.js';
 
 /** How long a request waits for a new or free connection before the database counts as unavailable (decision 13). */
-export const CONNECT_TIMEOUT_MS = 3000;
+const CONNECT_TIMEOUT_MS = 3000;
 
 /** Firewalls and balancers forget a silent connection after 4 to 6 minutes. */
 const KEEP_ALIVE_MS = 60_000;

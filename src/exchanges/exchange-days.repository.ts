@@ -1,9 +1,9 @@
-import type { ClientBase, Pool } from 'pg';
+import type { Querying } from '../database/sql.js';
 import type { DayBytes } from './exchange-budget.js';
 
 /** Adds the bytes of a batch to those of today, and returns what all instances stored today. */
-export async function countBytes(client: ClientBase, { total, keyless }: Omit<DayBytes, 'day'>): Promise<DayBytes> {
-  const { rows } = await client.query<DayBytes>(
+export async function countBytes(database: Querying, { total, keyless }: Omit<DayBytes, 'day'>): Promise<DayBytes> {
+  const rows = await database.query<DayBytes[]>(
     `INSERT INTO exchange_days AS d (day, bytes, keyless_bytes)
      VALUES ((now() AT TIME ZONE 'UTC')::date, $1, $2)
      ON CONFLICT (day) DO UPDATE
@@ -15,14 +15,14 @@ export async function countBytes(client: ClientBase, { total, keyless }: Omit<Da
 }
 
 /** Which of the exchanges are stored. */
-export async function storedIds(client: ClientBase, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const { rows } = await client.query<{ id: string }>('SELECT id FROM exchanges WHERE id = ANY($1::uuid[])', [ids]);
+export async function storedIds(database: Querying, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ id: string }[]>('SELECT id FROM exchanges WHERE id = ANY($1::uuid[])', [ids]);
   return new Set(rows.map(({ id }) => id));
 }
 
 /** Creates the partitions of the days from `first` to `last` (UTC) that do not exist. */
-export async function createPartitions(pool: Pool, first: Date, last: Date): Promise<void> {
-  await pool.query(
+export async function createPartitions(database: Querying, first: Date, last: Date): Promise<void> {
+  await database.query(
     `SELECT create_exchange_partitions(($1::timestamptz AT TIME ZONE 'UTC')::date, ($2::timestamptz AT TIME ZONE 'UTC')::date)`,
     [first, last],
   );

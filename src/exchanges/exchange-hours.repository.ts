@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { ExchangeCounts, RefusedPushes, TicketCounts } from '../contracts/admin/overview.dto.js';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 import { storableText } from '../contracts/common/text.js';
+import type { Querying } from '../database/sql.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import type { ExchangeRecord } from './exchange-record.js';
 
@@ -31,7 +31,7 @@ const tallied = (text = ''): string => storableText(text).replaceAll('\t', ' ');
 
 /** Adds a batch to the hours, in the order of the key, so that two instances cannot deadlock. */
 export async function countExchanges(
-  client: pg.PoolClient,
+  database: Querying,
   rows: readonly { readonly id: string; readonly tally: string }[],
 ): Promise<void> {
   const tallies = [...Map.groupBy(rows, ({ tally }) => tally)].map(([tally, all]) => [
@@ -40,7 +40,7 @@ export async function countExchanges(
     all.reduce((last, { id }) => (id > last ? id : last), ''),
   ]);
   const columns = Array.from({ length: 9 }, (_, column) => tallies.map((cells) => cells[column]));
-  await client.query(
+  await database.query(
     `INSERT INTO exchange_hours AS h
        (hour, direction, interface, route, status, error_code, result, count, last_id)
      SELECT to_timestamp(hour), direction, interface, route, status, error_code, result, count, last_id

@@ -256,21 +256,13 @@ describe('a server that stops in the moment in which it accepts a connection', (
   afterEach(() => new Promise((resolve) => server.close(resolve)));
 
   // An error event without a listener would fail the test, and end the service.
-  test.each([
-    [
-      'the log of exchanges',
-      () => new ExchangeWriter(env),
-      (writer: ExchangeWriter) => writer.write([{ line: '' } as ExchangeRow]),
-    ],
-    [
-      'the hot path',
-      () => new Database({ DATABASE_POOL: 1, ...env }).hot,
-      (pool: Lane) => pool.use((connection) => connection.query('SELECT 1', [])),
-    ],
-  ])('does not end %s', async (_, create, use) => {
-    const pool = create();
-    for (let i = 0; i < 3; i++) await expect((use as (on: unknown) => Promise<unknown>)(pool)).rejects.toThrow();
+  test.each<[string, (database: Database) => Promise<unknown>]>([
+    ['the log of exchanges', (database) => new ExchangeWriter(database).write([{ line: '' } as ExchangeRow])],
+    ['the hot path', ({ hot }) => hot.use((session) => session.query('SELECT 1', []))],
+  ])('does not end %s', async (_, use) => {
+    const own = new Database({ DATABASE_POOL: 1, ...env });
+    for (let i = 0; i < 3; i++) await expect(use(own)).rejects.toThrow();
     expect(connections).toBeGreaterThanOrEqual(3);
-    await (pool instanceof ExchangeWriter ? pool.onApplicationShutdown() : pool.close());
+    await own.onApplicationShutdown();
   });
 });

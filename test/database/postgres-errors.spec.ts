@@ -103,9 +103,10 @@ describe('the database is unavailable or overloaded', () => {
     const server = createServer();
     const port = await listen(server);
     server.close();
-    const writer = new ExchangeWriter({ DATABASE_URL: at(port) });
+    const connections = new Database({ DATABASE_URL: at(port), DATABASE_POOL: 1 });
+    const writer = new ExchangeWriter(connections);
     expect(isDatabaseUnavailable(await failureOf(writer.write([{ line: '' } as ExchangeRow])))).toBe(true);
-    await writer.onApplicationShutdown();
+    await connections.onApplicationShutdown();
   });
 
   test('if its name is unknown', async () => {

@@ -8,7 +8,7 @@ import { toRow } from '../../src/exchanges/exchange-row.js';
 import { ExchangeWriter } from '../../src/exchanges/exchange-writer.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { DatabaseStage } from '../support/database-stage.js';
+import { asAdmin, DatabaseStage } from '../support/database-stage.js';
 import { eventually } from '../support/eventually.js';
 import { listExchanges, newestExchange, storedText } from '../support/exchange-scene.js';
 import { json } from '../support/scripted-partner.js';
@@ -114,7 +114,8 @@ test('a connection that is read-only is replaced, and its exchanges are stored',
   );
   expect((await account(service, key, { accountName: 'On a standby' })).status).toBe(200);
   await delay(700);
-  await service.dataSource.query(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
+  // Not through the service: all of its connections leave a server that refuses writes.
+  await asAdmin(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
   expect((await newestExchange(service, { reference: 'accountName:On a standby' })).result).toBe('created');
   expect(await lostIn(service)).toBe(before);
 });

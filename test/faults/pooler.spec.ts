@@ -187,6 +187,17 @@ describe.each([
       }, 10_000);
     });
 
+    test('exchanges are stored', async () => {
+      const [service] = services as [TestApp];
+      const house = await ScaleHouse.open(service);
+      await house.expectTaken({});
+      await eventually(async () => {
+        const path = `/exchanges?haulerId=${house.haulerId}&direction=inbound`;
+        const { body } = await service.admin<{ data: { status: number }[] }>('GET', path);
+        expect(body.data).toMatchObject([{ status: 200 }]);
+      });
+    });
+
     test('lists, health and metrics', async () => {
       for (const service of services) {
         for (const path of ['/tickets', '/accounts?search=n1', '/api-keys', '/haulers', '/recordings', '/sync-runs'])
